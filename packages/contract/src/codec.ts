@@ -1,0 +1,274 @@
+/** Readers and writers compiled from a schema, once each: JSON values to typed values and back. */
+import { REQUIRED, type Violation } from './errors.ts';
+import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
+import { PATTERNS, type PatternName, parseName } from './names.ts';
+import { fromBase64, fromHex, MAX_UINT64, parseTimestamp, toBase64 } from './scalars.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
+
+/** Reads one value; reports what is wrong under `path` and then returns undefined. */
+type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
+type Writer = (value: never) => unknown;
+
+/** The keywords of JSON Schema and of ours that the compiler looks at. */
+interface Keywords {
+  type?: string | string[];
+  format?: string;
+  enum?: readonly string[];
+  properties?: Record<string, TSchema>;
+  required?: string[];
+  items?: TSchema;
+  additionalProperties?: TSchema | false;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  minProperties?: number;
+  'x-min-bytes'?: number;
+  'x-patterns'?: PatternName[];
+  'x-key-pattern'?: PatternName;
+}
+
+/** An answer that lists fifty problems has said enough. */
+const MAX_VIOLATIONS = 50;
+
+const readers = new WeakMap<TSchema, Reader>();
+const writers = new WeakMap<TSchema, Writer>();
+
+/** The typed value, with every violation appended to `violations`; undefined when there was any. */
+export function decode<S extends TSchema>(
+  schema: S,
+  value: JsonValue,
+  violations: Violation[],
+  path = '',
+): Static<S> | undefined {
+  const before = violations.length;
+  const result = readerOf(schema)(value, path, (field, description) => {
+    if (violations.length < MAX_VIOLATIONS) violations.push({ field, description });
+  });
+  return violations.length === before ? (result as Static<S>) : undefined;
+}
+
+/** A value ready for JSON.stringify. Absent members stay absent. */
+export function encode<S extends TSchema>(schema: S, value: Static<S>): unknown {
+  return writerOf(schema)(value as never);
+}
+
+/** `measurementSpec` from `measurement_spec`: proto3 JSON readers accept both. */
+export function camelCase(key: string): string {
+  return key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase());
+}
+
+export function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function readerOf(schema: TSchema): Reader {
+  let reader = readers.get(schema);
+  if (reader === undefined) {
+    reader = compileReader(schema as Keywords);
+    readers.set(schema, reader);
+  }
+  return reader;
+}
+
+function compileReader(schema: Keywords): Reader {
+  switch (schema.format) {
+    case 'json':
+      return (value) => value;
+    case 'map':
+      return mapReader(schema);
+    case 'byte':
+      return bytesReader(schema['x-min-bytes'] ?? 0);
+    case 'sha256':
+      return readSha256;
+    case 'uint64':
+      return readUint64;
+    case 'page-size':
+      return readPageSize;
+    case 'date-time':
+      return readTimestamp;
+    case 'resource-name':
+      return nameReader(schema['x-patterns']!);
+  }
+  if (schema.enum !== undefined) return enumReader(schema.enum);
+  switch (schema.type) {
+    case 'object':
+      return objectReader(schema);
+    case 'array':
+      return arrayReader(schema);
+    case 'string':
+      return textReader(schema.minLength ?? 0, schema.maxLength!);
+    case 'boolean':
+      return (value, path, report) =>
+        typeof value === 'boolean' ? value : report(path, 'must be true or false');
+    default:
+      throw new Error(`no reader for schema ${JSON.stringify(schema)}`);
+  }
+}
+
+function objectReader(schema: Keywords): Reader {
+  const properties = schema.properties!;
+  const required = schema.required ?? [];
+  return (value, path, report) => {
+    if (!isObject(value)) return report(path, 'must be an object');
+    const result: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      const name = Object.hasOwn(properties, key) ? key : camelCase(key);
+      if (!Object.hasOwn(properties, name)) {
+        report(join(path, key), 'is not a known field');
+        continue;
+      }
+      if (name !== key && name in value) {
+        report(join(path, key), `is given twice, as ${key} and as ${name}`);
+        continue;
+      }
+      // null is proto3 JSON for absent.
+      const member = value[key]!;
+      if (member !== null) result[name] = readerOf(properties[name]!)(member, join(path, key), report);
+    }
+    for (const key of required) if (!(key in result)) report(join(path, key), REQUIRED);
+    return result;
+  };
+}
+
+function mapReader(schema: Keywords): Reader {
+  const pattern = schema['x-key-pattern']!;
+  const read = readerOf(schema.additionalProperties as TSchema);
+  return (value, path, report) => {
+    if (!isObject(value)) return report(path, 'must be an object');
+    const keys = Object.keys(value);
+    if (keys.length < schema.minProperties!) report(path, 'must not be empty');
+    const result: Record<string, unknown> = Object.create(null);
+    for (const key of keys) {
+      const keyPath = `${path}[${key.slice(0, 200)}]`;
+      if (parseName(pattern, key) === undefined) report(keyPath, `the key must match ${PATTERNS[pattern]}`);
+      else result[key] = read(value[key]!, keyPath, report);
+    }
+    return result;
+  };
+}
+
+function arrayReader(schema: Keywords): Reader {
+  const read = readerOf(schema.items!);
+  return (value, path, report) => {
+    if (!Array.isArray(value)) return report(path, 'must be an array');
+    if (value.length < (schema.minItems ?? 0))
+      return report(path, `must have at least ${schema.minItems} items`);
+    if (schema.maxItems !== undefined && value.length > schema.maxItems) {
+      return report(path, `must have at most ${schema.maxItems} items`);
+    }
+    return value.map((item, i) => read(item, `${path}[${i}]`, report));
+  };
+}
+
+function textReader(min: number, max: number): Reader {
+  return (value, path, report) => {
+    if (typeof value !== 'string') return report(path, 'must be a string');
+    if (value.length < min || value.length > max) {
+      return report(
+        path,
+        min > 0 ? `must have ${min} to ${max} characters` : `must have at most ${max} characters`,
+      );
+    }
+    return value;
+  };
+}
+
+function enumReader(values: readonly string[]): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'string' && values.includes(value)) return value;
+    report(path, `must be one of ${values.join(', ')}`);
+  };
+}
+
+function bytesReader(min: number): Reader {
+  return (value, path, report) => {
+    const result = typeof value === 'string' ? fromBase64(value) : undefined;
+    if (result === undefined) return report(path, 'must be base64');
+    if (result.length < min) return report(path, 'must not be empty');
+    return result;
+  };
+}
+
+const readSha256: Reader = (value, path, report) => {
+  if (typeof value === 'string') {
+    const result = value.length === 64 ? fromHex(value) : fromBase64(value);
+    if (result?.length === 32) return result;
+  }
+  report(path, 'must be 32 bytes in base64 (or 64 hexadecimal digits)');
+};
+
+const readUint64: Reader = (value, path, report) => {
+  if (!(value instanceof JsonDecimal)) {
+    const exact = typeof value === 'number' ? BigInt(value) : value;
+    if (typeof exact === 'bigint' && exact >= 0n && exact <= MAX_UINT64) return exact;
+    if (typeof exact === 'string' && /^(?:0|[1-9]\d{0,19})$/.test(exact) && BigInt(exact) <= MAX_UINT64) {
+      return BigInt(exact);
+    }
+  }
+  report(path, 'must be an integer from 0 to 18446744073709551615');
+};
+
+const readPageSize: Reader = (value, path, report) => {
+  if ((typeof value === 'number' || typeof value === 'bigint') && value >= 0) {
+    return Math.min(Number(value), MAX_PAGE_SIZE) || DEFAULT_PAGE_SIZE;
+  }
+  report(path, 'must be an integer that is not negative');
+};
+
+const readTimestamp: Reader = (value, path, report) => {
+  const result = typeof value === 'string' ? parseTimestamp(value) : undefined;
+  if (result === undefined) return report(path, 'must be an RFC 3339 timestamp');
+  return result;
+};
+
+function nameReader(patterns: PatternName[]): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'string' && patterns.some((p) => parseName(p, value) !== undefined)) return value;
+    report(path, `must match ${patterns.map((p) => PATTERNS[p]).join(' or ')}`);
+  };
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal)
+  );
+}
+
+function writerOf(schema: TSchema): Writer {
+  let writer = writers.get(schema);
+  if (writer === undefined) {
+    writer = compileWriter(schema as Keywords);
+    writers.set(schema, writer);
+  }
+  return writer;
+}
+
+const asIs: Writer = (value) => value;
+
+function compileWriter(schema: Keywords): Writer {
+  if (schema.format === 'byte' || schema.format === 'sha256') return (value: Uint8Array) => toBase64(value);
+  if (schema.format === 'uint64') return (value: bigint) => JSON.rawJSON(value.toString());
+  if (schema.format === 'json') return asIs;
+  if (schema.type === 'array') {
+    const write = writerOf(schema.items!);
+    return (value: never[]) => value.map((item) => write(item));
+  }
+  if (schema.format === 'map') {
+    const write = writerOf(schema.additionalProperties as TSchema);
+    return (value: Record<string, never>) =>
+      Object.fromEntries(Object.entries(value).map(([k, v]) => [k, write(v)]));
+  }
+  if (schema.type === 'object') {
+    const members = Object.entries(schema.properties!).map(([key, s]) => [key, writerOf(s)] as const);
+    return (value: Record<string, never>) => {
+      const result: Record<string, unknown> = {};
+      for (const [key, write] of members) {
+        const member = value[key];
+        if (member !== undefined) result[key] = write(member);
+      }
+      return result;
+    };
+  }
+  return asIs;
+}

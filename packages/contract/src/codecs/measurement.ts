@@ -1,0 +1,65 @@
+import {
+  array,
+  enumOf,
+  mapOf,
+  nameOf,
+  object,
+  optional,
+  type Static,
+  sha256,
+  text,
+  timestamp,
+} from '../schema.ts';
+import { FAILURE_REASONS, MEASUREMENT_STATES, MEASUREMENT_TYPES } from '../states.ts';
+import {
+  certificateName,
+  EncryptedMessage,
+  EncryptedRequisitionSpec,
+  EncryptionPublicKey,
+  Finding,
+  SignedMessage,
+} from './common.ts';
+
+export const ProtocolConfig = object(
+  {
+    measurementType: optional(enumOf(MEASUREMENT_TYPES)),
+    direct: optional(object({})),
+    liquidLegionsV2: optional(object({})),
+    reachOnlyLiquidLegionsV2: optional(object({})),
+    honestMajorityShareShuffle: optional(object({})),
+  },
+  'Exactly one protocol member is set.',
+);
+export type ProtocolConfig = Static<typeof ProtocolConfig>;
+
+export const DataProviderEntry = object({
+  dataProviderCertificate: nameOf('dataProviderCertificate'),
+  dataProviderPublicKey: EncryptionPublicKey,
+  encryptedRequisitionSpec: EncryptedRequisitionSpec,
+  nonceHash: sha256(),
+});
+export type DataProviderEntry = Static<typeof DataProviderEntry>;
+
+const input = {
+  measurementConsumerCertificate: nameOf('measurementConsumerCertificate'),
+  measurementSpec: SignedMessage,
+  dataProviders: mapOf('dataProvider', DataProviderEntry, 1),
+  measurementReferenceId: optional(text(255)),
+};
+
+/** What a consumer sends to create a measurement. */
+export const MeasurementInput = object(input);
+export type MeasurementInput = Static<typeof MeasurementInput>;
+
+export const Measurement = object({
+  name: optional(nameOf('measurement')),
+  state: enumOf(MEASUREMENT_STATES),
+  ...input,
+  protocolConfig: ProtocolConfig,
+  createTime: optional(timestamp()),
+  updateTime: optional(timestamp()),
+  results: optional(array(object({ certificate: certificateName, encryptedResult: EncryptedMessage }))),
+  failure: optional(object({ reason: enumOf(FAILURE_REASONS), message: text(4000) })),
+  findings: optional(array(Finding)),
+});
+export type Measurement = Static<typeof Measurement>;

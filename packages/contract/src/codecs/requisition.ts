@@ -1,0 +1,76 @@
+import {
+  array,
+  enumOf,
+  mapOf,
+  nameOf,
+  object,
+  optional,
+  type Static,
+  sha256,
+  text,
+  timestamp,
+  uint64,
+} from '../schema.ts';
+import { MEASUREMENT_STATES, REFUSAL_JUSTIFICATIONS, REQUISITION_STATES } from '../states.ts';
+import {
+  EncryptedMessage,
+  EncryptedRequisitionSpec,
+  EncryptionPublicKey,
+  Finding,
+  SignedMessage,
+} from './common.ts';
+import { ProtocolConfig } from './measurement.ts';
+
+export const Refusal = object({
+  justification: enumOf(REFUSAL_JUSTIFICATIONS),
+  message: optional(text(2000)),
+});
+export type Refusal = Static<typeof Refusal>;
+
+export const FulfillmentContext = object({
+  buildLabel: optional(text(255)),
+  warnings: optional(array(text(1000), { maxItems: 100 })),
+});
+export type FulfillmentContext = Static<typeof FulfillmentContext>;
+
+/** What a multi-party protocol tells the data provider about one duchy. */
+const DuchyEntry = object({
+  duchyCertificate: nameOf('duchyCertificate'),
+  liquidLegionsV2: optional(object({ elGamalPublicKey: SignedMessage })),
+});
+
+export const Requisition = object({
+  name: optional(nameOf('requisition', 'measurementRequisition')),
+  state: enumOf(REQUISITION_STATES),
+  measurement: nameOf('measurement'),
+  measurementState: enumOf(MEASUREMENT_STATES),
+  measurementConsumerCertificate: nameOf('measurementConsumerCertificate'),
+  measurementSpec: SignedMessage,
+  dataProvider: nameOf('dataProvider'),
+  dataProviderCertificate: nameOf('dataProviderCertificate'),
+  dataProviderPublicKey: EncryptionPublicKey,
+  encryptedRequisitionSpec: EncryptedRequisitionSpec,
+  nonceHash: sha256(),
+  nonce: optional(uint64()),
+  protocolConfig: ProtocolConfig,
+  duchies: optional(mapOf('duchy', DuchyEntry)),
+  refusal: optional(Refusal),
+  fulfillmentContext: optional(FulfillmentContext),
+  etag: optional(text(100)),
+  createTime: optional(timestamp()),
+  updateTime: optional(timestamp()),
+  findings: optional(array(Finding)),
+});
+export type Requisition = Static<typeof Requisition>;
+
+export const FulfillDirectRequest = object({
+  encryptedResult: EncryptedMessage,
+  nonce: uint64(),
+  certificate: nameOf('dataProviderCertificate'),
+  etag: text(100, 1),
+  fulfillmentContext: optional(FulfillmentContext),
+});
+export type FulfillDirectRequest = Static<typeof FulfillDirectRequest>;
+
+export const RefuseRequest = object({ refusal: Refusal, etag: text(100, 1) });
+export type RefuseRequest = Static<typeof RefuseRequest>;

@@ -1,0 +1,236 @@
+/**
+ * JSON text to values, exactly. `JSON.parse` rounds 64-bit integers, lets the last of two equal keys win,
+ * turns 1e400 into Infinity and accepts half a surrogate pair; none of that may happen to a signed request.
+ */
+import { ExchangeError } from './errors.ts';
+
+/** A number with a fraction or an exponent. Kept as text so that `1.0` is never taken for the integer 1. */
+export class JsonDecimal {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Integers are `number` while that is exact, `bigint` beyond. Objects have no prototype. */
+export type JsonValue = null | boolean | string | number | bigint | JsonDecimal | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export const MAX_JSON_DEPTH = 64;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const WHITESPACE = /[ \t\n\r]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids raw control characters in strings
+const CONTROL = /[\u0000-\u001f]/;
+const ESCAPES: Record<string, string> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** UTF-8 bytes to a value. */
+export function parseJsonBytes(bytes: Uint8Array): JsonValue {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw malformed('the body is not UTF-8');
+  }
+  return parseJson(text);
+}
+
+export function parseJson(text: string): JsonValue {
+  const parser = new Parser(text);
+  const value = parser.value(0);
+  parser.end();
+  return value;
+}
+
+function malformed(what: string): ExchangeError {
+  return new ExchangeError('MALFORMED_JSON', `Malformed JSON: ${what}.`);
+}
+
+class Parser {
+  private at = 0;
+  private readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  value(depth: number): JsonValue {
+    this.space();
+    const c = this.text[this.at];
+    switch (c) {
+      case '{':
+        return this.object(depth + 1);
+      case '[':
+        return this.array(depth + 1);
+      case '"':
+        return this.string();
+      case 't':
+        return this.literal('true', true);
+      case 'f':
+        return this.literal('false', false);
+      case 'n':
+        return this.literal('null', null);
+      default:
+        return this.number();
+    }
+  }
+
+  end(): void {
+    this.space();
+    if (this.at < this.text.length) throw this.unexpected();
+  }
+
+  private object(depth: number): JsonObject {
+    this.enter(depth);
+    const object: JsonObject = Object.create(null);
+    if (this.closes('}')) return object;
+    for (;;) {
+      this.space();
+      if (this.text[this.at] !== '"') throw this.unexpected();
+      const key = this.string();
+      if (key === '__proto__') throw malformed('the key __proto__ is not allowed');
+      if (key in object) throw malformed(`duplicate key at position ${this.at}`);
+      this.space();
+      if (this.text[this.at] !== ':') throw this.unexpected();
+      this.at++;
+      object[key] = this.value(depth);
+      if (this.closes('}')) return object;
+      this.comma();
+    }
+  }
+
+  private array(depth: number): JsonValue[] {
+    this.enter(depth);
+    const array: JsonValue[] = [];
+    if (this.closes(']')) return array;
+    for (;;) {
+      array.push(this.value(depth));
+      if (this.closes(']')) return array;
+      this.comma();
+    }
+  }
+
+  private enter(depth: number): void {
+    if (depth > MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+    this.at++;
+  }
+
+  private closes(bracket: string): boolean {
+    this.space();
+    if (this.text[this.at] !== bracket) return false;
+    this.at++;
+    return true;
+  }
+
+  private comma(): void {
+    if (this.text[this.at] !== ',') throw this.unexpected();
+    this.at++;
+  }
+
+  private string(): string {
+    const start = this.at + 1;
+    // Ciphertexts are megabytes of base64 without one escape: find the end natively, look for escapes after.
+    let end = this.text.indexOf('"', start);
+    if (end < 0) throw this.unexpected();
+    let value = this.text.slice(start, end);
+    if (value.includes('\\')) ({ value, end } = this.escaped(start));
+    else if (CONTROL.test(value)) throw malformed('control character in a string');
+    this.at = end + 1;
+    if (!value.isWellFormed()) throw malformed('half a surrogate pair in a string');
+    if (value.includes('\0')) throw malformed('NUL in a string');
+    return value;
+  }
+
+  private escaped(start: number): { value: string; end: number } {
+    const parts: string[] = [];
+    let from = start;
+    for (let i = start; ; i++) {
+      const c = this.text[i];
+      if (c === undefined) throw malformed('unterminated string');
+      if (c < ' ') throw malformed('control character in a string');
+      if (c === '"') {
+        parts.push(this.text.slice(from, i));
+        return { value: parts.join(''), end: i };
+      }
+      if (c !== '\\') continue;
+      parts.push(this.text.slice(from, i));
+      const kind = this.text[i + 1] ?? '';
+      if (kind === 'u') {
+        const hex = this.text.slice(i + 2, i + 6);
+        if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw malformed('bad \\u escape');
+        parts.push(String.fromCharCode(Number.parseInt(hex, 16)));
+        i += 5;
+      } else {
+        const char = ESCAPES[kind];
+        if (char === undefined) throw malformed('bad escape in a string');
+        parts.push(char);
+        i += 1;
+      }
+      from = i + 1;
+    }
+  }
+
+  private number(): number | bigint | JsonDecimal {
+    NUMBER.lastIndex = this.at;
+    const match = NUMBER.exec(this.text);
+    if (match === null) throw this.unexpected();
+    this.at = NUMBER.lastIndex;
+    const token = match[0];
+    if (match[1] !== undefined || match[2] !== undefined) return new JsonDecimal(token);
+    // 400 digits hold no 64-bit integer; do not spend quadratic time on megabytes of them.
+    if (token.length > 400) throw malformed('number too long');
+    const number = Number(token);
+    return Number.isSafeInteger(number) && token !== '-0' ? number : BigInt(token);
+  }
+
+  private literal<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) throw this.unexpected();
+    this.at += word.length;
+    return value;
+  }
+
+  private space(): void {
+    const c = this.text.charCodeAt(this.at);
+    if (c > 32) return;
+    WHITESPACE.lastIndex = this.at;
+    WHITESPACE.test(this.text);
+    this.at = WHITESPACE.lastIndex;
+  }
+
+  private unexpected(): ExchangeError {
+    return malformed(
+      this.at >= this.text.length ? 'it ends too early' : `unexpected character at position ${this.at}`,
+    );
+  }
+}
+
+/** What a third-party reader of JSON values expects: no bigint, no decimal of ours. */
+export function toPlainJson(value: JsonValue): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof JsonDecimal) return Number(value.text);
+  if (Array.isArray(value)) return value.map(toPlainJson);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toPlainJson(v)]));
+  }
+  return value;
+}
+
+declare global {
+  interface JSON {
+    /** Verbatim JSON text inside JSON.stringify: the only way to write a 64-bit integer as a number. */
+    rawJSON(text: string): unknown;
+  }
+}

@@ -1,0 +1,89 @@
+/** Bytes, timestamps and 64-bit integers: how they are written in JSON. */
+
+/** RFC 3339 in UTC with microseconds, always 27 characters, so that text order is time order. */
+export type Timestamp = string;
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** Any RFC 3339 text to the canonical form (digits beyond microseconds are cut), or undefined. */
+export function parseTimestamp(text: string): Timestamp | undefined {
+  const m = RFC3339.exec(text);
+  if (m === null) return undefined;
+  const [year, month, day, hour, minute, second] = m.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const offsetHour = Number(m[9] ?? 0);
+  const offsetMinute = Number(m[10] ?? 0);
+  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined;
+  const local = new Date(0);
+  local.setUTCFullYear(year, month - 1, day);
+  if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
+  local.setUTCHours(hour, minute, second);
+  const offset = (m[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute);
+  const utc = new Date(local.getTime() - offset * 60_000);
+  const utcYear = utc.getUTCFullYear();
+  if (utcYear < 1 || utcYear > 9999) return undefined;
+  return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
+}
+
+/** A moment in milliseconds (fractions are microseconds) to the canonical form. */
+export function timestampOf(epochMillis: number): Timestamp {
+  const micros = Math.floor((epochMillis % 1) * 1000);
+  return `${new Date(Math.floor(epochMillis)).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
+}
+
+const hasBuffer = typeof Buffer !== 'undefined';
+
+interface Base64Bytes {
+  toBase64(): string;
+}
+interface Base64Constructor {
+  fromBase64(text: string, options: { alphabet: 'base64' | 'base64url' }): Uint8Array;
+}
+
+/** Standard base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return (bytes as unknown as Base64Bytes).toBase64();
+}
+
+/**
+ * Standard or URL-safe base64, padded or not. Decoders skip what they do not know, so the bytes are written
+ * back and must give the text again: that refuses white space, wrong padding, mixed alphabets and stray bits.
+ */
+export function fromBase64(text: string): Uint8Array | undefined {
+  const urlSafe = text.includes('-') || text.includes('_');
+  let bytes: Uint8Array;
+  try {
+    bytes = hasBuffer
+      ? Buffer.from(text, urlSafe ? 'base64url' : 'base64')
+      : (Uint8Array as unknown as Base64Constructor).fromBase64(text, {
+          alphabet: urlSafe ? 'base64url' : 'base64',
+        });
+  } catch {
+    return undefined;
+  }
+  const standard = toBase64(bytes);
+  const padded = urlSafe ? standard.replaceAll('+', '-').replaceAll('/', '_') : standard;
+  return text === padded || text === padded.replace(/=+$/, '') ? bytes : undefined;
+}
+
+const HEX = /^(?:[0-9a-fA-F]{2})+$/;
+
+export function fromHex(text: string): Uint8Array | undefined {
+  if (!HEX.test(text)) return undefined;
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
+  );
+}
+
+export const MAX_UINT64 = 2n ** 64n - 1n;
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,89 @@
+/**
+ * The vocabulary of our shapes, on TypeBox: one declaration gives the static type, the JSON Schema of the
+ * OpenAPI document, and (in codec.ts) the reader and the writer. `Unsafe` states the type a value has in
+ * memory where that differs from its JSON: bytes are Uint8Array, 64-bit integers are bigint.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { PATTERNS, type PatternName } from './names.ts';
+import type { Timestamp } from './scalars.ts';
+
+export type { Static, TSchema };
+
+/** Every text is capped, so that no field can hold what its table column cannot. */
+export const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
+
+export const boolean = () => Type.Boolean();
+
+export const bytes = (options: { min?: number; description?: string } = {}) =>
+  Type.Unsafe<Uint8Array>({
+    type: 'string',
+    format: 'byte',
+    contentEncoding: 'base64',
+    'x-min-bytes': options.min ?? 0,
+    ...(options.description ? { description: options.description } : {}),
+  });
+
+/** 32 bytes; base64, and 64 hexadecimal digits are accepted too. */
+export const sha256 = () =>
+  Type.Unsafe<Uint8Array>({
+    type: 'string',
+    format: 'sha256',
+    description: 'SHA-256, 32 bytes in base64; 64 hexadecimal digits are accepted too.',
+  });
+
+/** A JSON integer from 0 to 2^64-1; a decimal string is accepted too. */
+export const uint64 = () =>
+  Type.Unsafe<bigint>({
+    type: ['integer', 'string'],
+    format: 'uint64',
+    description: 'An integer from 0 to 18446744073709551615, exact; a decimal string is accepted too.',
+  });
+
+export const timestamp = () => Type.Unsafe<Timestamp>({ type: 'string', format: 'date-time' });
+
+export const enumOf = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: values });
+
+/** A resource name of one of the given patterns. */
+export const nameOf = (...patterns: PatternName[]) =>
+  Type.Unsafe<string>({
+    type: 'string',
+    format: 'resource-name',
+    'x-patterns': patterns,
+    description: patterns.map((p) => `\`${PATTERNS[p]}\``).join(' or '),
+  });
+
+/** The only member written `@type`, `data` … is an object like any other. */
+export const object = <P extends Record<string, TSchema>>(properties: P, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
+
+export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+
+export const array = <T extends TSchema>(items: T, options: { minItems?: number; maxItems?: number } = {}) =>
+  Type.Array(items, options);
+
+/** A JSON object whose keys are resource names. */
+export const mapOf = <T extends TSchema>(key: PatternName, value: T, minProperties = 0) =>
+  Type.Unsafe<Record<string, Static<T>>>({
+    type: 'object',
+    format: 'map',
+    'x-key-pattern': key,
+    propertyNames: { description: `\`${PATTERNS[key]}\`` },
+    additionalProperties: value,
+    minProperties,
+  });
+
+/** Any JSON, handed on as the exact reader gave it. */
+export const anyJson = (description: string) => Type.Unsafe<unknown>({ format: 'json', description });
+
+/** Default 50, at most 1000; 0 means the default, more is coerced. */
+export const DEFAULT_PAGE_SIZE = 50;
+export const MAX_PAGE_SIZE = 1000;
+export const pageSize = () =>
+  Type.Unsafe<number>({
+    type: 'integer',
+    format: 'page-size',
+    minimum: 0,
+    default: DEFAULT_PAGE_SIZE,
+    description: `At most ${MAX_PAGE_SIZE} (more is coerced); 0 or absent: ${DEFAULT_PAGE_SIZE}.`,
+  });

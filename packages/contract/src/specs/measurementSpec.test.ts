@@ -1,0 +1,251 @@
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  decodeMeasurementSpec,
+  measurementSpecViolations,
+  type PlainSpec,
+  specs,
+  TYPE_URLS,
+} from './index.ts';
+
+const KEY = Uint8Array.of(1, 2, 3);
+const params = { epsilon: 0.1, delta: 1e-9 };
+
+function binary(init: MessageInitShape<typeof specs.MeasurementSpecSchema>): Uint8Array {
+  return toBinary(specs.MeasurementSpecSchema, create(specs.MeasurementSpecSchema, init));
+}
+
+const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+function decoded(bytes: Uint8Array): PlainSpec {
+  const result = decodeMeasurementSpec(bytes);
+  if ('error' in result) throw new Error(result.error);
+  return result.spec;
+}
+
+const errorOf = (bytes: Uint8Array) => (decodeMeasurementSpec(bytes) as { error: string }).error;
+
+const fields = (spec: PlainSpec) => measurementSpecViolations(spec).map((v) => v.field);
+
+const reachBinary = {
+  measurementPublicKey: { typeUrl: TYPE_URLS.EncryptionPublicKey, value: KEY },
+  nonceHashes: [Uint8Array.of(7)],
+  vidSamplingInterval: { start: 0.25, width: 0.5 },
+  modelLine: 'modelLines/m',
+  measurementType: { case: 'reach' as const, value: { privacyParams: params } },
+};
+
+const reachJson = {
+  measurementPublicKey: 'AQID',
+  nonceHashes: ['Bw=='],
+  vidSamplingInterval: { start: 0.25, width: 0.5 },
+  modelLine: 'modelLines/m',
+  reach: { privacyParams: params },
+};
+
+describe('decodeMeasurementSpec', () => {
+  test('gives the same plain values for binary and JSON, but for the type URL that JSON has no place for', () => {
+    const plain = {
+      measurementType: 'REACH',
+      measurementPublicKey: { value: KEY },
+      nonceHashes: [Uint8Array.of(7)],
+      vidSamplingInterval: { start: 0.25, width: 0.5 },
+      modelLine: 'modelLines/m',
+      reach: { privacyParams: params },
+    };
+    expect(decoded(json(reachJson))).toEqual(plain);
+    expect(decoded(binary(reachBinary))).toEqual({
+      ...plain,
+      measurementPublicKey: { typeUrl: TYPE_URLS.EncryptionPublicKey, value: KEY },
+    });
+  });
+
+  test('takes the key from the field that came before the Any', () => {
+    const { measurementPublicKey, ...rest } = reachBinary;
+    const spec = decoded(binary({ ...rest, serializedMeasurementPublicKey: KEY }));
+    expect(spec.measurementPublicKey).toEqual({ value: KEY });
+  });
+
+  test.each([
+    [
+      'REACH_AND_FREQUENCY',
+      {
+        reachAndFrequency: {
+          reachPrivacyParams: params,
+          frequencyPrivacyParams: params,
+          maximumFrequency: 10,
+        },
+      },
+    ],
+    ['IMPRESSION', { impression: { privacyParams: params, maximumFrequencyPerUser: 5 } }],
+    ['POPULATION', { population: {} }],
+  ] as const)('reads %s in both forms', (measurementType, type) => {
+    const [[name, value]] = Object.entries(type) as [[string, object]];
+    const fromBinary = decoded(binary({ measurementType: { case: name, value } as never }));
+    expect(fromBinary).toEqual({
+      measurementType,
+      nonceHashes: [],
+      ...(measurementType !== 'POPULATION' && type),
+    });
+    expect(decoded(json(type))).toEqual(fromBinary);
+  });
+
+  test('reads DURATION in both forms, in seconds', () => {
+    const maximumWatchDurationPerUser = { seconds: 3n, nanos: 500_000_000 };
+    const value = { privacyParams: params, maximumWatchDurationPerUser };
+    const spec = decoded(binary({ measurementType: { case: 'duration', value } }));
+    expect(spec).toEqual({
+      measurementType: 'DURATION',
+      nonceHashes: [],
+      duration: { privacyParams: params, maximumWatchDurationPerUser: 3.5 },
+    });
+    expect(
+      decoded(json({ duration: { privacyParams: params, maximumWatchDurationPerUser: '3.5s' } })),
+    ).toEqual(spec);
+  });
+
+  test.each([
+    ['empty bytes', new Uint8Array(), /no measurement type/],
+    ['a spec without a measurement type', binary({ nonceHashes: [KEY] }), /no measurement type/],
+    ['JSON without a measurement type', json({ measurementPublicKey: 'AQID' }), /no measurement type/],
+    ['truncated bytes', binary(reachBinary).subarray(0, -1), /truncated/],
+    ['a wrong wire type', Uint8Array.of(0x38, 0x01), /reach has wire type 0/],
+    ['text that is not JSON', new TextEncoder().encode('{"reach":'), /ends too early/],
+    ['JSON that is not UTF-8', Uint8Array.of(0x7b, 0xc3, 0x28, 0x7d), /not UTF-8/],
+    ['an unknown member', json({ ...reachJson, spare: 1 }), /"spare" is unknown/],
+    ['an unknown member within', json({ reach: { privacyParams: { ...params, x: 1 } } }), /"x" is unknown/],
+    ['two measurement types', json({ ...reachJson, population: {} }), /oneof/],
+    ['a key that is not base64', json({ ...reachJson, measurementPublicKey: 'A' }), /measurement_public_key/],
+    ['a number as text', json({ reach: { privacyParams: { epsilon: 'much' } } }), /epsilon/],
+    ['a fractional frequency', json({ impression: { maximumFrequencyPerUser: 1.5 } }), /maximum_frequency/],
+    ['a duration without its unit', json({ duration: { maximumWatchDurationPerUser: '3.5' } }), /"3.5s"/],
+    ['a duration with a tail', json({ duration: { maximumWatchDurationPerUser: '3s more' } }), /"3.5s"/],
+    ['a member given twice', new TextEncoder().encode('{"reach":{},"reach":{}}'), /twice|duplicate/i],
+  ])('names what is wrong with %s', (_title, bytes, message) => {
+    expect(errorOf(bytes)).toMatch(message);
+  });
+
+  test('does not repeat the value it could not read', () => {
+    const secret = 'x'.repeat(1000);
+    const error = errorOf(json({ reach: { privacyParams: { epsilon: secret } } }));
+    expect(error).toMatch(/epsilon/);
+    expect(error).not.toContain('xxx');
+  });
+
+  test('never throws, whatever the bytes', () => {
+    const start = fc.constantFrom([], [0x7b], [0x3a, 0x14], [...binary(reachBinary)]);
+    fc.assert(
+      fc.property(start, fc.uint8Array({ maxLength: 64 }), (prefix, tail) => {
+        decodeMeasurementSpec(Uint8Array.from([...prefix, ...tail]));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('measurementSpecViolations', () => {
+  const good = decoded(binary(reachBinary));
+
+  test('a sound spec of each type has none', () => {
+    const common = { measurementPublicKey: { value: KEY }, nonceHashes: [] };
+    const vidSamplingInterval = { start: 0, width: 1 };
+    const sound: PlainSpec[] = [
+      good,
+      {
+        ...common,
+        vidSamplingInterval,
+        measurementType: 'REACH_AND_FREQUENCY',
+        reachAndFrequency: {
+          reachPrivacyParams: params,
+          frequencyPrivacyParams: params,
+          maximumFrequency: 2,
+        },
+      },
+      {
+        ...common,
+        measurementType: 'IMPRESSION',
+        impression: { privacyParams: params, maximumFrequencyPerUser: 1 },
+      },
+      {
+        ...common,
+        measurementType: 'DURATION',
+        duration: { privacyParams: params, maximumWatchDurationPerUser: 0.001 },
+      },
+      { ...common, measurementType: 'POPULATION' },
+    ];
+    expect(sound.flatMap(measurementSpecViolations)).toEqual([]);
+  });
+
+  test.each([
+    ['epsilon', 0],
+    ['epsilon', -1],
+    ['epsilon', Number.NaN],
+    ['epsilon', Number.POSITIVE_INFINITY],
+    ['delta', -1e-12],
+    ['delta', 1],
+    ['delta', Number.NaN],
+  ])('%s of %d is out of range', (name, value) => {
+    const spec = { ...good, reach: { privacyParams: { ...params, [name]: value } } } as PlainSpec;
+    expect(fields(spec)).toEqual([`reach.privacyParams.${name}`]);
+  });
+
+  test('a delta of 0 is in range', () => {
+    expect(fields({ ...good, reach: { privacyParams: { epsilon: 1, delta: 0 } } } as PlainSpec)).toEqual([]);
+  });
+
+  test.each([
+    [0, 0, ['vidSamplingInterval.width']],
+    [0, 1.01, ['vidSamplingInterval.width', 'vidSamplingInterval']],
+    [0, Number.NaN, ['vidSamplingInterval.width']],
+    [-0.1, 0.5, ['vidSamplingInterval.start']],
+    [1.1, 0.5, ['vidSamplingInterval.start', 'vidSamplingInterval']],
+    [0.6, 0.5, ['vidSamplingInterval']],
+    [0, 1, []],
+  ])('a sampling interval from %d of width %d', (start, width, expected) => {
+    expect(fields({ ...good, vidSamplingInterval: { start, width } })).toEqual(expected);
+  });
+
+  test('two floats that add up to 1 but for their rounding are fine', () => {
+    const spec = decoded(binary({ ...reachBinary, vidSamplingInterval: { start: 0.4, width: 0.6 } }));
+    const { start, width } = spec.vidSamplingInterval!;
+    expect(start + width).toBeGreaterThan(1);
+    expect(fields(spec)).toEqual([]);
+    expect(fields({ ...spec, vidSamplingInterval: { start: 0.40001, width: 0.6 } })).toEqual([
+      'vidSamplingInterval',
+    ]);
+  });
+
+  test('reach and frequency need an interval, both privacy parameters and at least two buckets', () => {
+    const spec = decoded(json({ reachAndFrequency: { maximumFrequency: 1 } }));
+    expect(fields(spec)).toEqual([
+      'measurementPublicKey',
+      'vidSamplingInterval',
+      'reachAndFrequency.reachPrivacyParams',
+      'reachAndFrequency.frequencyPrivacyParams',
+      'reachAndFrequency.maximumFrequency',
+    ]);
+  });
+
+  test('impressions and durations need a cap above zero', () => {
+    expect(
+      fields(decoded(json({ measurementPublicKey: 'AQID', impression: { privacyParams: params } }))),
+    ).toEqual(['impression.maximumFrequencyPerUser']);
+    for (const maximumWatchDurationPerUser of [undefined, '0s', '-1s']) {
+      const duration = { privacyParams: params, maximumWatchDurationPerUser };
+      expect(fields(decoded(json({ measurementPublicKey: 'AQID', duration })))).toEqual([
+        'duration.maximumWatchDurationPerUser',
+      ]);
+    }
+  });
+
+  test('a nonce hash may not come twice', () => {
+    const hash = Uint8Array.of(1);
+    expect(fields({ ...good, nonceHashes: [hash, Uint8Array.of(2), hash] })).toEqual(['nonceHashes[2]']);
+  });
+
+  test('a key of another type is refused', () => {
+    const measurementPublicKey = { typeUrl: TYPE_URLS.SignedMessage, value: KEY };
+    expect(fields({ ...good, measurementPublicKey })).toEqual(['measurementPublicKey.typeUrl']);
+  });
+});

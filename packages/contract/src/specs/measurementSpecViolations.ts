@@ -1,0 +1,79 @@
+/** Parameters of a MeasurementSpec that decode but make no sense. */
+import { REQUIRED, type Violation } from '../errors.ts';
+import { toBase64 } from '../scalars.ts';
+import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
+import { TYPE_URLS } from './typeUrls.ts';
+
+/**
+ * `start` and `width` are 32-bit floats: 0.4 and 0.6 as such add up to 1.00000003. One rounding step of a
+ * float below 1 is 6e-8, so a millionth forgives the rounding of both and nothing a person would write.
+ */
+const FLOAT_SLACK = 1e-6;
+
+export function measurementSpecViolations(spec: PlainSpec): Violation[] {
+  const violations: Violation[] = [];
+  const check = (field: string, ok: boolean, description: string) => {
+    if (!ok) violations.push({ field, description });
+  };
+  const checkPrivacy = (field: string, params: PrivacyParams | undefined) => {
+    if (!params) return check(field, false, REQUIRED);
+    const { epsilon, delta } = params;
+    check(`${field}.epsilon`, epsilon > 0 && Number.isFinite(epsilon), 'must be a finite number above 0');
+    check(`${field}.delta`, delta >= 0 && delta < 1, 'must be at least 0 and below 1');
+  };
+
+  const key = spec.measurementPublicKey;
+  check('measurementPublicKey', key !== undefined, REQUIRED);
+  check(
+    'measurementPublicKey.typeUrl',
+    key?.typeUrl === undefined || key.typeUrl === TYPE_URLS.EncryptionPublicKey,
+    `must be ${TYPE_URLS.EncryptionPublicKey}`,
+  );
+
+  const interval = spec.vidSamplingInterval;
+  if (interval) {
+    const { start, width } = interval;
+    check('vidSamplingInterval.start', start >= 0 && start <= 1, 'must be at least 0 and at most 1');
+    check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
+    // Direct computation samples one stretch of the unit interval: it cannot wrap around its end.
+    check('vidSamplingInterval', !(start + width > 1 + FLOAT_SLACK), 'start + width must be at most 1');
+  } else if (spec.measurementType === 'REACH' || spec.measurementType === 'REACH_AND_FREQUENCY') {
+    check('vidSamplingInterval', false, REQUIRED);
+  }
+
+  const seen = new Set<string>();
+  for (const [i, hash] of spec.nonceHashes.entries()) {
+    const text = toBase64(hash);
+    check(`nonceHashes[${i}]`, !seen.has(text), 'repeats an earlier one');
+    seen.add(text);
+  }
+
+  switch (spec.measurementType) {
+    case 'REACH':
+      checkPrivacy('reach.privacyParams', spec.reach.privacyParams);
+      break;
+    case 'REACH_AND_FREQUENCY': {
+      const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+      checkPrivacy('reachAndFrequency.reachPrivacyParams', reachPrivacyParams);
+      checkPrivacy('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams);
+      // With one bucket there is no distribution to report.
+      check('reachAndFrequency.maximumFrequency', maximumFrequency > 1, 'must be above 1');
+      break;
+    }
+    case 'IMPRESSION': {
+      const { privacyParams, maximumFrequencyPerUser } = spec.impression;
+      checkPrivacy('impression.privacyParams', privacyParams);
+      check('impression.maximumFrequencyPerUser', maximumFrequencyPerUser > 0, 'must be above 0');
+      break;
+    }
+    case 'DURATION': {
+      const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
+      checkPrivacy('duration.privacyParams', privacyParams);
+      check('duration.maximumWatchDurationPerUser', maximumWatchDurationPerUser > 0, 'must be above 0');
+      break;
+    }
+    case 'POPULATION':
+      break;
+  }
+  return violations;
+}

@@ -1,0 +1,10 @@
+/** Type URLs of the messages that travel signed or encrypted. */
+const PREFIX = 'type.googleapis.com/wfa.measurement.api.v2alpha.';
+
+export const TYPE_URLS = {
+  RequisitionSpec: `${PREFIX}RequisitionSpec`,
+  MeasurementSpec: `${PREFIX}MeasurementSpec`,
+  MeasurementResult: `${PREFIX}Measurement.Result`,
+  SignedMessage: `${PREFIX}SignedMessage`,
+  EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
+} as const;
