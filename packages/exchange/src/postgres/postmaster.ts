@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** A cluster's directory; by inode too, so that its server is still known after the directory was moved. */
+export type Cluster = { path: string; dev: bigint; ino: bigint };
+
+export async function openCluster(path: string): Promise<Cluster> {
+  const { dev, ino } = await stat(path, { bigint: true });
+  return { path, dev, ino };
+}
+
+/** The process that serves the cluster, if one does. */
+export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
+  const pidFile = join(cluster.path, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (!(pid > 0)) return undefined;
+  if (await isPostmaster(pid, cluster)) return pid;
+  // Left by a killed server. PostgreSQL clears it itself, unless its pid is in use again (after a reboot,
+  // by anything of ours): then it would refuse to start.
+  await rm(pidFile, { force: true });
+  return undefined;
+}
+
+/** Fast shutdown: clients are cut off, data is on disk; if that takes too long, an immediate one. */
+export async function stopPostmaster(pid: number, cluster: Cluster): Promise<void> {
+  // After the immediate one the next start replays the log: slower, nothing lost.
+  for (const [signal, patienceMs] of [
+    ['SIGINT', 20_000],
+    ['SIGQUIT', 10_000],
+  ] as const) {
+    const deadline = Date.now() + patienceMs;
+    if (await isPostmaster(pid, cluster)) sendSignal(pid, signal);
+    while (Date.now() < deadline) {
+      if (!(await isPostmaster(pid, cluster))) return;
+      await sleep(10);
+    }
+  }
+  throw new Error(`PostgreSQL (pid ${pid}) does not stop: end it with "kill -9 ${pid}".`);
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended just now
+  }
+}
+
+/** Whether this process serves the cluster, and is not just another one with the same pid, or a zombie. */
+export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
+  if (process.platform === 'linux') {
+    // A server's working directory is its cluster.
+    const cwd = await stat(`/proc/${pid}/cwd`, { bigint: true }).catch(() => undefined);
+    return cwd?.dev === cluster.dev && cwd.ino === cluster.ino;
+  }
+  const listed = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(
+    () => undefined,
+  );
+  return listed?.stdout.includes(cluster.path) ?? false;
+}

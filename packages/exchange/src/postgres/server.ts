@@ -1,0 +1,152 @@
+import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Account, chooseAccount, spawnAs } from './account.ts';
+import { type Binaries, findBinaries } from './binaries.ts';
+import { createCluster, giveCluster, hasCluster, superuser } from './cluster.ts';
+import { type Connection, connectionUrl, openDatabase, type ServerFacts } from './connection.ts';
+import { openLog } from './log.ts';
+import { type Cluster, findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
+import { socketDirectory } from './socket-directory.ts';
+
+export type EmbeddedPostgres = {
+  connection: Connection;
+  /** The same as a URL. */
+  url: string;
+  version: string;
+  pid: number;
+  /** The server ran already: an exchange started it and was killed. */
+  attached: boolean;
+  stop(): Promise<void>;
+};
+
+export type StartOptions = {
+  dataDir: string;
+  log?: (message: string) => void;
+  /** For tests: false is a machine without user namespaces. */
+  namespaces?: boolean;
+};
+
+// Only names the socket: there is no TCP port.
+const port = 5432;
+// A start listens within milliseconds, on a very busy machine within seconds.
+const silenceMs = 20_000;
+
+/**
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to it if it still runs. The caller holds the data
+ * directory's lock. The server is in a session of its own: neither Ctrl-C nor the death of this process
+ * ends it, only stop().
+ */
+export async function startPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
+  const { dataDir, log = () => {}, namespaces = true } = options;
+  await mkdir(dataDir, { recursive: true });
+  const home = await realpath(dataDir);
+  const clusterDir = join(home, 'pg');
+  const binaries = findBinaries();
+  const exists = hasCluster(clusterDir);
+  const account = await chooseAccount(home, exists ? clusterDir : undefined, binaries, namespaces);
+  const host = await socketDirectory(home, 'pg-socket', `.s.PGSQL.${port}`, account);
+  const connection = { host, port, user: superuser, database: 'mex' };
+
+  if (!exists) {
+    log(`making a PostgreSQL cluster in ${clusterDir}`);
+    await createCluster(home, clusterDir, account, binaries);
+  }
+  const cluster = await openCluster(clusterDir);
+  const found = await attach(cluster, connection, log);
+  const server = found ?? (await launch(home, cluster, account, binaries, connection, log));
+
+  let stopped: Promise<void> | undefined;
+  return {
+    connection,
+    url: connectionUrl(connection),
+    ...server,
+    attached: found !== undefined,
+    stop: () => (stopped ??= stopPostmaster(server.pid, cluster)),
+  };
+}
+
+async function attach(cluster: Cluster, connection: Connection, log: Log): Promise<ServerFacts | undefined> {
+  const pid = await findPostmaster(cluster);
+  if (pid === undefined) return undefined;
+  const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
+  if (server === undefined && (await isPostmaster(pid, cluster))) {
+    // It runs but cannot be reached, say because its socket was removed.
+    log(`PostgreSQL (pid ${pid}) does not answer: starting it anew`);
+    await stopPostmaster(pid, cluster);
+  }
+  return server;
+}
+
+async function launch(
+  dataDir: string,
+  cluster: Cluster,
+  account: Account,
+  binaries: Binaries,
+  connection: Connection,
+  log: Log,
+): Promise<ServerFacts> {
+  if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
+  await chmod(cluster.path, 0o700); // a copy put back may be open to others, which PostgreSQL refuses
+  const serverLog = await openLog(join(dataDir, 'postgres.log'));
+  const settings = {
+    listen_addresses: '', // never TCP
+    unix_socket_directories: `"${connection.host.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
+    port: String(port),
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Not the clients' errors: the exchange reports its own, and the log stays small and free of data.
+    log_min_messages: 'log',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawnAs(account, [binaries.postgres, '-D', cluster.path, ...args], {
+    detached: true,
+    stdio: ['ignore', serverLog.fd, serverLog.fd],
+  });
+  child.on('error', () => {}); // then there is no pid
+  child.unref();
+
+  const running = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  try {
+    const server = await untilReady(connection, child.pid ?? 0, running, log);
+    if (server !== undefined) return server;
+    throw new Error(`PostgreSQL did not start. Its log, ${serverLog.path}, says:\n${await serverLog.tail()}`);
+  } catch (error) {
+    if (running()) child.kill('SIGINT');
+    throw error;
+  } finally {
+    await serverLog.close();
+  }
+}
+
+/** Waits for the server to answer; undefined when it ends, or stays silent though it runs. */
+async function untilReady(
+  connection: Connection,
+  pid: number,
+  running: () => boolean | Promise<boolean>,
+  log: Log,
+): Promise<ServerFacts | undefined> {
+  const began = Date.now();
+  let [lastSign, told] = [began, false];
+  for (; await running(); await sleep(20)) {
+    const answer = await openDatabase(connection);
+    if (answer === 'silent') {
+      if (Date.now() - lastSign > silenceMs) return undefined;
+    } else if (answer === 'busy') {
+      // Every start is, for milliseconds; a recovery or a shutdown may take longer, and ends by itself.
+      lastSign = Date.now();
+      if (!told && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
+      told ||= lastSign - began > 1_000;
+    } else if (answer.pid !== pid) {
+      throw new Error(
+        `PostgreSQL of another folder (pid ${answer.pid}) listens in ${connection.host}: stop it first.`,
+      );
+    } else {
+      return answer;
+    }
+  }
+  return undefined;
+}
+
+type Log = (message: string) => void;

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { lchown, lstat, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The kernel keeps a socket's path in 108 bytes (104 on macOS) with a final NUL; a longer one fails. */
+const longestPath = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * Makes a directory that only its owner may enter, for a socket of that name: `<dataDir>/<name>`, or, where
+ * the socket's path would be too long, one in /tmp. Not in os.tmpdir(): TMPDIR may be long as well, and
+ * two shells with different ones would not meet.
+ */
+export async function socketDirectory(
+  dataDir: string,
+  name: string,
+  socketName: string,
+  owner: { uid: number; gid: number },
+): Promise<string> {
+  const inside = join(dataDir, name);
+  const fits = Buffer.byteLength(join(inside, socketName)) <= longestPath;
+  const hash = createHash('sha256').update(inside).digest('hex').slice(0, 16);
+  const directory = fits ? inside : `/tmp/mex-${owner.uid}-${hash}`;
+
+  const made = await mkdir(directory, { mode: 0o700 }).then(
+    () => true,
+    (error) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  // Anyone may make things in /tmp, so what was there already is never given away, only checked.
+  if (process.geteuid!() === 0 && (made || fits)) await lchown(directory, owner.uid, owner.gid);
+  const found = await lstat(directory);
+  if (!found.isDirectory() || found.uid !== owner.uid || (found.mode & 0o077) !== 0) {
+    throw new Error(
+      `${directory} must be a directory of account ${owner.uid} with mode 0700, and is not: remove it and start again.`,
+    );
+  }
+  return directory;
+}
