@@ -1,0 +1,102 @@
+/** What an ID token must say, apart from its signature. Pure: everything here is decided before any key. */
+
+/** An identity provider whose tokens the exchange accepts. */
+export interface IssuerConfig {
+  /** Compared with `iss` character by character. */
+  issuer: string;
+  audience: string;
+  /** Exactly one of the two: where the issuer's public keys are. */
+  jwksUri?: string;
+  jwksFile?: string;
+  /** Default RS256, ES256, EdDSA. */
+  algorithms?: string[];
+  /** Counted from `iat`, whatever `exp` says: a token valid for years still ends here. Default 24 h. */
+  maxTokenAgeSeconds?: number;
+  /** A claim that names the principal directly, for an issuer trusted to know it. */
+  principalClaim?: string;
+}
+
+export type Json = Record<string, unknown>;
+
+export const DEFAULT_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+/** Every algorithm that may be configured: a shared secret would let each of its readers mint tokens. */
+export const ASYMMETRIC_ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
+/** Clocks may differ by this much: 60 s are accepted, 61 s are not. */
+const SKEW_SECONDS = 60;
+/** OpenID Connect Core, section 2. */
+const MAX_SUBJECT_LENGTH = 255;
+/** An access token says at+jwt (RFC 9068), a logout token logout+jwt: those are not for us. */
+const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
+
+/** Why the header is refused. Only alg and kid are ever used of it: jku, x5u, jwk and x5c name no keys here. */
+export function headerRefusal(header: Json, issuer: IssuerConfig): string | undefined {
+  const { alg, typ, crit } = header;
+  if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
+  if (typ !== undefined && !(typeof typ === 'string' && ID_TOKEN_TYPES.includes(typ.toLowerCase()))) {
+    return 'typ is not that of an ID token';
+  }
+  if (crit !== undefined) return 'crit is not supported';
+  return undefined;
+}
+
+/** Why the claims other than `iss` are refused at this moment (epoch seconds). Names claims, never their values. */
+export function claimsRefusal(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
+  const { aud, azp, sub, exp, iat, nbf } = claims;
+  if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
+    return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
+  }
+  // A token that is also meant for others could have been kept by one of them.
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
+    return 'aud is not ours alone';
+  // The authorized party is the client the token was issued to: us, or a machine that speaks for itself.
+  if (azp !== undefined && azp !== issuer.audience && azp !== sub) return 'azp is another party';
+  if (!isTime(exp)) return 'exp is not a time';
+  if (!isTime(iat)) return 'iat is not a time';
+  if (nbf !== undefined && !isTime(nbf)) return 'nbf is not a time';
+  if (nowSeconds > exp + SKEW_SECONDS) return 'exp is past';
+  if (nbf !== undefined && nowSeconds < nbf - SKEW_SECONDS) return 'nbf is ahead';
+  if (nowSeconds < iat - SKEW_SECONDS) return 'iat is ahead';
+  if (nowSeconds > iat + maxAgeOf(issuer) + SKEW_SECONDS) return 'iat is too long ago';
+  return undefined;
+}
+
+/** The end of a token whose claims were accepted, in epoch seconds. */
+export function expiryOf(claims: Json, issuer: IssuerConfig): number {
+  return Math.min(claims.exp as number, (claims.iat as number) + maxAgeOf(issuer));
+}
+
+/** JSON.parse makes Infinity of 1e999. */
+function isTime(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+function maxAgeOf(issuer: IssuerConfig): number {
+  return issuer.maxTokenAgeSeconds ?? DEFAULT_MAX_TOKEN_AGE_SECONDS;
+}
+
+/** A configuration that would accept too much, or nothing, is refused before the first token. */
+export function checkIssuers(issuers: IssuerConfig[]): void {
+  if (issuers.length === 0) throw new Error('No token issuer is configured.');
+  if (new Set(issuers.map((i) => i.issuer)).size < issuers.length)
+    throw new Error('An issuer is listed twice.');
+  for (const { issuer, audience, jwksUri, jwksFile, algorithms, maxTokenAgeSeconds } of issuers) {
+    const refuse = (what: string) => new Error(`Token issuer "${issuer}": ${what}.`);
+    if (!issuer) throw refuse('issuer is empty');
+    if (!audience) throw refuse('audience is empty');
+    if (!jwksUri === !jwksFile) throw refuse('give either jwksUri or jwksFile');
+    if (algorithms?.length === 0) throw refuse('algorithms is empty');
+    const bad = algorithms?.find((alg) => !ASYMMETRIC_ALGORITHMS.includes(alg));
+    if (bad !== undefined) throw refuse(`algorithm ${bad} is not one of ${ASYMMETRIC_ALGORITHMS.join(', ')}`);
+    if (
+      maxTokenAgeSeconds !== undefined &&
+      !(maxTokenAgeSeconds > 0 && Number.isFinite(maxTokenAgeSeconds))
+    ) {
+      throw refuse('maxTokenAgeSeconds is not a positive number');
+    }
+  }
+}

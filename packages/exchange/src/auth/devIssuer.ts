@@ -1,0 +1,87 @@
+/** The token issuer of development mode. Its tokens pass through the same verification as all others. */
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+  SignJWT,
+} from 'jose';
+import { parsePrincipal } from '../domain/access.ts';
+import { readOrMakePrivateJson } from './privateFile.ts';
+import type { IssuerConfig } from './tokens.ts';
+
+export const DEV_AUDIENCE = 'measurement-exchange-dev';
+const PRINCIPAL_CLAIM = 'mex_principal';
+const ALGORITHM = 'ES256';
+const LIFETIME_SECONDS = 12 * 3600;
+
+export interface DevIssuer {
+  issuer: string;
+  /** A token for `dataProviders/x`, `operator`, …; default lifetime 12 h. */
+  mint(principalName: string, lifetimeSeconds?: number): Promise<string>;
+  /** For `/dev/.well-known/openid-configuration`. */
+  discovery: Record<string, unknown>;
+  /** For `/dev/jwks`: public keys only. */
+  jwks: JSONWebKeySet;
+  /** For the token verifier. */
+  issuerConfig: IssuerConfig;
+}
+
+/** The key is made once and kept in `keyFile`, so that `mex token` can mint beside a running exchange. */
+export async function createDevIssuer(options: {
+  keyFile: string;
+  baseUrl: string;
+  /** Epoch milliseconds. */
+  clock?: () => number;
+}): Promise<DevIssuer> {
+  const { keyFile, baseUrl, clock = Date.now } = options;
+  const jwk = await readOrMakePrivateJson(keyFile, makeKey);
+  const signingKey = await importJWK(jwk, ALGORITHM);
+  const { d: _secret, ...publicJwk } = jwk;
+  const issuer = `${baseUrl}/dev`;
+  const jwksUri = `${issuer}/jwks`;
+
+  return {
+    issuer,
+    async mint(principalName, lifetimeSeconds = LIFETIME_SECONDS) {
+      if (parsePrincipal(principalName) === undefined) {
+        throw new Error(
+          `"${principalName}" is no principal: give measurementConsumers/…, dataProviders/…, duchies/… or operator.`,
+        );
+      }
+      const now = Math.floor(clock() / 1000);
+      return new SignJWT({ [PRINCIPAL_CLAIM]: principalName })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: jwk.kid! })
+        .setIssuer(issuer)
+        .setAudience(DEV_AUDIENCE)
+        .setSubject(principalName)
+        .setIssuedAt(now)
+        .setExpirationTime(now + lifetimeSeconds)
+        .sign(signingKey);
+    },
+    discovery: {
+      issuer,
+      jwks_uri: jwksUri,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [ALGORITHM],
+    },
+    jwks: { keys: [publicJwk] },
+    issuerConfig: {
+      issuer,
+      audience: DEV_AUDIENCE,
+      jwksUri,
+      algorithms: [ALGORITHM],
+      principalClaim: PRINCIPAL_CLAIM,
+    },
+  };
+}
+
+async function makeKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  return { ...jwk, kid, alg: ALGORITHM, use: 'sig' };
+}

@@ -1,0 +1,222 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { jws, makeKey, type SigningKey, startTestIssuer, type TestIssuer } from './testIssuer.ts';
+import { createTokenVerifier, type TokenVerifier } from './tokens.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const oldKey = makeKey('old');
+const newKey = makeKey('new');
+
+let now: number;
+let provider: TestIssuer;
+let verifier: TokenVerifier;
+let serial = 0;
+
+beforeEach(async () => {
+  now = 1_800_000_000_000;
+  provider = await startTestIssuer(oldKey);
+  verifier = createTokenVerifier({
+    issuers: [{ issuer: provider.url, audience: 'mex', jwksUri: provider.jwksUri }],
+    clock: () => now,
+  });
+});
+afterEach(() => provider.close());
+
+/** A token that was never seen before, so that no cache of tokens answers for it. */
+const fresh = (key: SigningKey, header: object = {}, seconds = 3600) => {
+  const iat = Math.floor(now / 1000);
+  const sub = `subject-${++serial}`;
+  return jws(key, { iss: provider.url, aud: 'mex', sub, iat, exp: iat + seconds }, header);
+};
+const outcome = (token: string) =>
+  verifier.verify(token).then(
+    () => 'accepted',
+    (error) => error.reason as string,
+  );
+const down = () => {
+  provider.answer = (response) => provider.publish(response.writeHead(500));
+};
+const settle = () => new Promise((done) => setTimeout(done, 50));
+
+describe('rotation', () => {
+  it('makes a new key usable 30 s after the last fetch, not earlier', async () => {
+    expect(await outcome(fresh(oldKey))).toBe('accepted');
+    provider.keys.push(newKey);
+    now += 29 * SECOND;
+    expect(await outcome(fresh(newKey))).toBe('TOKEN_INVALID');
+    now += 1 * SECOND;
+    expect(await outcome(fresh(newKey))).toBe('accepted');
+    expect(provider.fetches).toBe(2);
+  });
+
+  it('makes a key usable that replaced another under the same kid', async () => {
+    const again = makeKey('old');
+    await outcome(fresh(oldKey));
+    provider.keys.splice(0, 1, again);
+    now += 30 * SECOND;
+    expect(await outcome(fresh(again))).toBe('accepted');
+    expect(await outcome(fresh(oldKey))).toBe('TOKEN_INVALID');
+  });
+
+  it('counts no key for longer than 10 min, even for a token seen a moment ago', async () => {
+    const token = fresh(oldKey);
+    expect(await outcome(token)).toBe('accepted');
+    provider.keys.splice(0, 1, newKey);
+    now += 10 * MINUTE - 1;
+    provider.answer = () => {}; // the refresh hangs: what is at hand serves to the last moment
+    expect(await outcome(token)).toBe('accepted');
+    provider.answer = provider.publish;
+    await provider.close();
+    now += 1;
+    expect(await outcome(token)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('learns of a withdrawal half way, behind the callers', async () => {
+    expect(await outcome(fresh(oldKey))).toBe('accepted');
+    provider.keys.splice(0, 1, newKey);
+    now += 5 * MINUTE;
+    expect(await outcome(fresh(oldKey))).toBe('accepted');
+    await settle();
+    expect(await outcome(fresh(oldKey))).toBe('TOKEN_INVALID');
+  });
+});
+
+describe('a storm', () => {
+  it('of unknown kids causes one fetch a cooldown', async () => {
+    await outcome(fresh(oldKey));
+    now += 30 * SECOND;
+    for (let round = 0; round < 3; round++) {
+      const storm = Array.from({ length: 50 }, (_, i) => outcome(fresh(oldKey, { kid: `k${i}` })));
+      expect(new Set(await Promise.all(storm))).toEqual(new Set(['TOKEN_INVALID']));
+      now += 10 * SECOND - 1;
+    }
+    expect(provider.fetches).toBe(2);
+  });
+
+  it('causes one fetch a cooldown while the issuer is down, too', async () => {
+    await outcome(fresh(oldKey));
+    down();
+    now += 30 * SECOND;
+    for (let i = 0; i < 50; i++) {
+      expect(await outcome(fresh(oldKey, { kid: `k${i}` }))).toBe('KEYS_UNAVAILABLE');
+      expect(await outcome(fresh(makeKey('old')))).toBe('TOKEN_INVALID');
+    }
+    expect(provider.fetches).toBe(2);
+  });
+
+  it('at the start shares one fetch', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => outcome(fresh(oldKey))));
+    expect(new Set(all)).toEqual(new Set(['accepted']));
+    expect(provider.fetches).toBe(1);
+  });
+});
+
+describe('an outage', () => {
+  const outages: [string, () => void | Promise<void>][] = [
+    ['nobody listens', () => provider.close()],
+    ['the answer is 500', down],
+    [
+      'the answer is a redirect, even to good keys',
+      () => {
+        provider.answer = (response) => {
+          if (response.req.url === '/elsewhere') provider.publish(response);
+          else response.writeHead(302, { location: '/elsewhere' }).end();
+        };
+      },
+    ],
+    [
+      'the answer is not JSON',
+      () => {
+        provider.answer = (response) => response.end('<html>');
+      },
+    ],
+    [
+      'the answer is no key set',
+      () => {
+        provider.answer = (response) => response.end('{"keys": 7}');
+      },
+    ],
+  ];
+  it.each(outages)('with nothing cached is UNAVAILABLE: %s', async (_title, begin) => {
+    await begin();
+    expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it.each(outages)('with keys cached is bridged for 10 min, no longer: %s', async (_title, begin) => {
+    await outcome(fresh(oldKey));
+    await begin();
+    for (let minute = 1; minute < 10; minute++) {
+      now += MINUTE;
+      expect(await outcome(fresh(oldKey))).toBe('accepted');
+      await settle();
+    }
+    now += MINUTE;
+    expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('ends a second after the issuer is back', async () => {
+    down();
+    expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
+    provider.answer = provider.publish;
+    expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
+    now += SECOND;
+    expect(await outcome(fresh(oldKey))).toBe('accepted');
+  });
+
+  it('does not hide that a token is bad', async () => {
+    down();
+    expect(await outcome(fresh(oldKey, {}, -120))).toBe('TOKEN_INVALID');
+    expect(provider.fetches).toBe(0);
+  });
+});
+
+describe('an accepted token', () => {
+  it('is remembered for 60 s', async () => {
+    const token = fresh(oldKey);
+    await outcome(token);
+    const known = await verifier.verify(token);
+    now += MINUTE - 1;
+    expect(await verifier.verify(token)).toBe(known);
+    now += 1;
+    expect(await verifier.verify(token)).not.toBe(known);
+  });
+
+  it('is never remembered past its end', async () => {
+    const token = fresh(oldKey, {}, 10);
+    const known = await verifier.verify(token);
+    now += 10 * SECOND;
+    // Within the skew it is still accepted, after a full check.
+    expect(await verifier.verify(token)).not.toBe(known);
+    now += 61 * SECOND;
+    expect(await outcome(token)).toBe('TOKEN_INVALID');
+  });
+});
+
+describe('keys in a file', () => {
+  it('follow the file, and outlive it by 10 min', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mex-keys-'));
+    const jwksFile = join(directory, 'jwks.json');
+    const save = (key: SigningKey) => writeFile(jwksFile, JSON.stringify({ keys: [key.publicJwk] }));
+    verifier = createTokenVerifier({
+      issuers: [{ issuer: provider.url, audience: 'mex', jwksFile }],
+      clock: () => now,
+    });
+    expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
+    await save(oldKey);
+    now += SECOND;
+    expect(await outcome(fresh(oldKey))).toBe('accepted');
+    await save(newKey);
+    now += SECOND;
+    expect(await outcome(fresh(oldKey))).toBe('TOKEN_INVALID');
+    expect(await outcome(fresh(newKey))).toBe('accepted');
+    await rm(directory, { recursive: true });
+    now += 9 * MINUTE;
+    expect(await outcome(fresh(newKey))).toBe('accepted');
+    now += MINUTE;
+    expect(await outcome(fresh(newKey))).toBe('KEYS_UNAVAILABLE');
+    expect(provider.fetches).toBe(0);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { createPrincipalResolver, type PrincipalQuery, type PrincipalRecord } from './principals.ts';
+import type { VerifiedToken } from './tokens.ts';
+
+const alice: VerifiedToken = { issuer: 'https://idp.example', subject: 'alice', expiresAt: 0 };
+const bob: VerifiedToken = { ...alice, subject: 'bob' };
+const claiming = (claimedPrincipal: string): VerifiedToken => ({ ...alice, claimedPrincipal });
+
+/** Bindings by subject, parties by name, and what was asked. */
+function setUp(records: Record<string, PrincipalRecord>) {
+  const state = { now: 0, asked: [] as PrincipalQuery[], fail: false, records };
+  const resolver = createPrincipalResolver({
+    clock: () => state.now,
+    async lookup(query) {
+      state.asked.push(query);
+      const found = state.records['name' in query ? query.name : query.subject];
+      await new Promise(setImmediate);
+      if (state.fail) throw new Error('no database');
+      return found;
+    },
+  });
+  const outcome = (token: VerifiedToken) =>
+    resolver.resolve(token).then(
+      (principal) => principal.name,
+      (error) => error.reason ?? error.message,
+    );
+  return { state, resolver, outcome };
+}
+
+const acme: PrincipalRecord = { name: 'measurementConsumers/acme', state: 'ACTIVE' };
+const chirper: PrincipalRecord = { name: 'dataProviders/chirper', state: 'SUSPENDED' };
+
+describe('a principal', () => {
+  it('is found by issuer and subject', async () => {
+    const { resolver, state } = setUp({ alice: acme });
+    expect(await resolver.resolve(alice)).toEqual({
+      kind: 'measurementConsumer',
+      id: 'acme',
+      name: 'measurementConsumers/acme',
+    });
+    expect(state.asked).toEqual([{ issuer: 'https://idp.example', subject: 'alice' }]);
+  });
+
+  it('is found by the name that the token claims', async () => {
+    const { outcome, state } = setUp({ 'measurementConsumers/acme': acme });
+    expect(await outcome(claiming('measurementConsumers/acme'))).toBe('measurementConsumers/acme');
+    expect(state.asked).toEqual([{ name: 'measurementConsumers/acme' }]);
+  });
+
+  it('is the operator without a lookup when the token claims so', async () => {
+    const { outcome, state } = setUp({});
+    expect(await outcome(claiming('operator'))).toBe('operator');
+    expect(state.asked).toEqual([]);
+  });
+
+  it('can be the operator by binding', async () => {
+    expect(await setUp({ alice: { name: 'operator', state: 'ACTIVE' } }).outcome(alice)).toBe('operator');
+  });
+
+  it('is unknown without a binding', async () => {
+    expect(await setUp({ alice: acme }).outcome(bob)).toBe('PRINCIPAL_UNKNOWN');
+  });
+
+  it('is unknown when the claimed party does not exist, even if the subject is bound', async () => {
+    expect(await setUp({ alice: acme }).outcome(claiming('dataProviders/nobody'))).toBe('PRINCIPAL_UNKNOWN');
+  });
+
+  it.each(['', 'Operator', 'dataProviders/', 'dataProviders/-', 'dataProviders/a/b', 'x/y'])(
+    'is unknown when the claim is %j, without a lookup',
+    async (claim) => {
+      const { outcome, state } = setUp({ alice: acme, [claim]: acme });
+      expect(await outcome(claiming(claim))).toBe('PRINCIPAL_UNKNOWN');
+      expect(state.asked).toEqual([]);
+    },
+  );
+
+  it('is refused while it is suspended', async () => {
+    expect(await setUp({ alice: chirper }).outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
+  });
+});
+
+describe('what was found', () => {
+  it('is kept for 30 s', async () => {
+    const { outcome, state } = setUp({ alice: acme });
+    await outcome(alice);
+    state.records.alice = chirper;
+    state.now = 29_999;
+    expect(await outcome(alice)).toBe('measurementConsumers/acme');
+    state.now = 30_000;
+    expect(await outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
+    expect(state.asked).toHaveLength(2);
+  });
+
+  it('is kept when it is nothing, too', async () => {
+    const { outcome, state } = setUp({});
+    for (let i = 0; i < 3; i++) expect(await outcome(alice)).toBe('PRINCIPAL_UNKNOWN');
+    expect(state.asked).toHaveLength(1);
+  });
+
+  it('is asked for once by callers at the same time', async () => {
+    const { outcome, state } = setUp({ alice: acme });
+    const all = await Promise.all(Array.from({ length: 20 }, () => outcome(alice)));
+    expect(new Set(all)).toEqual(new Set(['measurementConsumers/acme']));
+    expect(state.asked).toHaveLength(1);
+  });
+
+  it('is not a failure: the next caller asks again', async () => {
+    const { outcome, state } = setUp({ alice: acme });
+    state.fail = true;
+    expect(await outcome(alice)).toBe('no database');
+    state.fail = false;
+    expect(await outcome(alice)).toBe('measurementConsumers/acme');
+  });
+
+  it('is forgotten on demand, also what was under way', async () => {
+    const { outcome, state, resolver } = setUp({ alice: acme });
+    const underWay = outcome(alice);
+    state.records.alice = chirper;
+    resolver.forget();
+    expect(await underWay).toBe('measurementConsumers/acme');
+    expect(await outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
+  });
+});

@@ -1,0 +1,72 @@
+/** From an accepted token to the principal it speaks for. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
+import { BoundedMap } from './boundedMap.ts';
+import type { VerifiedToken } from './tokens.ts';
+
+/** What is stored about a principal: found by its binding to (issuer, subject), or by its own name. */
+export type PrincipalQuery = { issuer: string; subject: string } | { name: string };
+export interface PrincipalRecord {
+  name: string;
+  state: 'ACTIVE' | 'SUSPENDED';
+}
+export type PrincipalLookup = (query: PrincipalQuery) => Promise<PrincipalRecord | undefined>;
+
+export interface PrincipalResolver {
+  /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
+  resolve(verified: VerifiedToken): Promise<Principal>;
+  /** After a change of bindings or parties on this replica; others follow within the time to live. */
+  forget(): void;
+}
+
+const CACHE_CAPACITY = 10_000;
+
+export function createPrincipalResolver(options: {
+  lookup: PrincipalLookup;
+  ttlMs?: number;
+  /** Epoch milliseconds. */
+  clock?: () => number;
+}): PrincipalResolver {
+  const { lookup, ttlMs = 30_000, clock = Date.now } = options;
+  // Promises are kept, so that callers who ask for the same principal at once share one lookup.
+  let cache = new BoundedMap<Promise<PrincipalRecord | undefined>>(CACHE_CAPACITY);
+
+  function lookupOnce(query: PrincipalQuery): Promise<PrincipalRecord | undefined> {
+    const key = JSON.stringify(query);
+    const known = cache.get(key, clock());
+    if (known !== undefined) return known;
+    const asked = cache;
+    const record = lookup(query);
+    asked.set(key, record, clock() + ttlMs);
+    // A failure says nothing about the principal: the next caller asks again.
+    record.catch(() => asked.drop(key, record));
+    return record;
+  }
+
+  return {
+    async resolve({ issuer, subject, claimedPrincipal }) {
+      if (claimedPrincipal === OPERATOR.name) return OPERATOR;
+      if (claimedPrincipal !== undefined && parsePrincipal(claimedPrincipal) === undefined) throw unknown();
+      const record = await lookupOnce(
+        claimedPrincipal === undefined ? { issuer, subject } : { name: claimedPrincipal },
+      );
+      const principal = record && parsePrincipal(record.name);
+      if (record === undefined || principal === undefined) throw unknown();
+      if (record.state === 'SUSPENDED') {
+        throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
+      }
+      return principal;
+    },
+
+    forget() {
+      cache = new BoundedMap(CACHE_CAPACITY);
+    },
+  };
+}
+
+function unknown(): ExchangeError {
+  return new ExchangeError(
+    'PRINCIPAL_UNKNOWN',
+    'The token is good, but its subject is bound to no principal: ask the operator of this exchange.',
+  );
+}

@@ -1,0 +1,45 @@
+/** Files that hold secrets: readable by their owner only, and whole at every moment. */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Replaces the file. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  await viaTemporary(path, text, (temporary) => rename(temporary, path));
+}
+
+/** The JSON in the file; when there is none, `make` gives it. Of several processes at once the first one wins. */
+export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
+  let text = await readIfExists(path);
+  if (text === undefined) {
+    const made = `${JSON.stringify(await make(), null, 2)}\n`;
+    await viaTemporary(path, made, (temporary) => link(temporary, path).catch(unless('EEXIST')));
+    text = await readFile(path, 'utf8');
+  }
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new Error(`${path} is damaged: remove it, and a new one is made.`, { cause });
+  }
+}
+
+export async function readIfExists(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(unless('ENOENT'));
+}
+
+async function viaTemporary(path: string, text: string, place: (temporary: string) => Promise<void>) {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx', flush: true });
+    await place(temporary);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+function unless(code: string) {
+  return (error: NodeJS.ErrnoException): undefined => {
+    if (error.code !== code) throw error;
+  };
+}

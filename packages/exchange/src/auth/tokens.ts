@@ -1,0 +1,152 @@
+/** Bearer ID tokens: which are accepted, and what they say. */
+import { createHash } from 'node:crypto';
+import { ExchangeError, fromBase64 } from '@measurement-exchange/contract';
+import { compactVerify, errors } from 'jose';
+import { BoundedMap } from './boundedMap.ts';
+import {
+  checkIssuers,
+  claimsRefusal,
+  DEFAULT_ALGORITHMS,
+  expiryOf,
+  headerRefusal,
+  type IssuerConfig,
+  type Json,
+} from './claims.ts';
+import { type KeySet, type KeySource, keysFromFile, keysFromUrl } from './keys.ts';
+
+export type { IssuerConfig } from './claims.ts';
+
+/** An accepted token. */
+export interface VerifiedToken {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  /** What the issuer's principalClaim says, if it has one and it is a string. */
+  readonly claimedPrincipal?: string;
+}
+
+export interface TokenVerifier {
+  /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE. */
+  verify(token: string): Promise<VerifiedToken>;
+}
+
+const MAX_TOKEN_LENGTH = 8 * 1024;
+const CACHE_MS = 60_000;
+const CACHE_CAPACITY = 10_000;
+/** Three parts, none empty: neither an unsigned token, nor JWE (five), nor the JSON serialization. */
+const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+/** RFC 6750, section 2.1. */
+const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
+
+/** The one answer to every bad token, so that it tells nothing; `why` goes to the log and holds no secret. */
+export function tokenInvalid(why: string): ExchangeError {
+  return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
+    cause: why,
+  });
+}
+
+/** The token in an Authorization header. */
+export function parseBearer(authorization: string | undefined): string {
+  if (authorization === undefined) throw tokenInvalid('no Authorization header');
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw tokenInvalid('the Authorization header is not a bearer token');
+  return token;
+}
+
+export function createTokenVerifier(options: {
+  issuers: IssuerConfig[];
+  /** Epoch milliseconds. */
+  clock?: () => number;
+  fetch?: typeof fetch;
+}): TokenVerifier {
+  const { issuers, clock = Date.now, fetch: fetchUrl = fetch } = options;
+  checkIssuers(issuers);
+  const trusted = new Map(
+    issuers.map((config) => {
+      const { jwksUri, jwksFile } = config;
+      const keys = jwksUri ? keysFromUrl(jwksUri, clock, fetchUrl) : keysFromFile(jwksFile!, clock);
+      return [config.issuer, { config, keys }];
+    }),
+  );
+  // Checking a signature costs 150 to 200 µs, a known token 3 µs. The key is a hash, so that no token stays in memory.
+  const cache = new BoundedMap<VerifiedToken>(CACHE_CAPACITY);
+
+  return {
+    async verify(token) {
+      if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
+      const digest = createHash('sha256').update(token).digest('base64');
+      const known = cache.get(digest, clock());
+      if (known !== undefined) return known;
+
+      // All that needs no key comes first: a junk token never causes a fetch.
+      const { header, claims } = decode(token);
+      // Which issuer a token names is known before it is verified, and decides whose keys must verify it.
+      const issuer = trusted.get(claims.iss as string);
+      if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
+      const { config, keys } = issuer;
+      const why = headerRefusal(header, config) ?? claimsRefusal(claims, config, Math.floor(clock() / 1000));
+      if (why !== undefined) throw tokenInvalid(why);
+      const keySet = await checkSignature(token, keys, config.algorithms ?? DEFAULT_ALGORITHMS);
+
+      const claimed = config.principalClaim && claims[config.principalClaim];
+      const verified: VerifiedToken = {
+        issuer: config.issuer,
+        subject: claims.sub as string,
+        expiresAt: expiryOf(claims, config),
+        ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
+      };
+      // Neither past the token's end nor past the time its key may count.
+      const until = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
+      if (clock() < until) cache.set(digest, verified, until);
+      return verified;
+    },
+  };
+}
+
+/** Strict base64url, so that no two texts are the same token. */
+function decode(token: string): { header: Json; claims: Json } {
+  const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
+  if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
+  const [header, claims] = parts.slice(0, 2).map((bytes) => parseObject(bytes!));
+  if (header === undefined || claims === undefined) throw tokenInvalid('a part is not a JSON object');
+  return { header, claims };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parseObject(bytes: Uint8Array): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(bytes));
+    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The keys that the signature was good with. */
+async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
+  const atHand = await keys.current();
+  const why = await signatureRefusal(token, atHand, algorithms);
+  if (why === undefined) return atHand;
+  // The issuer may have published this key, or replaced the one under this ID, since its keys were loaded.
+  const newer = await keys.newerThan(atHand).catch((unavailable) => {
+    // Without its keys an unknown key ID is neither good nor bad; a bad signature is bad.
+    throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
+  });
+  const whyStill = newer === undefined ? why : await signatureRefusal(token, newer, algorithms);
+  if (whyStill !== undefined) throw tokenInvalid(whyStill);
+  return newer!;
+}
+
+const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
+
+/** jose's errors can carry the claims: only the code leaves this place. */
+async function signatureRefusal(token: string, keys: KeySet, algorithms: string[]) {
+  try {
+    await compactVerify(token, keys.find, { algorithms });
+    return undefined;
+  } catch (error) {
+    return error instanceof errors.JOSEError ? error.code : 'the key is not usable';
+  }
+}

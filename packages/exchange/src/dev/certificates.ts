@@ -1,0 +1,82 @@
+/** Certificates for the demo parties, from a root of their own. For development only. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import { randomBytes } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+
+const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const DAY_MS = 24 * 3600_000;
+const LEAF_DAYS = 3650;
+/** Longer than a leaf, so that no leaf outlives the root it chains to for the first ten years. */
+const ROOT_DAYS = 2 * LEAF_DAYS;
+
+/** Both as PEM, the key in PKCS#8. */
+export interface DemoRoot {
+  certificatePem: string;
+  privateKeyPem: string;
+}
+
+export interface Leaf {
+  der: Uint8Array;
+  privateKeyPem: string;
+}
+
+/** A self-signed root. `now` in epoch milliseconds, here and below. */
+export async function createRoot(commonName: string, now: number): Promise<DemoRoot> {
+  const keys = await generateKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    ...validity(now, ROOT_DAYS),
+    name: [{ CN: [commonName] }],
+    keys,
+    signingAlgorithm: P256,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { certificatePem: certificate.toString('pem'), privateKeyPem: await toPem(keys.privateKey) };
+}
+
+/** A certificate that the root issues for a new signing key. */
+export async function issueLeaf(root: DemoRoot, commonName: string, now: number): Promise<Leaf> {
+  const issuer = new x509.X509Certificate(root.certificatePem);
+  const [pkcs8] = x509.PemConverter.decode(root.privateKeyPem);
+  const keys = await generateKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...validity(now, LEAF_DAYS),
+    subject: [{ CN: [commonName] }],
+    issuer: issuer.subjectName,
+    publicKey: keys.publicKey,
+    signingKey: await crypto.subtle.importKey('pkcs8', pkcs8!, P256, false, ['sign']),
+    signingAlgorithm: P256,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  });
+  return { der: new Uint8Array(certificate.rawData), privateKeyPem: await toPem(keys.privateKey) };
+}
+
+function generateKeys(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
+}
+
+/** An hour back, for clocks that are a little behind. */
+function validity(now: number, days: number) {
+  const start = Math.floor(now / 1000) * 1000 - 3600_000;
+  // 126 random bits. The first two are 01: a serial number is positive, and DER allows no leading zero byte.
+  const serial = randomBytes(16);
+  serial[0] = (serial[0]! & 0x3f) | 0x40;
+  return {
+    serialNumber: serial.toString('hex'),
+    notBefore: new Date(start),
+    notAfter: new Date(start + days * DAY_MS),
+  };
+}
+
+async function toPem(key: CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}

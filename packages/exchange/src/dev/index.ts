@@ -1,0 +1,63 @@
+/** Development mode: a token issuer, demo parties, and dev.json, the file that scripts and tests use. */
+import { join } from 'node:path';
+import type { Timestamp } from '@measurement-exchange/contract';
+import type { Logger } from 'pino';
+import { createDevIssuer, type DevIssuer } from '../auth/devIssuer.ts';
+import type { Queryable } from '../sql/db.ts';
+import { ensureParty, getCertificate, insertCertificate, setPublicKey } from '../sql/parties.ts';
+import { putFirstSetting } from '../sql/settings.ts';
+import { describeCertificate } from '../x509.ts';
+import { createDevFile, type DemoParties } from './devFile.ts';
+import { ensureDemoParties } from './parties.ts';
+
+export interface Development {
+  issuer: DevIssuer;
+  parties: DemoParties;
+  stop(): void;
+}
+
+export function devKeyFile(dataDir: string): string {
+  return join(dataDir, 'dev-issuer.json');
+}
+
+export async function startDevelopment(options: {
+  dataDir: string;
+  baseUrl: string;
+  db: Queryable;
+  clock: () => Timestamp;
+  newId: () => string;
+  log: Logger;
+}): Promise<Development> {
+  const { dataDir, baseUrl, db, clock, newId, log } = options;
+  await putFirstSetting(db, 'mode', 'development');
+  const parties = await ensureDemoParties({
+    dataDir,
+    newId,
+    clock: Date.now,
+    store: {
+      ensureParty: (name, displayName) => ensureParty(db, name, displayName, clock()),
+      certificateExists: async (name) => {
+        const [collection, party, , id] = name.split('/');
+        return (await getCertificate(db, `${collection}/${party}`, id!)) !== undefined;
+      },
+      addCertificate: ({ party, id, der }) =>
+        insertCertificate(
+          db,
+          { ...describeCertificate(der), party, id, x509Der: der, revocationState: undefined },
+          clock(),
+        ),
+      setPublicKey: ({ party, ...key }) => setPublicKey(db, party, key, clock()),
+    },
+  });
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(dataDir), baseUrl });
+  const file = createDevFile({
+    dataDir,
+    baseUrl,
+    issuer,
+    parties,
+    onError: (error) => log.error({ reason: String(error) }, 'dev.json was not renewed'),
+  });
+  await file.write();
+  file.startRenewal();
+  return { issuer, parties, stop: () => file.stop() };
+}

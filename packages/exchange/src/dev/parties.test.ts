@@ -1,0 +1,170 @@
+import { createPublicKey, verify, X509Certificate } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
+import { fromBase64, specs } from '@measurement-exchange/contract';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDevIssuer } from '../auth/devIssuer.ts';
+import { createDevFile } from './devFile.ts';
+import { type DemoStore, ensureDemoParties } from './parties.ts';
+
+const PARTIES = [
+  ['measurementConsumers/acme', 'Acme Beverages'],
+  ['measurementConsumers/globex', 'Globex Motors'],
+  ['dataProviders/streamly', 'Streamly TV'],
+  ['dataProviders/chirper', 'Chirper Social'],
+  ['dataProviders/dailynews', 'Daily News'],
+];
+const baseUrl = 'http://127.0.0.1:8080';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'mex-dev-'));
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+/** The database of the exchange, as far as the demo parties go. */
+function emptyStore() {
+  const parties = new Map<string, string>();
+  const certificates = new Map<string, Uint8Array>();
+  const keys = new Map<string, Parameters<DemoStore['setPublicKey']>[0]>();
+  const store: DemoStore = {
+    ensureParty: async (name, displayName) => void parties.set(name, displayName),
+    certificateExists: async (name) => certificates.has(name),
+    addCertificate: async ({ party, id, der }) => void certificates.set(`${party}/certificates/${id}`, der),
+    setPublicKey: async (key) => void keys.set(key.party, key),
+  };
+  return { parties, certificates, keys, store };
+}
+
+let ids = 0;
+/** One start of the exchange. */
+async function start(store: DemoStore) {
+  const parties = await ensureDemoParties({ dataDir, store, clock: Date.now, newId: () => `c${++ids}` });
+  const issuer = await createDevIssuer({ keyFile: join(dataDir, 'issuer.json'), baseUrl });
+  const file = createDevFile({
+    dataDir,
+    baseUrl,
+    issuer,
+    parties,
+    onError: (error) => expect.fail(`${error}`),
+  });
+  await file.write();
+  return { parties, file };
+}
+const devJson = async () => JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+
+describe('the demo parties', () => {
+  it('are registered with a certificate of the demo root and a signed encryption key', async () => {
+    const { parties, certificates, keys, store } = emptyStore();
+    const demo = await start(store);
+    expect([...parties]).toEqual(PARTIES);
+    expect(certificates.size).toBe(5);
+    const root = new X509Certificate(demo.parties.rootCertificatePem);
+    for (const party of [...demo.parties.measurementConsumers, ...demo.parties.dataProviders]) {
+      const certificate = new X509Certificate(certificates.get(party.certificate)!);
+      expect(certificate.checkIssued(root) && certificate.verify(root.publicKey)).toBe(true);
+      expect(certificate.publicKey.equals(createPublicKey(party.privateKeyPem))).toBe(true);
+      const key = keys.get(party.name)!;
+      expect(key.certificate).toBe(party.certificate);
+      expect(verify('sha256', key.message, certificate.publicKey, key.signature)).toBe(true);
+      const message = fromBinary(specs.EncryptionPublicKeySchema, key.message);
+      expect(message.format).toBe(specs.EncryptionPublicKey_Format.TINK_KEYSET);
+      expect(message.data).toEqual(Uint8Array.from(fromBase64(party.encryptionPublicKey)!));
+    }
+  });
+
+  it('are created once and found again by the next start', async () => {
+    const { certificates, store } = emptyStore();
+    const first = await start(store);
+    const second = await start(store);
+    expect(second.parties).toEqual(first.parties);
+    expect(certificates.size).toBe(5);
+  });
+
+  it.each([
+    ['lost', () => rm(join(dataDir, 'dev.json'))],
+    ['cut short', () => writeFile(join(dataDir, 'dev.json'), '{"measurementConsumers": [')],
+    ['null', () => writeFile(join(dataDir, 'dev.json'), 'null')],
+    ['without its root', () => rm(join(dataDir, 'dev-root.json'))],
+  ])('get new keys under the same names when dev.json is %s', async (_title, damage) => {
+    const { certificates, store } = emptyStore();
+    const first = await start(store);
+    await damage();
+    const second = await start(store);
+    expect(certificates.size).toBe(10);
+    const names = (demo: typeof first) => demo.parties.dataProviders.map((party) => party.name);
+    expect(names(second)).toEqual(names(first));
+    expect(certificates.has(second.parties.dataProviders[0]!.certificate)).toBe(true);
+    expect((await start(store)).parties).toEqual(second.parties);
+  });
+
+  it('get new keys when the database was lost', async () => {
+    await start(emptyStore().store);
+    const { certificates, store } = emptyStore();
+    const again = await start(store);
+    expect([...certificates.keys()]).toContain(again.parties.measurementConsumers[0]!.certificate);
+  });
+
+  it('lose only what was damaged', async () => {
+    const { certificates, store } = emptyStore();
+    const first = await start(store);
+    const contents = await devJson();
+    delete contents.dataProviders[1].encryptionPrivateKey;
+    contents.dataProviders[2].certificate = contents.dataProviders[0].certificate;
+    contents.measurementConsumers[0] = null;
+    await writeFile(join(dataDir, 'dev.json'), JSON.stringify(contents));
+    const second = await start(store);
+    expect(certificates.size).toBe(8);
+    expect(second.parties.dataProviders[0]).toEqual(first.parties.dataProviders[0]);
+    expect(second.parties.measurementConsumers[1]).toEqual(first.parties.measurementConsumers[1]);
+  });
+});
+
+describe('dev.json', () => {
+  const PARTY_FIELDS = [
+    ...['certificate', 'displayName', 'encryptionPrivateKey', 'encryptionPublicKey'],
+    ...['name', 'privateKeyPem', 'token'],
+  ];
+
+  it('has the documented shape, and is for its owner only', async () => {
+    await start(emptyStore().store);
+    const contents = await devJson();
+    expect(contents.baseUrl).toBe(baseUrl);
+    expect(contents.rootCertificatePem).toContain('BEGIN CERTIFICATE');
+    expect(contents.duchies).toEqual([]);
+    const parties = [...contents.measurementConsumers, ...contents.dataProviders];
+    expect(parties.map(({ name, displayName }) => [name, displayName])).toEqual(PARTIES);
+    for (const party of parties) expect(Object.keys(party).sort()).toEqual(PARTY_FIELDS);
+    const subject = (token: string) =>
+      JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sub;
+    expect(parties.map(({ token }) => subject(token))).toEqual(parties.map(({ name }) => name));
+    expect(subject(contents.operator.token)).toBe('operator');
+    for (const name of await readdir(dataDir)) {
+      expect((await stat(join(dataDir, name))).mode & 0o777, name).toBe(0o600);
+    }
+    expect((await readdir(dataDir)).sort()).toEqual(['dev-root.json', 'dev.json', 'issuer.json']);
+  });
+
+  it('gets new tokens every 6 h, and only those, until it is stopped', async () => {
+    const { file } = await start(emptyStore().store);
+    const before = await devJson();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    try {
+      file.startRenewal();
+      vi.advanceTimersByTime(6 * 3600_000);
+      await vi.waitFor(async () => expect((await devJson()).operator.token).not.toBe(before.operator.token));
+      const after = await devJson();
+      const strip = (contents: typeof before) =>
+        JSON.stringify(contents, (key, value) => (key === 'token' ? 0 : value));
+      expect(strip(after)).toBe(strip(before));
+      file.stop();
+      vi.advanceTimersByTime(24 * 3600_000);
+      expect(vi.getTimerCount()).toBe(0);
+      expect(await devJson()).toEqual(after);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

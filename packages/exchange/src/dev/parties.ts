@@ -1,0 +1,123 @@
+/** The demo parties: created once, with their keys kept in dev.json, and healed when either side was lost. */
+import { sign } from 'node:crypto';
+import { join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { specs, toBase64 } from '@measurement-exchange/contract';
+import { readOrMakePrivateJson } from '../auth/privateFile.ts';
+import { createRoot, type DemoRoot, issueLeaf } from './certificates.ts';
+import { type DemoParties, type DemoParty, readDevFile } from './devFile.ts';
+import { createEncryptionKeysets } from './keysets.ts';
+
+const MEASUREMENT_CONSUMERS = [
+  { name: 'measurementConsumers/acme', displayName: 'Acme Beverages' },
+  { name: 'measurementConsumers/globex', displayName: 'Globex Motors' },
+];
+const DATA_PROVIDERS = [
+  { name: 'dataProviders/streamly', displayName: 'Streamly TV' },
+  { name: 'dataProviders/chirper', displayName: 'Chirper Social' },
+  { name: 'dataProviders/dailynews', displayName: 'Daily News' },
+];
+
+/** What the exchange must be able to do for its demo parties. Parties are named, `measurementConsumers/acme`. */
+export interface DemoStore {
+  ensureParty(name: string, displayName: string): Promise<void>;
+  certificateExists(name: string): Promise<boolean>;
+  addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
+  /** `message` is a serialized EncryptionPublicKey, signed (DER) with the key of the named certificate. */
+  setPublicKey(key: {
+    party: string;
+    message: Uint8Array;
+    signature: Uint8Array;
+    certificate: string;
+  }): Promise<void>;
+}
+
+interface Options {
+  dataDir: string;
+  store: DemoStore;
+  /** Epoch milliseconds. */
+  clock: () => number;
+  newId: () => string;
+}
+
+export async function ensureDemoParties(options: Options): Promise<DemoParties> {
+  const { dataDir, clock } = options;
+  const root = await readOrMakePrivateJson(join(dataDir, 'dev-root.json'), () =>
+    createRoot('Measurement Exchange demo root', clock()),
+  );
+  const kept = keptParties(await readDevFile(dataDir), root);
+  const ensureAll = async (parties: typeof DATA_PROVIDERS) => {
+    const ensured: DemoParty[] = [];
+    for (const party of parties) ensured.push(await ensure(party, kept.get(party.name), root, options));
+    return ensured;
+  };
+  return {
+    rootCertificatePem: root.certificatePem,
+    measurementConsumers: await ensureAll(MEASUREMENT_CONSUMERS),
+    dataProviders: await ensureAll(DATA_PROVIDERS),
+    duchies: [],
+  };
+}
+
+/** Parties of an earlier run by name; none when the root was lost, because their certificates chain to it. */
+function keptParties(file: Partial<DemoParties>, root: DemoRoot): Map<string, DemoParty> {
+  if (file.rootCertificatePem !== root.certificatePem) return new Map();
+  const lists: unknown[] = [file.measurementConsumers, file.dataProviders];
+  return new Map(
+    lists.flatMap((list) => (Array.isArray(list) ? list.filter(isDemoParty) : [])).map((p) => [p.name, p]),
+  );
+}
+
+function isDemoParty(value: Partial<DemoParty> | null): value is DemoParty {
+  const fields = [
+    value?.name,
+    value?.certificate,
+    value?.privateKeyPem,
+    value?.encryptionPublicKey,
+    value?.encryptionPrivateKey,
+  ];
+  return fields.every((field) => typeof field === 'string');
+}
+
+async function ensure(
+  { name, displayName }: { name: string; displayName: string },
+  kept: DemoParty | undefined,
+  root: DemoRoot,
+  { store, clock, newId }: Options,
+): Promise<DemoParty> {
+  await store.ensureParty(name, displayName);
+  if (
+    kept?.certificate.startsWith(`${name}/certificates/`) &&
+    (await store.certificateExists(kept.certificate))
+  ) {
+    const { certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = kept;
+    return { name, displayName, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey };
+  }
+
+  const id = newId();
+  const certificate = `${name}/certificates/${id}`;
+  const { der, privateKeyPem } = await issueLeaf(root, displayName, clock());
+  const { publicKeyset, privateKeyset } = createEncryptionKeysets();
+  const message = toBinary(
+    specs.EncryptionPublicKeySchema,
+    create(specs.EncryptionPublicKeySchema, {
+      format: specs.EncryptionPublicKey_Format.TINK_KEYSET,
+      data: publicKeyset,
+    }),
+  );
+  await store.addCertificate({ party: name, id, der });
+  await store.setPublicKey({
+    party: name,
+    message,
+    signature: sign('sha256', message, privateKeyPem),
+    certificate,
+  });
+  return {
+    name,
+    displayName,
+    certificate,
+    privateKeyPem,
+    encryptionPublicKey: toBase64(publicKeyset),
+    encryptionPrivateKey: toBase64(privateKeyset),
+  };
+}

@@ -1,0 +1,88 @@
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createRoot, type DemoRoot, issueLeaf } from './dev/certificates.ts';
+import { BadCertificate, describeCertificate } from './x509.ts';
+
+const NOW = Date.UTC(2027, 0, 15, 12, 30, 45, 678);
+let root: DemoRoot;
+let leaf: Uint8Array;
+
+beforeAll(async () => {
+  root = await createRoot('Test root', NOW);
+  leaf = (await issueLeaf(root, 'Test leaf', NOW)).der;
+});
+
+describe('a certificate', () => {
+  it('is described by its key identifiers and its validity', () => {
+    const described = describeCertificate(leaf);
+    const rootDescribed = describeCertificate(
+      new Uint8Array(new x509.X509Certificate(root.certificatePem).rawData),
+    );
+    expect(described.subjectKeyIdentifier).toHaveLength(20);
+    expect(described.authorityKeyIdentifier).toEqual(rootDescribed.subjectKeyIdentifier);
+    expect(described.subjectKeyIdentifier).not.toEqual(described.authorityKeyIdentifier);
+    expect(described.notBefore).toBe('2027-01-15T11:30:45.000000Z');
+    expect(described.notAfter).toBe('2037-01-12T11:30:45.000000Z');
+  });
+
+  it('may be without an authority key identifier, not without a subject key identifier', async () => {
+    const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
+      'sign',
+      'verify',
+    ]);
+    const make = async (...extensions: x509.Extension[]) => {
+      const signingAlgorithm = { name: 'ECDSA', hash: 'SHA-256' };
+      const made = await x509.X509CertificateGenerator.createSelfSigned({
+        keys,
+        signingAlgorithm,
+        extensions,
+      });
+      return new Uint8Array(made.rawData);
+    };
+    const described = describeCertificate(await make(new x509.SubjectKeyIdentifierExtension('0102ff')));
+    expect(described.subjectKeyIdentifier).toEqual(Uint8Array.of(1, 2, 255));
+    expect(described).not.toHaveProperty('authorityKeyIdentifier');
+    const bare = await make();
+    expect(() => describeCertificate(bare)).toThrow('has no subject key identifier');
+    const long = await make(new x509.SubjectKeyIdentifierExtension('00'.repeat(65)));
+    expect(() => describeCertificate(long)).toThrow('1 to 64 bytes');
+    const empty = await make(new x509.SubjectKeyIdentifierExtension(''));
+    expect(() => describeCertificate(empty)).toThrow('1 to 64 bytes');
+  });
+});
+
+describe('bytes that are not exactly one certificate in DER', () => {
+  const bad: [string, () => Uint8Array][] = [
+    ['nothing', () => new Uint8Array()],
+    ['text', () => Buffer.from('hello')],
+    ['PEM', () => Buffer.from(root.certificatePem)],
+    ['base64', () => Buffer.from(Buffer.from(leaf).toString('base64'))],
+    ['a certificate cut short', () => leaf.subarray(0, -1)],
+    ['a certificate with a byte after it', () => Buffer.concat([leaf, Buffer.of(0)])],
+    ['two certificates', () => Buffer.concat([leaf, leaf])],
+  ];
+  it.each(bad)('%s is refused', (_title, make) => {
+    expect(() => describeCertificate(make())).toThrow('is not an X.509 certificate in DER');
+  });
+
+  it('are refused in no other way, whatever they are', () => {
+    const changes = fc.array(fc.tuple(fc.nat({ max: leaf.length - 1 }), fc.nat({ max: 255 })), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(changes, (list) => {
+        const mutated = Uint8Array.from(leaf);
+        for (const [index, byte] of list) mutated[index] = byte;
+        try {
+          expect(describeCertificate(mutated).notAfter).toHaveLength(27);
+        } catch (error) {
+          expect(error).toBeInstanceOf(BadCertificate);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
