@@ -1,0 +1,16 @@
+import { loadConfig, migrate, withDatabase } from '@measurement-exchange/exchange';
+import { Command } from 'commander';
+import { print, printJson } from '../output.ts';
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('bring the database schema to this version (as its owner)')
+    .option('--json', 'print what was applied as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const applied = await withDatabase(loadConfig(process.env), ({ owner, appRole }) =>
+        migrate({ connection: owner, appRole }),
+      );
+      if (options.json) printJson({ applied });
+      else print(applied.length === 0 ? 'The schema is current.' : `Applied ${applied.join(', ')}.`);
+    });
+}

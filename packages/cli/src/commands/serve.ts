@@ -1,0 +1,51 @@
+import { type Config, loadConfig, type Running, start } from '@measurement-exchange/exchange';
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { paint, print } from '../output.ts';
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('start the exchange (production settings unless --dev)')
+    .option('--dev', 'development mode: demo parties, a built-in token issuer, loopback only')
+    .option('--port <port>', 'listen here instead of PORT', Number)
+    .option('--json', 'log lines as JSON also in development mode')
+    .action(async (options: { dev?: boolean; port?: number; json?: boolean }) => {
+      const config = loadConfig(process.env, {
+        ...(options.dev ? { mode: 'development' } : {}),
+        ...(options.port === undefined ? {} : { port: options.port }),
+      });
+      const quiet = config.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
+      const running = await start(config, pino({ level: quiet ? 'warn' : config.logLevel }));
+      if (config.mode === 'development') print(banner(config, running));
+      await untilStopped(running);
+    });
+}
+
+/** The first signal drains; a second one does not wait. */
+async function untilStopped(running: Running): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+  await running.stop();
+  process.exit(0);
+}
+
+function banner(config: Config, { url, development }: Running): string {
+  const consumer = development!.parties.measurementConsumers[0]!;
+  return `
+${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, loopback only. Not for real data.')}
+
+  ${paint('bold', 'Measurement Exchange')} is listening on ${paint('green', url)}
+
+  API reference   ${url}/docs
+  Demo parties    ${config.dataDir}/dev.json   (names, tokens, keys)
+  Database        ${config.databaseUrl === undefined ? `${config.dataDir}/pg   (embedded PostgreSQL)` : 'DATABASE_URL'}
+
+  Try this in another terminal:
+    TOKEN=$(npm run -s mex -- token ${consumer.name})
+    curl -s -H "Authorization: Bearer $TOKEN" ${url}/v2alpha/whoami
+
+  The README's five-minute tour goes on from here. Ctrl-C stops the exchange and its database.
+`;
+}

@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto';
+import {
+  ExchangeError,
+  MEASUREMENT_STATES,
+  type MeasurementState,
+  REQUISITION_STATES,
+  type RequisitionState,
+} from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import {
+  type Aggregate,
+  type Change,
+  cancel,
+  create,
+  EDGES,
+  etagOf,
+  fail,
+  fulfil,
+  type RequisitionRecord,
+  refuse,
+  target,
+} from './measurement.ts';
+
+const NOW = '2026-01-02T03:04:05.000000Z';
+const LATER = '2026-01-02T03:04:06.000000Z';
+
+function hashOf(nonce: bigint): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(nonce);
+  return createHash('sha256').update(bytes).digest();
+}
+
+const certificate = {
+  party: 'dataProviders/a',
+  id: 'c',
+  notBefore: '2020-01-01T00:00:00.000000Z',
+  notAfter: '2030-01-01T00:00:00.000000Z',
+  revocationState: undefined,
+};
+
+function fresh(
+  providers = ['a', 'b', 'c'],
+  protocol: Aggregate['measurement']['protocol'] = 'direct',
+): Aggregate {
+  return create(
+    {
+      id: 'm',
+      consumer: 'measurementConsumers/x',
+      certificate: 'c',
+      spec: { message: new Uint8Array([1]), signature: new Uint8Array([2]) },
+      referenceId: undefined,
+      measurementType: 'IMPRESSION',
+      protocol,
+    },
+    providers.map((p, i) => ({
+      id: `r${p}`,
+      provider: `dataProviders/${p}`,
+      certificate: 'c',
+      publicKey: { '@type': 't', data: new Uint8Array([1]) },
+      encryptedSpec: { ciphertext: new Uint8Array([1]), typeUrl: 't' },
+      nonceHash: hashOf(BigInt(i)),
+    })),
+    NOW,
+  ).after;
+}
+
+/** An aggregate in the given states; the content that goes with them is beside the point here. */
+function inStates(measurement: MeasurementState, requisitions: RequisitionState[]): Aggregate {
+  const base = fresh(requisitions.map((_, i) => 'abc'[i]!));
+  return {
+    measurement: { ...base.measurement, state: measurement },
+    requisitions: base.requisitions.map((r, i) => ({ ...r, state: requisitions[i]! })),
+  };
+}
+
+const etag = (a: Aggregate, i = 0) => etagOf(a.requisitions[i]!);
+
+const triggers: Record<string, (a: Aggregate) => Change> = {
+  fulfil: (a) =>
+    fulfil(
+      a,
+      'ra',
+      {
+        etag: etag(a),
+        nonce: 0n,
+        encryptedResult: { ciphertext: new Uint8Array([9]), typeUrl: 't' },
+        context: undefined,
+        certificate,
+      },
+      LATER,
+    ),
+  refuse: (a) => refuse(a, 'ra', { etag: etag(a), refusal: { justification: 'DECLINED' } }, LATER),
+  cancel: (a) => cancel(a, LATER),
+  certificateRevoked: (a) => fail(a, 'certificateRevoked', 'gone', LATER),
+  participantFailed: (a) => fail(a, 'participantFailed', 'gone', LATER),
+};
+
+function outcome(run: () => Change): string {
+  try {
+    const { after } = run();
+    return [after.measurement.state, ...after.requisitions.map((r) => r.state)].join(' ');
+  } catch (error) {
+    return error instanceof ExchangeError ? error.reason : `bug: ${error}`;
+  }
+}
+
+const A = 'AWAITING_REQUISITION_FULFILLMENT';
+const U = 'UNFULFILLED';
+const F = 'FULFILLED';
+const R = 'REFUSED';
+const W = 'WITHDRAWN';
+const CLOSED = 'MEASUREMENT_STATE_ILLEGAL';
+const SHUT = 'REQUISITION_STATE_ILLEGAL';
+
+// Every reachable pair of states, for the requisition acted on (first) and another one; every trigger.
+const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers, string>][] = [
+  [
+    A,
+    [U, U],
+    {
+      fulfil: `${A} ${F} ${U}`,
+      refuse: `FAILED ${R} ${W}`,
+      cancel: `CANCELLED ${W} ${W}`,
+      certificateRevoked: `FAILED ${W} ${W}`,
+      participantFailed: `FAILED ${W} ${W}`,
+    },
+  ],
+  [
+    A,
+    [U, F],
+    {
+      fulfil: `SUCCEEDED ${F} ${F}`,
+      refuse: `FAILED ${R} ${F}`,
+      cancel: `CANCELLED ${W} ${F}`,
+      certificateRevoked: `FAILED ${W} ${F}`,
+      participantFailed: `FAILED ${W} ${F}`,
+    },
+  ],
+  [
+    A,
+    [F, U],
+    {
+      fulfil: SHUT,
+      refuse: SHUT,
+      cancel: `CANCELLED ${F} ${W}`,
+      certificateRevoked: `FAILED ${F} ${W}`,
+      participantFailed: `FAILED ${F} ${W}`,
+    },
+  ],
+  [
+    'COMPUTING',
+    [F, F],
+    {
+      fulfil: SHUT,
+      refuse: SHUT,
+      cancel: `CANCELLED ${F} ${F}`,
+      certificateRevoked: `FAILED ${F} ${F}`,
+      participantFailed: `FAILED ${F} ${F}`,
+    },
+  ],
+  [
+    'SUCCEEDED',
+    [F, F],
+    { fulfil: SHUT, refuse: SHUT, cancel: CLOSED, certificateRevoked: CLOSED, participantFailed: CLOSED },
+  ],
+  [
+    'FAILED',
+    [R, W],
+    { fulfil: SHUT, refuse: SHUT, cancel: CLOSED, certificateRevoked: CLOSED, participantFailed: CLOSED },
+  ],
+  [
+    'FAILED',
+    [W, R],
+    { fulfil: SHUT, refuse: SHUT, cancel: CLOSED, certificateRevoked: CLOSED, participantFailed: CLOSED },
+  ],
+  [
+    'CANCELLED',
+    [W, F],
+    { fulfil: SHUT, refuse: SHUT, cancel: CLOSED, certificateRevoked: CLOSED, participantFailed: CLOSED },
+  ],
+];
+
+describe('the state machine', () => {
+  for (const [measurement, requisitions, expected] of table) {
+    for (const [name, trigger] of Object.entries(triggers)) {
+      it(`${name} in ${measurement} with ${requisitions.join(' and ')} gives ${expected[name]}`, () => {
+        expect(outcome(() => trigger(inStates(measurement, requisitions)))).toBe(expected[name]);
+      });
+    }
+  }
+
+  it('covers every state of both resources', () => {
+    expect(new Set(table.map(([m]) => m))).toEqual(new Set(MEASUREMENT_STATES));
+    expect(new Set(table.flatMap(([, rs]) => rs))).toEqual(new Set(REQUISITION_STATES));
+  });
+
+  it('has no edge out of a terminal state and none into the initial one', () => {
+    for (const [resource, , from, to] of EDGES) {
+      const terminal = resource === 'measurement' ? ['SUCCEEDED', 'FAILED', 'CANCELLED'] : [F, R, W];
+      expect(terminal).not.toContain(from);
+      if (from !== undefined) expect([A, U]).not.toContain(to);
+    }
+    expect(target('measurement', 'computed', A)).toBeUndefined();
+  });
+
+  it('logs each step with the next version, and nothing else changes version', () => {
+    const before = inStates(A, [U, F]);
+    const { after, steps } = triggers.fulfil!(before);
+    expect(steps).toEqual([
+      { requisition: 'ra', version: 2, from: U, to: F, time: LATER, cause: 'fulfilled' },
+      { requisition: undefined, version: 2, from: A, to: 'COMPUTING', time: LATER, cause: 'allFulfilled' },
+      {
+        requisition: undefined,
+        version: 3,
+        from: 'COMPUTING',
+        to: 'SUCCEEDED',
+        time: '2026-01-02T03:04:06.000001Z',
+        cause: 'computed',
+      },
+    ]);
+    expect(after.measurement.version).toBe(3);
+    expect(after.requisitions[1]).toBe(before.requisitions[1]);
+  });
+
+  it('leaves the measurement untouched by a fulfilment that is not the last', () => {
+    const before = fresh();
+    expect(triggers.fulfil!(before).after.measurement).toBe(before.measurement);
+  });
+
+  it('never moves an update time back or lets it stand, whatever the clock says', () => {
+    const before = fresh();
+    const { after } = cancel(before, '1999-01-01T00:00:00.000000Z');
+    expect(after.measurement.updateTime).toBe('2026-01-02T03:04:05.000001Z');
+    expect(after.requisitions.every((r) => r.updateTime > NOW)).toBe(true);
+  });
+});
+
+describe('fulfil', () => {
+  const attempt = (change: Partial<Parameters<typeof fulfil>[2]>, a = fresh()) =>
+    outcome(() =>
+      fulfil(
+        a,
+        'ra',
+        {
+          etag: etag(a),
+          nonce: 0n,
+          encryptedResult: { ciphertext: new Uint8Array([9]), typeUrl: 't' },
+          context: undefined,
+          certificate,
+          ...change,
+        },
+        LATER,
+      ),
+    );
+
+  it('checks the etag before the state, the state before the nonce, the nonce before the certificate', () => {
+    const shut = inStates(A, [F, U]);
+    expect(attempt({ etag: 'stale' }, shut)).toBe('REQUISITION_ETAG_MISMATCH');
+    expect(attempt({ nonce: 7n }, shut)).toBe(SHUT);
+    expect(attempt({ nonce: 7n, certificate: undefined })).toBe('NONCE_MISMATCH');
+    expect(attempt({ certificate: undefined })).toBe('CERTIFICATE_NOT_FOUND');
+  });
+
+  it('takes no direct result in a multi-party protocol', () => {
+    expect(attempt({}, fresh(['a', 'b'], 'honestMajorityShareShuffle'))).toBe('PROTOCOL_NOT_DIRECT');
+  });
+
+  it.each([
+    ['revoked', { revocationState: 'REVOKED' as const }],
+    ['on hold', { revocationState: 'HOLD' as const }],
+    ['not valid yet', { notBefore: '2026-02-01T00:00:00.000000Z' }],
+    ['expired', { notAfter: '2026-01-01T00:00:00.000000Z' }],
+  ])('refuses a certificate that is %s', (_what, change) => {
+    expect(attempt({ certificate: { ...certificate, ...change } })).toBe('CERTIFICATE_IS_INVALID');
+  });
+});
+
+describe('refuse', () => {
+  it('names the justification, the requisition and what the provider says', () => {
+    const a = fresh();
+    const refusal = { justification: 'INSUFFICIENT_PRIVACY_BUDGET', message: 'used up' } as const;
+    const { failure } = refuse(a, 'ra', { etag: etag(a), refusal }, LATER).after.measurement;
+    expect(failure).toEqual({
+      reason: 'REQUISITION_REFUSED',
+      message:
+        'dataProviders/a refused measurementConsumers/x/measurements/m/requisitions/ra: ' +
+        'INSUFFICIENT_PRIVACY_BUDGET: used up',
+    });
+  });
+});
+
+describe('etagOf', () => {
+  it('differs between versions and between requisitions', () => {
+    const tags = ['a', 'b'].flatMap((id) => [1, 2, 12].map((version) => etagOf({ id, version })));
+    expect(new Set(tags).size).toBe(6);
+    // An ID that ends in a digit must not run into the version.
+    expect(etagOf({ id: 'a1', version: 2 } as RequisitionRecord)).not.toBe(etagOf({ id: 'a', version: 12 }));
+  });
+});

@@ -1,0 +1,12 @@
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+
+/**
+ * The time of a change that follows `previous`: now, or one microsecond later than `previous` when the clock
+ * stands still or steps back. A reader that pages by update time would otherwise never see the change.
+ */
+export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
+  if (now > previous) return now;
+  const micros = Number(previous.slice(20, 26));
+  if (micros < 999_999) return `${previous.slice(0, 20)}${String(micros + 1).padStart(6, '0')}Z`;
+  return timestampOf(Date.parse(`${previous.slice(0, 19)}Z`) + 1000);
+}

@@ -1,0 +1,75 @@
+/** The one translator from whatever was thrown to an answer. */
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Headers of every answer, on every path out. */
+export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** Errors that Fastify itself raises, by their code. */
+const FASTIFY: Record<string, ExchangeError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: new ExchangeError('BODY_TOO_LARGE', 'The body is above the size limit.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: unsupportedMediaType(),
+};
+
+export function unsupportedMediaType(): ExchangeError {
+  return new ExchangeError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'A body must be application/json, in UTF-8, not compressed.',
+  );
+}
+
+export function toExchangeError(error: unknown): ExchangeError {
+  if (error instanceof ExchangeError) return error;
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
+  const known = FASTIFY[code];
+  if (known !== undefined) return known;
+  if (statusCode >= 400 && statusCode < 500) {
+    return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed.', { cause: error });
+  }
+  return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
+    cause: error,
+  });
+}
+
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ExchangeError): FastifyReply {
+  if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
+  if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  // Nobody will read the rest of an unread body: the connection ends with this answer.
+  if (!request.raw.complete) reply.header('connection', 'close');
+  return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
+}
+
+/** What never became a request: the parser or a timeout gave up on it. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const answer = clientError(error.code);
+  const body = JSON.stringify(answer);
+  const headers = {
+    ...COMMON_HEADERS,
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': crypto.randomUUID(),
+    connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const status = answer.httpStatus;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  );
+}
+
+function clientError(code: string | undefined): ExchangeError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ExchangeError('HEADERS_TOO_LARGE', 'The request headers are above the size limit.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ExchangeError('REQUEST_TIMEOUT', 'The request was not received in time.');
+    default:
+      return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed HTTP.');
+  }
+}

@@ -1,0 +1,153 @@
+/** The HTTP face: Fastify with every limit set, one error translator, one log line a request. */
+import { randomBytes } from 'node:crypto';
+import { API_PREFIX, ExchangeError, formatPath } from '@measurement-exchange/contract';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { Logger } from 'pino';
+import { type ApiOptions, isApiUrl, type Progress, registerApi } from './api.ts';
+import { answerClientError, COMMON_HEADERS, sendError, toExchangeError } from './errors.ts';
+
+export interface ServerOptions extends ApiOptions {
+  log: Logger;
+  bodyLimit: number;
+  /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
+  trustedProxies: string[];
+  corsOrigins: string[];
+  tls: { cert: Buffer; key: Buffer } | undefined;
+  /** Added to every answer. */
+  headers: Record<string, string>;
+  /** Whether the exchange can serve now. */
+  ready: () => Promise<boolean>;
+  /** Further pages: documents, the development issuer. */
+  pages?: (app: FastifyInstance) => void;
+}
+
+/** Node looks at its timeouts only every connectionsCheckingInterval, which is 30 s unless told otherwise. */
+const HTTP = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1_000,
+  // Room for an 8 KiB token beside a URL of 50 names.
+  maxHeaderSize: 32 * 1024,
+};
+
+const MALFORMED = '/malformed';
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { log, metrics } = options;
+  const app = Fastify({
+    // Its log lines hold URLs; ours hold only what is listed below.
+    logger: false,
+    genReqId: () => randomBytes(12).toString('hex'),
+    bodyLimit: options.bodyLimit,
+    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
+    ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
+    requestTimeout: 15_000,
+    keepAliveTimeout: 60_000,
+    maxRequestsPerSocket: 1_000,
+    forceCloseConnections: 'idle',
+    // Under the prefix our own table routes, on the raw path: the router would decode `%2F` and `%3A` first.
+    rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : MALFORMED),
+    frameworkErrors: (error, request, reply) =>
+      void sendError(request as FastifyRequest, reply as never, toExchangeError(error)),
+    clientErrorHandler: answerClientError as never,
+  });
+  app.server.maxConnections = 4_096;
+  app.server.maxHeadersCount = 100;
+  app.removeAllContentTypeParsers();
+  app.decorateRequest('progress', null as unknown as Progress);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    request.progress = {};
+    reply.headers({ ...COMMON_HEADERS, ...options.headers, 'x-request-id': request.id });
+    if (request.headers.origin !== undefined && allowOrigin(options.corsOrigins, request, reply)) return;
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(log, request, reply, metrics);
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const translated = toExchangeError(error);
+    refusals.set(request, translated);
+    return sendError(request, reply, translated);
+  });
+  app.setNotFoundHandler((_request, _reply) => {
+    throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
+  });
+
+  registerApi(app, options);
+  app.get(MALFORMED, () => {
+    throw new ExchangeError('MALFORMED_REQUEST', 'The request target must be a path.');
+  });
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const ready = await options.ready();
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  options.pages?.(app);
+  return app;
+}
+
+/** No cross-origin caller unless the operator listed it. True when this was a preflight, now answered. */
+function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyReply): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.includes(origin)) return false;
+  reply.headers({
+    'access-control-allow-origin': origin,
+    vary: 'origin',
+    'access-control-expose-headers': 'x-request-id, x-mex-findings, retry-after',
+  });
+  if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false;
+  reply.headers({
+    'access-control-allow-methods': 'GET, POST, PATCH, PUT',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-max-age': '600',
+  });
+  reply.code(204).send();
+  return true;
+}
+
+const refusals = new WeakMap<object, ExchangeError>();
+
+/** An allow-list: names yes, bodies, queries, tokens and header values never. */
+function logRequest(
+  log: Logger,
+  request: FastifyRequest,
+  reply: { statusCode: number; elapsedTime: number },
+  metrics: ServerOptions['metrics'],
+): void {
+  const { match, principal, call } = request.progress;
+  const refusal = refusals.get(request);
+  const operation = match?.route.operation ?? (isApiUrl(request.originalUrl) ? 'none' : 'page');
+  metrics.request(operation, refusal?.code ?? 'OK', reply.elapsedTime / 1000);
+  const line = {
+    requestId: request.id,
+    method: request.method,
+    operation,
+    name: match && formatPath(match.route, match.params).slice(API_PREFIX.length + 1),
+    principal: principal?.name,
+    status: reply.statusCode,
+    code: refusal?.code,
+    reason: refusal?.reason,
+    fields: refusal?.violations.map((v) => v.field).slice(0, 10),
+    findings: call?.findings.length ? call.findings.map((f) => f.code) : undefined,
+    // Why a token was refused is said here and nowhere else.
+    why: refusal?.reason === 'TOKEN_INVALID' ? String(refusal.cause) : undefined,
+    error: reply.statusCode >= 500 ? describe(refusal?.cause) : undefined,
+    ms: Math.round(reply.elapsedTime * 100) / 100,
+  };
+  if (reply.statusCode >= 500) log.error(line, 'request');
+  else log.info(line, 'request');
+}
+
+/** Name, text and place only: the other fields of a database error quote rows. */
+function describe(error: unknown): object | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { name, message, stack } = error;
+  return { name, message, code: (error as { code?: string }).code, stack };
+}

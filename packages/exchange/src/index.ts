@@ -1,0 +1,6 @@
+export { type Config, ConfigError, loadConfig } from './config.ts';
+export { createDevIssuer } from './auth/devIssuer.ts';
+export { devKeyFile } from './dev/index.ts';
+export { type Running, start, withDatabase } from './main.ts';
+export { CHECKS, doctor } from './sql/doctor.ts';
+export { migrate } from './sql/migrate.ts';

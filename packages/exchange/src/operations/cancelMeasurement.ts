@@ -1,0 +1,28 @@
+import type { Measurement, RequestOf } from '@measurement-exchange/contract';
+import { partyName } from '../domain/access.ts';
+import { cancel } from '../domain/measurement.ts';
+import { lockMeasurement } from '../sql/measurements.ts';
+import { changeMeasurement } from './changeMeasurement.ts';
+import type { Call, Exchange } from './context.ts';
+import { measurementNotFound } from './measurements.ts';
+import { asValidated, viewMeasurement } from './views.ts';
+
+export async function cancelMeasurement(
+  x: Exchange,
+  call: Call,
+  request: RequestOf<'cancelMeasurement'>,
+): Promise<Measurement> {
+  const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
+  const after = await changeMeasurement(x, call, {
+    name: 'cancelMeasurement',
+    validateOnly: request.validateOnly,
+    load: async (tx) => {
+      const aggregate = await lockMeasurement(tx, consumer, request.params.measurement);
+      if (aggregate === undefined) throw measurementNotFound(consumer, request.params.measurement);
+      return { aggregate };
+    },
+    decide: ({ aggregate }, now) => cancel(aggregate, now),
+  });
+  const view = viewMeasurement(after);
+  return request.validateOnly ? asValidated(view, call.findings) : view;
+}

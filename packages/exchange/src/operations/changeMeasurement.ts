@@ -1,0 +1,26 @@
+/** The frame of every change to an existing measurement: lock the parent, decide purely, save the difference. */
+import type { Timestamp } from '@measurement-exchange/contract';
+import type { Aggregate, Change } from '../domain/measurement.ts';
+import type { Transaction } from '../sql/db.ts';
+import { saveMeasurement } from '../sql/measurements.ts';
+import { author, type Call, type Exchange } from './context.ts';
+
+export async function changeMeasurement<L extends { aggregate: Aggregate }>(
+  x: Exchange,
+  call: Call,
+  how: {
+    name: string;
+    validateOnly: boolean;
+    /** Locks the measurement and reads what the decision needs; throws where it does not exist. */
+    load: (tx: Transaction) => Promise<L>;
+    decide: (loaded: L, now: Timestamp) => Change;
+  },
+): Promise<Aggregate> {
+  return x.db.tx(how.name, async (tx) => {
+    const loaded = await how.load(tx);
+    const change = how.decide(loaded, x.clock());
+    if (how.validateOnly) tx.rollback();
+    else saveMeasurement(tx, loaded.aggregate, change, author(call));
+    return change.after;
+  });
+}

@@ -1,0 +1,32 @@
+import type { Finding, Protocol, Timestamp } from '@measurement-exchange/contract';
+import type { Principal } from '../domain/access.ts';
+import type { Checks } from '../domain/findings.ts';
+import type { Database } from '../sql/db.ts';
+import type { Author } from '../sql/measurements.ts';
+import type { PageTokens } from './paging.ts';
+
+/** What every operation is given of the running exchange. */
+export interface Exchange {
+  db: Database;
+  clock: () => Timestamp;
+  newId: () => string;
+  checks: Checks;
+  /** Multi-party protocols that are switched on. */
+  protocols: ReadonlySet<Protocol>;
+  pageTokens: PageTokens;
+}
+
+/** One call: who makes it, and what came up that its answer does not say. */
+export interface Call {
+  principal: Principal;
+  issuer: string;
+  subject: string;
+  /** Finds the log line. */
+  requestId: string;
+  /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
+  findings: Finding[];
+}
+
+export function author(call: Call): Author {
+  return { actor: call.principal.name, requestId: call.requestId, findings: call.findings };
+}

@@ -1,0 +1,143 @@
+import {
+  canonicalJson,
+  ExchangeError,
+  invalid,
+  type Measurement,
+  MeasurementInput,
+  type RequestOf,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { partyName } from '../domain/access.ts';
+import { requireUsable } from '../domain/certificate.ts';
+import { enforce, inspectMeasurement, reachFinding } from '../domain/findings.ts';
+import { create } from '../domain/measurement.ts';
+import { nonceMatches } from '../domain/nonce.ts';
+import { chooseProtocol, reachIsNotDeduplicated } from '../domain/protocol.ts';
+import type { Transaction } from '../sql/db.ts';
+import { findByRequestId, getMeasurement, insertMeasurement } from '../sql/measurements.ts';
+import { getParties, shareCertificates } from '../sql/parties.ts';
+import { author, type Call, type Exchange } from './context.ts';
+import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
+import { asValidated, measurementName, viewMeasurement } from './views.ts';
+
+export async function createMeasurement(
+  x: Exchange,
+  call: Call,
+  request: RequestOf<'createMeasurement'>,
+): Promise<Measurement> {
+  const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
+  requireConsistent(consumer, request.body);
+  const hash = contentHash(canonicalJson(MeasurementInput, request.body));
+  const inspected = inspectMeasurement(request.body);
+
+  return idempotently('measurements_request_id', () =>
+    x.db.tx('createMeasurement', async (tx) => {
+      const entries = Object.entries(request.body.dataProviders);
+      const own = request.body.measurementConsumerCertificate;
+      const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
+      const [earlier, parties, certificates] = await Promise.all([
+        findByRequestId(tx, consumer, request.requestId),
+        getParties(
+          tx,
+          entries.map(([name]) => name),
+        ),
+        shareCertificates(tx, named),
+      ]);
+      if (earlier !== undefined) return replay(tx, consumer, earlier, hash, request.requestId!);
+
+      const now = x.clock();
+      for (const [name] of entries) {
+        const party = parties.get(name);
+        const metadata = { dataProvider: name };
+        if (party === undefined) {
+          throw new ExchangeError('DATA_PROVIDER_NOT_FOUND', `${name} does not exist.`, { metadata });
+        }
+        if (party.state === 'SUSPENDED') {
+          const message = `${name} is suspended and takes no new requisitions.`;
+          throw new ExchangeError('DATA_PROVIDER_SUSPENDED', message, { metadata });
+        }
+      }
+      requireUsable(certificates.get(own), 'measurementConsumerCertificate', now);
+      for (const [name, entry] of entries) {
+        const field = `dataProviders[${name}].dataProviderCertificate`;
+        requireUsable(certificates.get(entry.dataProviderCertificate), field, now);
+      }
+
+      const { measurementType } = inspected;
+      const supported = entries.map(([name]) => parties.get(name)!.protocols);
+      const protocol = chooseProtocol(measurementType, supported, x.protocols);
+      call.findings = reachIsNotDeduplicated(measurementType, protocol, entries.length)
+        ? [...inspected.findings, reachFinding()]
+        : inspected.findings;
+      if (!request.validateOnly) enforce(x.checks, call.findings);
+
+      const change = create(
+        {
+          id: x.newId(),
+          consumer,
+          certificate: named[0]!.id,
+          spec: request.body.measurementSpec,
+          referenceId: request.body.measurementReferenceId,
+          measurementType,
+          protocol,
+        },
+        entries.map(([provider, entry], i) => ({
+          id: x.newId(),
+          provider,
+          certificate: named[i + 1]!.id,
+          publicKey: entry.dataProviderPublicKey,
+          encryptedSpec: entry.encryptedRequisitionSpec,
+          nonceHash: entry.nonceHash,
+        })),
+        now,
+      );
+      const view = viewMeasurement(change.after);
+      if (request.validateOnly) {
+        tx.rollback();
+        return asValidated(view, call.findings);
+      }
+      const requestKey = request.requestId === undefined ? undefined : { id: request.requestId, hash };
+      insertMeasurement(tx, change, requestKey, author(call));
+      return view;
+    }),
+  );
+}
+
+/** What the names and hashes of a request must agree on, whatever the database holds. */
+function requireConsistent(consumer: string, input: MeasurementInput): void {
+  const violations: Violation[] = [];
+  const own = (field: string, certificate: string, party: string) => {
+    if (!certificate.startsWith(`${party}/certificates/`)) {
+      violations.push({ field, description: `must be a certificate of ${party}` });
+    }
+  };
+  own('measurementConsumerCertificate', input.measurementConsumerCertificate, consumer);
+  for (const [name, entry] of Object.entries(input.dataProviders)) {
+    const at = `dataProviders[${name}]`;
+    own(`${at}.dataProviderCertificate`, entry.dataProviderCertificate, name);
+    const nonce = entry.encryptedRequisitionSpec.nonce;
+    if (nonce !== undefined && !nonceMatches(nonce, entry.nonceHash)) {
+      const field = `${at}.encryptedRequisitionSpec.nonce`;
+      violations.push({ field, description: 'does not hash to the nonceHash of the entry' });
+    }
+  }
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function splitCertificate(name: string): { party: string; id: string } {
+  const [collection, party, , id] = name.split('/');
+  return { party: `${collection}/${party}`, id: id! };
+}
+
+/** A retry finds its measurement as it is now. */
+async function replay(
+  tx: Transaction,
+  consumer: string,
+  earlier: { id: string; hash: Uint8Array },
+  hash: Uint8Array,
+  requestId: string,
+): Promise<Measurement> {
+  tx.rollback();
+  requireSameContent(earlier.hash, hash, requestId, measurementName({ consumer, id: earlier.id }));
+  return viewMeasurement((await getMeasurement(tx, consumer, earlier.id))!);
+}

@@ -1,0 +1,225 @@
+/** Metadata schemas: registered and replaced by their data provider, read by consumers. */
+import {
+  type EventGroupMetadataDescriptor,
+  ExchangeError,
+  type Finding,
+  fromBase64,
+  invalid,
+  type JsonValue,
+  parseName,
+  type RequestOf,
+  type ResponseOf,
+  toBase64,
+  toPlainJson,
+  WILDCARD,
+} from '@measurement-exchange/contract';
+import { partyName } from '../domain/access.ts';
+import { descriptorSetToJson, readDescriptorSet } from '../domain/descriptor.ts';
+import { enforce, finding } from '../domain/findings.ts';
+import { strictlyAfter } from '../domain/time.ts';
+import {
+  type DescriptorRecord,
+  findDescriptorByRequestId,
+  getDescriptor,
+  getDescriptors,
+  insertDescriptor,
+  listDescriptors,
+  lockDescriptor,
+  updateDescriptor,
+} from '../sql/descriptors.ts';
+import { audit } from '../sql/log.ts';
+import { getParties } from '../sql/parties.ts';
+import type { Call, Exchange } from './context.ts';
+import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
+import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';
+import { asValidated } from './views.ts';
+
+type Encoding = 'JSON' | 'BASE64' | undefined;
+
+function nameOf(d: Pick<DescriptorRecord, 'provider' | 'id'>): string {
+  return `${d.provider}/eventGroupMetadataDescriptors/${d.id}`;
+}
+
+function view(d: DescriptorRecord, encoding: Encoding): EventGroupMetadataDescriptor {
+  const descriptorSet =
+    encoding === 'BASE64' ? toBase64(d.descriptorSet) : descriptorSetToJson(d.descriptorSet);
+  return { name: nameOf(d), descriptorSet };
+}
+
+function notFound(name: string): ExchangeError {
+  return new ExchangeError('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', `${name} does not exist.`, {
+    metadata: { eventGroupMetadataDescriptor: name },
+  });
+}
+
+/** The serialized set, when its structure is sound, with what the checks find. */
+function readSet(input: unknown): { bytes: Uint8Array; findings: Finding[] } {
+  const field = 'descriptorSet';
+  const bytes = typeof input === 'string' ? fromBase64(input) : undefined;
+  if (typeof input === 'string' && bytes === undefined)
+    throw invalid([{ field, description: 'must be base64' }]);
+  const read = readDescriptorSet(bytes ? { bytes } : { json: toPlainJson(input as JsonValue) });
+  if ('violations' in read) {
+    throw invalid(
+      read.violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` })),
+    );
+  }
+  const findings = read.messagesWithoutPackage.map((message) =>
+    finding('METADATA_WITHOUT_PACKAGE', field, `The message ${message} has no package.`),
+  );
+  return { bytes: read.bytes, findings };
+}
+
+export async function createEventGroupMetadataDescriptor(
+  x: Exchange,
+  call: Call,
+  request: RequestOf<'createEventGroupMetadataDescriptor'>,
+): Promise<EventGroupMetadataDescriptor> {
+  const provider = partyName('dataProvider', request.params.dataProvider);
+  const { bytes, findings } = readSet(request.body.descriptorSet);
+  const hash = contentHash(bytes);
+  const encoding = request.query.descriptorSetEncoding;
+  return idempotently('descriptors_request_id', () =>
+    x.db.tx('createEventGroupMetadataDescriptor', async (tx) => {
+      const earlier = await findDescriptorByRequestId(tx, provider, request.requestId);
+      if (earlier !== undefined) {
+        tx.rollback();
+        requireSameContent(earlier.hash, hash, request.requestId!, nameOf(earlier.descriptor));
+        return view(earlier.descriptor, encoding);
+      }
+      call.findings = findings;
+      const now = x.clock();
+      const descriptor: DescriptorRecord = {
+        id: x.newId(),
+        provider,
+        descriptorSet: bytes,
+        version: 1,
+        createTime: now,
+        updateTime: now,
+      };
+      if (request.validateOnly) {
+        tx.rollback();
+        return asValidated(view(descriptor, encoding), findings);
+      }
+      enforce(x.checks, findings);
+      insertDescriptor(
+        tx,
+        descriptor,
+        request.requestId === undefined ? undefined : { id: request.requestId, hash },
+      );
+      record(tx, call, 'createEventGroupMetadataDescriptor', descriptor);
+      return view(descriptor, encoding);
+    }),
+  );
+}
+
+export async function updateEventGroupMetadataDescriptor(
+  x: Exchange,
+  call: Call,
+  request: RequestOf<'updateEventGroupMetadataDescriptor'>,
+): Promise<EventGroupMetadataDescriptor> {
+  const provider = partyName('dataProvider', request.params.dataProvider);
+  const id = request.params.eventGroupMetadataDescriptor;
+  const { bytes, findings } = readSet(request.body.descriptorSet);
+  const encoding = request.query.descriptorSetEncoding;
+  return x.db.tx('updateEventGroupMetadataDescriptor', async (tx) => {
+    const before = await lockDescriptor(tx, provider, id);
+    if (before === undefined) throw notFound(nameOf({ provider, id }));
+    call.findings = findings;
+    const after: DescriptorRecord = {
+      ...before,
+      descriptorSet: bytes,
+      version: before.version + 1,
+      updateTime: strictlyAfter(x.clock(), before.updateTime),
+    };
+    if (request.validateOnly) {
+      tx.rollback();
+      return asValidated(view(after, encoding), findings);
+    }
+    enforce(x.checks, findings);
+    updateDescriptor(tx, after);
+    record(tx, call, 'updateEventGroupMetadataDescriptor', after);
+    return view(after, encoding);
+  });
+}
+
+function record(tx: Parameters<typeof audit>[0], call: Call, operation: string, d: DescriptorRecord): void {
+  audit(tx, {
+    time: d.updateTime,
+    principal: call.principal.name,
+    operation,
+    name: nameOf(d),
+    version: d.version,
+    requestId: call.requestId,
+  });
+}
+
+export async function getEventGroupMetadataDescriptor(
+  x: Exchange,
+  _call: Call,
+  { params, query }: RequestOf<'getEventGroupMetadataDescriptor'>,
+): Promise<EventGroupMetadataDescriptor> {
+  const provider = partyName('dataProvider', params.dataProvider);
+  const id = params.eventGroupMetadataDescriptor;
+  const found = await getDescriptor(x.db, provider, id);
+  if (found === undefined) throw notFound(nameOf({ provider, id }));
+  return view(found, query.descriptorSetEncoding);
+}
+
+export async function batchGetEventGroupMetadataDescriptors(
+  x: Exchange,
+  _call: Call,
+  { params, query }: RequestOf<'batchGetEventGroupMetadataDescriptors'>,
+): Promise<ResponseOf<'batchGetEventGroupMetadataDescriptors'>> {
+  const anyProvider = params.dataProvider === WILDCARD;
+  const ids = query.names.map((name, i) => {
+    const { dataProvider, eventGroupMetadataDescriptor } = parseName('eventGroupMetadataDescriptor', name)!;
+    if (anyProvider ? dataProvider === WILDCARD : dataProvider !== params.dataProvider) {
+      const description = anyProvider
+        ? 'must name one provider'
+        : `must be under dataProviders/${params.dataProvider}`;
+      throw invalid([{ field: `names[${i}]`, description }]);
+    }
+    return eventGroupMetadataDescriptor;
+  });
+  const found = await getDescriptors(x.db, [...new Set(ids)]);
+  const byName = new Map(found.map((d) => [nameOf(d), d]));
+  let bytes = 0;
+  return {
+    eventGroupMetadataDescriptors: query.names.map((name) => {
+      const descriptor = byName.get(name);
+      if (descriptor === undefined) throw notFound(name);
+      bytes += descriptor.descriptorSet.length;
+      if (bytes * 4 > MAX_BATCH_BYTES) {
+        throw new ExchangeError(
+          'RESPONSE_TOO_LARGE',
+          'The answer would be above 64 MiB: ask for fewer names.',
+        );
+      }
+      return view(descriptor, query.descriptorSetEncoding);
+    }),
+  };
+}
+
+export async function listEventGroupMetadataDescriptors(
+  x: Exchange,
+  _call: Call,
+  { params, query }: RequestOf<'listEventGroupMetadataDescriptors'>,
+): Promise<ResponseOf<'listEventGroupMetadataDescriptors'>> {
+  const provider =
+    params.dataProvider === WILDCARD ? undefined : partyName('dataProvider', params.dataProvider);
+  const scope: ListScope = ['listEventGroupMetadataDescriptors', params.dataProvider];
+  const after = x.pageTokens.read(scope, query.pageToken);
+  const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
+  const { items, more } = await listDescriptors(x.db, provider, after, limit, MAX_PAGE_BYTES);
+  if (items.length === 0 && provider !== undefined && !(await getParties(x.db, [provider])).has(provider)) {
+    throw new ExchangeError('DATA_PROVIDER_NOT_FOUND', `${provider} does not exist.`, {
+      metadata: { dataProvider: provider },
+    });
+  }
+  const last = items.at(-1);
+  return {
+    eventGroupMetadataDescriptors: items.map((d) => view(d, query.descriptorSetEncoding)),
+    nextPageToken: more ? x.pageTokens.write(scope, { time: last!.createTime, id: last!.id }) : undefined,
+  };
+}

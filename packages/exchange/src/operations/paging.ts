@@ -1,0 +1,58 @@
+/** Page tokens: opaque, authenticated, and bound to the list they came from. They grant nothing. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { Cursor } from '../sql/measurements.ts';
+
+/** A page also ends at 8 MiB. */
+export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+export const MAX_BATCH_BYTES = 64 * 1024 * 1024;
+
+export { DEFAULT_PAGE_SIZE } from '@measurement-exchange/contract';
+
+export const START: Cursor = { time: '-infinity', id: '' };
+
+/** What a token belongs to: the method, the parent, and every filter that is in force. */
+export type ListScope = [operation: string, parent: string, ...filters: unknown[]];
+
+const MAC_BYTES = 16;
+
+export class PageTokens {
+  private readonly key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.key = key;
+  }
+
+  /** Where the page of this token begins; the start of the list without one. */
+  read(scope: ListScope, token: string | undefined): Cursor {
+    if (token === undefined) return START;
+    const bytes = Buffer.from(token, 'base64url');
+    const mac = bytes.subarray(0, MAC_BYTES);
+    const payload = bytes.subarray(MAC_BYTES);
+    const genuine =
+      bytes.toString('base64url') === token &&
+      mac.length === MAC_BYTES &&
+      timingSafeEqual(mac, this.mac(scope, payload));
+    if (!genuine) {
+      throw new ExchangeError('INVALID_PAGE_TOKEN', 'The page token does not belong to this list.', {
+        violations: [{ field: 'pageToken', description: 'does not belong to this list with these filters' }],
+      });
+    }
+    const [time, id] = JSON.parse(payload.toString()) as [string, string];
+    return { time, id };
+  }
+
+  write(scope: ListScope, last: Cursor): string {
+    const payload = Buffer.from(JSON.stringify([last.time, last.id]));
+    return Buffer.concat([this.mac(scope, payload), payload]).toString('base64url');
+  }
+
+  private mac(scope: ListScope, payload: Uint8Array): Uint8Array {
+    const text = JSON.stringify(scope);
+    return createHmac('sha256', this.key)
+      .update(`${text.length}:${text}`)
+      .update(payload)
+      .digest()
+      .subarray(0, MAC_BYTES);
+  }
+}

@@ -1,0 +1,26 @@
+import type { RequestOf, Requisition } from '@measurement-exchange/contract';
+import { partyName } from '../domain/access.ts';
+import { refuse } from '../domain/measurement.ts';
+import { lockByRequisition } from '../sql/measurements.ts';
+import { changeMeasurement } from './changeMeasurement.ts';
+import type { Call, Exchange } from './context.ts';
+import { foundRequisition, viewOwn } from './requisitions.ts';
+
+export async function refuseRequisition(
+  x: Exchange,
+  call: Call,
+  request: RequestOf<'refuseRequisition'>,
+): Promise<Requisition> {
+  const { params, body } = request;
+  const provider = partyName('dataProvider', params.dataProvider);
+  const after = await changeMeasurement(x, call, {
+    name: 'refuseRequisition',
+    validateOnly: request.validateOnly,
+    load: async (tx) => {
+      const aggregate = await lockByRequisition(tx, provider, params.requisition);
+      return { aggregate: foundRequisition(aggregate, provider, params.requisition) };
+    },
+    decide: ({ aggregate }, now) => refuse(aggregate, params.requisition, body, now),
+  });
+  return viewOwn(after, params.requisition, request.validateOnly, call.findings);
+}

@@ -1,0 +1,53 @@
+import { ExchangeError, type RequestOf, type Timeline } from '@measurement-exchange/contract';
+import { partyName } from '../domain/access.ts';
+import { type TransitionRow, transitionsOfMeasurement, transitionsOfRequisition } from '../sql/log.ts';
+import type { Call, Exchange } from './context.ts';
+import { measurementNotFound } from './measurements.ts';
+import { measurementName } from './views.ts';
+
+/** The consumer sees the measurement and all its requisitions. */
+export async function getMeasurementTimeline(
+  x: Exchange,
+  _call: Call,
+  { params }: RequestOf<'getMeasurementTimeline'>,
+): Promise<Timeline> {
+  const consumer = partyName('measurementConsumer', params.measurementConsumer);
+  const rows = await transitionsOfMeasurement(x.db, consumer, params.measurement);
+  if (rows.length === 0) throw measurementNotFound(consumer, params.measurement);
+  const name = measurementName({ consumer, id: params.measurement });
+  return {
+    transitions: rows.map((row) =>
+      viewTransition(row, row.requisition === '' ? name : `${name}/requisitions/${row.requisition}`),
+    ),
+  };
+}
+
+/** A provider sees its own part. */
+export async function getRequisitionTimeline(
+  x: Exchange,
+  _call: Call,
+  { params }: RequestOf<'getRequisitionTimeline'>,
+): Promise<Timeline> {
+  const provider = partyName('dataProvider', params.dataProvider);
+  const name = `${provider}/requisitions/${params.requisition}`;
+  const rows = await transitionsOfRequisition(x.db, provider, params.requisition);
+  if (rows.length === 0) {
+    throw new ExchangeError('REQUISITION_NOT_FOUND', `${name} does not exist.`, {
+      metadata: { requisition: name },
+    });
+  }
+  return { transitions: rows.map((row) => viewTransition(row, name)) };
+}
+
+function viewTransition(row: TransitionRow, resource: string): Timeline['transitions'][number] {
+  return {
+    resource,
+    from: row.from_state ?? undefined,
+    to: row.to_state,
+    time: row.time,
+    actor: row.actor,
+    cause: row.cause,
+    requestId: row.request_id,
+    findings: row.findings ?? undefined,
+  };
+}

@@ -1,0 +1,263 @@
+/** The database: named prepared statements, and named transactions with bounded retry and a deadline. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
+import pg from 'pg';
+
+/** Prepared once per connection under its name. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+export function sql(name: string, text: string): Statement {
+  return { name, text };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the columns are what the statement selects
+export type Row = Record<string, any>;
+
+/** What a statement can be run on: the pool, or a transaction. */
+export interface Queryable {
+  query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]>;
+}
+
+export interface Transaction extends Queryable {
+  /** Sent at once, awaited with the COMMIT: the last write of a transaction costs no round trip of its own. */
+  last(statement: Statement, values: unknown[]): void;
+  /** Leaves the transaction without a trace. */
+  rollback(): void;
+}
+
+/** How a transaction ended, for the metrics. */
+export interface DatabaseObserver {
+  transaction(name: string, outcome: 'committed' | 'rolledBack' | 'failed', seconds: number): void;
+  retry(name: string): void;
+}
+
+export interface DatabaseOptions {
+  connection: pg.ClientConfig;
+  applicationName: string;
+  maxConnections?: number;
+  observer?: DatabaseObserver;
+  onIdleError?: (error: Error) => void;
+}
+
+const PING = sql('ping', 'SELECT 1');
+const MAX_ATTEMPTS = 5;
+const ACQUIRE_MS = 2_000;
+/** Over everything a transaction does, COMMIT included: statement_timeout does not bound a waiting COMMIT. */
+const DEADLINE_MS = 8_000;
+const SESSION = [
+  'statement_timeout=5000',
+  'lock_timeout=2000',
+  'idle_in_transaction_session_timeout=10000',
+  'TimeZone=UTC',
+  'DateStyle=ISO',
+  // One-row lookups by key: planning a list statement afresh costs more than it could gain.
+  'plan_cache_mode=force_generic_plan',
+  'jit=off',
+];
+
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp);
+
+/** `2026-11-15 02:04:57.12+00` to the canonical form; sessions run in UTC. */
+function readTimestamp(text: string): Timestamp {
+  const [seconds, fraction = ''] = text.slice(0, text.lastIndexOf('+')).split('.');
+  return `${seconds!.replace(' ', 'T')}.${fraction.padEnd(6, '0')}Z`;
+}
+
+export class Database implements Queryable {
+  readonly pool: pg.Pool;
+  private readonly observer: DatabaseObserver | undefined;
+
+  constructor(options: DatabaseOptions) {
+    this.observer = options.observer;
+    this.pool = new pg.Pool({
+      ...options.connection,
+      types,
+      pipeline: true,
+      application_name: options.applicationName,
+      options: SESSION.map((setting) => `-c ${setting}`).join(' '),
+      max: options.maxConnections ?? 16,
+      connectionTimeoutMillis: ACQUIRE_MS,
+      query_timeout: DEADLINE_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      allowExitOnIdle: false,
+    } as pg.PoolConfig);
+    // A server that restarts breaks connections, idle or not; the pool replaces them.
+    this.pool.on('error', (error) => options.onIdleError?.(error));
+    this.pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
+    try {
+      return (await this.pool.query({ ...statement, values })).rows as R[];
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  /** READ COMMITTED; the callback locks what it decides on. Only definite failures are retried. */
+  async tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const started = performance.now();
+      const done = (outcome: 'committed' | 'rolledBack' | 'failed') =>
+        this.observer?.transaction(name, outcome, (performance.now() - started) / 1000);
+      try {
+        const { result, committed } = await this.attempt(work);
+        done(committed ? 'committed' : 'rolledBack');
+        return result;
+      } catch (error) {
+        if (!isRetryable(error) || attempt >= MAX_ATTEMPTS) {
+          done(error instanceof ExchangeError ? 'rolledBack' : 'failed');
+          throw translate(error);
+        }
+        this.observer?.retry(name);
+        await sleep(Math.random() * 10 * 2 ** attempt);
+      }
+    }
+  }
+
+  private async attempt<T>(
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ result: T; committed: boolean }> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    const deadline = setTimeout(() => {
+      broken = new ExchangeError(
+        'DEADLINE_EXCEEDED',
+        'The database took too long; the outcome is not known.',
+      );
+      // Dropped, never cancelled: a COMMIT that waits for a standby must not be half undone.
+      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    }, DEADLINE_MS);
+    try {
+      const tx = new OpenTransaction(client);
+      let result: T;
+      try {
+        result = await work(tx);
+      } catch (error) {
+        await tx.end('ROLLBACK').catch((failure: Error) => {
+          broken ??= failure;
+        });
+        throw error;
+      }
+      await tx.end(tx.rolledBack ? 'ROLLBACK' : 'COMMIT');
+      return { result, committed: !tx.rolledBack };
+    } catch (error) {
+      if (isConnectionError(error)) broken ??= error as Error;
+      throw broken instanceof ExchangeError ? broken : error;
+    } finally {
+      clearTimeout(deadline);
+      client.release(broken ?? false);
+    }
+  }
+
+  /** Whether a statement comes back at all. */
+  async isReachable(): Promise<boolean> {
+    try {
+      await this.query(PING, []);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+}
+
+class OpenTransaction implements Transaction {
+  rolledBack = false;
+  private readonly client: pg.PoolClient;
+  private readonly begun: Promise<unknown>;
+  private pending: Promise<unknown>[] = [];
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+    this.begun = this.keep(client.query('BEGIN'));
+  }
+
+  async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
+    return (await this.keep(this.client.query({ ...statement, values }))).rows as R[];
+  }
+
+  last(statement: Statement, values: unknown[]): void {
+    this.pending.push(this.keep(this.client.query({ ...statement, values })));
+  }
+
+  rollback(): void {
+    this.rolledBack = true;
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    const ended = this.keep(this.client.query(how));
+    if (how === 'COMMIT') {
+      await this.begun;
+      await Promise.all(this.pending);
+    }
+    const { command } = (await ended) as { command: string };
+    if (command !== how) throw new Error(`${how} ended as ${command}`);
+  }
+
+  /** A pipelined statement may fail before anyone waits for it; that is not an unhandled rejection. */
+  private keep<T>(promise: Promise<T>): Promise<T> {
+    promise.catch(() => {});
+    return promise;
+  }
+}
+
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** The violated constraint of a unique violation. */
+export function uniqueViolation(error: unknown): string | undefined {
+  const cause = error instanceof ExchangeError ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === '23505' ? cause.constraint : undefined;
+}
+
+/** Serialization failure and deadlock: the server says that nothing happened. */
+function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '40001' || state === '40P01';
+}
+
+function isConnectionError(error: unknown): boolean {
+  if (error instanceof ExchangeError) return false;
+  const state = sqlState(error);
+  return state === undefined ? error instanceof Error : /^(08|57P)/.test(state);
+}
+
+/** Driver errors in the words of the contract; what is left over is a defect of ours. */
+function translate(error: unknown): unknown {
+  if (error instanceof ExchangeError) return error;
+  const state = sqlState(error);
+  if (state === undefined) {
+    const text = error instanceof Error ? `${(error as { code?: string }).code ?? ''} ${error.message}` : '';
+    if (/timeout exceeded when trying to connect/.test(text)) return unavailable(error);
+    if (/Query read timeout/.test(text)) {
+      return new ExchangeError('DEADLINE_EXCEEDED', 'The database took too long.', { cause: error });
+    }
+    if (/ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i.test(text)) {
+      return unavailable(error);
+    }
+    return error;
+  }
+  if (state === '57014') {
+    return new ExchangeError('DEADLINE_EXCEEDED', 'The database took too long.', { cause: error });
+  }
+  // Lock wait, connection trouble, shutdown, out of resources, read-only standby, still contended after retries.
+  return /^(55P03|08|57P|53|25006|40)/.test(state) ? unavailable(error) : error;
+}
+
+function unavailable(cause: unknown): ExchangeError {
+  return new ExchangeError('UNAVAILABLE', 'The database is out of reach or busy: retry.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,107 @@
+/** Looks through a live database for anything that the exchange promises will never be there. */
+import pg from 'pg';
+import { type Check, type CheckInfo, MAX_EXAMPLES } from './doctor/check.ts';
+import { logChecks } from './doctor/logs.ts';
+import { measurementChecks } from './doctor/measurements.ts';
+import { rowChecks } from './doctor/rows.ts';
+import { serverChecks } from './doctor/server.ts';
+import { schemaState } from './migrate.ts';
+
+/** A check that was not silent. */
+export interface Ailment extends Omit<CheckInfo, 'id'> {
+  /** The ID of the check. */
+  check: string;
+  /** How many rows are wrong. */
+  rows: number;
+  /** Up to five names of what is wrong. */
+  examples: string[];
+}
+
+const PENDING: CheckInfo = {
+  id: 'migration-pending',
+  severity: 'error',
+  meaning: 'The database lacks a migration of this version; no other check was made.',
+  remedy: 'Run mex migrate, then the doctor again.',
+};
+const FOREIGN: CheckInfo = {
+  id: 'migration-foreign',
+  severity: 'error',
+  meaning:
+    'The database has a migration that this version does not know or has otherwise; no other check was made.',
+  remedy: 'Run the version that migrated it, or restore a backup made before.',
+};
+const STATEMENTS: Check[] = [...measurementChecks, ...logChecks, ...rowChecks, ...serverChecks];
+
+export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FOREIGN, ...STATEMENTS];
+
+export interface DoctorOptions {
+  connection: pg.ClientConfig;
+  /** After each check. */
+  onCheck?: (id: string, done: number, total: number) => void;
+}
+
+/** Whole tables are read: the 5 s of a request are not enough. */
+const STATEMENT_MS = 5 * 60_000;
+
+/** One snapshot for all checks: a change made meanwhile is seen by all of them or by none. It locks no row. */
+const BEGIN = `
+  BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL work_mem = '64MB';
+  -- Tables themselves are read: an index that lost a row would hide it.
+  SET LOCAL enable_indexscan = off;
+  SET LOCAL enable_indexonlyscan = off;
+  SET LOCAL enable_bitmapscan = off;`;
+
+/** What ails the database; empty when it is healthy. */
+export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ailment[]> {
+  const client = new pg.Client({
+    ...connection,
+    application_name: 'mex doctor',
+    statement_timeout: STATEMENT_MS,
+  });
+  client.on('error', () => {}); // a broken connection also rejects the query under way
+  await client.connect();
+  try {
+    await client.query(BEGIN);
+    const ailments: Ailment[] = [];
+    let done = 0;
+    const conclude = ({ id, severity, meaning, remedy }: CheckInfo, rows: number, names: string[]) => {
+      const examples = names.slice(0, MAX_EXAMPLES);
+      if (rows > 0) ailments.push({ check: id, severity, rows, examples, meaning, remedy });
+      onCheck?.(id, ++done, CHECKS.length);
+    };
+
+    const { pending, foreign } = await schemaState(client);
+    conclude(
+      PENDING,
+      pending.length,
+      pending.map((migration) => migration.name),
+    );
+    conclude(FOREIGN, foreign.length, foreign);
+    // The other checks are about the tables of this version.
+    if (ailments.length > 0) return ailments;
+
+    for (const check of STATEMENTS) {
+      const found = await ask(client, check);
+      conclude(
+        check,
+        Number(found[0]?.rows ?? 0),
+        found.map((row) => row.name),
+      );
+    }
+    return ailments;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ask(
+  client: pg.Client,
+  { id, statement, values }: Check,
+): Promise<{ name: string; rows: string }[]> {
+  try {
+    return (await client.query({ ...statement, values })).rows;
+  } catch (error) {
+    throw new Error(`The check ${id} could not be made: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,119 @@
+/** The two append-only logs: do they tell how everything became what it is? */
+import { EDGES } from '../../domain/measurement.ts';
+import {
+  type Check,
+  check,
+  DESCRIPTOR_NAME,
+  MEASUREMENT_NAME,
+  REQUISITION_NAME,
+  RESTORE,
+  warning,
+} from './check.ts';
+
+/** Everything that has transitions, under the key of its log rows. */
+const LOGGED = `
+  SELECT m.id AS measurement, '' AS requisition, ${MEASUREMENT_NAME} AS name, m.state, m.version FROM measurements m
+   UNION ALL
+  SELECT r.measurement, r.id, ${REQUISITION_NAME}, r.state, r.version FROM requisitions r`;
+
+/** Each log row beside the one before it. Rows of nothing that exists are the orphan check's. */
+const STEPS = `
+  SELECT name, t.*, lag(t.to_state) OVER w AS previous_state, lag(t.time) OVER w AS previous_time,
+         lag(t.seq) OVER w AS previous_seq
+    FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition)
+  WINDOW w AS (PARTITION BY t.measurement, t.requisition ORDER BY t.version)`;
+
+function stepsWhere(condition: string): string {
+  return `SELECT name FROM (${STEPS}) AS step WHERE ${condition}`;
+}
+
+const TRUST_THE_LOG = `The transition log is append-only: take it for true unless a backup says otherwise. ${RESTORE}`;
+
+export const logChecks: Check[] = [
+  check(
+    {
+      id: 'log-state',
+      meaning: 'A measurement or requisition is not in the state that its transition log ends in.',
+      remedy: TRUST_THE_LOG,
+    },
+    `SELECT name FROM (${LOGGED}) AS logged JOIN (
+       SELECT DISTINCT ON (measurement, requisition) measurement, requisition, to_state FROM transitions
+        ORDER BY measurement, requisition, version DESC
+     ) AS final USING (measurement, requisition) WHERE final.to_state <> logged.state`,
+  ),
+  check(
+    {
+      id: 'log-version',
+      meaning: 'The transition log of a measurement or requisition does not count 1, 2, … up to its version.',
+      remedy: TRUST_THE_LOG,
+    },
+    `SELECT name FROM (${LOGGED}) AS logged LEFT JOIN (
+       SELECT measurement, requisition, count(*) AS rows, count(DISTINCT version) AS versions,
+              min(version) AS first, max(version) AS last
+         FROM transitions GROUP BY measurement, requisition
+     ) AS log USING (measurement, requisition)
+      WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
+  ),
+  // Nothing leads out of a terminal state in EDGES, so a step out of one is found here too.
+  check(
+    {
+      id: 'log-edge',
+      meaning: 'The transition log has a step that no measurement or requisition can take.',
+      remedy: RESTORE,
+    },
+    stepsWhere(`(CASE requisition WHEN '' THEN 'measurement' ELSE 'requisition' END, cause,
+                 coalesce(from_state, ''), to_state)
+      NOT IN (SELECT resource, cause, coalesce(from_state, ''), to_state
+                FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+                  AS edge(resource, cause, from_state, to_state))`),
+    [0, 1, 2, 3].map((column) => EDGES.map((edge) => edge[column])),
+  ),
+  check(
+    {
+      id: 'log-chain',
+      meaning: 'A step in the transition log does not begin where the one before it ended.',
+      remedy: RESTORE,
+    },
+    stepsWhere('from_state IS DISTINCT FROM previous_state'),
+  ),
+  check(
+    {
+      id: 'log-order',
+      meaning: 'Steps were logged in another order than they happened in: readers that follow seq go astray.',
+      remedy: RESTORE,
+    },
+    stepsWhere('seq <= previous_seq'),
+  ),
+  // Versions give the order, clocks do not: a server whose clock is behind dates its step too early.
+  warning(
+    {
+      id: 'log-time',
+      meaning: 'A step in the transition log is dated before the one it follows.',
+      remedy: 'Synchronize the clocks of the servers (chrony, ntpd); the steps themselves are in order.',
+    },
+    stepsWhere('time < previous_time'),
+  ),
+  check(
+    {
+      id: 'audit-missing',
+      meaning: 'A version of a descriptor has no audit entry: nobody knows who made it.',
+      remedy: RESTORE,
+    },
+    `SELECT ${DESCRIPTOR_NAME} AS name FROM event_group_metadata_descriptors d
+       LEFT JOIN audit_entries a ON a.name = ${DESCRIPTOR_NAME} AND a.version BETWEEN 1 AND d.version
+      GROUP BY ${DESCRIPTOR_NAME}, d.version HAVING count(DISTINCT a.version) < d.version`,
+  ),
+  check(
+    {
+      id: 'audit-unmatched',
+      meaning:
+        'An audit entry is about a version of a descriptor that was never made, or was made once only.',
+      remedy: RESTORE,
+    },
+    `SELECT a.name FROM (
+       SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries
+        WHERE name LIKE '%/eventGroupMetadataDescriptors/%'
+     ) AS a LEFT JOIN event_group_metadata_descriptors d ON a.name = ${DESCRIPTOR_NAME}
+      WHERE d.id IS NULL OR a.version NOT BETWEEN 1 AND d.version OR a.nth > 1`,
+  ),
+];

@@ -1,0 +1,103 @@
+/** Numbered SQL files, applied in order, each in a transaction of its own; what was applied never changes. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import pg from 'pg';
+
+const DIRECTORY = new URL('./migrations/', import.meta.url);
+/** Any number will do, as long as every exchange takes the same one. */
+const ADVISORY_LOCK = 8_270_117;
+
+export interface Migration {
+  version: number;
+  name: string;
+  sha256: string;
+  text: string;
+}
+
+export function readMigrations(): Migration[] {
+  return readdirSync(DIRECTORY)
+    .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
+    .sort()
+    .map((file) => {
+      const text = readFileSync(new URL(file, DIRECTORY), 'utf8');
+      const sha256 = createHash('sha256').update(text).digest('hex');
+      return { version: Number(file.slice(0, 4)), name: file.slice(0, -4), sha256, text };
+    });
+}
+
+export interface SchemaState {
+  applied: Migration['name'][];
+  pending: Migration[];
+  /** Applied migrations whose file has changed, or that this code does not know. */
+  foreign: string[];
+}
+
+export async function schemaState(client: pg.ClientBase): Promise<SchemaState> {
+  const exists = await client.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS yes");
+  const rows: { name: string; sha256: string }[] = exists.rows[0].yes
+    ? (await client.query('SELECT name, sha256 FROM schema_migrations ORDER BY version')).rows
+    : [];
+  const known = readMigrations();
+  return {
+    applied: rows.map((row) => row.name),
+    pending: known.filter((m) => !rows.some((row) => row.name === m.name)),
+    foreign: rows
+      .filter((row) => !known.some((m) => m.name === row.name && m.sha256 === row.sha256))
+      .map((row) => row.name),
+  };
+}
+
+export interface MigrateOptions {
+  /** Runs as the owner of the schema. */
+  connection: pg.ClientConfig;
+  /** The role that serves requests: it gets what it needs and no more. Absent: the owner serves. */
+  appRole?: string | undefined;
+}
+
+/** Applies what is pending and returns its names. Safe when several start at once. */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
+    const { pending, foreign } = await schemaState(client);
+    if (foreign.length > 0) throw new Error(foreignMessage(foreign));
+    for (const migration of pending) {
+      await client.query('BEGIN');
+      await client.query(migration.text);
+      await client.query('INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)', [
+        migration.version,
+        migration.name,
+        migration.sha256,
+      ]);
+      await client.query('COMMIT');
+    }
+    if (options.appRole !== undefined) await grant(client, options.appRole);
+    return pending.map((m) => m.name);
+  } finally {
+    await client.end();
+  }
+}
+
+export function foreignMessage(foreign: string[]): string {
+  return (
+    `The database has migrations that differ from this version's: ${foreign.join(', ')}. ` +
+    'It was migrated by another version; run that version, or restore a backup made before it.'
+  );
+}
+
+/** The serving role may not rewrite history: no UPDATE or DELETE on the logs, no DDL. */
+async function grant(client: pg.ClientBase, role: string): Promise<void> {
+  const app = pg.escapeIdentifier(role);
+  await client.query(`
+    GRANT USAGE ON SCHEMA public TO ${app};
+    GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${app};
+    GRANT INSERT, UPDATE ON parties, certificates, measurements, requisitions,
+      event_group_metadata_descriptors TO ${app};
+    GRANT INSERT ON settings TO ${app};
+    GRANT INSERT, DELETE ON principals TO ${app};
+    GRANT INSERT ON transitions, audit_entries TO ${app};
+    GRANT EXECUTE ON FUNCTION expect_rows(bigint, bigint) TO ${app};`);
+}

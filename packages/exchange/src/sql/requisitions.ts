@@ -1,0 +1,130 @@
+/** Requisitions read one by one, each with what it needs of its measurement. */
+import type { Timestamp } from '@measurement-exchange/contract';
+import type { MeasurementRecord, RequisitionRecord } from '../domain/measurement.ts';
+import { type Queryable, type Row, sql } from './db.ts';
+import {
+  type Cursor,
+  hasMore,
+  measurementOf,
+  type Page,
+  REQUISITION_COLUMNS,
+  requisitionOf,
+} from './measurements.ts';
+
+export interface RequisitionWithMeasurement {
+  requisition: RequisitionRecord;
+  measurement: MeasurementRecord;
+}
+
+const COLUMNS = `${REQUISITION_COLUMNS},
+  m.id AS m_id, m.consumer, m.certificate AS m_certificate, m.spec_message, m.spec_signature, m.spec_algorithm,
+  m.reference_id, m.measurement_type, m.protocol, m.state AS m_state, m.failure_reason,
+  m.failure_message, m.version AS m_version, m.create_time AS m_create_time, m.update_time AS m_update_time`;
+
+const SIZE = `(3000 + (octet_length(m.spec_message) + octet_length(r.spec_ciphertext)
+  + octet_length(r.public_key_data)) * 4 / 3)`;
+
+const GET = sql(
+  'requisition_get',
+  `SELECT ${COLUMNS} FROM requisitions r JOIN measurements m ON m.id = r.measurement
+    WHERE r.provider = $1 AND r.id = $2`,
+);
+
+export async function getRequisition(
+  db: Queryable,
+  provider: string,
+  id: string,
+): Promise<RequisitionWithMeasurement | undefined> {
+  return (await db.query(GET, [provider, id])).map(joined)[0];
+}
+
+const GET_OF_MEASUREMENT = sql(
+  'requisition_get_of_measurement',
+  `SELECT ${COLUMNS} FROM requisitions r JOIN measurements m ON m.id = r.measurement
+    WHERE m.consumer = $1 AND m.id = $2 AND r.id = $3`,
+);
+
+export async function getRequisitionOfMeasurement(
+  db: Queryable,
+  consumer: string,
+  measurement: string,
+  id: string,
+): Promise<RequisitionWithMeasurement | undefined> {
+  return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id])).map(joined)[0];
+}
+
+export interface RequisitionListQuery {
+  /** A data provider, or one measurement of a consumer. */
+  parent: { provider: string } | { consumer: string; measurement: string };
+  states: readonly string[];
+  order: 'create_time' | 'update_time';
+  updatedAfter: Timestamp | '-infinity';
+  after: Cursor;
+  limit: number;
+  maxBytes: number;
+}
+
+/** `candidates` yields id, position and size, one row more than the page may hold. */
+function paged(name: string, candidates: string) {
+  return sql(
+    name,
+    `WITH candidates AS MATERIALIZED (${candidates}), page AS (
+       SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
+         FROM candidates WINDOW w AS (ORDER BY position, id)
+     )
+     SELECT ${COLUMNS}, page.candidates, page.nth
+       FROM page JOIN requisitions r ON r.id = page.id JOIN measurements m ON m.id = r.measurement
+      WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
+      ORDER BY page.nth`,
+  );
+}
+
+/** One index probe per state, merged: the cost is that of the page. */
+function listOfProvider(order: 'create_time' | 'update_time') {
+  return paged(
+    `requisition_list_by_${order}`,
+    `SELECT page.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
+       SELECT r.id, r.${order} AS position, ${SIZE} AS size
+         FROM requisitions r JOIN measurements m ON m.id = r.measurement
+        WHERE r.provider = $1 AND r.state = wanted.state AND r.update_time > $3::timestamptz
+          AND (r.${order}, r.id) > ($4::timestamptz, $5)
+        ORDER BY r.${order}, r.id LIMIT $6::int + 1
+     ) page ORDER BY position, id LIMIT $6::int + 1`,
+  );
+}
+
+/** A measurement has few requisitions: all of them are looked at. */
+function listOfMeasurement(order: 'create_time' | 'update_time') {
+  return paged(
+    `requisition_list_of_measurement_by_${order}`,
+    `SELECT r.id, r.${order} AS position, ${SIZE} AS size
+       FROM requisitions r JOIN measurements m ON m.id = r.measurement
+      WHERE r.measurement = $1 AND m.consumer = $8 AND r.state = ANY($2::text[])
+        AND r.update_time > $3::timestamptz AND (r.${order}, r.id) > ($4::timestamptz, $5)
+      ORDER BY r.${order}, r.id LIMIT $6::int + 1`,
+  );
+}
+
+const LIST = {
+  provider: { create_time: listOfProvider('create_time'), update_time: listOfProvider('update_time') },
+  measurement: {
+    create_time: listOfMeasurement('create_time'),
+    update_time: listOfMeasurement('update_time'),
+  },
+};
+
+export async function listRequisitions(
+  db: Queryable,
+  q: RequisitionListQuery,
+): Promise<Page<RequisitionWithMeasurement>> {
+  const rest = [q.states, q.updatedAfter, q.after.time, q.after.id, q.limit, q.maxBytes];
+  const rows =
+    'provider' in q.parent
+      ? await db.query(LIST.provider[q.order], [q.parent.provider, ...rest])
+      : await db.query(LIST.measurement[q.order], [q.parent.measurement, ...rest, q.parent.consumer]);
+  return { items: rows.map(joined), more: hasMore(rows) };
+}
+
+function joined(row: Row): RequisitionWithMeasurement {
+  return { requisition: requisitionOf(row), measurement: measurementOf(row) };
+}
