@@ -2,6 +2,7 @@
 /** `mex`: the command line of the Measurement Exchange. */
 import { Command, CommanderError } from 'commander';
 import { doctorCommand } from './commands/doctor.ts';
+import { envCommand } from './commands/env.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tokenCommand } from './commands/token.ts';
@@ -22,7 +23,7 @@ First steps:
   mex token measurementConsumers/acme   a bearer token for one of them
   mex doctor                            look for anything that should not be`,
   );
-for (const command of [serveCommand(), tokenCommand(), doctorCommand(), migrateCommand()])
+for (const command of [serveCommand(), tokenCommand(), envCommand(), doctorCommand(), migrateCommand()])
   mex.addCommand(command);
 
 try {

@@ -15,12 +15,12 @@ import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
-import { acquireDataDirLock, startPostgres } from './postgres/index.ts';
+import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 import { requireProductionConfig, requireProductionDatabase } from './production.ts';
 import { Database, type DatabaseOptions } from './sql/db.ts';
-import { ensureRole } from './sql/roles.ts';
 import { migrate } from './sql/migrate.ts';
 import { findPrincipal } from './sql/parties.ts';
+import { ensureRole } from './sql/roles.ts';
 import { putFirstSetting } from './sql/settings.ts';
 
 export interface Running {
@@ -34,7 +34,10 @@ export interface Running {
 /** In-flight requests have this long; then their connections are closed. */
 const DRAIN_MS = 8_000;
 
-export async function start(config: Config, log: Logger = pino({ level: config.logLevel })): Promise<Running> {
+export async function start(
+  config: Config,
+  log: Logger = pino({ level: config.logLevel }),
+): Promise<Running> {
   const undo: (() => Promise<unknown>)[] = [];
   const stopAll = async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -161,22 +164,34 @@ export async function openDatabase(
   });
   undo.push(() => server.stop());
   await ensureRole(server.connection, EMBEDDED_APP_ROLE);
-  return {
-    owner: server.connection,
-    app: { ...server.connection, user: EMBEDDED_APP_ROLE },
-    appRole: EMBEDDED_APP_ROLE,
-    embedded: true,
-  };
+  return embeddedConnections(server.connection);
 }
 
-/** For commands: the database, without the exchange, for as long as `work` takes. */
-export async function withDatabase<T>(config: Config, work: (connections: Connections) => Promise<T>): Promise<T> {
+/** For commands: the database, with or without a running exchange, for as long as `work` takes. */
+export async function withDatabase<T>(
+  config: Config,
+  work: (connections: Connections) => Promise<T>,
+): Promise<T> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
     return await work(await openDatabase(config, pino({ level: 'warn' }), undo));
+  } catch (error) {
+    if (!(error instanceof DataDirInUse)) throw error;
+    // The exchange that holds the data directory keeps its server running: use that one, leave it running.
+    const { connection } = await startPostgres({ dataDir: config.dataDir });
+    return work(embeddedConnections(connection));
   } finally {
     for (const step of undo.reverse()) await step();
   }
+}
+
+function embeddedConnections(owner: Connections['owner']): Connections {
+  return {
+    owner,
+    app: { ...owner, user: EMBEDDED_APP_ROLE },
+    appRole: EMBEDDED_APP_ROLE,
+    embedded: true,
+  };
 }
 
 function databaseOptions(connection: pg.ClientConfig, metrics: Metrics, log: Logger): DatabaseOptions {

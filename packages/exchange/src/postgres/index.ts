@@ -1,2 +1,2 @@
-export { acquireDataDirLock, type DataDirLock } from './lock.ts';
+export { acquireDataDirLock, DataDirInUse, type DataDirLock } from './lock.ts';
 export { type EmbeddedPostgres, type StartOptions, startPostgres } from './server.ts';

@@ -14,6 +14,9 @@ type Claim = { holds: boolean; url?: string };
 
 const answerWithinMs = 2_000;
 
+/** Another exchange runs on the data directory. */
+export class DataDirInUse extends Error {}
+
 /**
  * Makes this process the only exchange on the data directory, or says which one is.
  *
@@ -61,7 +64,7 @@ async function outlastOthers(directory: string, name: string, dataDir: string): 
       const claim = await ask(join(directory, other));
       if (claim === 'dead') await rm(join(directory, other), { force: true });
       else if (claim === 'closing') alone = false;
-      else if (claim.holds || other < name) throw new Error(refusal(other, claim, dataDir));
+      else if (claim.holds || other < name) throw new DataDirInUse(refusal(other, claim, dataDir));
       else alone = false;
     }
     if (alone) return;

@@ -1,0 +1,26 @@
+import { loadConfig } from '@measurement-exchange/exchange';
+import { Command } from 'commander';
+import { readDevFile } from '../devFile.ts';
+import { print } from '../output.ts';
+
+/** `eval "$(mex env)"`: the demo parties as shell variables, for a tour with curl. */
+export function envCommand(): Command {
+  return new Command('env')
+    .description('print shell variables for the demo parties: eval "$(mex env)"')
+    .action(async () => {
+      const { baseUrl, operator, measurementConsumers, dataProviders } = await readDevFile(
+        loadConfig(process.env, { mode: 'development' }).dataDir,
+      );
+      print(`MEX_URL='${baseUrl}'`);
+      print(`OPERATOR_TOKEN='${operator.token}'`);
+      for (const party of [...measurementConsumers, ...dataProviders]) {
+        const variable = party.name.split('/')[1]!.toUpperCase().replaceAll('-', '_');
+        print(`${variable}='${party.name}'`);
+        print(`${variable}_TOKEN='${party.token}'`);
+        print(`${variable}_CERTIFICATE='${party.certificate}'`);
+        print(`${variable}_KEY='${party.encryptionPublicKey}'`);
+      }
+      // Reads one member of the JSON on standard input: `… | field 'requisitions[0].etag'`.
+      print(`field() { node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).$1"; }`);
+    });
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ExchangeProcess, MEX, spawnExchange, untilListening } from './exchangeProcess.ts';
+
+const run = promisify(execFile);
+let dataDir: string;
+let current: ExchangeProcess | undefined;
+
+async function startAgain(): Promise<string> {
+  current = spawnExchange({ MEX_DATA_DIR: dataDir });
+  return untilListening(current);
+}
+
+const readDev = async () => JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+
+async function get(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const dev = await readDev();
+  const response = await fetch(`${dev.baseUrl}${path}`, {
+    headers: { authorization: `Bearer ${dev.measurementConsumers[0].token}` },
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'mex-serve-'));
+});
+afterAll(async () => {
+  current?.child.kill('SIGTERM');
+  await current?.ended;
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+describe('mex serve --dev', () => {
+  it('comes up alone, says that it is for development, and writes dev.json for its owner only', async () => {
+    const url = await startAgain();
+    expect(current!.output()).toContain('DEVELOPMENT MODE');
+    const dev = await readDev();
+    expect(dev.baseUrl).toBe(url);
+    expect(dev.measurementConsumers).toHaveLength(2);
+    expect(dev.dataProviders).toHaveLength(3);
+    expect(dev.duchies).toEqual([]);
+    expect((await stat(join(dataDir, 'dev.json'))).mode & 0o777).toBe(0o600);
+    expect((await get('/v2alpha/whoami')).body.principal).toBe(dev.measurementConsumers[0].name);
+  });
+
+  it('refuses a second exchange on the same data directory and says what to do', async () => {
+    const second = spawnExchange({ MEX_DATA_DIR: dataDir });
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(new RegExp(`pid ${current!.child.pid}\\b`));
+    expect(second.output()).toMatch(/MEX_DATA_DIR/);
+    expect((await get('/v2alpha/whoami')).status).toBe(200);
+  });
+
+  it('lets the doctor look at the database while it runs', async () => {
+    const { stdout } = await run(process.execPath, [MEX, 'doctor'], {
+      env: { ...process.env, MEX_DATA_DIR: dataDir },
+    });
+    expect(stdout).toMatch(/^\d+ checks, all silent\.\n$/);
+    expect((await get('/v2alpha/whoami')).status).toBe(200);
+  });
+
+  it('finds its data again after kill -9, with the same parties and keys', async () => {
+    const before = await readDev();
+    const { name, certificate, privateKeyPem } = before.measurementConsumers[0];
+    current!.child.kill('SIGKILL');
+    expect(await current!.ended).toBe('SIGKILL');
+    await startAgain();
+    const after = await readDev();
+    expect(after.measurementConsumers[0]).toMatchObject({ name, certificate, privateKeyPem });
+    const preferred = await get(`/v2alpha/${name}/certificates/preferred`);
+    expect(preferred.body.name).toBe(certificate);
+  });
+
+  it('stops on SIGTERM within 10 s, with its database, and starts from the same data', async () => {
+    const pidFile = join(dataDir, 'pg/postmaster.pid');
+    expect((await stat(pidFile)).isFile()).toBe(true);
+    const started = performance.now();
+    current!.child.kill('SIGTERM');
+    expect(await current!.ended).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    await expect(stat(pidFile)).rejects.toThrow('ENOENT');
+    const { certificate } = (await readDev()).dataProviders[0];
+    await startAgain();
+    expect((await readDev()).dataProviders[0].certificate).toBe(certificate);
+  });
+});

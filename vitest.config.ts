@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
+    globalSetup: ['packages/exchange/test/globalSetup.ts'],
+    // Two cores: more workers only make the racing tests slower.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
