@@ -13,6 +13,9 @@ export const PATTERNS = {
   measurementConsumerCertificate: 'measurementConsumers/{measurementConsumer}/certificates/{certificate}',
   dataProviderCertificate: 'dataProviders/{dataProvider}/certificates/{certificate}',
   duchyCertificate: 'duchies/{duchy}/certificates/{certificate}',
+  eventGroup: 'dataProviders/{dataProvider}/eventGroups/{eventGroup}',
+  measurementConsumerEventGroup: 'measurementConsumers/{measurementConsumer}/eventGroups/{eventGroup}',
+  principal: 'principals/{principal}',
 } as const;
 
 export type PatternName = keyof typeof PATTERNS;

@@ -49,7 +49,7 @@ export function registerDocs(
   );
 }
 
-export function renderDocs(document: OpenApiDocument): string {
+function renderDocs(document: OpenApiDocument): string {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => ({ ...operation, path, method })),
   );
@@ -117,8 +117,8 @@ function operation(entry: Entry, schemas: Schemas): Html {
   const { operationId, method, path, summary, description, parameters, requestBody } = entry;
   const answer = (entry.responses[200] as OpenApiResponse).content['application/json'].schema;
   return html`<article id="${operationId}">
-<h3><a href="#${operationId}">${prose(summary)}</a><code class="type">${operationId}</code></h3>
-<p class="address">${badge(method)} <code>${path.split(/(\{\w+\})/).map((part, i) => (i % 2 === 0 ? part : html`<i>${part}</i>`))}</code></p>
+<h3><a href="#${operationId}">${prose(summary)}</a> <code class="type">${operationId}</code></h3>
+<p class="address">${badge(method)} <code>${address(path)}</code></p>
 <p class="callers">${prose(description)}</p>
 ${parameters.length > 0 ? parameterTable(parameters) : ''}
 ${
@@ -134,6 +134,12 @@ ${fieldsOf(answer, schemas)}</details>
 </article>\n`;
 }
 
+/** IDs stand out, and lines break between segments. */
+function address(path: string): Html {
+  const segments = path.split(/(?=[/:])/);
+  return html`${segments.map((segment) => html`<wbr>${segment.split(/(\{\w+\})/).map((part, i) => (i % 2 === 0 ? part : html`<i>${part}</i>`))}`)}`;
+}
+
 function parameterTable(parameters: OpenApiParameter[]): Html {
   return html`<table>
 <thead><tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr></thead>
@@ -147,7 +153,7 @@ ${parameters.map(
 }
 
 /** The smallest call that is well-formed. */
-export function curl({ method, path, parameters, requestBody }: Entry, schemas: Schemas): string {
+function curl({ method, path, parameters, requestBody }: Entry, schemas: Schemas): string {
   const required = parameters.filter((parameter) => parameter.required);
   const [inPath, inQuery] = (['path', 'query'] as const).map((place) =>
     required

@@ -39,7 +39,7 @@ function innerOf(field: JsonSchema, schemas: Schemas): JsonSchema | undefined {
 }
 
 export function notesOf(schema: JsonSchema, description = schema.description): Html {
-  const { minLength = 0, maxLength, minItems = 0, maxItems, contentEncoding, default: usual } = schema;
+  const { minLength = 0, maxLength, minItems = 0, maxItems, contentEncoding } = schema;
   const values = schema.enum ?? schema.items?.enum;
   const notes = [
     description === undefined ? undefined : prose(description),
@@ -47,7 +47,6 @@ export function notesOf(schema: JsonSchema, description = schema.description): H
     values && html`One of ${values.map((value, i) => html`${i > 0 ? ', ' : ''}<code>${value}</code>`)}.`,
     maxLength && contentEncoding === undefined ? range(minLength, maxLength, 'characters') : undefined,
     maxItems && range(minItems, maxItems, 'items'),
-    usual === undefined ? undefined : html`Default: <code>${String(usual)}</code>.`,
   ].filter((note) => note !== undefined && note !== 0 && note !== '');
   return notes.length === 0 ? html`` : html`<p>${notes.map((note, i) => [i > 0 ? ' ' : '', note])}</p>`;
 }

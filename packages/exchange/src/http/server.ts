@@ -1,11 +1,7 @@
 /** The HTTP face: Fastify with every limit set, one error translator, one log line a request. */
 import { randomBytes } from 'node:crypto';
 import { API_PREFIX, ExchangeError, formatPath } from '@measurement-exchange/contract';
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type ApiOptions, isApiUrl, type Progress, registerApi } from './api.ts';
 import { answerClientError, COMMON_HEADERS, sendError, toExchangeError } from './errors.ts';

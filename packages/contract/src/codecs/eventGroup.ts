@@ -1,0 +1,63 @@
+import {
+  anyJson,
+  array,
+  bytes,
+  enumOf,
+  nameOf,
+  object,
+  optional,
+  type Static,
+  text,
+  timestamp,
+} from '../schema.ts';
+import { EncryptionPublicKey, Finding } from './common.ts';
+import { Interval } from './party.ts';
+
+export const MEDIA_TYPES = ['VIDEO', 'DISPLAY', 'OTHER', 'NATIVE'] as const;
+export type MediaType = (typeof MEDIA_TYPES)[number];
+
+export const EVENT_GROUP_STATES = ['ACTIVE', 'DELETED'] as const;
+
+/** Readable metadata: the descriptor that explains it, and a message of a type it defines. */
+export const EventGroupMetadata = object({
+  eventGroupMetadataDescriptor: nameOf('eventGroupMetadataDescriptor'),
+  metadata: anyJson('google.protobuf.Any: proto3 JSON with `@type`, or `{typeUrl, value}` with base64 bytes.'),
+});
+export type EventGroupMetadata = Static<typeof EventGroupMetadata>;
+
+/** Either opaque (`ciphertext` and `typeUrl`) or readable (`metadata`). */
+export const EncryptedMetadata = object({
+  ciphertext: optional(bytes({ min: 1 })),
+  typeUrl: optional(text(512, 1)),
+  metadata: optional(EventGroupMetadata),
+});
+export type EncryptedMetadata = Static<typeof EncryptedMetadata>;
+
+const input = {
+  measurementConsumer: nameOf('measurementConsumer'),
+  eventGroupReferenceId: optional(text(255)),
+  mediaTypes: optional(array(enumOf(MEDIA_TYPES), { maxItems: MEDIA_TYPES.length })),
+  dataAvailabilityInterval: optional(Interval),
+  eventGroupMetadata: optional(
+    object({
+      adMetadata: object({
+        campaignMetadata: object({ brandName: optional(text(1000)), campaignName: optional(text(1000)) }),
+      }),
+    }),
+  ),
+  encryptedMetadata: optional(EncryptedMetadata),
+  measurementConsumerPublicKey: optional(EncryptionPublicKey),
+};
+
+export const EventGroupInput = object(input);
+export type EventGroupInput = Static<typeof EventGroupInput>;
+
+export const EventGroup = object({
+  name: optional(nameOf('eventGroup', 'measurementConsumerEventGroup')),
+  ...input,
+  state: enumOf(EVENT_GROUP_STATES),
+  createTime: optional(timestamp()),
+  updateTime: optional(timestamp()),
+  findings: optional(array(Finding)),
+});
+export type EventGroup = Static<typeof EventGroup>;

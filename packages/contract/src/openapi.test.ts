@@ -1,0 +1,189 @@
+import Schema from 'typebox/schema';
+import { describe, expect, it } from 'vitest';
+import { encode } from './codec.ts';
+import { Measurement } from './codecs/measurement.ts';
+import { Requisition } from './codecs/requisition.ts';
+import { ExchangeError, invalid } from './errors.ts';
+import { parseName } from './names.ts';
+import { type JsonSchema, type OpenApiResponse, openApiDocument } from './openapi.ts';
+import { API_PREFIX, ROUTES, type Route } from './routes.ts';
+
+const document = openApiDocument({ version: '1.2.3' });
+const { schemas } = document.components;
+const routes = ROUTES as readonly Route[];
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+);
+
+function operationOf(route: Route) {
+  const path = `${API_PREFIX}/${route.path}${route.verb ? `:${route.verb}` : ''}`;
+  return document.paths[path]?.[route.method.toLowerCase()];
+}
+
+/** A schema and all those inside it. */
+function* nested(schema: JsonSchema): Generator<JsonSchema> {
+  yield schema;
+  const { items, propertyNames, additionalProperties, properties = {}, oneOf = [] } = schema;
+  const inner = [items, propertyNames, additionalProperties, ...Object.values(properties), ...oneOf];
+  for (const one of inner) if (one) yield* nested(one);
+}
+
+const allSchemas = [
+  ...Object.values(schemas),
+  ...Object.values(document.components.responses).map(
+    (response) => response.content['application/json'].schema,
+  ),
+  ...operations.flatMap(({ parameters, requestBody, responses }) => [
+    ...parameters.map((parameter) => parameter.schema),
+    ...(requestBody ? [requestBody.content['application/json'].schema] : []),
+    (responses[200] as OpenApiResponse).content['application/json'].schema,
+  ]),
+].flatMap((schema) => [...nested(schema)]);
+
+function accepts(name: string, value: unknown): boolean {
+  const plain = JSON.parse(JSON.stringify(value));
+  return Schema.Check({ $ref: `#/components/schemas/${name}`, components: { schemas } } as object, plain);
+}
+
+describe('the operations', () => {
+  it('are the rows of the routes table, each one once', () => {
+    expect(operations).toHaveLength(routes.length);
+    for (const route of routes) expect(operationOf(route)?.summary).toBe(route.summary);
+  });
+
+  it('have unique IDs that begin with the name of the operation', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(routes.length);
+    for (const route of routes)
+      expect(operationOf(route)!.operationId).toMatch(new RegExp(`^${route.operation}`));
+  });
+
+  it('take validateOnly if and only if they are mutations', () => {
+    for (const route of routes) {
+      const names = operationOf(route)!.parameters.map(({ name }) => name);
+      expect(names.includes('validateOnly'), route.operation).toBe(route.mutates ?? false);
+    }
+  });
+
+  it('say who may call them', () => {
+    expect(document.paths[`${API_PREFIX}/dataProviders/{dataProvider}/requisitions`]!.get!.description).toBe(
+      'Callers: data providers (only under their own name).',
+    );
+  });
+
+  it('declare exactly the IDs of their paths, and describe every parameter', () => {
+    for (const { path, parameters } of operations) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
+      expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
+      for (const { name, description } of parameters) expect(description, name).toMatch(/^.+\.$/);
+    }
+  });
+
+  it('take repeated parameters one value at a time', () => {
+    const lists = operations.flatMap(({ parameters }) => parameters).filter(({ schema }) => schema.items);
+    expect(lists.map(({ name }) => name)).toContain('filter.states');
+    for (const list of lists) expect(list).toMatchObject({ style: 'form', explode: true });
+  });
+
+  it('need a body only where something in it is required', () => {
+    const required = (name: string) =>
+      operations.find(({ operationId }) => operationId === name)!.requestBody!.required;
+    expect([required('cancelMeasurement'), required('refuseRequisition')]).toEqual([false, true]);
+  });
+});
+
+describe('the schemas', () => {
+  it('are referred to by names that exist, and none is there for nothing', () => {
+    const references = new Set(allSchemas.map(({ $ref }) => $ref).filter((ref) => ref !== undefined));
+    expect([...references].sort()).toEqual(
+      Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
+    );
+  });
+
+  it('hold no keyword or format that only our codecs know', () => {
+    const keywords =
+      '$ref title description type format contentEncoding pattern const enum examples default minimum minLength ' +
+      'maxLength minItems maxItems minProperties items properties required propertyNames additionalProperties ' +
+      'oneOf readOnly';
+    const used = new Set(allSchemas.flatMap((schema) => Object.keys(schema)));
+    expect([...used].filter((keyword) => !keywords.split(' ').includes(keyword))).toEqual([]);
+    const formats = new Set(allSchemas.map(({ format }) => format));
+    expect([...formats].sort()).toEqual(['date-time', 'uint64', undefined]);
+  });
+
+  it('are written once where they recur', () => {
+    expect(schemas.Measurement!.properties!.measurementSpec).toEqual({
+      $ref: '#/components/schemas/SignedMessage',
+    });
+    expect(schemas.Measurement!.properties!.dataProviders!.additionalProperties).toEqual({
+      $ref: '#/components/schemas/DataProviderEntry',
+    });
+    expect(schemas.Requisition!.properties!.refusal).toEqual({ $ref: '#/components/schemas/Refusal' });
+  });
+
+  it('take the names that the codecs take', () => {
+    const pattern = new RegExp(schemas.Requisition!.properties!.name!.pattern!);
+    for (const name of [
+      'dataProviders/a/requisitions/b',
+      'dataProviders/a/requisitions/b/c',
+      'dataProviders/a.b',
+    ]) {
+      expect(pattern.test(name), name).toBe(parseName('requisition', name) !== undefined);
+    }
+    expect(pattern.test('measurementConsumers/a/measurements/b/requisitions/c')).toBe(true);
+  });
+});
+
+describe('what the exchange writes', () => {
+  const bytes = Uint8Array.of(1, 2, 3);
+  const signed = { message: bytes, signature: bytes };
+  const key = { '@type': 'type', data: bytes };
+  const requisition: Requisition = {
+    name: 'dataProviders/a/requisitions/b',
+    state: 'FULFILLED',
+    measurement: 'measurementConsumers/a/measurements/b',
+    measurementState: 'SUCCEEDED',
+    measurementConsumerCertificate: 'measurementConsumers/a/certificates/c',
+    measurementSpec: signed,
+    dataProvider: 'dataProviders/a',
+    dataProviderCertificate: 'dataProviders/a/certificates/c',
+    dataProviderPublicKey: key,
+    encryptedRequisitionSpec: { ciphertext: bytes, typeUrl: 'type' },
+    nonceHash: new Uint8Array(32),
+    nonce: 2n ** 64n - 1n,
+    protocolConfig: { direct: {} },
+    duchies: { 'duchies/d': { duchyCertificate: 'duchies/d/certificates/c' } },
+  };
+
+  it('fits its schema', () => {
+    expect(accepts('Requisition', encode(Requisition, requisition))).toBe(true);
+    const { dataProviderCertificate, dataProviderPublicKey, encryptedRequisitionSpec, nonceHash } =
+      requisition;
+    const entry = { dataProviderCertificate, dataProviderPublicKey, encryptedRequisitionSpec, nonceHash };
+    const measurement: Measurement = {
+      name: requisition.measurement,
+      state: 'SUCCEEDED',
+      measurementConsumerCertificate: requisition.measurementConsumerCertificate,
+      measurementSpec: signed,
+      dataProviders: { 'dataProviders/a': entry },
+      protocolConfig: { measurementType: 'REACH', direct: {} },
+      createTime: '2030-01-01T00:00:00.000000Z',
+      results: [{ certificate: dataProviderCertificate, encryptedResult: encryptedRequisitionSpec }],
+    };
+    expect(accepts('Measurement', encode(Measurement, measurement))).toBe(true);
+    expect(accepts('MeasurementInput', encode(Measurement, measurement))).toBe(true);
+    expect(accepts('Measurement', encode(Requisition, requisition))).toBe(false);
+  });
+
+  it('does not fit it when a map has a key of another kind', () => {
+    const duchies = { 'dataProviders/d': { duchyCertificate: 'duchies/d/certificates/c' } };
+    expect(accepts('Requisition', encode(Requisition, { ...requisition, duchies }))).toBe(false);
+  });
+
+  it('fits Status when it is an error', () => {
+    expect(accepts('Status', invalid([{ field: 'etag', description: 'is required' }]))).toBe(true);
+    expect(accepts('Status', new ExchangeError('RATE_LIMITED', 'Slow down.', { retryAfterSeconds: 2 }))).toBe(
+      true,
+    );
+    expect(accepts('Status', { error: { code: 400, status: 'BAD', message: '', details: [] } })).toBe(false);
+  });
+});

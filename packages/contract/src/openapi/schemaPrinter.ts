@@ -1,0 +1,97 @@
+/** Our schemas as JSON Schema 2020-12: what only our codecs understand is said in standard keywords. */
+import { PATTERNS, type PatternName } from '../names.ts';
+import type { TSchema } from '../schema.ts';
+import type { JsonSchema } from './types.ts';
+
+/** A schema as we declare it: JSON Schema and our own keywords. */
+interface Declared extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties'> {
+  items?: TSchema;
+  properties?: Record<string, TSchema>;
+  additionalProperties?: TSchema | false;
+  'x-min-bytes'?: number;
+  'x-patterns'?: PatternName[];
+  'x-key-pattern'?: PatternName;
+}
+
+export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
+
+/** Prints schemas; those with a name go to `components` once and are referred to from then on. */
+export class SchemaPrinter {
+  readonly components: Record<string, JsonSchema> = {};
+  /** By `properties`: TypeBox copies a schema to make it optional, and the copy shares them. */
+  private readonly names = new Map<unknown, string>();
+
+  constructor(named: Record<string, TSchema>) {
+    for (const [name, schema] of Object.entries(named)) this.names.set((schema as Declared).properties, name);
+  }
+
+  /** A reference to the schema; `name` is for one that has none yet. */
+  reference(schema: TSchema, name: string): JsonSchema {
+    const { properties } = schema as Declared;
+    if (!this.names.has(properties)) this.names.set(properties, name);
+    return this.print(schema);
+  }
+
+  add(name: string, schema: JsonSchema): JsonSchema {
+    this.components[name] = schema;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  print(schema: TSchema): JsonSchema {
+    const name = this.names.get((schema as Declared).properties);
+    if (name === undefined) return this.inline(schema);
+    return this.add(name, this.components[name] ?? this.inline(schema));
+  }
+
+  inline(schema: TSchema): JsonSchema {
+    const {
+      'x-min-bytes': minBytes,
+      'x-patterns': names,
+      'x-key-pattern': key,
+      ...rest
+    } = schema as Declared;
+    const { format, items, properties, additionalProperties, ...standard } = rest;
+    // Formats without a case (json, page-size) only tell our codecs how to read.
+    switch (format) {
+      case 'byte':
+        // Four characters hold three bytes; padding may be left out.
+        return minBytes ? { ...standard, minLength: Math.ceil((minBytes * 4) / 3) } : standard;
+      case 'sha256':
+        return { ...standard, contentEncoding: 'base64', minLength: 43, maxLength: 64 };
+      case 'uint64':
+        return { ...standard, format, minimum: 0, pattern: '^(?:0|[1-9][0-9]{0,19})$' };
+      case 'date-time':
+        return { ...standard, format };
+      case 'resource-name':
+        return { ...standard, ...nameSchema(names!) };
+      case 'map': {
+        const propertyNames = { ...standard.propertyNames, ...nameSchema([key!]) };
+        return {
+          ...standard,
+          propertyNames,
+          additionalProperties: this.print(additionalProperties as TSchema),
+        };
+      }
+    }
+    if (items !== undefined) return { ...standard, items: this.print(items) };
+    if (properties === undefined) {
+      if (standard.minLength === 0) delete standard.minLength;
+      return standard;
+    }
+    const printed = Object.entries(properties).map(([name, member]) => [name, this.print(member)] as const);
+    return { ...standard, properties: Object.fromEntries(printed), additionalProperties: false };
+  }
+}
+
+function nameSchema(patterns: PatternName[]): JsonSchema {
+  const alternatives = patterns.map((name) => PATTERNS[name].replace(/\{\w+\}/g, ID_PATTERN));
+  return {
+    pattern: alternatives.length === 1 ? `^${alternatives[0]}$` : `^(?:${alternatives.join('|')})$`,
+    examples: [PATTERNS[patterns[0]!].replace(/\{(\w+)\}/g, (_, variable: string) => exampleId(variable))],
+  };
+}
+
+/** `dp1` for a dataProvider. */
+export function exampleId(variable: string): string {
+  return `${variable[0]}${variable.replace(/[^A-Z]/g, '').toLowerCase()}1`;
+}

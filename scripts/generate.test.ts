@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { REASONS } from '@measurement-exchange/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { printFiles, staleFiles, write } from './generate.ts';
+
+const files = printFiles();
+const code = 'packages/contract/src/gen/wfa/measurement/api/v2alpha/specs_pb.ts';
+let root: string;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'mex-generate-test-'));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe('the generated files', () => {
+  it('are the errors, the OpenAPI document and the protobuf code', () => {
+    expect([...files.keys()]).toEqual(expect.arrayContaining(['docs/errors.md', 'docs/openapi.json', code]));
+    expect(JSON.parse(files.get('docs/openapi.json')!)).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  it('say of every reason its code, its status and its meaning', () => {
+    const rows = files
+      .get('docs/errors.md')!
+      .split('\n')
+      .map((line) => line.replace(/ +/g, ' '));
+    expect(rows).toContain(
+      `| \`METHOD_NOT_ALLOWED\` | UNIMPLEMENTED | 405 | ${REASONS.METHOD_NOT_ALLOWED.meaning} |`,
+    );
+    expect(rows.filter((row) => row.startsWith('| `'))).toHaveLength(Object.keys(REASONS).length);
+  });
+});
+
+describe('a file is stale', () => {
+  it('when it is missing, until it is written', () => {
+    expect(staleFiles(root, files)).toEqual([...files.keys()].sort());
+    for (const [path, content] of files) write(root, path, content);
+    expect(staleFiles(root, files)).toEqual([]);
+  });
+
+  it('when it was edited', () => {
+    const file = join(root, code);
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
+    expect(staleFiles(root, files)).toEqual([code]);
+    write(root, code, files.get(code));
+  });
+
+  it('when it is left over among the protobuf code, until it is removed', () => {
+    const leftOver = 'packages/contract/src/gen/old_pb.ts';
+    write(root, leftOver, '');
+    expect(staleFiles(root, files)).toEqual([leftOver]);
+    write(root, leftOver, files.get(leftOver));
+    expect(staleFiles(root, files)).toEqual([]);
+  });
+});
