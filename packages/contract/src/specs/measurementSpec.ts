@@ -62,7 +62,7 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
 /** What the JSON reader says, without the value it read: findings do not echo input. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
-  return message.replace(/,? (?:got|from JSON:) ".*/s, '').slice(0, 300);
+  return message.replace(/,? (?:got|from JSON:) ".*|\.$/s, '').slice(0, 300);
 }
 
 function decodeBinary(bytes: Uint8Array): { spec: PlainSpec } | { error: string } {

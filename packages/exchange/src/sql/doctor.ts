@@ -65,7 +65,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ai
     await client.query(BEGIN);
     const ailments: Ailment[] = [];
     let done = 0;
-    const conclude = ({ id, severity, meaning, remedy }: CheckInfo, rows: number, names: string[]) => {
+    const conclude = ({ id, severity, meaning, remedy }: CheckInfo, names: string[], rows = names.length) => {
       const examples = names.slice(0, MAX_EXAMPLES);
       if (rows > 0) ailments.push({ check: id, severity, rows, examples, meaning, remedy });
       onCheck?.(id, ++done, CHECKS.length);
@@ -74,20 +74,15 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ai
     const { pending, foreign } = await schemaState(client);
     conclude(
       PENDING,
-      pending.length,
       pending.map((migration) => migration.name),
     );
-    conclude(FOREIGN, foreign.length, foreign);
+    conclude(FOREIGN, foreign);
     // The other checks are about the tables of this version.
     if (ailments.length > 0) return ailments;
 
     for (const check of STATEMENTS) {
-      const found = await ask(client, check);
-      conclude(
-        check,
-        Number(found[0]?.rows ?? 0),
-        found.map((row) => row.name),
-      );
+      const { names, rows } = await ask(client, check);
+      conclude(check, names, rows);
     }
     return ailments;
   } finally {
@@ -95,12 +90,10 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ai
   }
 }
 
-async function ask(
-  client: pg.Client,
-  { id, statement, values }: Check,
-): Promise<{ name: string; rows: string }[]> {
+async function ask(client: pg.Client, { id, statement, values }: Check) {
   try {
-    return (await client.query({ ...statement, values })).rows;
+    const found: { name: string; rows: string }[] = (await client.query({ ...statement, values })).rows;
+    return { names: found.map((row) => row.name), rows: Number(found[0]?.rows ?? 0) };
   } catch (error) {
     throw new Error(`The check ${id} could not be made: ${(error as Error).message}`, { cause: error });
   }

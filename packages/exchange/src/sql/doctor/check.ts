@@ -23,8 +23,8 @@ export const MAX_EXAMPLES = 5;
 export function check(info: Omit<CheckInfo, 'severity'>, names: string, values: unknown[] = []): Check {
   const statement = sql(
     info.id,
-    `SELECT name, sum(count(*)) OVER () AS rows FROM (${names}) AS wrong
-      GROUP BY name ORDER BY name LIMIT ${MAX_EXAMPLES}`,
+    `SELECT name COLLATE "C" AS name, sum(count(*)) OVER () AS rows FROM (${names}) AS wrong
+      GROUP BY 1 ORDER BY 1 LIMIT ${MAX_EXAMPLES}`,
   );
   return { severity: 'error', ...info, statement, values };
 }

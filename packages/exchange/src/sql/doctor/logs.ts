@@ -1,14 +1,6 @@
 /** The two append-only logs: do they tell how everything became what it is? */
 import { EDGES } from '../../domain/measurement.ts';
-import {
-  type Check,
-  check,
-  DESCRIPTOR_NAME,
-  MEASUREMENT_NAME,
-  REQUISITION_NAME,
-  RESTORE,
-  warning,
-} from './check.ts';
+import { type Check, check, DESCRIPTOR_NAME, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** Everything that has transitions, under the key of its log rows. */
 const LOGGED = `
@@ -16,15 +8,15 @@ const LOGGED = `
    UNION ALL
   SELECT r.measurement, r.id, ${REQUISITION_NAME}, r.state, r.version FROM requisitions r`;
 
-/** Each log row beside the one before it. Rows of nothing that exists are the orphan check's. */
+/** Each log row beside the one before it. */
 const STEPS = `
-  SELECT name, t.*, lag(t.to_state) OVER w AS previous_state, lag(t.time) OVER w AS previous_time,
-         lag(t.seq) OVER w AS previous_seq
-    FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition)
-  WINDOW w AS (PARTITION BY t.measurement, t.requisition ORDER BY t.version)`;
+  SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
+    FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
+/** Rows of nothing that exists are left to the orphan check. */
 function stepsWhere(condition: string): string {
-  return `SELECT name FROM (${STEPS}) AS step WHERE ${condition}`;
+  return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)
+           WHERE ${condition}`;
 }
 
 const TRUST_THE_LOG = `The transition log is append-only: take it for true unless a backup says otherwise. ${RESTORE}`;
@@ -33,13 +25,12 @@ export const logChecks: Check[] = [
   check(
     {
       id: 'log-state',
-      meaning: 'A measurement or requisition is not in the state that its transition log ends in.',
+      meaning: 'A measurement or requisition is not in the state that its transition log leads to.',
       remedy: TRUST_THE_LOG,
     },
-    `SELECT name FROM (${LOGGED}) AS logged JOIN (
-       SELECT DISTINCT ON (measurement, requisition) measurement, requisition, to_state FROM transitions
-        ORDER BY measurement, requisition, version DESC
-     ) AS final USING (measurement, requisition) WHERE final.to_state <> logged.state`,
+    // Where the step to the stored version is missing, log-version says so.
+    `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
+      WHERE t.to_state <> logged.state`,
   ),
   check(
     {
@@ -84,14 +75,13 @@ export const logChecks: Check[] = [
     },
     stepsWhere('seq <= previous_seq'),
   ),
-  // Versions give the order, clocks do not: a server whose clock is behind dates its step too early.
-  warning(
+  check(
     {
       id: 'log-time',
-      meaning: 'A step in the transition log is dated before the one it follows.',
-      remedy: 'Synchronize the clocks of the servers (chrony, ntpd); the steps themselves are in order.',
+      meaning: 'A step in the transition log is not dated after the one it follows.',
+      remedy: RESTORE,
     },
-    stepsWhere('time < previous_time'),
+    stepsWhere('time <= previous_time'),
   ),
   check(
     {
@@ -107,7 +97,7 @@ export const logChecks: Check[] = [
     {
       id: 'audit-unmatched',
       meaning:
-        'An audit entry is about a version of a descriptor that was never made, or was made once only.',
+        'An audit entry tells of a version of a descriptor that was never made, or that another one tells of.',
       remedy: RESTORE,
     },
     `SELECT a.name FROM (

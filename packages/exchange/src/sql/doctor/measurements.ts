@@ -11,7 +11,7 @@ const TALLY = `
          count(*) FILTER (WHERE r.state = 'REFUSED') AS refused,
          count(*) FILTER (WHERE r.state = 'WITHDRAWN') AS withdrawn,
          count(*) FILTER (WHERE r.state = 'REFUSED'
-                            AND strpos(m.failure_message, r.refusal_justification) > 0) AS justified
+                            AND strpos(m.failure_message, r.refusal_justification) = 0) AS unnamed
     FROM measurements m LEFT JOIN requisitions r ON r.measurement = m.id
    GROUP BY m.id, m.consumer, m.state, m.requisition_count, m.failure_reason`;
 
@@ -168,6 +168,6 @@ export const measurementChecks: Check[] = [
       meaning: 'The failure message of a measurement does not name the justification of the refusal.',
       remedy: RESTORE,
     },
-    measurementsWhere(`failure_reason = 'REQUISITION_REFUSED' AND justified < refused`),
+    measurementsWhere(`failure_reason = 'REQUISITION_REFUSED' AND unnamed > 0`),
   ),
 ];

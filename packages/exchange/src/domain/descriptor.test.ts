@@ -1,0 +1,287 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { parseJson, type Violation } from '@measurement-exchange/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { violationsOf } from '../../test/descriptorSets.ts';
+import { type DescriptorSet, descriptorSetToJson, MAX_SET_BYTES, readDescriptorSet } from './descriptor.ts';
+
+type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
+
+/** What a compiler makes of test/protos; 0.1 s each. */
+function compile(...flags: string[]): Buffer {
+  const bin = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+  const buf = bin('../../../../node_modules/.bin/buf');
+  return execFileSync(buf, ['build', bin('../../test/protos'), '--as-file-descriptor-set', ...flags]);
+}
+
+const complete = Uint8Array.from(compile('-o', '-#format=binpb'));
+const withoutImports = Uint8Array.from(compile('--exclude-imports', '-o', '-#format=binpb'));
+
+function accepted(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSet {
+  const result = readDescriptorSet(input);
+  if ('violations' in result) throw new Error(JSON.stringify(result.violations));
+  return result;
+}
+
+function violations(input: { json: unknown } | { bytes: Uint8Array }): Violation[] {
+  const result = readDescriptorSet(input);
+  return 'violations' in result ? result.violations : [];
+}
+
+const encode = (...file: FileInit[]) =>
+  toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+
+describe('a set that a compiler made', () => {
+  test('is accepted with and without the well-known files it imports', () => {
+    const messageTypes = [
+      'ads.Owner',
+      'ads.Scope',
+      'ads.Money',
+      'ads.metadata.Campaign',
+      'ads.legacy.Spot',
+      'ads.modern.Event',
+    ];
+    expect(accepted({ bytes: complete })).toEqual({
+      bytes: complete,
+      files: 9,
+      messageTypes,
+      messagesWithoutPackage: [],
+    });
+    expect(accepted({ bytes: withoutImports })).toMatchObject({ files: 6, messageTypes });
+  });
+
+  test('keeps exactly the bytes that were given', () => {
+    expect(accepted({ bytes: complete }).bytes).toBe(complete);
+  });
+
+  test('prints the JSON that the compiler prints, custom options included', () => {
+    const expected = JSON.parse(compile('--exclude-imports', '-o', '-#format=json').toString('utf8'));
+    expect(descriptorSetToJson(withoutImports)).toEqual(expected);
+    const campaign = expected.file.find((file: { name: string }) => file.name === 'ads/campaign.proto');
+    expect(campaign.options['[ads.owner]']).toEqual({
+      teamName: 'reach',
+      costCenters: ['7', '9223372036854775807'],
+      retention: '3.500s',
+      byRegion: { eu: 'PERSONAL' },
+      key: 'Af8=',
+    });
+    expect(campaign.messageType[0].field[1].options).toEqual({
+      '[ads.weight2]': true,
+      '[ads.weight_2]': false,
+    });
+  });
+
+  test.each([
+    ['with', complete],
+    ['without', withoutImports],
+  ])('survives the way through JSON and back, %s well-known files', (_title, bytes) => {
+    const json = descriptorSetToJson(bytes);
+    const { bytes: again, ...rest } = accepted({ json });
+    expect({ bytes, ...rest }).toEqual(accepted({ bytes }));
+    expect(descriptorSetToJson(again)).toEqual(json);
+  });
+
+  test('is read from JSON text whose 64-bit integers are exact', () => {
+    const text = JSON.stringify(descriptorSetToJson(withoutImports)).replace(
+      '"9223372036854775807"',
+      '9223372036854775807',
+    );
+    expect(descriptorSetToJson(accepted({ json: parseJson(text) }).bytes)).toEqual(
+      descriptorSetToJson(withoutImports),
+    );
+  });
+
+  test('may come in any order of files', () => {
+    const { file } = descriptorSetToJson(complete) as { file: object[] };
+    expect(accepted({ json: { file: file.toReversed() } }).files).toBe(9);
+  });
+
+  test('damaged anywhere, is accepted or refused, never more; and what is accepted prints', () => {
+    const position = fc.nat({ max: withoutImports.length - 1 });
+    fc.assert(
+      fc.property(position, fc.nat({ max: 255 }), fc.nat({ max: 2 }), (at, byte, removed) => {
+        const bytes = Uint8Array.from([
+          ...withoutImports.subarray(0, at),
+          byte,
+          ...withoutImports.subarray(at + removed),
+        ]);
+        const result = readDescriptorSet({ bytes });
+        if ('violations' in result) expect(result.violations.length).toBeGreaterThan(0);
+        else descriptorSetToJson(bytes);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('cut within its last file, is refused', () => {
+    for (let cut = 1; cut < 50; cut++) {
+      const bytes = withoutImports.subarray(0, -cut);
+      expect(violations({ bytes })).toEqual([{ field: 'file[5]', description: 'is truncated' }]);
+    }
+  });
+});
+
+describe('what a set must be', () => {
+  test.each([
+    ['nothing', undefined, '', 'is required'],
+    ['null', null, '', 'is required'],
+    ['an empty object', {}, 'file', 'is required'],
+    ['no files', { file: [] }, 'file', 'is required'],
+    ['text', 'CgA=', '', 'must be an object'],
+    ['a list', [], '', 'must be an object'],
+    ['files that are no list', { file: {} }, 'file', 'must be an array'],
+    ['a file that is null', { file: [null] }, 'file[0]', 'must be an object'],
+    ['an unknown member', { file: [{ nam: 'a' }] }, 'file[0].nam', 'is not a known field'],
+    [
+      'an unknown member deep inside',
+      { file: [{}, { messageType: [{ options: { mapEntri: true } }] }] },
+      'file[1].messageType[0].options.mapEntri',
+      'is not a known field',
+    ],
+    ['a number for a name', { file: [{ name: 3 }] }, 'file[0].name', 'must be a string'],
+    [
+      'text for a boolean',
+      { file: [{ options: { deprecated: 'no' } }] },
+      'file[0].options.deprecated',
+      'must be a boolean',
+    ],
+    [
+      'an enum name that does not exist',
+      { file: [{ messageType: [{ field: [{ type: 'TYPE_TEXT' }] }] }] },
+      'file[0].messageType[0].field[0].type',
+      '"TYPE_TEXT" is not a value of Type',
+    ],
+  ])('JSON of %s is refused', (_title, json, field, description) => {
+    expect(violations({ json })).toEqual([{ field, description }]);
+  });
+
+  test('JSON with a number out of range is refused without repeating it', () => {
+    const json = { file: [{ name: 'a', messageType: [{ name: 'M', field: [{ number: 1e10 }] }] }] };
+    expect(violations({ json })).toEqual([
+      { field: '', description: 'cannot decode field google.protobuf.FieldDescriptorProto.number from JSON' },
+    ]);
+  });
+
+  test('empty bytes are refused', () => {
+    expect(violations({ bytes: new Uint8Array() })).toEqual([{ field: 'file', description: 'is required' }]);
+  });
+
+  test('bytes with a wrong wire type or broken UTF-8 are refused where they are', () => {
+    expect(violations({ bytes: Uint8Array.of(0x0a, 2, 0x08, 1) })).toEqual([
+      { field: 'file[0].name', description: 'has wire type 0, which its type does not use' },
+    ]);
+    expect(violations({ bytes: Uint8Array.of(0x0a, 4, 0x0a, 2, 0xc3, 0x28) })).toEqual([
+      { field: 'file[0].name', description: 'is not UTF-8' },
+    ]);
+  });
+
+  test('an option that the compiler left uninterpreted must be whole', () => {
+    expect(violationsOf({ name: 'a', options: { uninterpretedOption: [{ name: [{}] }] } })).toHaveLength(1);
+    // options (8) { uninterpreted_option (999) { name (2) {} } }
+    const bytes = Uint8Array.of(0x0a, 10, 0x0a, 1, 0x61, 0x42, 5, 0xba, 0x3e, 2, 0x12, 0);
+    expect(violations({ bytes })).toEqual([
+      { field: 'file[0].options.uninterpretedOption[0].name[0]', description: 'lacks the required namePart' },
+    ]);
+  });
+
+  test('a message without a package is accepted, and named', () => {
+    const set = accepted({
+      json: {
+        file: [
+          { name: 'a', messageType: [{ name: 'M' }] },
+          { name: 'b', package: 'p', messageType: [{ name: 'M' }] },
+        ],
+      },
+    });
+    expect(set.messageTypes).toEqual(['M', 'p.M']);
+    expect(set.messagesWithoutPackage).toEqual(['M']);
+  });
+});
+
+describe('limits', () => {
+  const filler = (size: number) =>
+    encode({ name: 'a', sourceCodeInfo: { location: [{ leadingComments: ' '.repeat(size) }] } });
+
+  test('1 MiB is accepted, one byte more is not', () => {
+    const overhead = filler(1_000_000).length - 1_000_000;
+    const largest = filler(MAX_SET_BYTES - overhead);
+    expect(largest.length).toBe(MAX_SET_BYTES);
+    expect(violations({ bytes: largest })).toEqual([]);
+    expect(violations({ bytes: filler(MAX_SET_BYTES - overhead + 1) })).toEqual([
+      { field: '', description: 'is larger than 1048576 bytes' },
+    ]);
+  });
+
+  test('256 files are accepted, 257 are not', () => {
+    const files = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `f${i}` }));
+    expect(violationsOf(...files(256))).toEqual([]);
+    expect(violationsOf(...files(257))).toEqual(['file has more than 256 files']);
+  });
+
+  test('10,000 messages are accepted, nested ones counted, 10,001 are not', () => {
+    const file = (count: number) => ({
+      name: 'a',
+      messageType: [
+        { name: 'M', nestedType: Array.from({ length: count - 1 }, (_, i) => ({ name: `N${i}` })) },
+      ],
+    });
+    expect(violationsOf(file(10_000))).toEqual([]);
+    expect(violationsOf(file(10_001))).toEqual([' has more than 10000 messages']);
+  });
+
+  test('64 levels of messages are accepted, 65 are not', () => {
+    const nested = (levels: number): object =>
+      levels === 1 ? { name: 'M' } : { name: 'M', nestedType: [nested(levels - 1)] };
+    const file = (levels: number) => ({ name: 'a', package: 'p', messageType: [nested(levels)] });
+    expect(violationsOf(file(64))).toEqual([]);
+    expect(violationsOf(file(65))).toEqual([expect.stringMatching(/nests messages deeper than 64 levels$/)]);
+    const bytes = accepted({ json: { file: [file(64)] } }).bytes;
+    expect(violations({ bytes })).toEqual([]);
+    expect(descriptorSetToJson(bytes)).toEqual({ file: [file(64)] });
+  });
+
+  test('as deep as 1 MiB can nest is refused', () => {
+    const heads: number[][] = [];
+    for (let length = 0; length < 1_000_000; length += heads.at(-1)!.length)
+      heads.push([0x1a, ...varint(length)]);
+    heads.at(-1)![0] = 0x22;
+    const message = Uint8Array.from(heads.reverse().flat());
+    const bytes = Uint8Array.from([0x0a, ...varint(message.length), ...message]);
+    expect(violations({ bytes })).toEqual([
+      { field: expect.stringMatching(/nestedType\[0\]$/), description: 'nests deeper than 99 levels' },
+    ]);
+    let json: object = {};
+    for (let i = 0; i < 100_000; i++) json = { nestedType: [json] };
+    expect(violations({ json: { file: [{ messageType: [json] }] } })).toHaveLength(1);
+  });
+
+  test('half a million empty elements are refused', () => {
+    const file = Uint8Array.from({ length: 1_000_000 }, (_, i) => (i % 2 === 0 ? 0x22 : 0));
+    const bytes = Uint8Array.from([0x0a, ...varint(file.length), ...file]);
+    expect(violations({ bytes })).toEqual([
+      { field: 'file[0].messageType[131070]', description: 'has more than 131072 messages' },
+    ]);
+  });
+
+  test('names that would multiply are refused', () => {
+    expect(violationsOf({ name: 'a', messageType: [{ name: 'M'.repeat(513) }] })).toEqual([
+      'file[0].messageType[0].name is longer than 512 characters',
+    ]);
+    const nestedType = [{ name: 'N'.repeat(300) }];
+    expect(violationsOf({ name: 'a', messageType: [{ name: 'M'.repeat(300), nestedType }] })).toEqual([
+      'file[0].messageType[0].nestedType[0].name makes a full name longer than 512 characters',
+    ]);
+  });
+
+  test('at most 20 violations are told', () => {
+    const field = Array.from({ length: 100 }, (_, i) => ({ name: `f${i}` }));
+    expect(violationsOf({ name: 'a', messageType: [{ name: 'M', field }] })).toHaveLength(20);
+  });
+});
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
+}

@@ -1,0 +1,185 @@
+/**
+ * Rules for the descriptor set of an EventGroupMetadataDescriptor. A set that passes links on its own, and
+ * can be printed as JSON together with the custom options it defines.
+ */
+import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import {
+  isWellKnownFile,
+  REQUIRED,
+  readWire,
+  toPlainJson,
+  type Violation,
+  type WireLimits,
+} from '@measurement-exchange/contract';
+import { resolveImports } from './descriptorImports.ts';
+import { checkSetJson, inspectJson, type JsonOption, jsonTextExceeds } from './descriptorJson.ts';
+import { linkSymbols } from './descriptorLinker.ts';
+import { type FileProto, fullName, Report } from './descriptorModel.ts';
+import { type OptionSchema, optionSchemaOf } from './descriptorOptions.ts';
+import { declareSymbols } from './descriptorSymbols.ts';
+
+export const MAX_SET_BYTES = 1024 * 1024;
+const MAX_SET_FILES = 256;
+
+/**
+ * Any element takes 8 bytes or more, unless somebody tries how many empty ones fit into 1 MiB. The protobuf
+ * runtime reads 100 levels; 64 nested messages and the options of the innermost take about 70.
+ */
+const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
+
+/** A single byte of an option can print as a long name: what 1 MiB prints to is bounded too. */
+const MAX_JSON_TEXT = 32 * 1024 * 1024;
+
+export interface DescriptorSet {
+  /** Exactly as given; serialized by us when it came as JSON. */
+  bytes: Uint8Array;
+  files: number;
+  /** Full names of the top-level messages, except those of google/protobuf and google/type. */
+  messageTypes: string[];
+  /** Those of `messageTypes` that have no package: they may collide with anybody's. */
+  messagesWithoutPackage: string[];
+}
+
+export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
+
+/** Field paths in violations are relative to the set; the set itself is the empty path. */
+export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSetResult {
+  const report = new Report();
+  const set = 'bytes' in input ? fromBytes(input.bytes, report) : fromPlainJson(input.json, report);
+  return set ?? { violations: report.violations };
+}
+
+/** proto3 JSON of a set that was accepted. */
+export function descriptorSetToJson(bytes: Uint8Array): unknown {
+  const set = fromBinary(FileDescriptorSetSchema, bytes);
+  const options = optionSchemaOf(set.file);
+  return options ? print(bytes, options) : toJson(FileDescriptorSetSchema, set);
+}
+
+function print(bytes: Uint8Array, { schema, registry }: OptionSchema): unknown {
+  return toJson(schema, fromBinary(schema, bytes), { registry });
+}
+
+interface Linked {
+  set: DescriptorSet;
+  /** Absent when the set declares no custom options. */
+  options: OptionSchema | undefined;
+}
+
+function fromBytes(bytes: Uint8Array, report: Report): DescriptorSet | undefined {
+  const linked = link(bytes, report);
+  if (linked?.options) checkPrintable(bytes, linked.options, report);
+  return report.violations.length === 0 ? linked?.set : undefined;
+}
+
+function fromPlainJson(given: unknown, report: Report): DescriptorSet | undefined {
+  const { exceeds, exact } = inspectJson(given, LIMITS);
+  if (given === undefined || given === null) report.add('', '', REQUIRED);
+  else if (exceeds) report.add('', '', 'has too many elements, or nests them too deep');
+  if (report.violations.length > 0) return undefined;
+  const json = (exact ? toPlainJson(given as never) : given) as JsonValue;
+  const customOptions = checkSetJson(json, report);
+  if (report.violations.length > 0) return undefined;
+
+  // Custom options can be read only with the schema that the rest of the set declares: that one is read first.
+  const hasOptions = customOptions.length > 0;
+  const bytes = encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report);
+  const linked = bytes && link(bytes, report);
+  if (!linked || !hasOptions) return linked?.set;
+  const complete = encodeOptions(json, customOptions, linked.options, report);
+  return complete && { ...linked.set, bytes: complete };
+}
+
+function encodeOptions(
+  json: JsonValue,
+  customOptions: JsonOption[],
+  options: OptionSchema | undefined,
+  report: Report,
+): Uint8Array | undefined {
+  for (const { path, member, extendee, name } of customOptions) {
+    if (options?.optionsOf.get(extendee)?.has(name)) continue;
+    report.add(path ?? '', member, `is not an option that the set declares for ${extendee}`);
+  }
+  const bytes = options && report.violations.length === 0 ? encode(json, options, false, report) : undefined;
+  if (!options || !bytes || isTooLarge(bytes, report)) return undefined;
+  checkPrintable(bytes, options, report);
+  return report.violations.length === 0 ? bytes : undefined;
+}
+
+function encode(
+  json: JsonValue,
+  { schema, registry }: Pick<OptionSchema, 'schema'> & Partial<OptionSchema>,
+  ignoreUnknownFields: boolean,
+  report: Report,
+): Uint8Array | undefined {
+  try {
+    return toBinary(schema, fromJson(schema, json, { ignoreUnknownFields, ...(registry && { registry }) }));
+  } catch (error) {
+    // "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", without the value read.
+    const [reason = ''] = error instanceof Error ? error.message.split(': ') : [];
+    report.add('', '', reason.slice(0, 300));
+    return undefined;
+  }
+}
+
+function isTooLarge(bytes: Uint8Array, report: Report): boolean {
+  if (bytes.length > MAX_SET_BYTES) report.add('', '', `is larger than ${MAX_SET_BYTES} bytes`);
+  return bytes.length > MAX_SET_BYTES;
+}
+
+function link(bytes: Uint8Array, report: Report): Linked | undefined {
+  if (isTooLarge(bytes, report)) return undefined;
+  const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
+  if ('reason' in wire) {
+    report.add(wire.field, '', wire.reason);
+    return undefined;
+  }
+  const { file: protos = [] } = wire.message as { file?: FileProto[] };
+  if (protos.length === 0) report.add('', 'file', REQUIRED);
+  if (protos.length > MAX_SET_FILES) report.add('', 'file', `has more than ${MAX_SET_FILES} files`);
+  if (report.violations.length > 0) return undefined;
+
+  const files = resolveImports(protos, report);
+  const symbols = files && declareSymbols(files, report);
+  if (symbols) linkSymbols(files, symbols, report);
+  if (!symbols || report.violations.length > 0) return undefined;
+
+  const own = protos.filter(({ name }) => !isWellKnownFile(name!));
+  const set = {
+    bytes,
+    files: protos.length,
+    messageTypes: own.flatMap(messageNames),
+    messagesWithoutPackage: own.filter((file) => !file.package).flatMap(messageNames),
+  };
+  // Without extensions there are no custom options, and no need to have the runtime read the set as well.
+  if (symbols.extensions.length === 0) return { set, options: undefined };
+  try {
+    return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
+  } catch {
+    // A set may carry a well-known file of its own that lacks what the ones it left out need.
+    report.add('', '', 'declares extensions that the well-known files it carries do not link with');
+    return undefined;
+  }
+}
+
+function messageNames(file: FileProto): string[] {
+  return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
+}
+
+/** Only the set's own schema can tell whether its options are sound. */
+function checkPrintable(bytes: Uint8Array, options: OptionSchema, report: Report): void {
+  const wire = readWire(options.schema, bytes, LIMITS);
+  if ('reason' in wire) {
+    report.add(wire.field, '', wire.reason);
+    return;
+  }
+  try {
+    if (jsonTextExceeds(print(bytes, options), MAX_JSON_TEXT)) {
+      report.add('', '', `has options that take more than ${MAX_JSON_TEXT} characters as JSON`);
+    }
+  } catch {
+    // Such as an Any of a type that the set does not declare.
+    report.add('', '', 'has a custom option that cannot be written as JSON');
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * proto3 JSON of a FileDescriptorSet, checked member by member before the protobuf runtime reads it: its
+ * errors name a type, ours name the place.
+ */
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { JsonDecimal, type WireLimits } from '@measurement-exchange/contract';
+import { Path, quote, type Report } from './descriptorModel.ts';
+
+/** A custom option: `"[my.pkg.option]"` within the JSON of an options message. */
+export interface JsonOption {
+  path: Path | undefined;
+  member: string;
+  extendee: string;
+  name: string;
+}
+
+/** Returns the custom options it met; what is wrong goes to the report. */
+export function checkSetJson(json: unknown, report: Report): JsonOption[] {
+  const walk = new Walk(report);
+  walk.message(FileDescriptorSetSchema, json, undefined, '');
+  return walk.options;
+}
+
+class Walk {
+  readonly options: JsonOption[] = [];
+  private readonly report: Report;
+
+  constructor(report: Report) {
+    this.report = report;
+  }
+
+  message(schema: DescMessage, json: unknown, path: Path | undefined, member: string): void {
+    if (!isObject(json)) {
+      this.report.add(path ?? '', member, 'must be an object');
+      return;
+    }
+    const fields = fieldsOf(schema);
+    for (const [key, value] of Object.entries(json)) {
+      if (this.report.full) return;
+      const at = member === '' ? key : `${member}.${key}`;
+      const field = fields.get(key);
+      if (field !== undefined) this.field(field, value, path, at);
+      else if (!/^\[.*\]$/.test(key)) this.report.add(path ?? '', at, 'is not a known field');
+      else this.options.push({ path, member: at, extendee: schema.typeName, name: key.slice(1, -1) });
+    }
+  }
+
+  private field(field: DescField, value: unknown, path: Path | undefined, at: string): void {
+    if (value === null) return;
+    if (field.fieldKind !== 'list') {
+      this.value(field, value, path, at);
+    } else if (!Array.isArray(value)) {
+      this.report.add(path ?? '', at, 'must be an array');
+    } else if (field.message) {
+      for (const [i, item] of value.entries()) this.message(field.message, item, new Path(at, i, path), '');
+    } else {
+      for (const [i, item] of value.entries()) this.value(field, item, path, `${at}[${i}]`);
+    }
+  }
+
+  private value(field: DescField, value: unknown, path: Path | undefined, at: string): void {
+    if (field.message) {
+      this.message(field.message, value, path, at);
+      return;
+    }
+    const kinds = kindsOf(field.scalar);
+    if (!kinds.includes(typeof value)) {
+      this.report.add(path ?? '', at, `must be a ${kinds.join(' or a ')}`);
+    } else if (field.enum?.values.every(({ name, number }) => name !== value && number !== value)) {
+      this.report.add(path ?? '', at, `${quote(String(value))} is not a value of ${field.enum.name}`);
+    }
+  }
+}
+
+/** Numbers may come as text, enums (which have no scalar type) as names or numbers. */
+function kindsOf(scalar: ScalarType | undefined): string[] {
+  if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
+  if (scalar === ScalarType.BOOL) return ['boolean'];
+  return ['number', 'string'];
+}
+
+const fieldMaps = new Map<DescMessage, Map<string, DescField>>();
+
+/** By both names that proto3 JSON readers take. */
+function fieldsOf(schema: DescMessage): Map<string, DescField> {
+  let fields = fieldMaps.get(schema);
+  if (fields === undefined) {
+    fields = new Map(schema.fields.flatMap((f) => [[f.jsonName, f] as const, [f.name, f] as const]));
+    fieldMaps.set(schema, fields);
+  }
+  return fields;
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+/**
+ * Whether a value has more objects, or deeper ones, than allowed (it stops counting there), and whether it
+ * holds the numbers of our exact reader, which the protobuf runtime does not know.
+ */
+export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
+  let objects = 0;
+  let exact = false;
+  const visit = (value: unknown, depth: number): boolean => {
+    if (typeof value === 'bigint' || value instanceof JsonDecimal) exact = true;
+    else if (typeof value === 'object' && value !== null) {
+      if (depth > 2 * limits.maxDepth) return true;
+      if (!Array.isArray(value) && ++objects > limits.maxMessages) return true;
+      for (const inner of Object.values(value)) if (visit(inner, depth + 1)) return true;
+    }
+    return false;
+  };
+  return { exceeds: visit(json, 1), exact };
+}
+
+/** Whether a value takes more characters as JSON text, punctuation aside; stops counting there. */
+export function jsonTextExceeds(json: unknown, limit: number): boolean {
+  let length = 0;
+  const visit = (value: unknown): boolean => {
+    if (typeof value === 'string') length += value.length;
+    if (typeof value !== 'object' || value === null) return length > limit;
+    for (const [key, inner] of Object.entries(value)) {
+      if (!Array.isArray(value)) length += key.length;
+      if (visit(inner)) return true;
+    }
+    return length > limit;
+  };
+  return visit(json);
+}

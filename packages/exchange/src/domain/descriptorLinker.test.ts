@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { message, proto3, violationsOf } from '../../test/descriptorSets.ts';
+
+describe('enums', () => {
+  const enumOf = (members: object, file: object = {}) => ({
+    name: 'a',
+    enumType: [{ name: 'E', ...members }],
+    ...file,
+  });
+  const A = { name: 'A', number: 1 };
+  const B = { name: 'B', number: 1 };
+
+  test.each([
+    ['no values', enumOf({}), 'value is required'],
+    [
+      'a first value that is not 0, in proto3',
+      enumOf({ value: [A] }, proto3),
+      'value[0].number must be 0, as the first of every proto3 enum',
+    ],
+    [
+      'a number taken twice',
+      enumOf({ value: [A, B] }),
+      'value[1].number 1 is taken, and allow_alias is not set',
+    ],
+    [
+      'a reserved number',
+      enumOf({ value: [A], reservedRange: [{ start: 0, end: 1 }] }),
+      'value[0].number 1 is reserved',
+    ],
+    ['a reserved name', enumOf({ value: [A], reservedName: ['A'] }), 'value[0].name "A" is reserved'],
+    [
+      'a range the wrong way round',
+      enumOf({ value: [A], reservedRange: [{ start: 5, end: 4 }] }),
+      'reservedRange[0] ends before it starts',
+    ],
+  ])('%s', (_title, file, violation) => {
+    expect(violationsOf(file)).toEqual([`file[0].enumType[0].${violation}`]);
+  });
+
+  test('an alias that is allowed', () => {
+    expect(violationsOf(enumOf({ value: [A, B], options: { allowAlias: true } }))).toEqual([]);
+  });
+});
+
+describe('extensions, services, syntax', () => {
+  const extension = { name: 'x', number: 100, type: 'TYPE_INT32', extendee: '.a.M' };
+  const extended = (members: object, file: object = {}) =>
+    message(
+      { extensionRange: [{ start: 100, end: 200 }] },
+      { extension: [{ ...extension, ...members }], ...file },
+    );
+
+  test.each([
+    [
+      'a number outside the range',
+      extended({ number: 200 }),
+      'number 200 is not in an extension range of "a.M"',
+    ],
+    ['no extendee', extended({ extendee: null }), 'extendee is required'],
+    [
+      'an extendee nobody declares',
+      extended({ extendee: '.a.X' }),
+      'extendee ".a.X" is not declared in the set',
+    ],
+    ['a required one', extended({ label: 'LABEL_REQUIRED' }), 'label an extension cannot be required'],
+    ['one in a oneof', extended({ oneofIndex: 0 }), 'oneofIndex an extension is in no oneof'],
+    [
+      'one of a message, in proto3',
+      extended({}, proto3),
+      'extendee proto3 extends only the options of google/protobuf/descriptor.proto',
+    ],
+  ])('an extension: %s', (_title, file, violation) => {
+    expect(violationsOf(file)).toEqual([`file[0].extension[0].${violation}`]);
+  });
+
+  test('a number extends a message once', () => {
+    expect(violationsOf(extended({}, { extension: [extension, { ...extension, name: 'y' }] }))).toEqual([
+      'file[0].extension[1].number 100 extends "a.M" already',
+    ]);
+  });
+
+  test('a method takes and gives messages', () => {
+    const method = { name: 'm', inputType: '.a.M', outputType: '.a.X' };
+    expect(violationsOf(message({}, { service: [{ name: 'S', method: [method] }] }))).toEqual([
+      'file[0].service[0].method[0].outputType ".a.X" is not declared in the set',
+    ]);
+  });
+
+  test.each([
+    [{ syntax: 'proto4' }, 'file[0].syntax "proto4" is not proto2, proto3 or editions'],
+    [{ syntax: 'editions' }, 'file[0].edition is not an edition this exchange knows'],
+    [{ syntax: 'editions', edition: 'EDITION_MAX' }, 'file[0].edition is not an edition this exchange knows'],
+  ])('%o', (members, violation) => {
+    expect(violationsOf({ name: 'a', ...members })).toEqual([violation]);
+  });
+
+  test.each(['proto2', 'proto3', ''])('syntax %o', (syntax) => {
+    expect(violationsOf({ name: 'a', syntax })).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+/** A FileDescriptorSet as the strict reader leaves it: plain objects, only what was set, JSON names. */
+import { REQUIRED, type Violation } from '@measurement-exchange/contract';
+
+export interface FileProto {
+  name?: string;
+  package?: string;
+  dependency?: string[];
+  publicDependency?: number[];
+  messageType?: MessageProto[];
+  enumType?: EnumProto[];
+  service?: ServiceProto[];
+  extension?: FieldProto[];
+  syntax?: string;
+  edition?: number;
+}
+
+export interface MessageProto {
+  name?: string;
+  field?: FieldProto[];
+  extension?: FieldProto[];
+  nestedType?: MessageProto[];
+  enumType?: EnumProto[];
+  extensionRange?: RangeProto[];
+  oneofDecl?: { name?: string }[];
+  options?: { mapEntry?: boolean };
+  reservedRange?: RangeProto[];
+  reservedName?: string[];
+}
+
+/** Of messages the end is exclusive, of enums inclusive. */
+export interface RangeProto {
+  start?: number;
+  end?: number;
+}
+
+export interface FieldProto {
+  name?: string;
+  number?: number;
+  label?: number;
+  type?: number;
+  typeName?: string;
+  extendee?: string;
+  defaultValue?: string;
+  oneofIndex?: number;
+  jsonName?: string;
+  proto3Optional?: boolean;
+}
+
+export interface EnumProto {
+  name?: string;
+  value?: { name?: string; number?: number }[];
+  options?: { allowAlias?: boolean };
+  reservedRange?: RangeProto[];
+  reservedName?: string[];
+}
+
+export interface ServiceProto {
+  name?: string;
+  method?: { name?: string; inputType?: string; outputType?: string }[];
+}
+
+/** Where an element is: rendered only when something is wrong with it. */
+export class Path {
+  private readonly step: string;
+  private readonly index: number;
+  private readonly up: Path | undefined;
+
+  constructor(step: string, index: number, up?: Path) {
+    this.step = step;
+    this.index = index;
+    this.up = up;
+  }
+
+  toString(): string {
+    return `${this.up === undefined ? '' : `${this.up}.`}${this.step}[${this.index}]`;
+  }
+}
+
+/** More would help nobody to repair a set, and would let a hostile one have us write megabytes. */
+const MAX_VIOLATIONS = 20;
+const MAX_FIELD_LENGTH = 300;
+
+export class Report {
+  readonly violations: Violation[] = [];
+
+  /** Nothing more is taken: whoever walks a long list may stop. */
+  get full(): boolean {
+    return this.violations.length >= MAX_VIOLATIONS;
+  }
+
+  add(path: Path | string, member: string, description: string): void {
+    if (this.full) return;
+    const at = String(path);
+    const field = at !== '' && member !== '' ? `${at}.${member}` : at + member;
+    // A path through a hundred nested messages is cut in front: the end is what tells.
+    const shown = field.length <= MAX_FIELD_LENGTH ? field : `…${field.slice(-MAX_FIELD_LENGTH)}`;
+    this.violations.push({ field: shown, description });
+  }
+}
+
+/** A name of the caller's, cut to a length that fits a sentence. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length <= 100 ? name : `${name.slice(0, 100)}…`);
+}
+
+/** Protobuf has no limit; without one, nested long names would multiply into gigabytes of full names. */
+export const MAX_NAME_LENGTH = 512;
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Why a name is not an identifier; undefined when it is one. */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return REQUIRED;
+  if (name.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;
+  if (!IDENTIFIER.test(name)) return `${quote(name)} is not an identifier`;
+  return undefined;
+}
+
+/** A child of a package or message; at the root without a dot. */
+export function fullName(scope: string, name: string): string {
+  return scope === '' ? name : `${scope}.${name}`;
+}

@@ -1,0 +1,130 @@
+/**
+ * descriptor.proto as a descriptor set itself extends it.
+ *
+ * A custom option is an extension of FieldOptions and its kin. The protobuf runtime can read extensions
+ * through a registry, but looks at all unknown fields once per extension: a hostile set makes it quadratic. Here
+ * the extensions become ordinary fields of a copy of descriptor.proto, with the JSON name that proto3 JSON
+ * gives an extension, `[my.pkg.option]`: one schema that reads and writes a set with its own options.
+ */
+import {
+  clone,
+  create,
+  createFileRegistry,
+  createRegistry,
+  type DescExtension,
+  type DescMessage,
+  type FileRegistry,
+  type Registry,
+} from '@bufbuild/protobuf';
+import {
+  type DescriptorProto,
+  type EnumDescriptorProto,
+  EnumOptionsSchema,
+  FeatureSet_EnumType,
+  FeatureSetSchema,
+  FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  file_google_protobuf_descriptor,
+} from '@bufbuild/protobuf/wkt';
+import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
+
+export interface OptionSchema {
+  /** google.protobuf.FileDescriptorSet, custom options included. */
+  schema: DescMessage;
+  /** The messages that an Any within an option may hold. */
+  registry: Registry;
+  /** `google.protobuf.FieldOptions` → names of the options it may carry. */
+  optionsOf: Map<string, Set<string>>;
+}
+
+/** Of the files of a set that links, which it changes; undefined when they declare no custom options. */
+export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
+  const files = withExtensions(set);
+  for (const file of files) if (WELL_KNOWN_FILES.get(file.name)?.proto !== file) prepareFile(file);
+
+  const descriptor = clone(FileDescriptorProtoSchema, file_google_protobuf_descriptor.proto);
+  const optionsOf = new Map<string, Set<string>>();
+  for (const extension of registryOf(files)) {
+    if (extension.kind !== 'extension') continue;
+    const { name, typeName } = extension.extendee;
+    const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
+    // A set may carry a descriptor.proto of its own, in which a number is free that ours has taken.
+    if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
+    descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
+    optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
+  }
+  if (optionsOf.size === 0) return undefined;
+  // Our descriptor.proto comes last: it names the types of all others, and nobody needs to see it.
+  const types = registryOf([...files, descriptor]);
+  const registry = createRegistry(...[...types].filter((type) => type.kind === 'message'));
+  return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
+}
+
+/** The files that declare extensions and all they import, each after its imports. */
+function withExtensions(set: FileDescriptorProto[]): FileDescriptorProto[] {
+  const byName = new Map(set.map((file) => [file.name, file]));
+  const find = (name: string) => byName.get(name) ?? WELL_KNOWN_FILES.get(name)?.proto;
+  const ordered = new Set<FileDescriptorProto>();
+  const visit = (file: FileDescriptorProto) => {
+    if (ordered.has(file)) return;
+    for (const name of file.dependency) {
+      const imported = find(name);
+      if (imported) visit(imported);
+    }
+    ordered.add(file);
+  };
+  const imports = set.flatMap((file) => file.dependency.map(find));
+  for (const file of new Set([...set, ...imports])) if (file && declaresExtension(file)) visit(file);
+  return [...ordered];
+}
+
+function declaresExtension({ extension, messageType }: FileDescriptorProto): boolean {
+  const within = (message: DescriptorProto): boolean =>
+    message.extension.length > 0 || message.nestedType.some(within);
+  return extension.length > 0 || messageType.some(within);
+}
+
+/**
+ * Compilers may leave out JSON names; and the runtime compares each value of a closed enum with all that the
+ * enum has, 17 s for a hostile 1 MiB: open enums are read at once, and print the same.
+ */
+function prepareFile(file: FileDescriptorProto): void {
+  file.enumType.forEach(openEnum);
+  file.messageType.forEach(prepareMessage);
+}
+
+function prepareMessage(message: DescriptorProto): void {
+  for (const field of message.field) if (field.jsonName === '') field.jsonName = jsonName(field.name);
+  message.enumType.forEach(openEnum);
+  message.nestedType.forEach(prepareMessage);
+}
+
+function openEnum(proto: EnumDescriptorProto): void {
+  proto.options ??= create(EnumOptionsSchema);
+  proto.options.features ??= create(FeatureSetSchema);
+  proto.options.features.enumType = FeatureSet_EnumType.OPEN;
+}
+
+function jsonName(name: string): string {
+  return name.replaceAll(/_+([^_]?)/g, (_, next: string) => next.toUpperCase());
+}
+
+function asField(extension: DescExtension): DescriptorProto['field'][number] {
+  const field = clone(FieldDescriptorProtoSchema, extension.proto);
+  // Unlike its full name, its number is unique also as the name of a property.
+  field.name = `option${extension.number}`;
+  field.jsonName = `[${extension.typeName}]`;
+  field.extendee = '';
+  field.proto3Optional = false;
+  if (extension.message && extension.delimitedEncoding) field.type = FieldDescriptorProto_Type.GROUP;
+  return field;
+}
+
+function registryOf(files: FileDescriptorProto[]): FileRegistry {
+  const set = create(FileDescriptorSetSchema);
+  set.file = files;
+  return createFileRegistry(set);
+}

@@ -1,0 +1,201 @@
+/** Everything a descriptor set declares, by full name, each once. */
+import type { SetFile } from './descriptorImports.ts';
+import {
+  type EnumProto,
+  type FieldProto,
+  fullName,
+  MAX_NAME_LENGTH,
+  type MessageProto,
+  nameFault,
+  Path,
+  quote,
+  type Report,
+  type ServiceProto,
+} from './descriptorModel.ts';
+
+const MAX_MESSAGES = 10_000;
+const MAX_NESTING = 64;
+
+export interface MessageSymbol {
+  kind: 'message';
+  proto: MessageProto;
+  name: string;
+  file: SetFile;
+  path: Path | undefined;
+  parent: MessageSymbol | undefined;
+}
+
+export interface EnumSymbol {
+  kind: 'enum';
+  proto: EnumProto;
+  name: string;
+  file: SetFile;
+  path: Path | undefined;
+}
+
+export interface Declared<P> {
+  proto: P;
+  file: SetFile;
+  path: Path | undefined;
+}
+
+/** Full names come without the leading dot that references have. */
+export interface Symbols {
+  types: Map<string, MessageSymbol | EnumSymbol>;
+  extensions: (Declared<FieldProto> & { name: string })[];
+  services: Declared<ServiceProto>[];
+}
+
+/** Undefined when the set has more messages, or deeper ones, than the rest should work through. */
+export function declareSymbols(files: SetFile[], report: Report): Symbols | undefined {
+  const declaring = new Declaring(report);
+  // Well-known files first: a name that the set declares again is then the set's fault.
+  for (const file of files) if (file.path === undefined) declaring.file(file);
+  for (const file of files) if (file.path !== undefined) declaring.file(file);
+  for (const file of files) declaring.packageIsFree(file);
+  if (declaring.messages > MAX_MESSAGES) report.add('', '', `has more than ${MAX_MESSAGES} messages`);
+  return declaring.messages > MAX_MESSAGES || declaring.tooDeep ? undefined : declaring.symbols;
+}
+
+/** The names within one message, or within one package over all files. Full names are unique when these are. */
+type Scope = Set<string>;
+
+class Declaring {
+  readonly symbols: Symbols = { types: new Map(), extensions: [], services: [] };
+  messages = 0;
+  tooDeep = false;
+  private readonly packages = new Map<string, Scope>();
+  private readonly report: Report;
+
+  constructor(report: Report) {
+    this.report = report;
+  }
+
+  file(file: SetFile): void {
+    const { package: name = '', messageType, enumType, extension, service } = file.proto;
+    if (name.length > MAX_NAME_LENGTH || (name !== '' && name.split('.').some(nameFault))) {
+      this.fault(file.path, 'package', `${quote(name)} is not a package name`);
+      return;
+    }
+    const scope = this.packages.get(name) ?? new Set();
+    this.packages.set(name, scope);
+    messageType?.forEach((proto, i) => {
+      const place = { file, path: child(file.path, 'messageType', i), outer: name, scope };
+      this.message(proto, place, undefined, 1);
+    });
+    enumType?.forEach((proto, i) => {
+      this.enum(proto, { file, path: child(file.path, 'enumType', i), outer: name, scope });
+    });
+    extension?.forEach((proto, i) => {
+      this.extension(proto, { file, path: child(file.path, 'extension', i), outer: name, scope });
+    });
+    service?.forEach((proto, i) => {
+      const path = child(file.path, 'service', i);
+      this.name(scope, proto.name, path);
+      const methods: Scope = new Set();
+      proto.method?.forEach((method, j) => {
+        this.name(methods, method.name, path, 'method', j);
+      });
+      this.symbols.services.push({ proto, file, path });
+    });
+  }
+
+  /** `package a.b` takes the names `a` and `a.b`: nothing else may be called so. */
+  packageIsFree(file: SetFile): void {
+    const { package: name = '' } = file.proto;
+    if (name.length > MAX_NAME_LENGTH) return;
+    let outer = '';
+    for (const part of name.split('.')) {
+      if (this.packages.get(outer)?.has(part)) {
+        this.fault(file.path, 'package', `${quote(fullName(outer, part))} is declared as something else too`);
+      }
+      outer = fullName(outer, part);
+    }
+  }
+
+  private message(proto: MessageProto, at: Place, parent: MessageSymbol | undefined, nesting: number): void {
+    if (at.path !== undefined) this.messages++;
+    if (this.messages > MAX_MESSAGES || this.tooDeep) return;
+    if (nesting > MAX_NESTING) {
+      this.tooDeep = true;
+      this.fault(at.path, '', `nests messages deeper than ${MAX_NESTING} levels`);
+      return;
+    }
+    const { file, path } = at;
+    const name = this.type(proto, at);
+    if (name === undefined) return;
+    const symbol: MessageSymbol = { kind: 'message', proto, name, file, path, parent };
+    this.symbols.types.set(name, symbol);
+
+    const scope: Scope = new Set();
+    proto.field?.forEach((field, i) => {
+      this.name(scope, field.name, path, 'field', i);
+    });
+    proto.oneofDecl?.forEach((oneof, i) => {
+      this.name(scope, oneof.name, path, 'oneofDecl', i);
+    });
+    proto.nestedType?.forEach((nested, i) => {
+      const place = { file, path: child(path, 'nestedType', i), outer: name, scope };
+      this.message(nested, place, symbol, nesting + 1);
+    });
+    proto.enumType?.forEach((nested, i) => {
+      this.enum(nested, { file, path: child(path, 'enumType', i), outer: name, scope });
+    });
+    proto.extension?.forEach((extension, i) => {
+      this.extension(extension, { file, path: child(path, 'extension', i), outer: name, scope });
+    });
+  }
+
+  private enum(proto: EnumProto, at: Place): void {
+    const name = this.type(proto, at);
+    if (name === undefined) return;
+    this.symbols.types.set(name, { kind: 'enum', proto, name, file: at.file, path: at.path });
+    // As in C++, the values of an enum are names beside it, not within it.
+    proto.value?.forEach((value, i) => {
+      this.name(at.scope, value.name, at.path, 'value', i);
+    });
+  }
+
+  private extension(proto: FieldProto, at: Place): void {
+    if (!this.name(at.scope, proto.name, at.path)) return;
+    this.symbols.extensions.push({
+      proto,
+      name: fullName(at.outer, proto.name!),
+      file: at.file,
+      path: at.path,
+    });
+  }
+
+  private type(proto: { name?: string }, at: Place): string | undefined {
+    if (!this.name(at.scope, proto.name, at.path)) return undefined;
+    const name = fullName(at.outer, proto.name!);
+    if (name.length <= MAX_NAME_LENGTH) return name;
+    this.fault(at.path, 'name', `makes a full name longer than ${MAX_NAME_LENGTH} characters`);
+    return undefined;
+  }
+
+  /** Of the element at `path`, or of its child `step[index]`. */
+  private name(scope: Scope, name = '', path?: Path, step?: string, index?: number): boolean {
+    if (this.report.full) return false;
+    const fault = nameFault(name) ?? (scope.has(name) ? `${quote(name)} is declared twice` : undefined);
+    if (fault === undefined) scope.add(name);
+    else this.fault(path, step === undefined ? 'name' : `${step}[${index}].name`, fault);
+    return fault === undefined;
+  }
+
+  private fault(path: Path | undefined, member: string, description: string): void {
+    this.report.add(path ?? '', member, description);
+  }
+}
+
+interface Place {
+  file: SetFile;
+  path: Path | undefined;
+  /** Full name of the package or message around it. */
+  outer: string;
+  scope: Scope;
+}
+
+function child(path: Path | undefined, step: string, index: number): Path | undefined {
+  return path && new Path(step, index, path);
+}
