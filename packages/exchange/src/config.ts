@@ -1,7 +1,7 @@
 /** Flags, environment and file to one Config. What it may not be in production is said in production.ts. */
-import { readFileSync } from 'node:fs';
 import type { Protocol } from '@measurement-exchange/contract';
 import type { IssuerConfig } from './auth/tokens.ts';
+import { readConfigFile } from './configFile.ts';
 import type { Checks } from './domain/findings.ts';
 import type { Rate } from './http/limits.ts';
 
@@ -72,7 +72,12 @@ type Env = Record<string, string | undefined>;
 /** `overrides` are the flags of the command line. */
 export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   const problems: string[] = [];
-  const config = { ...DEFAULTS, ...readFile(env.MEX_CONFIG, problems), ...readEnv(env, problems), ...overrides };
+  const config = {
+    ...DEFAULTS,
+    ...readConfigFile(env.MEX_CONFIG, problems),
+    ...readEnv(env, problems),
+    ...overrides,
+  };
   if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65535) {
     problems.push(`PORT must be a port number, not ${config.port}.`);
   }
@@ -91,21 +96,6 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
-function readFile(path: string | undefined, problems: string[]): Partial<Config> {
-  if (path === undefined) return {};
-  let file: Record<string, unknown>;
-  try {
-    file = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    problems.push(`MEX_CONFIG ${path} cannot be read as JSON: ${(error as Error).message}`);
-    return {};
-  }
-  for (const key of Object.keys(file)) {
-    if (!Object.hasOwn(DEFAULTS, key)) problems.push(`${path}: there is no setting named ${key}.`);
-  }
-  return file as Partial<Config>;
 }
 
 function readEnv(env: Env, problems: string[]): Partial<Config> {

@@ -61,8 +61,9 @@ async function startAll(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
 
   const connections = await openDatabase(config, log, undo);
-  if (production) await requireProductionDatabase(connections, config);
-  else {
+  if (production) {
+    for (const warning of await requireProductionDatabase(connections, config)) log.warn(warning);
+  } else {
     const applied = await migrate({ connection: connections.owner, appRole: connections.appRole });
     if (applied.length > 0) log.info({ applied }, 'migrated');
   }

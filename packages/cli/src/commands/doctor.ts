@@ -13,10 +13,12 @@ export function doctorCommand(): Command {
       if (options.json) printJson({ checks: CHECKS.length, ailments });
       else if (ailments.length === 0) print(paint('green', `${CHECKS.length} checks, all silent.`));
       else {
-        for (const { check, rows, meaning, remedy, examples } of ailments) {
-          print(`${paint('red', check)}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`);
+        for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
+          print(
+            `${paint(severity === 'error' ? 'red' : 'yellow', check)}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`,
+          );
         }
       }
-      if (ailments.length > 0) process.exitCode = 1;
+      if (ailments.some((ailment) => ailment.severity === 'error')) process.exitCode = 1;
     });
 }

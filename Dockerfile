@@ -1,0 +1,27 @@
+# The exchange in production mode, on a PostgreSQL server elsewhere. docs/production.md says what it needs.
+FROM node:24-slim
+
+ENV NODE_ENV=production
+WORKDIR /app
+
+# TypeScript runs as it is: there is nothing to build. The development dependencies (a Node of our own among
+# them) and the optional ones (an embedded PostgreSQL for each platform) stay out.
+COPY package.json package-lock.json ./
+COPY packages packages
+RUN npm install --no-save --omit=dev --omit=optional --no-audit --no-fund && npm cache clean --force
+
+# The exchange refuses to run as root. The code stays root's, so that the process cannot change it.
+RUN install -d -o node -g node -m 700 /var/lib/mex
+USER node
+
+# A container's loopback cannot be reached from outside, so the settings must have tls, or behindTlsProxy with
+# trustedProxies. Mount them as a file that only the user node (1000) can read, and name it in MEX_CONFIG.
+ENV HOST=0.0.0.0 PORT=8080 MEX_DATA_DIR=/var/lib/mex
+EXPOSE 8080
+
+# Whether the process lives, not whether its database does: a restart would not help that. With tls in the
+# settings this plain request fails: use --no-healthcheck, or a check of your own.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+
+CMD ["node", "packages/cli/src/mex.ts", "serve"]

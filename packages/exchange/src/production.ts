@@ -1,0 +1,79 @@
+/** What production mode refuses to start with. All problems at once, each with what to do. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError } from './config.ts';
+import type { Connections } from './main.ts';
+import { databaseProblems, databaseWarnings, readDatabaseFacts } from './production/database.ts';
+import { databaseUrlProblems } from './production/databaseUrl.ts';
+import { issuerProblems } from './production/issuers.ts';
+import { limitProblems, listenProblems } from './production/listen.ts';
+import { type FileFacts, octal, processProblems, type Surroundings } from './production/process.ts';
+import { pageTokenKeyProblems } from './production/secrets.ts';
+
+export function configProblems(config: Config, around: Surroundings): string[] {
+  return [
+    ...processProblems(around),
+    ...issuerProblems(config, around),
+    ...listenProblems(config, around),
+    ...pageTokenKeyProblems(config.pageTokenKey),
+    ...limitProblems(config),
+    ...whereTheDataIs(config, around),
+  ];
+}
+
+function whereTheDataIs(config: Config, around: Surroundings): string[] {
+  const { databaseUrl, databaseOwnerUrl, dataDir } = config;
+  const problems: string[] = [];
+  if (databaseUrl !== undefined) problems.push(...databaseUrlProblems('databaseUrl', databaseUrl, around));
+  if (databaseOwnerUrl !== undefined) {
+    problems.push(...databaseUrlProblems('databaseOwnerUrl', databaseOwnerUrl, around));
+  }
+  const cluster = join(dataDir, 'pg');
+  const mode = databaseUrl === undefined ? around.file(cluster)?.mode : undefined;
+  if (mode !== undefined && (mode & 0o077) !== 0) {
+    problems.push(
+      `The embedded database ${cluster} is open to others (mode ${octal(mode)}). Run: chmod 700 ${cluster}`,
+    );
+  }
+  return problems;
+}
+
+/** Before anything is opened. */
+export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
+  const problems = configProblems(config, {
+    env: process.env,
+    execArgv: process.execArgv,
+    nodeVersion: process.versions.node,
+    uid: process.geteuid?.(),
+    file: lookAt,
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Reads only; nothing has been served. Returns what is not wrong enough to refuse, for the log. */
+export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
+  const facts = await readDatabaseFacts(connections).catch((error) => {
+    // Node's error for a name with several addresses has a code and no words.
+    throw new ConfigError([
+      `The database cannot be asked: ${error.message || error.code}. Check databaseUrl.`,
+    ]);
+  });
+  const problems = databaseProblems(facts);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const warnings = databaseWarnings(facts);
+  if (config.databaseOwnerUrl !== undefined) {
+    warnings.push('databaseOwnerUrl is set, and serving does not need it. Give it to mex migrate only.');
+  }
+  return warnings;
+}
+
+function lookAt(path: string): FileFacts | undefined {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return undefined;
+  try {
+    accessSync(path, constants.R_OK);
+    return { mode, readable: true };
+  } catch {
+    return { mode, readable: false };
+  }
+}

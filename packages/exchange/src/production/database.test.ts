@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { onServer, withDatabase } from '../../test/globalSetup.ts';
+import { migrate } from '../sql/migrate.ts';
+import { type DatabaseFacts, databaseProblems, databaseWarnings, readDatabaseFacts } from './database.ts';
+
+const sound: DatabaseFacts = {
+  role: 'mex_app',
+  excessRights: [],
+  versionNum: 170_004,
+  fsync: 'on',
+  fullPageWrites: 'on',
+  synchronousCommit: 'on',
+  encoding: 'UTF8',
+  dataChecksums: 'on',
+  inRecovery: false,
+  pendingMigrations: [],
+  foreignMigrations: [],
+  unreadableTables: [],
+  mode: undefined,
+};
+
+describe('what is said about a database', () => {
+  it.each<Partial<DatabaseFacts>>([
+    {},
+    { versionNum: 150_000 },
+    { versionNum: 180_009 },
+    { synchronousCommit: 'remote_write' },
+    { synchronousCommit: 'remote_apply' },
+  ])('is nothing for a sound one: %j', (change) => {
+    expect(databaseProblems({ ...sound, ...change })).toEqual([]);
+    expect(databaseWarnings({ ...sound, ...change })).toEqual([]);
+  });
+
+  it.each<[Partial<DatabaseFacts>, RegExp]>([
+    [{ versionNum: 140_011 }, /^PostgreSQL 14 is not tested. Use 15 to 18/],
+    [{ versionNum: 190_000 }, /^PostgreSQL 19 is not tested/],
+    [{ fsync: 'off' }, /^fsync is off/],
+    [{ fullPageWrites: 'off' }, /^full_page_writes is off/],
+    [{ synchronousCommit: 'off' }, /^synchronous_commit is off.*the role mex_app/],
+    [{ synchronousCommit: 'local' }, /^synchronous_commit is local/],
+    [{ inRecovery: true }, /standby.*databaseUrl at the primary/],
+    [{ encoding: 'SQL_ASCII' }, /encoding is SQL_ASCII/],
+    [
+      { excessRights: ['is a superuser'] },
+      /^The role mex_app of databaseUrl is a superuser: .*databaseAppRole/,
+    ],
+    [{ pendingMigrations: ['0002_more'] }, /^The schema lacks 0002_more. Run: mex migrate/],
+    [{ foreignMigrations: ['0001_first'] }, /differ from this version's: 0001_first/],
+    [{ unreadableTables: ['parties'] }, /may not read parties.*run: mex migrate/],
+    [{ mode: 'development' }, /has served development mode/],
+  ])('names the trouble in %j', (change, words) => {
+    expect(databaseProblems({ ...sound, ...change })).toEqual([expect.stringMatching(words)]);
+  });
+
+  it('is a warning, no refusal, when checksums are off', () => {
+    expect(databaseProblems({ ...sound, dataChecksums: 'off' })).toEqual([]);
+    expect(databaseWarnings({ ...sound, dataChecksums: 'off' })).toEqual([
+      expect.stringMatching(/^data_checksums is off/),
+    ]);
+  });
+});
+
+describe('what is read from a server', () => {
+  const server = inject('serverUrl');
+  // Roles belong to the whole server: names that no other run has.
+  const suffix = randomBytes(4).toString('hex');
+  const [own, app, group] = [`mex_own_${suffix}`, `mex_app_${suffix}`, `mex_group_${suffix}`];
+  const password = randomBytes(16).toString('hex');
+  const database = `mex_facts_${suffix}`;
+
+  beforeAll(async () => {
+    for (const role of [own, app, group]) {
+      await onServer(server, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
+    }
+    await onServer(server, `CREATE DATABASE ${database} OWNER ${own} TEMPLATE template0 ENCODING 'UTF8'`);
+  });
+  // One database for all: to drop one costs a checkpoint, seconds on a busy disk.
+  afterEach(() => onServer(admin(), `DROP OWNED BY ${own}, ${app}, ${group} CASCADE`));
+  afterAll(async () => {
+    await onServer(server, `DROP DATABASE ${database} WITH (FORCE)`);
+    await onServer(server, `DROP ROLE ${own}, ${app}, ${group}`);
+  });
+
+  function as(role: string): { connectionString: string } {
+    const url = new URL(withDatabase(server, database));
+    [url.username, url.password] = [role, password];
+    return { connectionString: url.href };
+  }
+  const admin = () => withDatabase(server, database);
+  const facts = (role = app) => readDatabaseFacts({ app: as(role) });
+  const migrated = () => migrate({ connection: as(own), appRole: app });
+  async function factsWhile(change: string, undo: string): Promise<DatabaseFacts> {
+    await onServer(admin(), change);
+    return facts().finally(() => onServer(admin(), undo));
+  }
+  const byOwner = (sql: string) => onServer(as(own).connectionString, sql);
+
+  it('is sound for a migrated database and a serving role', async () => {
+    await migrated();
+    const read = await facts();
+    expect(read).toMatchObject({ ...sound, role: app, versionNum: expect.any(Number) });
+    expect(databaseProblems(read)).toEqual([]);
+  });
+
+  it('shows an empty database as pending', async () => {
+    const [first] = (await facts()).pendingMigrations;
+    expect(first).toMatch(/^0001_/);
+  });
+
+  it('shows a migration that is not ours, and one that was edited', async () => {
+    await migrated();
+    await byOwner("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_alien', '')");
+    await byOwner("UPDATE schema_migrations SET sha256 = 'edited' WHERE version = 1");
+    expect((await facts()).foreignMigrations).toEqual([expect.stringMatching(/^0001_/), '9999_alien']);
+  });
+
+  it('shows a development database', async () => {
+    await migrated();
+    await byOwner("INSERT INTO settings VALUES ('mode', 'development')");
+    expect((await facts()).mode).toBe('development');
+  });
+
+  it('shows tables that were never granted, instead of failing on them', async () => {
+    await migrate({ connection: as(own) });
+    expect((await facts()).unreadableTables).toEqual(
+      expect.arrayContaining(['schema_migrations', 'settings']),
+    );
+  });
+
+  it("lets others' tables be", async () => {
+    await migrated();
+    const read = await factsWhile('CREATE TABLE theirs (secret text)', 'DROP TABLE theirs');
+    expect(read.unreadableTables).toEqual([]);
+  });
+
+  it('shows settings that hang on the role', async () => {
+    await migrated();
+    const setting = `ALTER ROLE ${app} IN DATABASE ${database}`;
+    const read = await factsWhile(`${setting} SET synchronous_commit = off`, `${setting} RESET ALL`);
+    expect(read.synchronousCommit).toBe('off');
+  });
+
+  it.each([
+    ['UPDATE on transitions', `GRANT UPDATE ON transitions TO ${app}`, ['may UPDATE transitions']],
+    ['DELETE on audit_entries', `GRANT DELETE ON audit_entries TO ${app}`, ['may DELETE audit_entries']],
+    ['TRUNCATE on transitions', `GRANT TRUNCATE ON transitions TO ${app}`, ['may TRUNCATE transitions']],
+    ['UPDATE on one column', `GRANT UPDATE (actor) ON transitions TO ${app}`, ['may UPDATE transitions']],
+    ['UPDATE for everyone', 'GRANT UPDATE ON transitions TO public', ['may UPDATE transitions']],
+  ])('shows %s', async (_title, sql, excessRights) => {
+    await migrated();
+    await byOwner(sql);
+    expect((await facts()).excessRights).toEqual(excessRights);
+  });
+
+  it('shows a right that the role could take with SET ROLE', async () => {
+    await migrated();
+    await byOwner(`GRANT DELETE ON transitions TO ${group}`);
+    const read = await factsWhile(
+      `ALTER ROLE ${app} NOINHERIT; GRANT ${group} TO ${app}`,
+      `ALTER ROLE ${app} INHERIT; REVOKE ${group} FROM ${app}`,
+    );
+    expect(read.excessRights).toEqual(['may DELETE transitions']);
+  });
+
+  it('shows an owner, and a superuser', async () => {
+    await migrated();
+    expect((await facts(own)).excessRights.slice(0, 3)).toEqual([
+      'owns the database',
+      'owns schema public',
+      'owns table audit_entries',
+    ]);
+    expect((await readDatabaseFacts({ app: { connectionString: admin() } })).excessRights[0]).toBe(
+      'is a superuser',
+    );
+  });
+
+  it('shows a role that could make itself another', async () => {
+    await migrated();
+    const read = await factsWhile(`ALTER ROLE ${app} CREATEROLE`, `ALTER ROLE ${app} NOCREATEROLE`);
+    expect(read.excessRights).toEqual(['may create roles']);
+  });
+});

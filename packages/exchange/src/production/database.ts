@@ -1,0 +1,144 @@
+/** The database production runs on: durable, ours, current, and with a log that its role cannot rewrite. */
+import type pg from 'pg';
+import { Database } from '../sql/db.ts';
+import { foreignMessage, schemaState } from '../sql/migrate.ts';
+
+export interface DatabaseFacts {
+  role: string;
+  /** What the role can do that a serving role must not, gravest first: `owns table transitions`. */
+  excessRights: string[];
+  versionNum: number;
+  fsync: string;
+  fullPageWrites: string;
+  synchronousCommit: string;
+  encoding: string;
+  dataChecksums: string;
+  inRecovery: boolean;
+  pendingMigrations: string[];
+  foreignMigrations: string[];
+  /** Tables of the schema that the role may not even read. */
+  unreadableTables: string[];
+  /** The setting `mode`. */
+  mode: string | undefined;
+}
+
+/** The versions the tests run on, and those between. */
+const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
+/** With these an answered request survives a crash of the server. */
+const DURABLE_COMMIT = ['on', 'remote_write', 'remote_apply'];
+
+export function databaseProblems(facts: DatabaseFacts): string[] {
+  const { role } = facts;
+  const problems: string[] = [];
+  const major = Math.floor(facts.versionNum / 10_000);
+  if (major < OLDEST_VERSION || major > NEWEST_VERSION) {
+    problems.push(`PostgreSQL ${major} is not tested. Use ${OLDEST_VERSION} to ${NEWEST_VERSION}.`);
+  }
+  if (facts.inRecovery) problems.push('The database is a standby. Point databaseUrl at the primary.');
+  if (facts.fsync !== 'on') {
+    problems.push('fsync is off: a crash would destroy the database. Set fsync = on in postgresql.conf.');
+  }
+  if (facts.fullPageWrites !== 'on') {
+    problems.push('full_page_writes is off: a crash could tear pages. Set it on in postgresql.conf.');
+  }
+  if (!DURABLE_COMMIT.includes(facts.synchronousCommit)) {
+    problems.push(
+      `synchronous_commit is ${facts.synchronousCommit}: an answered request could be lost. ` +
+        `Set it on for the server, the database and the role ${role}.`,
+    );
+  }
+  if (facts.encoding !== 'UTF8') {
+    problems.push(
+      `The database's encoding is ${facts.encoding}. Create it anew: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+    );
+  }
+  if (facts.excessRights.length > 0) {
+    problems.push(
+      `The role ${role} of databaseUrl ${facts.excessRights.slice(0, 3).join(', ')}: it could rewrite the logs. ` +
+        'Serve with a role that owns nothing, named in databaseAppRole and granted by mex migrate.',
+    );
+  }
+  if (facts.foreignMigrations.length > 0) problems.push(foreignMessage(facts.foreignMigrations));
+  if (facts.pendingMigrations.length > 0) {
+    problems.push(
+      `The schema lacks ${facts.pendingMigrations.join(', ')}. Run: mex migrate (with databaseOwnerUrl and databaseAppRole set)`,
+    );
+  }
+  if (facts.unreadableTables.length > 0) {
+    problems.push(
+      `The role ${role} may not read ${facts.unreadableTables.join(', ')}. Set databaseAppRole to ${role} and run: mex migrate`,
+    );
+  }
+  if (facts.mode === 'development') {
+    problems.push(
+      'The database has served development mode: it has demo parties whose keys are no secret. Use another one.',
+    );
+  }
+  return problems;
+}
+
+export function databaseWarnings(facts: DatabaseFacts): string[] {
+  if (facts.dataChecksums === 'on') return [];
+  return [
+    'data_checksums is off: a failing disk could change data unseen. Stop the server and run pg_checksums.',
+  ];
+}
+
+/** Looks with the very session that will serve, because settings may hang on the role or the database. */
+export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
+  const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
+  try {
+    const client = await db.pool.connect();
+    try {
+      const server = (await client.query(SERVER)).rows[0];
+      const excessRights = (await client.query(EXCESS_RIGHTS)).rows.map((row) => row.right);
+      const unreadableTables = (await client.query(UNREADABLE_TABLES)).rows.map((row) => row.name);
+      const facts = { ...server, excessRights, unreadableTables };
+      if (unreadableTables.length > 0) return { ...facts, pendingMigrations: [], foreignMigrations: [] };
+      const { applied, pending, foreign } = await schemaState(client);
+      const mode = applied.length > 0 ? (await client.query(MODE)).rows[0]?.value : undefined;
+      return { ...facts, pendingMigrations: pending.map((m) => m.name), foreignMigrations: foreign, mode };
+    } finally {
+      client.release();
+    }
+  } finally {
+    await db.close();
+  }
+}
+
+const SERVER = `
+  SELECT current_user AS role,
+         current_setting('server_version_num')::integer AS "versionNum",
+         current_setting('fsync') AS fsync,
+         current_setting('full_page_writes') AS "fullPageWrites",
+         current_setting('synchronous_commit') AS "synchronousCommit",
+         current_setting('server_encoding') AS encoding,
+         current_setting('data_checksums') AS "dataChecksums",
+         pg_is_in_recovery() AS "inRecovery"`;
+
+// Also what it could become with SET ROLE; also an UPDATE of single columns.
+const EXCESS_RIGHTS = `
+  WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
+       logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))
+  SELECT 1, 'is a superuser' AS right FROM reachable WHERE rolsuper
+  UNION SELECT 2, 'may create roles' FROM reachable WHERE rolcreaterole
+  UNION SELECT 3, 'owns the database' FROM pg_database
+         WHERE datname = current_database() AND pg_has_role(datdba, 'MEMBER')
+  UNION SELECT 4, 'owns schema ' || nspname FROM pg_namespace
+         WHERE oid IN (SELECT relnamespace FROM logs) AND pg_has_role(nspowner, 'MEMBER')
+  UNION SELECT 5, 'owns table ' || relname FROM logs WHERE pg_has_role(relowner, 'MEMBER')
+  UNION SELECT 6, 'may ' || privilege || ' ' || relname
+          FROM reachable, logs, unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE']) AS privilege
+         WHERE has_table_privilege(reachable.oid, logs.oid, privilege)
+            OR (privilege = 'UPDATE' AND has_any_column_privilege(reachable.oid, logs.oid, privilege))
+  ORDER BY 1, 2`;
+
+// Only tables of whoever owns the schema's bookkeeping: others may keep theirs beside.
+const UNREADABLE_TABLES = `
+  SELECT relname AS name FROM pg_class
+   WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')
+     AND (relnamespace, relowner) IN
+         (SELECT relnamespace, relowner FROM pg_class WHERE oid = to_regclass('schema_migrations'))
+   ORDER BY 1`;
+
+const MODE = "SELECT value FROM settings WHERE key = 'mode'";

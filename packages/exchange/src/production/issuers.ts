@@ -1,0 +1,96 @@
+/** Whose tokens production accepts, and where their keys come from. */
+import { BlockList, isIP } from 'node:net';
+import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../auth/claims.ts';
+import type { Config } from '../config.ts';
+import type { Surroundings } from './process.ts';
+
+/** A token is worth this long at most, whatever its issuer says. */
+const LONGEST_TOKEN_AGE_SECONDS = 7 * 24 * 3600;
+
+export function issuerProblems(config: Config, { file }: Pick<Surroundings, 'file'>): string[] {
+  const { issuers, allowedPrivateHosts } = config;
+  if (issuers.length === 0) {
+    return ['issuers is empty: nobody could call. List your identity provider: issuer, audience, jwksUri.'];
+  }
+  const problems = issuers.flatMap((issuer, i) =>
+    oneIssuer(issuer, allowedPrivateHosts, file).map((problem) => `issuers[${i}].${problem}`),
+  );
+  const names = issuers.map((issuer) => issuer.issuer);
+  for (const twice of new Set(names.filter((name, i) => names.indexOf(name) < i))) {
+    problems.push(`issuers: ${twice} is listed twice. Keep one.`);
+  }
+  return problems;
+}
+
+function oneIssuer(config: IssuerConfig, allowed: string[], file: Surroundings['file']): string[] {
+  const { issuer, audience, jwksUri, jwksFile, algorithms, maxTokenAgeSeconds: age } = config;
+  const problems: string[] = [];
+  if (httpsUrl(issuer) === undefined) {
+    problems.push('issuer must be the https URL that the tokens have as iss.');
+  }
+  if (audience === '') {
+    problems.push('audience is empty. Give the one that tokens for this exchange have as aud.');
+  }
+  if (!jwksUri === !jwksFile) problems.push('jwksUri or jwksFile, exactly one of them, must be given.');
+  if (jwksUri) problems.push(...jwksProblems(jwksUri, allowed));
+  if (jwksFile && !file(jwksFile)?.readable) {
+    problems.push(`jwksFile ${jwksFile} cannot be read. Put the issuer's public keys there.`);
+  }
+  const bad = algorithms?.filter((algorithm) => !ASYMMETRIC_ALGORITHMS.includes(algorithm));
+  if (algorithms?.length === 0 || (bad !== undefined && bad.length > 0)) {
+    problems.push(
+      `algorithms ${bad!.length > 0 ? `has ${bad!.join(', ')}` : 'is empty'}. Leave it out, or choose from ${ASYMMETRIC_ALGORITHMS.join(', ')}.`,
+    );
+  }
+  if (age === undefined || !(age > 0 && age <= LONGEST_TOKEN_AGE_SECONDS)) {
+    problems.push(
+      `maxTokenAgeSeconds must be set, above 0 and at most ${LONGEST_TOKEN_AGE_SECONDS} (7 days): a day is 86400.`,
+    );
+  }
+  return problems;
+}
+
+function jwksProblems(jwksUri: string, allowed: string[]): string[] {
+  const url = httpsUrl(jwksUri);
+  if (url === undefined) return ['jwksUri must be an https URL: whoever changes the keys signs tokens.'];
+  // Unbracketed, and without the dot that ends an absolute name.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  if (!isPrivateHost(host) || allowed.includes(host)) return [];
+  return [
+    `jwksUri: ${host} is a private address or name. If that is right, add "${host}" to allowedPrivateHosts.`,
+  ];
+}
+
+function httpsUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'https:' ? url : undefined;
+}
+
+/** Special-purpose addresses (RFC 6890) that no public identity provider has; mapped IPv4 counts as IPv4. */
+const PRIVATE = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(network, prefix, 'ipv4');
+}
+for (const [network, prefix] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  PRIVATE.addSubnet(network, prefix, 'ipv6');
+}
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/i;
+
+/** By its text alone: what a public name resolves to is its owner's business, and changes. */
+function isPrivateHost(host: string): boolean {
+  const version = isIP(host);
+  if (version !== 0) return PRIVATE.check(host, version === 4 ? 'ipv4' : 'ipv6');
+  return !host.includes('.') || PRIVATE_NAME.test(host);
+}

@@ -1,0 +1,76 @@
+import { describe } from 'vitest';
+import { accepts, problemsOf, refuses } from './testing.ts';
+
+const tls = (keyFile: string, certFile = '/etc/mex/cert.pem') => ({
+  host: '0.0.0.0',
+  tls: { certFile, keyFile },
+});
+const proxied = (...trustedProxies: string[]) => ({ host: '0.0.0.0', behindTlsProxy: true, trustedProxies });
+
+describe('listening', () => {
+  accepts([
+    ['loopback without TLS', () => problemsOf({ host: '::1' })],
+    ['TLS of our own', () => problemsOf(tls('/etc/mex/key.pem'))],
+    [
+      'a TLS proxy with explicit addresses',
+      () => problemsOf(proxied('10.1.0.0/16', 'fd00::/8', '192.0.2.7')),
+    ],
+  ]);
+  refuses([
+    [
+      'an outside address without TLS',
+      () => problemsOf({ host: '0.0.0.0' }),
+      /^host 0\.0\.0\.0.*Set tls, or behindTlsProxy/,
+    ],
+    ['every address, in IPv6, without TLS', () => problemsOf({ host: '::' }), /no TLS/],
+    ['a proxy that is not named', () => problemsOf(proxied()), /^behindTlsProxy: list/],
+    ['a key that is not there', () => problemsOf(tls('/nowhere')), /^tls\.keyFile \/nowhere cannot be read/],
+    [
+      'a key of somebody else',
+      () => problemsOf(tls('/etc/mex/others.pem')),
+      /tls\.keyFile .* cannot be read/,
+    ],
+    [
+      'a key for everyone',
+      () => problemsOf(tls('/etc/mex/open.pem')),
+      /tls\.keyFile .* \(mode 0644\).*replace the key/,
+    ],
+    [
+      'no certificate',
+      () => problemsOf(tls('/etc/mex/key.pem', '/nowhere')),
+      /tls\.certFile \/nowhere cannot be read/,
+    ],
+  ]);
+  refuses(
+    ['0.0.0.0/0', '::/0', '10.0.0.0/0', '0.0.0.0/1', '0.0.0.0/00'].map((range) => [
+      `to believe ${range}`,
+      () => problemsOf(proxied(range)),
+      /^trustedProxies: .* trusts far too many/,
+    ]),
+  );
+  refuses(
+    ['true', '*', 'loopback', '', '10.0.0.0/33', '10.0.0.0/', '0.0.0.0/0.0.0.0', '10.0.0.0/8/8'].map(
+      (range) => [`"${range}" as a proxy`, () => problemsOf(proxied(range)), /is not an address or CIDR/],
+    ),
+  );
+  refuses([['all of IPv4 in IPv6', () => problemsOf(proxied('0:0::ffff:0:0/96')), /Write it as IPv4/]]);
+});
+
+describe('limits', () => {
+  const rate = { perSecond: 10, burst: 20 };
+  accepts([
+    ['a body of 16 MiB', () => problemsOf({ bodyLimitBytes: 16 * 1024 * 1024 })],
+    ['a slow rate', () => problemsOf({ rate: { perSecond: 0.1, burst: 1 } })],
+  ]);
+  refuses([
+    ['a larger body', () => problemsOf({ bodyLimitBytes: 16 * 1024 * 1024 + 1 }), /^bodyLimitBytes .*16 MiB/],
+    ['an empty body', () => problemsOf({ bodyLimitBytes: 0 }), /^bodyLimitBytes/],
+    ['a rate of zero', () => problemsOf({ rate: { ...rate, perSecond: 0 } }), /^rate\.perSecond/],
+    ['no burst', () => problemsOf({ rate: { ...rate, burst: 0 } }), /^rate\.burst/],
+    [
+      'a rate of zero for one party',
+      () => problemsOf({ rates: { 'dataProviders/x': { ...rate, perSecond: -1 } } }),
+      /^rates\["dataProviders\/x"\]\.perSecond/,
+    ],
+  ]);
+});

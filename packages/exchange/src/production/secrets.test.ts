@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { accepts, problemsOf, refuses } from './testing.ts';
+
+describe('the page token key', () => {
+  const key = (bytes: Uint8Array | string) => () =>
+    problemsOf({ pageTokenKey: typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64') });
+  accepts([['more than 32 bytes', key(randomBytes(48))]]);
+  refuses([
+    ['none', () => problemsOf({ pageTokenKey: undefined }), /^pageTokenKey is not set.*openssl rand/],
+    ['an empty one', key(''), /^pageTokenKey is not set/],
+    ['one that is not base64', key('not base64, but longer than thirty-two bytes'), /is not base64/],
+    ['31 bytes', key(randomBytes(31)), /has 31 bytes, fewer than 32/],
+    ['one byte repeated', key(Buffer.alloc(32, 7)), /one byte repeated/],
+    ['1, 2, 3', key(Buffer.from(Array.from({ length: 32 }, (_, i) => i))), /an example that everyone knows/],
+  ]);
+
+  it('refuses every key that stands in this repository', () => {
+    const root = new URL('../../../../', import.meta.url);
+    const files = ['docs', 'packaging', 'packages'].flatMap((folder) =>
+      readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.(md|json|ts|service|sh)$/.test(file) && !file.includes('node_modules'))
+        .map((file) => new URL(`${folder}/${file}`, root)),
+    );
+    const keys = files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/pageTokenKey["']?\s*[:=]\s*["']([^"']+)["']/g)].map(
+        (m) => m[1]!,
+      ),
+    );
+    expect(keys).toContain('ZXhhbXBsZS1wYWdlLXRva2VuLWtleS1kby1ub3QtdXNl'); // of docs/production.md
+    for (const shipped of keys) expect(problemsOf({ pageTokenKey: shipped })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,37 @@
+/** Secrets of production: none that is weak, that we ship ourselves, or that others can read. */
+import { fromBase64 } from '@measurement-exchange/contract';
+import { octal, type Surroundings } from './process.ts';
+
+const KEY_BYTES = 32;
+/** Keys that stand in this repository, in hex. */
+const SHIPPED_KEYS = [
+  // docs/production.md: example-page-token-key-do-not-use
+  Buffer.from('example-page-token-key-do-not-use').toString('hex'),
+  // What people write down when they need any 32 bytes.
+  Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
+];
+
+export function pageTokenKeyProblems(key: string | undefined): string[] {
+  const remedy = 'Make one, the same for every replica: openssl rand -base64 32';
+  if (key === undefined || key === '') return [`pageTokenKey is not set. ${remedy}`];
+  const bytes = fromBase64(key);
+  if (bytes === undefined) return [`pageTokenKey is not base64. ${remedy}`];
+  if (bytes.length < KEY_BYTES) {
+    return [`pageTokenKey has ${bytes.length} bytes, fewer than ${KEY_BYTES}. ${remedy}`];
+  }
+  if (bytes.every((byte) => byte === bytes[0])) return [`pageTokenKey is one byte repeated. ${remedy}`];
+  if (SHIPPED_KEYS.includes(Buffer.from(bytes).toString('hex'))) {
+    return [`pageTokenKey is an example that everyone knows. ${remedy}`];
+  }
+  return [];
+}
+
+/** A private key's file: there, readable to us, and not to the world. A group may be how we read it. */
+export function secretFileProblems(setting: string, path: string, file: Surroundings['file']): string[] {
+  const facts = file(path);
+  if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];
+  if ((facts.mode & 0o007) === 0) return [];
+  return [
+    `${setting} ${path} is open to everyone (mode ${octal(facts.mode)}). Run: chmod o= ${path}, and replace the key.`,
+  ];
+}
