@@ -28,13 +28,14 @@ interface Keywords {
   'x-key-pattern'?: PatternName;
 }
 
-/** An answer that lists fifty problems has said enough. */
-const MAX_VIOLATIONS = 50;
+/** An answer that lists fifty problems has said enough, and four megabytes of them take seconds to read on. */
+export const MAX_VIOLATIONS = 50;
+const ENOUGH = new Error('enough violations');
 
 const readers = new WeakMap<TSchema, Reader>();
 const writers = new WeakMap<TSchema, Writer>();
 
-/** The typed value, with every violation appended to `violations`; undefined when there was any. */
+/** The typed value, with the violations (fifty at most) appended to `violations`; undefined when there was any. */
 export function decode<S extends TSchema>(
   schema: S,
   value: JsonValue,
@@ -42,10 +43,16 @@ export function decode<S extends TSchema>(
   path = '',
 ): Static<S> | undefined {
   const before = violations.length;
-  const result = readerOf(schema)(value, path, (field, description) => {
-    if (violations.length < MAX_VIOLATIONS) violations.push({ field, description });
-  });
-  return violations.length === before ? (result as Static<S>) : undefined;
+  try {
+    const result = readerOf(schema)(value, path, (field, description) => {
+      violations.push({ field, description });
+      if (violations.length >= MAX_VIOLATIONS) throw ENOUGH;
+    });
+    return violations.length === before ? (result as Static<S>) : undefined;
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+    return undefined;
+  }
 }
 
 /** A value ready for JSON.stringify. Absent members stay absent. */

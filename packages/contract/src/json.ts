@@ -19,6 +19,8 @@ export interface JsonObject {
 }
 
 export const MAX_JSON_DEPTH = 64;
+/** No key that means anything is longer; a megabyte of one is work for every reader and fills the answer. */
+const MAX_KEY_LENGTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const WHITESPACE = /[ \t\n\r]*/y;
@@ -101,6 +103,7 @@ class Parser {
       this.space();
       if (this.text[this.at] !== '"') throw this.unexpected();
       const key = this.string();
+      if (key.length > MAX_KEY_LENGTH) throw malformed(`a key longer than ${MAX_KEY_LENGTH} characters`);
       if (key === '__proto__') throw malformed('the key __proto__ is not allowed');
       if (key in object) throw malformed(`duplicate key at position ${this.at}`);
       this.space();

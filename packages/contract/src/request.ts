@@ -1,5 +1,5 @@
 /** A matched request to its typed form: query and body read by the schemas of the route, all violations at once. */
-import { camelCase, decode, encode, join } from './codec.ts';
+import { camelCase, decode, encode, join, MAX_VIOLATIONS } from './codec.ts';
 import { invalid, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
 import type { Body, Operation, ParamsOf, Route, RouteOf } from './routes.ts';
@@ -64,9 +64,10 @@ function readBody(
   value: JsonValue | undefined,
   violations: Violation[],
 ): { body?: unknown; requestId?: string | undefined } {
-  const given = value ?? {};
-  if (!isPlainObject(given)) {
-    violations.push({ field: '', description: 'the body must be a JSON object' });
+  const given = value === undefined ? {} : value;
+  const problem = objectProblem(given);
+  if (problem !== undefined) {
+    violations.push({ field: '', description: `the body ${problem}` });
     return {};
   }
   const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) => params[key]!);
@@ -87,8 +88,9 @@ function readBody(
   const at = wrapper ?? '';
   if (wrapper !== undefined) {
     for (const key of Object.keys(rest)) violations.push({ field: key, description: 'is not a known field' });
-    if (!isPlainObject(resource)) {
-      violations.push({ field: wrapper, description: 'must be an object' });
+    const problem = objectProblem(resource);
+    if (problem !== undefined) {
+      violations.push({ field: wrapper, description: problem });
       return {};
     }
   }
@@ -129,10 +131,12 @@ function takeEqual(from: JsonObject, name: string, path: string, at: string, vio
   }
 }
 
-function isPlainObject(value: JsonValue): value is JsonObject {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal)
-  );
+/** Why this is no message of ours: the largest has 20 fields, and each pass over 300,000 of them takes 200 ms. */
+function objectProblem(value: JsonValue): string | undefined {
+  const isObject =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal);
+  if (!isObject) return 'must be an object';
+  return Object.keys(value).length > MAX_VIOLATIONS ? `has more than ${MAX_VIOLATIONS} fields` : undefined;
 }
 
 function readQuery(
@@ -146,6 +150,7 @@ function readQuery(
   >;
   const values: JsonObject = Object.create(null);
   for (const pair of raw === '' ? [] : raw.split('&')) {
+    if (violations.length >= MAX_VIOLATIONS) break;
     const [rawKey, ...rawValue] = pair.split('=');
     const key = percentDecode(rawKey!);
     const value = percentDecode(rawValue.join('='));

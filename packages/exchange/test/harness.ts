@@ -51,6 +51,8 @@ export async function createDatabase(): Promise<Database> {
   await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${inject('template')}`);
   const url = withDatabase(server, name);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
+  // Dropping the database may end connections that the pool is still closing.
+  pool.on('error', () => {});
   return {
     url,
     query: async (text, values) => (await pool.query(text, values)).rows,

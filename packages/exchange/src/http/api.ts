@@ -1,7 +1,8 @@
 /**
- * The API under its prefix: from a raw request to an operation and back, in the order of the contract:
- * framing, address limit, authentication, route and names, authorization, rate limit, body, operation.
+ * The API under its prefix: from a well-formed request to an operation and back, in the order of the contract:
+ * address limit, authentication, route and names, authorization, rate limit, body, operation.
  */
+import type { IncomingMessage } from 'node:http';
 import {
   API_PREFIX,
   ExchangeError,
@@ -23,6 +24,7 @@ import {
   operations,
   type Principal,
 } from '../operations/index.ts';
+import { readBody } from './body.ts';
 import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
 import { RateLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
@@ -32,11 +34,10 @@ export interface ApiOptions {
   tokens: TokenVerifier;
   principals: PrincipalResolver;
   metrics: Metrics;
+  bodyLimit: number;
   rateOf: (principal: string) => { perSecond: number; burst: number };
 }
 
-/** Longer than any list of 50 names; what does not fit here goes into a body. */
-const MAX_URL = 16 * 1024;
 const FAILED_AUTHENTICATIONS = { perSecond: 50, burst: 200 };
 
 /** What is known of a request so far; the log line and the metrics read it. */
@@ -61,12 +62,9 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
   const perPrincipal = new RateLimiter(options.rateOf);
   const perAddress = new RateLimiter(() => FAILED_AUTHENTICATIONS);
 
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, body.length === 0 ? undefined : parseJsonBytes(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
+  app.addContentTypeParser('application/json', async (_request: FastifyRequest, payload: IncomingMessage) => {
+    const bytes = await readBody(payload, options.bodyLimit);
+    return bytes.length === 0 ? undefined : parseJsonBytes(bytes);
   });
 
   async function authenticate(
@@ -84,7 +82,6 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
   }
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    requireWellFormed(request);
     const { verified, principal } = await authenticate(request);
     const { progress } = request;
     progress.principal = principal;
@@ -131,18 +128,4 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
 
 function pathOf(request: FastifyRequest): string {
   return request.originalUrl.split('?', 1)[0]!;
-}
-
-function requireWellFormed(request: FastifyRequest): void {
-  if (request.originalUrl.length > MAX_URL) {
-    throw new ExchangeError('URI_TOO_LONG', 'The URL is above the size limit.');
-  }
-  const { rawHeaders } = request.raw;
-  let authorizations = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() === 'authorization') authorizations++;
-  }
-  if (authorizations > 1) {
-    throw new ExchangeError('MALFORMED_REQUEST', 'The Authorization header may come once.');
-  }
 }

@@ -11,7 +11,6 @@ export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-opt
 
 /** Errors that Fastify itself raises, by their code. */
 const FASTIFY: Record<string, ExchangeError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: new ExchangeError('BODY_TOO_LARGE', 'The body is above the size limit.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: unsupportedMediaType(),
 };
 

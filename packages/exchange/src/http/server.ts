@@ -1,14 +1,16 @@
 /** The HTTP face: Fastify with every limit set, one error translator, one log line a request. */
 import { randomBytes } from 'node:crypto';
+import { METHODS } from 'node:http';
+import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError, formatPath } from '@measurement-exchange/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type ApiOptions, isApiUrl, type Progress, registerApi } from './api.ts';
 import { answerClientError, COMMON_HEADERS, sendError, toExchangeError } from './errors.ts';
+import { framingRefusal } from './framing.ts';
 
 export interface ServerOptions extends ApiOptions {
   log: Logger;
-  bodyLimit: number;
   /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
   trustedProxies: string[];
   corsOrigins: string[];
@@ -28,9 +30,9 @@ const HTTP = {
   connectionsCheckingInterval: 1_000,
   // Room for an 8 KiB token beside a URL of 50 names.
   maxHeaderSize: 32 * 1024,
+  // Node's own answer to a missing one has no body: framingRefusal gives ours.
+  requireHostHeader: false,
 };
-
-const MALFORMED = '/malformed';
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { log, metrics } = options;
@@ -38,19 +40,39 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // Its log lines hold URLs; ours hold only what is listed below.
     logger: false,
     genReqId: () => randomBytes(12).toString('hex'),
-    bodyLimit: options.bodyLimit,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
     requestTimeout: 15_000,
     keepAliveTimeout: 60_000,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
+    // What still arrives on a busy connection gets an answer of ours, not a bare 503.
+    return503OnClosing: false,
     // Under the prefix our own table routes, on the raw path: the router would decode `%2F` and `%3A` first.
-    rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : MALFORMED),
-    frameworkErrors: (error, request, reply) =>
-      void sendError(request as FastifyRequest, reply as never, toExchangeError(error)),
+    // What is no path goes anywhere: framingRefusal sends it away.
+    rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
+    // What the router cannot read passes no hook.
+    frameworkErrors: (error, unread, reply) => {
+      const request = unread as FastifyRequest;
+      request.progress = {};
+      const translated = toExchangeError(error);
+      refusals.set(request, translated);
+      reply.headers(headersOf(request));
+      sendError(request, reply as never, translated);
+      logRequest(log, request, reply, metrics);
+    },
     clientErrorHandler: answerClientError as never,
   });
+  const headersOf = (request: { id: string }) => ({
+    ...COMMON_HEADERS,
+    ...options.headers,
+    'x-request-id': request.id,
+  });
+  // Every method that Node lets through reaches our table, which says 405 and what is allowed.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  // To these two Node would answer by itself, with nothing.
+  app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket));
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = 4_096;
   app.server.maxHeadersCount = 100;
   app.removeAllContentTypeParsers();
@@ -58,8 +80,20 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   app.addHook('onRequest', (request, reply, done) => {
     request.progress = {};
-    reply.headers({ ...COMMON_HEADERS, ...options.headers, 'x-request-id': request.id });
+    reply.headers(headersOf(request));
+    const refusal = framingRefusal(request);
+    if (refusal !== undefined) return done(refusal);
     if (request.headers.origin !== undefined && allowOrigin(options.corsOrigins, request, reply)) return;
+    done();
+  });
+  // A connection that is kept alive after its answer would hold up the stop.
+  let stopping = false;
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (stopping) reply.header('connection', 'close');
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -76,9 +110,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
 
   registerApi(app, options);
-  app.get(MALFORMED, () => {
-    throw new ExchangeError('MALFORMED_REQUEST', 'The request target must be a path.');
-  });
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const ready = await options.ready();

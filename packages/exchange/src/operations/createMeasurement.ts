@@ -46,16 +46,16 @@ export async function createMeasurement(
       if (earlier !== undefined) return replay(tx, consumer, earlier, hash, request.requestId!);
 
       const now = x.clock();
+      // All of them exist before any of them is judged.
       for (const [name] of entries) {
-        const party = parties.get(name);
+        if (parties.has(name)) continue;
         const metadata = { dataProvider: name };
-        if (party === undefined) {
-          throw new ExchangeError('DATA_PROVIDER_NOT_FOUND', `${name} does not exist.`, { metadata });
-        }
-        if (party.state === 'SUSPENDED') {
-          const message = `${name} is suspended and takes no new requisitions.`;
-          throw new ExchangeError('DATA_PROVIDER_SUSPENDED', message, { metadata });
-        }
+        throw new ExchangeError('DATA_PROVIDER_NOT_FOUND', `${name} does not exist.`, { metadata });
+      }
+      for (const [name] of entries) {
+        if (parties.get(name)!.state !== 'SUSPENDED') continue;
+        const message = `${name} is suspended and takes no new requisitions.`;
+        throw new ExchangeError('DATA_PROVIDER_SUSPENDED', message, { metadata: { dataProvider: name } });
       }
       requireUsable(certificates.get(own), 'measurementConsumerCertificate', now);
       for (const [name, entry] of entries) {

@@ -1,4 +1,4 @@
-import { ExchangeError, type RequestOf, type Timeline } from '@measurement-exchange/contract';
+import { ExchangeError, type RequestOf, type Timeline, WILDCARD } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { type TransitionRow, transitionsOfMeasurement, transitionsOfRequisition } from '../sql/log.ts';
 import type { Call, Exchange } from './context.ts';
@@ -22,7 +22,7 @@ export async function getMeasurementTimeline(
   };
 }
 
-/** A provider sees its own part. */
+/** A provider sees its own part, and not which other provider's refusal withdrew it. */
 export async function getRequisitionTimeline(
   x: Exchange,
   _call: Call,
@@ -36,7 +36,13 @@ export async function getRequisitionTimeline(
       metadata: { requisition: name },
     });
   }
-  return { transitions: rows.map((row) => viewTransition(row, name)) };
+  const isRival = (actor: string) => actor.startsWith('dataProviders/') && actor !== provider;
+  return {
+    transitions: rows.map((row) => ({
+      ...viewTransition(row, name),
+      actor: isRival(row.actor) ? partyName('dataProvider', WILDCARD) : row.actor,
+    })),
+  };
 }
 
 function viewTransition(row: TransitionRow, resource: string): Timeline['transitions'][number] {
