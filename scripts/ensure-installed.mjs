@@ -39,7 +39,7 @@ function install() {
   rmSync(stampFile, { force: true });
   // Not "npm ci": it takes exactly what the lockfile lists, and a lockfile may lack the optional binaries of
   // other platforms. With dev dependencies even under NODE_ENV=production: the runtime is one of them.
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--include=dev'];
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev'];
   // The npm that runs us, with the Node that runs it: ours may be the one that is about to be replaced.
   const { npm_execpath: npm, npm_node_execpath: node = process.execPath } = process.env;
   const [command, ...before] = npm !== undefined && basename(npm).startsWith('npm') ? [node, npm] : ['npm'];
