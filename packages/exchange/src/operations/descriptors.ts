@@ -46,6 +46,11 @@ function view(d: DescriptorRecord, encoding: Encoding): EventGroupMetadataDescri
   return { name: nameOf(d), descriptorSet };
 }
 
+/** How much larger a set is in an answer. In JSON, the fields of messages take up to six times their bytes. */
+function growth(encoding: Encoding): number {
+  return encoding === 'BASE64' ? 4 / 3 : 6;
+}
+
 function notFound(name: string): ExchangeError {
   return new ExchangeError('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', `${name} does not exist.`, {
     metadata: { eventGroupMetadataDescriptor: name },
@@ -184,21 +189,17 @@ export async function batchGetEventGroupMetadataDescriptors(
   });
   const found = await getDescriptors(x.db, [...new Set(ids)]);
   const byName = new Map(found.map((d) => [nameOf(d), d]));
-  let bytes = 0;
-  return {
-    eventGroupMetadataDescriptors: query.names.map((name) => {
-      const descriptor = byName.get(name);
-      if (descriptor === undefined) throw notFound(name);
-      bytes += descriptor.descriptorSet.length;
-      if (bytes * 4 > MAX_BATCH_BYTES) {
-        throw new ExchangeError(
-          'RESPONSE_TOO_LARGE',
-          'The answer would be above 64 MiB: ask for fewer names.',
-        );
-      }
-      return view(descriptor, query.descriptorSetEncoding);
-    }),
-  };
+  const descriptors = query.names.map((name) => {
+    const descriptor = byName.get(name);
+    if (descriptor === undefined) throw notFound(name);
+    return descriptor;
+  });
+  const encoding = query.descriptorSetEncoding;
+  const bytes = descriptors.reduce((sum, d) => sum + d.descriptorSet.length, 0);
+  if (bytes * growth(encoding) > MAX_BATCH_BYTES) {
+    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
+  }
+  return { eventGroupMetadataDescriptors: descriptors.map((d) => view(d, encoding)) };
 }
 
 export async function listEventGroupMetadataDescriptors(
@@ -211,7 +212,8 @@ export async function listEventGroupMetadataDescriptors(
   const scope: ListScope = ['listEventGroupMetadataDescriptors', params.dataProvider];
   const after = x.pageTokens.read(scope, query.pageToken);
   const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
-  const { items, more } = await listDescriptors(x.db, provider, after, limit, MAX_PAGE_BYTES);
+  const maxBytes = Math.floor(MAX_PAGE_BYTES / growth(query.descriptorSetEncoding));
+  const { items, more } = await listDescriptors(x.db, provider, after, limit, maxBytes);
   if (items.length === 0 && provider !== undefined && !(await getParties(x.db, [provider])).has(provider)) {
     throw new ExchangeError('DATA_PROVIDER_NOT_FOUND', `${provider} does not exist.`, {
       metadata: { dataProvider: provider },

@@ -43,16 +43,14 @@ export async function batchGetMeasurements(
   if (foreign >= 0) throw invalid([{ field: `names[${foreign}]`, description: `must be under ${consumer}` }]);
 
   const ids = names.map((name) => name.measurement);
-  const { found, tooLarge } = await getMeasurements(x.db, consumer, [...new Set(ids)], MAX_BATCH_BYTES);
-  if (tooLarge)
+  const answer = await getMeasurements(x.db, consumer, ids, MAX_BATCH_BYTES);
+  const existing = 'found' in answer ? answer.found : answer.tooLarge;
+  const missing = ids.find((id) => !existing.has(id));
+  if (missing !== undefined) throw measurementNotFound(consumer, missing);
+  if ('tooLarge' in answer) {
     throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
-  return {
-    measurements: ids.map((id) => {
-      const aggregate = found.get(id);
-      if (aggregate === undefined) throw measurementNotFound(consumer, id);
-      return viewMeasurement(aggregate);
-    }),
-  };
+  }
+  return { measurements: ids.map((id) => viewMeasurement(answer.found.get(id)!)) };
 }
 
 export async function listMeasurements(

@@ -9,8 +9,15 @@ export interface Statement {
   text: string;
 }
 
+/** Every statement of the exchange, for the tests that look at the plan of each. */
+export const statements = new Map<string, Statement>();
+
 export function sql(name: string, text: string): Statement {
-  return { name, text };
+  // A connection prepares the first text of a name and would run it for the second, too.
+  if (statements.has(name)) throw new Error(`Two statements are named ${name}.`);
+  const statement = { name, text };
+  statements.set(name, statement);
+  return statement;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns are what the statement selects
@@ -56,6 +63,11 @@ const SESSION = [
   // One-row lookups by key: planning a list statement afresh costs more than it could gain.
   'plan_cache_mode=force_generic_plan',
   'jit=off',
+  // Every row is found by a key. The planner cannot know LIMIT $n, takes it for a tenth of the table, and would
+  // read all of a table to join a page to it.
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
 ];
 
 const types = new pg.TypeOverrides();

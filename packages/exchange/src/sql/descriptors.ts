@@ -40,16 +40,13 @@ export async function getDescriptors(db: Queryable, ids: string[]): Promise<Desc
   return (await db.query(GET_MANY, [ids])).map(descriptorOf);
 }
 
-/** JSON is about four times the size of the serialized set. */
-const SIZE = 'octet_length(d.descriptor_set) * 4';
-
-function listStatement(name: string, condition: string) {
+/** `$1, $2` cursor, `$3` limit, `$4` bytes. */
+function listStatement(name: string, order: string, condition: string) {
   return sql(
     name,
     `WITH candidates AS MATERIALIZED (
-       SELECT d.id, d.create_time, ${SIZE} AS size FROM ${TABLE}
-        WHERE ${condition} AND (d.create_time, d.id) > ($1::timestamptz, $2)
-        ORDER BY d.create_time, d.id LIMIT $3::int + 1
+       SELECT d.id, d.create_time, octet_length(d.descriptor_set) AS size FROM ${TABLE}
+        WHERE ${condition} ORDER BY ${order} LIMIT $3::int + 1
      ), page AS (
        SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
          FROM candidates WINDOW w AS (ORDER BY create_time, id)
@@ -58,10 +55,19 @@ function listStatement(name: string, condition: string) {
       WHERE page.nth <= $3::int AND (page.nth = 1 OR page.running <= $4::bigint) ORDER BY page.nth`,
   );
 }
-const LIST_OF_PROVIDER = listStatement('descriptor_list_of_provider', 'd.provider = $5');
-const LIST_ALL = listStatement('descriptor_list_all', 'true');
+// Not `provider = $5`: the planner would then walk the index by time alone, past the rows of all other providers.
+const LIST_OF_PROVIDER = listStatement(
+  'descriptor_list_of_provider',
+  'd.provider, d.create_time, d.id',
+  '(d.provider, d.create_time, d.id) > ($5, $1::timestamptz, $2) AND d.provider <= $5',
+);
+const LIST_ALL = listStatement(
+  'descriptor_list_all',
+  'd.create_time, d.id',
+  '(d.create_time, d.id) > ($1::timestamptz, $2)',
+);
 
-/** Of one provider, or of all where `provider` is undefined. */
+/** Of one provider, or of all where `provider` is undefined. `maxBytes` is about their serialized sets. */
 export async function listDescriptors(
   db: Queryable,
   provider: string | undefined,

@@ -34,8 +34,9 @@ const AGGREGATE = `SELECT ${MEASUREMENT_COLUMNS}, ${REQUISITION_COLUMNS}`;
 
 /** Bytes of a measurement in an answer, roughly: TOASTed values are sized without being read. */
 const SIZE = `
-  (SELECT 2000 + octet_length(m.spec_message) + sum(1000 + octet_length(s.spec_ciphertext)
-          + octet_length(s.public_key_data) + coalesce(octet_length(s.result_ciphertext), 0)) * 4 / 3
+  (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
+          + coalesce(octet_length(m.failure_message), 0) + sum(1000 + octet_length(s.spec_ciphertext)
+          + octet_length(s.public_key_data) + coalesce(octet_length(s.result_ciphertext), 0))) * 4 / 3
      FROM requisitions s WHERE s.measurement = m.id)`;
 
 const GET = sql(
@@ -52,29 +53,35 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
+/** A name that is asked for twice counts twice: `$2` may repeat IDs. */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (
-     SELECT m.id, ${SIZE} AS size FROM measurements m WHERE m.consumer = $1 AND m.id = ANY($2)
+     SELECT m.id, ${SIZE} * named.times AS size
+       FROM (SELECT id, count(*) AS times FROM unnest($2::text[]) AS id GROUP BY id) AS named
+       JOIN measurements m ON m.id = named.id WHERE m.consumer = $1
    )
    ${AGGREGATE} FROM wanted JOIN measurements m ON m.id = wanted.id JOIN requisitions r ON r.measurement = m.id
     WHERE (SELECT sum(size) FROM wanted) <= $3::bigint ORDER BY m.id, r.ordinal`,
 );
-const COUNT_MANY = sql(
-  'measurement_count_many',
-  `SELECT id FROM measurements WHERE consumer = $1 AND id = ANY($2)`,
+const EXISTING = sql(
+  'measurement_get_existing',
+  `SELECT id FROM measurements WHERE consumer = $1 AND id = ANY($2::text[])`,
 );
 
-/** From one snapshot. `tooLarge` when they are all there but together above `maxBytes`. */
+/** From one snapshot; or, where those that exist would be above `maxBytes` together, only which they are. */
 export async function getMeasurements(
   db: Queryable,
   consumer: string,
   ids: string[],
   maxBytes: number,
-): Promise<{ found: Map<string, Aggregate>; tooLarge: boolean }> {
+): Promise<{ found: Map<string, Aggregate> } | { tooLarge: Set<string> }> {
   const found = aggregates(await db.query(GET_MANY, [consumer, ids, maxBytes]));
-  const tooLarge = found.length === 0 && (await db.query(COUNT_MANY, [consumer, ids])).length > 0;
-  return { found: new Map(found.map((a) => [a.measurement.id, a])), tooLarge };
+  if (found.length === 0) {
+    const existing = await db.query<{ id: string }>(EXISTING, [consumer, ids]);
+    if (existing.length > 0) return { tooLarge: new Set(existing.map(({ id }) => id)) };
+  }
+  return { found: new Map(found.map((a) => [a.measurement.id, a])) };
 }
 
 export interface MeasurementListQuery {

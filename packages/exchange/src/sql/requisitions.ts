@@ -21,8 +21,10 @@ const COLUMNS = `${REQUISITION_COLUMNS},
   m.reference_id, m.measurement_type, m.protocol, m.state AS m_state, m.failure_reason,
   m.failure_message, m.version AS m_version, m.create_time AS m_create_time, m.update_time AS m_update_time`;
 
-const SIZE = `(3000 + (octet_length(m.spec_message) + octet_length(r.spec_ciphertext)
-  + octet_length(r.public_key_data)) * 4 / 3)`;
+/** Bytes of a requisition in an answer, roughly. */
+const SIZE = `(3000 + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
+  + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
+  + coalesce(octet_length(r.fulfillment_context::text), 0)) * 4 / 3)`;
 
 const GET = sql(
   'requisition_get',
