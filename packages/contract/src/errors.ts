@@ -171,7 +171,7 @@ export interface ErrorOptions {
   code?: Code;
   metadata?: Record<string, string>;
   violations?: Violation[];
-  retryAfterSeconds?: number;
+  retryAfterSeconds?: number | undefined;
   /** For the log only; never part of an answer. */
   cause?: unknown;
 }
@@ -199,6 +199,19 @@ export class ExchangeError extends Error {
   get httpStatus(): number {
     const row: ReasonRow = REASONS[this.reason];
     return row.http ?? HTTP_STATUS[this.code];
+  }
+
+  /** The same refusal of a request whose resource was wrapped: its fields are named from the outside. */
+  wrappedIn(member: string): ExchangeError {
+    const { code, metadata, retryAfterSeconds, cause } = this;
+    const violations = this.violations.map((v) => ({ ...v, field: `${member}.${v.field}` }));
+    return new ExchangeError(this.reason, this.message, {
+      code,
+      metadata,
+      violations,
+      retryAfterSeconds,
+      cause,
+    });
   }
 
   /** The body of an answer, as google.rpc.Status in JSON. */

@@ -91,3 +91,12 @@ describe('parseJson', () => {
     expect(refused(Uint8Array.of(0xef, 0xbb, 0xbf, 0x31))).toMatch(/unexpected/);
   });
 });
+
+describe('toPlainJson', () => {
+  it('refuses what a reader of plain JSON would round', () => {
+    expect(() => toPlainJson(parseJson('{"a":[9007199254740993]}'))).toThrow('written as a string');
+    expect(toPlainJson(parseJson('{"a":["9007199254740993",1.5]}'))).toEqual({
+      a: ['9007199254740993', 1.5],
+    });
+  });
+});

@@ -12,6 +12,8 @@ export interface RequestOf<O extends Operation> {
   body: BodyOf<RouteOf<O>>;
   requestId: string | undefined;
   validateOnly: boolean;
+  /** The member that wraps the resource, in the caller's spelling; '' where it is flat. */
+  wrapper: string;
 }
 type QueryOf<R> = R extends { query: infer S extends TSchema } ? Static<S> : never;
 type BodyOf<R> = R extends { body: { schema: infer S extends TSchema } } ? Static<S> : undefined;
@@ -54,6 +56,7 @@ export function readRequest(
     body: read.body,
     requestId: read.requestId ?? inQuery,
     validateOnly: query?.validateOnly === true,
+    wrapper: read.wrapper ?? '',
   } as RequestOf<Operation>;
 }
 
@@ -63,7 +66,7 @@ function readBody(
   params: Record<string, string>,
   value: JsonValue | undefined,
   violations: Violation[],
-): { body?: unknown; requestId?: string | undefined } {
+): { body?: unknown; requestId?: string | undefined; wrapper?: string } {
   const given = value === undefined ? {} : value;
   const problem = objectProblem(given);
   if (problem !== undefined) {
@@ -97,7 +100,7 @@ function readBody(
   const fields = resource as JsonObject;
   if (!form.create) takeEqual(fields, 'name', path, at, violations);
   for (const key of Object.keys(fields)) if (isOutputOnly(form, camelCase(key))) delete fields[key];
-  return { body: decode(form.schema, fields, violations, at), requestId };
+  return { body: decode(form.schema, fields, violations, at), requestId, wrapper: at };
 }
 
 const requestIdSchema = text(255, 1);

@@ -52,6 +52,11 @@ describe('a certificate', () => {
     expect(await ok(send(body))).toMatchObject(body);
   });
 
+  it('is named from the outside where the measurement is wrapped', async () => {
+    const answer = await send({ measurement: request({ own: globex.certificate }) });
+    expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurement.${ownField}`);
+  });
+
   it('of another party, or of another kind, or malformed, is INVALID_ARGUMENT', async () => {
     const bad = (own: string, provider: string) => send(request({ own, provider }));
     const both = `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${ownField} ${providerField()}`;

@@ -21,7 +21,9 @@ export const EVENT_GROUP_STATES = ['ACTIVE', 'DELETED'] as const;
 /** Readable metadata: the descriptor that explains it, and a message of a type it defines. */
 export const EventGroupMetadata = object({
   eventGroupMetadataDescriptor: nameOf('eventGroupMetadataDescriptor'),
-  metadata: anyJson('google.protobuf.Any: proto3 JSON with `@type`, or `{typeUrl, value}` with base64 bytes.'),
+  metadata: anyJson(
+    'google.protobuf.Any: proto3 JSON with `@type`, or `{typeUrl, value}` with base64 bytes.',
+  ),
 });
 export type EventGroupMetadata = Static<typeof EventGroupMetadata>;
 

@@ -40,7 +40,8 @@ export function partyName(kind: PartyKind, id: string): string {
 export function may(principal: Principal, route: Route, params: Record<string, string>): boolean {
   const rule = route.access[principal.kind];
   if (rule === undefined) return false;
-  const [owner] = Object.values(params);
+  const [owner, ...below] = Object.values(params);
+  if (below.includes(WILDCARD)) return false;
   if (rule === 'own') return owner === principal.id;
   return rule === 'all' || owner !== WILDCARD;
 }

@@ -108,7 +108,10 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     const query = request.originalUrl.split('?').slice(1).join('?');
     const input = readRequest(route, params, query, request.body as JsonValue | undefined);
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
-    const result = await operation(exchange, call!, input as never);
+    const result = await operation(exchange, call!, input as never).catch((error) => {
+      const wrapped = error instanceof ExchangeError && error.violations.length > 0 && input.wrapper !== '';
+      throw wrapped ? error.wrappedIn(input.wrapper) : error;
+    });
     if (call!.findings.length > 0) {
       reply.header('x-mex-findings', String(call!.findings.length));
       for (const finding of call!.findings) metrics.finding(finding.code);

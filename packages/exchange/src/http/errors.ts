@@ -43,23 +43,29 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
 }
 
-/** What never became a request: the parser or a timeout gave up on it. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+/** What never became a request: the parser or a timeout gave up on it. Returns the answer, if one was possible. */
+export function answerClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  headers: Record<string, string>,
+): ExchangeError | undefined {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return undefined;
+  }
   const answer = clientError(error.code);
+  const status = answer.httpStatus;
   const body = JSON.stringify(answer);
-  const headers = {
-    ...COMMON_HEADERS,
+  const head = Object.entries({
+    ...headers,
     'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(body),
-    'x-request-id': crypto.randomUUID(),
     connection: 'close',
-  };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const status = answer.httpStatus;
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
     socket.destroy(),
   );
+  return answer;
 }
 
 function clientError(code: string | undefined): ExchangeError {

@@ -36,10 +36,22 @@ const HTTP = {
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { log, metrics } = options;
+  const headersOf = (request: { id: string }) => ({
+    ...COMMON_HEADERS,
+    ...options.headers,
+    'x-request-id': request.id,
+  });
+  const onClientError = (error: Error & { code?: string }, socket: Socket) => {
+    const id = newRequestId();
+    const answer = answerClientError(error, socket, headersOf({ id }));
+    if (answer === undefined) return;
+    const { httpStatus: status, code, reason } = answer;
+    log.info({ requestId: id, operation: 'none', status, code, reason }, 'request');
+  };
   const app = Fastify({
     // Its log lines hold URLs; ours hold only what is listed below.
     logger: false,
-    genReqId: () => randomBytes(12).toString('hex'),
+    genReqId: newRequestId,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
     requestTimeout: 15_000,
@@ -61,17 +73,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
       sendError(request, reply as never, translated);
       logRequest(log, request, reply, metrics);
     },
-    clientErrorHandler: answerClientError as never,
-  });
-  const headersOf = (request: { id: string }) => ({
-    ...COMMON_HEADERS,
-    ...options.headers,
-    'x-request-id': request.id,
+    clientErrorHandler: onClientError as never,
   });
   // Every method that Node lets through reaches our table, which says 405 and what is allowed.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   // To these two Node would answer by itself, with nothing.
-  app.server.on('connect', (_request, socket) => answerClientError(new Error('CONNECT'), socket as Socket));
+  app.server.on('connect', (_request, socket) => onClientError(new Error('CONNECT'), socket as Socket));
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = 4_096;
   app.server.maxHeadersCount = 100;
@@ -118,6 +125,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   options.pages?.(app);
   return app;
+}
+
+function newRequestId(): string {
+  return randomBytes(12).toString('hex');
 }
 
 /** No cross-origin caller unless the operator listed it. True when this was a preflight, now answered. */

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { readBody } from './body.ts';
+
+/** A request whose body is still to come. */
+const request = (headers: Record<string, string> = {}) => Object.assign(new PassThrough(), { headers });
+const read = (stream: PassThrough, limit: number) => readBody(stream as unknown as IncomingMessage, limit);
+
+it('puts the chunks together, however large they are', async () => {
+  const stream = request();
+  const chunks = [1, 16_383, 1, 1, 100_000, 7].map((size, i) => Buffer.alloc(size, i + 1));
+  for (const chunk of chunks) stream.write(chunk);
+  stream.end();
+  expect((await read(stream, 1_000_000)).equals(Buffer.concat(chunks))).toBe(true);
+});
+
+it('takes what is exactly at the limit, and nothing above', async () => {
+  const exact = request({ 'content-length': '10' });
+  exact.end('0123456789');
+  expect((await read(exact, 10)).toString()).toBe('0123456789');
+  await expect(read(request({ 'content-length': '11' }), 10)).rejects.toThrow('above the size limit');
+  const unannounced = request();
+  unannounced.write('01234');
+  unannounced.write('567890');
+  await expect(read(unannounced, 10)).rejects.toMatchObject({ reason: 'BODY_TOO_LARGE' });
+});
+
+it('says so when the body ends too early', async () => {
+  const stream = request();
+  stream.write('{');
+  const body = read(stream, 10);
+  stream.destroy(new Error('aborted'));
+  await expect(body).rejects.toMatchObject({ reason: 'MALFORMED_REQUEST' });
+});
