@@ -20,7 +20,7 @@ const fakeNpm = `
   mkdirSync('node_modules/.bin', { recursive: true });
   if (process.env.FAKE_NPM !== 'ignores scripts') writeFileSync('node_modules/.bin/node', '');
 `;
-const installs = 'npm install --no-save --no-audit --no-fund --include=dev\n';
+const installs = 'npm install --no-save --no-audit --no-fund --loglevel=error --include=dev\n';
 
 let project: string;
 

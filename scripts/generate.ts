@@ -43,15 +43,10 @@ if (import.meta.main) {
 
 export function printFiles(): Files {
   return new Map([
-    formatted('docs/errors.md', printErrors()),
-    formatted('docs/openapi.json', JSON.stringify(openApiDocument({ version: manifest.version }))),
+    ['docs/errors.md', printErrors()],
+    ['docs/openapi.json', `${JSON.stringify(openApiDocument({ version: manifest.version }), null, 2)}\n`],
     ...printProtobufCode(),
   ]);
-}
-
-/** As `biome check` wants it. */
-function formatted(path: string, content: string): [string, string] {
-  return [path, run('biome', ['format', `--stdin-file-path=${path}`], ROOT, content)];
 }
 
 /** Paths that differ from what is on disk, missing and left-over ones included. */
