@@ -220,9 +220,9 @@ class Parser {
   }
 }
 
-/** What a third-party reader of JSON values expects: no bigint, no decimal of ours. It would round, so we refuse. */
+/** What a reader of proto3 JSON expects: 64-bit integers as strings, so that they stay exact; no decimal of ours. */
 export function toPlainJson(value: JsonValue): unknown {
-  if (typeof value === 'bigint') throw malformed('an integer beyond 2^53 must be written as a string here');
+  if (typeof value === 'bigint') return value.toString();
   if (value instanceof JsonDecimal) return Number(value.text);
   if (Array.isArray(value)) return value.map(toPlainJson);
   if (typeof value === 'object' && value !== null) {

@@ -259,15 +259,26 @@ describe('the folder', () => {
   });
 });
 
+/** Whether another account can run what is in this checkout. */
+const reachable = othersMayEnter(import.meta.dirname);
+
 describe.runIf(isRoot)('root', () => {
-  it('without user namespaces gives the cluster to nobody', async () => {
+  it.runIf(reachable)('without user namespaces gives the cluster to nobody', async () => {
     startedEarlier();
     const server = await start({ namespaces: false });
     expect(statSync(`/proc/${server.pid}`).uid).toBe(nobody);
     expect(await readRow(server)).toEqual(row);
   });
 
-  it('serves as the owner of the data directory', async () => {
+  it.skipIf(reachable)(
+    'without user namespaces says what to do where nobody can reach the binaries',
+    async () => {
+      startedEarlier();
+      await expect(start({ namespaces: false })).rejects.toThrow(/let others enter these folders/);
+    },
+  );
+
+  it.runIf(reachable)('serves as the owner of the data directory', async () => {
     mkdirSync(dataDir);
     chownSync(dataDir, nobody, nobody);
     const server = await start();
@@ -283,7 +294,7 @@ describe.runIf(isRoot)('root', () => {
   });
 });
 
-describe.runIf(isRoot && othersMayEnter(import.meta.dirname))('an ordinary user', () => {
+describe.runIf(isRoot && reachable)('an ordinary user', () => {
   it.each([
     ['with a name', nobody],
     ['without a name', 54321],
