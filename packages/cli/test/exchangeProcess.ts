@@ -14,11 +14,16 @@ export interface ExchangeProcess {
   ended: Promise<number | NodeJS.Signals>;
 }
 
+/** The environment of these tests without the database of the others: here the embedded one is tested. */
+export function ownEnv(env: Record<string, string>): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _others, ...rest } = process.env;
+  return { ...rest, ...env };
+}
+
 export function spawnExchange(env: Record<string, string>): ExchangeProcess {
-  const { DATABASE_URL: _ours, ...rest } = process.env;
   const child = spawn(process.execPath, [MEX, 'serve', '--dev'], {
     cwd: ROOT,
-    env: { ...rest, PORT: '0', ...env },
+    env: ownEnv({ PORT: '0', ...env }),
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ExchangeProcess, MEX, spawnExchange, untilListening } from './exchangeProcess.ts';
+import { type ExchangeProcess, MEX, ownEnv, spawnExchange, untilListening } from './exchangeProcess.ts';
 
 const run = promisify(execFile);
 let dataDir: string;
@@ -57,7 +57,7 @@ describe('mex serve --dev', () => {
 
   it('lets the doctor look at the database while it runs', async () => {
     const { stdout } = await run(process.execPath, [MEX, 'doctor'], {
-      env: { ...process.env, MEX_DATA_DIR: dataDir },
+      env: ownEnv({ MEX_DATA_DIR: dataDir }),
     });
     expect(stdout).toMatch(/^\d+ checks, all silent\.\n$/);
     expect((await get('/v2alpha/whoami')).status).toBe(200);
