@@ -1,7 +1,7 @@
 /** Readers and writers compiled from a schema, once each: JSON values to typed values and back. */
 import { REQUIRED, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
-import { PATTERNS, type PatternName, parseName } from './names.ts';
+import { isId, PATTERNS, type PatternName, PREFERRED, parseName, WILDCARD } from './names.ts';
 import { fromBase64, fromHex, MAX_UINT64, parseTimestamp, toBase64 } from './scalars.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 
@@ -23,6 +23,7 @@ interface Keywords {
   minItems?: number;
   maxItems?: number;
   minProperties?: number;
+  'x-ignored'?: string[];
   'x-min-bytes'?: number;
   'x-patterns'?: PatternName[];
   'x-key-pattern'?: PatternName;
@@ -96,6 +97,8 @@ function compileReader(schema: Keywords): Reader {
       return readTimestamp;
     case 'resource-name':
       return nameReader(schema['x-patterns']!);
+    case 'chosen-id':
+      return readChosenId;
   }
   if (schema.enum !== undefined) return enumReader(schema.enum);
   switch (schema.type) {
@@ -121,6 +124,7 @@ function objectReader(schema: Keywords): Reader {
     const result: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const name = Object.hasOwn(properties, key) ? key : camelCase(key);
+      if (schema['x-ignored']?.includes(name)) continue;
       if (!Object.hasOwn(properties, name)) {
         report(join(path, key), 'is not a known field');
         continue;
@@ -235,6 +239,11 @@ function nameReader(patterns: PatternName[]): Reader {
     report(path, `must match ${patterns.map((p) => PATTERNS[p]).join(' or ')}`);
   };
 }
+
+const readChosenId: Reader = (value, path, report) => {
+  if (typeof value === 'string' && isId(value) && value !== WILDCARD && value !== PREFERRED) return value;
+  report(path, 'must be 1 to 63 letters, digits, - or _, and neither - nor preferred');
+};
 
 function isObject(value: JsonValue): value is JsonObject {
   return (

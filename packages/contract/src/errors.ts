@@ -138,6 +138,40 @@ export const REASONS = {
     meaning: 'The certificate is revoked, on hold, or outside its validity period.',
   },
   EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such descriptor.' },
+  EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'Another descriptor of this provider already defines the message type (strict checks).',
+  },
+  SCHEMA_CHANGE_BREAKING: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The update would break readers of the schema (strict checks): create a new descriptor instead.',
+  },
+  EVENT_GROUP_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such event group, or it is deleted.' },
+  EVENT_GROUP_INVALID_ARGS: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'The measurement consumer of an event group cannot change.',
+  },
+  METADATA_NOT_READABLE: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The event group has no readable metadata: it has none, or it is encrypted.',
+  },
+  PARTY_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'A party with this ID exists already.' },
+  PRINCIPAL_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such binding.' },
+  PRINCIPAL_ALREADY_EXISTS: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'This subject of this issuer is bound already; metadata.existing names the binding.',
+  },
+  TRUSTED_ROOT_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such trusted root.' },
+  TRUSTED_ROOT_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'This root is trusted already.' },
+  CERTIFICATE_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'This certificate is registered already.' },
+  CERT_SUBJECT_KEY_ID_ALREADY_EXISTS: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'Another party has a certificate with this subject key identifier.',
+  },
+  CERTIFICATE_REVOCATION_STATE_ILLEGAL: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'REVOKED is final, and only a certificate on HOLD can be released.',
+  },
   REQUEST_ID_REUSED: {
     code: 'ALREADY_EXISTS',
     meaning: 'This requestId already created another content; metadata.existing names the resource.',

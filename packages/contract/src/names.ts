@@ -16,6 +16,7 @@ export const PATTERNS = {
   eventGroup: 'dataProviders/{dataProvider}/eventGroups/{eventGroup}',
   measurementConsumerEventGroup: 'measurementConsumers/{measurementConsumer}/eventGroups/{eventGroup}',
   principal: 'principals/{principal}',
+  trustedRoot: 'trustedRoots/{trustedRoot}',
 } as const;
 
 export type PatternName = keyof typeof PATTERNS;

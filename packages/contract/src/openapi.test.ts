@@ -137,7 +137,7 @@ describe('what the exchange writes', () => {
   const bytes = Uint8Array.of(1, 2, 3);
   const signed = { message: bytes, signature: bytes };
   const key = { '@type': 'type', data: bytes };
-  const requisition: Requisition = {
+  const requisition = {
     name: 'dataProviders/a/requisitions/b',
     state: 'FULFILLED',
     measurement: 'measurementConsumers/a/measurements/b',
@@ -152,7 +152,7 @@ describe('what the exchange writes', () => {
     nonce: 2n ** 64n - 1n,
     protocolConfig: { direct: {} },
     duchies: { 'duchies/d': { duchyCertificate: 'duchies/d/certificates/c' } },
-  };
+  } satisfies Requisition;
 
   it('fits its schema', () => {
     expect(accepts('Requisition', encode(Requisition, requisition))).toBe(true);
@@ -171,7 +171,7 @@ describe('what the exchange writes', () => {
     };
     expect(accepts('Measurement', encode(Measurement, measurement))).toBe(true);
     expect(accepts('MeasurementInput', encode(Measurement, measurement))).toBe(true);
-    expect(accepts('Measurement', encode(Requisition, requisition))).toBe(false);
+    expect(accepts('MeasurementInput', encode(Requisition, requisition))).toBe(false);
   });
 
   it('does not fit it when a map has a key of another kind', () => {

@@ -2,9 +2,13 @@
 import * as certificate from './codecs/certificate.ts';
 import * as common from './codecs/common.ts';
 import * as descriptor from './codecs/descriptor.ts';
+import * as eventGroup from './codecs/eventGroup.ts';
 import * as measurement from './codecs/measurement.ts';
+import * as party from './codecs/party.ts';
+import * as principal from './codecs/principal.ts';
 import * as requisition from './codecs/requisition.ts';
 import * as timeline from './codecs/timeline.ts';
+import * as trustedRoot from './codecs/trustedRoot.ts';
 import { ERROR_DOMAIN, HTTP_STATUS, REASONS } from './errors.ts';
 import { exampleId, ID_PATTERN, SchemaPrinter } from './openapi/schemaPrinter.ts';
 import type {
@@ -15,7 +19,7 @@ import type {
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi/types.ts';
-import { querySchemaOf } from './request.ts';
+import { querySchemaOf, takesRequestId } from './request.ts';
 import { API_PREFIX, type Body, type PrincipalKind, ROUTES, type Route, type Routes } from './routes.ts';
 import type { TSchema } from './schema.ts';
 
@@ -50,6 +54,22 @@ const TAGS: Record<CollectionOf<Routes['path']>, { name: string; description: st
     name: 'Certificates',
     description: 'X.509 certificates with which the parties check each other’s signatures.',
   },
+  eventGroups: {
+    name: 'Event groups',
+    description: 'Groups of events that a data provider describes to a measurement consumer.',
+  },
+  measurementConsumers: { name: 'Measurement consumers', description: 'Parties that ask for measurements.' },
+  dataProviders: { name: 'Data providers', description: 'Parties that hold event data.' },
+  duchies: { name: 'Duchies', description: 'Parties that compute across data providers.' },
+  principals: {
+    name: 'Principals',
+    description: 'Which subject of which token issuer speaks for which party, or for the operator.',
+  },
+  trustedRoots: {
+    name: 'Trusted roots',
+    description: 'Root certificates against which the exchange checks those of the parties.',
+  },
+  auditEntries: { name: 'Audit', description: 'Every mutation outside the transition log.' },
   whoami: { name: 'Caller', description: 'Who the exchange takes the caller for.' },
 };
 
@@ -71,6 +91,20 @@ const QUERY: Record<string, string> = {
     'be, with its findings.',
   pageToken: 'The nextPageToken of the page before.',
   names: 'The names to read; repeat the parameter.',
+  'filter.measurementConsumers': 'Only those of these measurement consumers; repeat the parameter.',
+  'filter.dataProviders': 'Only those of these data providers; repeat the parameter.',
+  'filter.mediaTypes': 'Only those with any of these media types; repeat the parameter.',
+  'filter.dataAvailabilityStartTimeOnOrAfter': 'Only those whose data begins then or later.',
+  'filter.dataAvailabilityStartTimeOnOrBefore': 'Only those whose data begins then or earlier.',
+  'filter.dataAvailabilityEndTimeOnOrAfter':
+    'Only those whose data ends then or later; an open end is later.',
+  'filter.dataAvailabilityEndTimeOnOrBefore': 'Only those whose data ends then or earlier.',
+  'filter.metadataSearchQuery': 'Only those whose brand or campaign name holds every word.',
+  'filter.subjectKeyIdentifiers': 'Only those with any of these key identifiers; repeat the parameter.',
+  'filter.resource': 'Only those bound to this party, or to `operator`.',
+  'filter.name': 'Only those about this resource.',
+  showDeleted: 'Whether deleted ones are listed too.',
+  orderBy: 'By the begin of their data instead of by creation.',
   descriptorSetEncoding:
     'How the answer holds descriptorSet: proto3 JSON (default) or the exact bytes in base64.',
   'filter.states': 'Only those in one of these states; repeat the parameter.',
@@ -127,7 +161,18 @@ export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
 
 /** Every object that a codec file exports goes by the name of its export. */
 function namedSchemas(): Record<string, TSchema> {
-  const exported = { ...certificate, ...common, ...descriptor, ...measurement, ...requisition, ...timeline };
+  const exported = {
+    ...certificate,
+    ...common,
+    ...descriptor,
+    ...eventGroup,
+    ...measurement,
+    ...party,
+    ...principal,
+    ...requisition,
+    ...timeline,
+    ...trustedRoot,
+  };
   return Object.fromEntries(
     Object.entries(exported).filter(([, value]) => 'properties' in Object(value)),
   ) as Record<string, TSchema>;
@@ -137,14 +182,16 @@ function operationOf(route: Route, printer: SchemaPrinter): OpenApiOperation {
   const callers = Object.entries(route.access).map(
     ([kind, rule]) => CALLERS[kind as PrincipalKind] + ACCESS[rule],
   );
-  const name = pascalCase(route.operation);
+  // Rows of one operation share their shapes, unless they are about different resources.
+  const shared = rowsOf(route).every((row) => row.response === route.response);
+  const name = pascalCase(shared ? route.operation : operationIdOf(route));
   return {
     operationId: operationIdOf(route),
     tags: [TAGS[collectionOf(route) as keyof typeof TAGS].name],
     summary: route.summary,
     description: `Callers: ${callers.join(', ')}.`,
     parameters: [...pathParameters(route), ...queryParameters(route, printer)],
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, name, printer) }),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, name, printer) }),
     responses: {
       200: response('OK', printer.reference(route.response, `${name}Response`)),
       default: { $ref: '#/components/responses/Error' },
@@ -159,13 +206,18 @@ function collectionOf({ path }: Route): string {
     .at(-1)!;
 }
 
-/** The operation; where it has several rows, with the party (other paths) or the method (the same path). */
+/** The operation; where it has several rows, with whose it is (other paths) or the method (the same path). */
 function operationIdOf(route: Route): string {
-  const rows = (ROUTES as readonly Route[]).filter((row) => row.operation === route.operation);
+  const rows = rowsOf(route);
   const samePath = rows.filter((row) => row.path === route.path);
-  const party = samePath.length === rows.length ? '' : `Of${pascalCase(/\{(\w+)\}/.exec(route.path)![1]!)}`;
+  const owner = /\{(\w+)\}/.exec(route.path)?.[1] ?? route.path;
+  const party = samePath.length === rows.length ? '' : `Of${pascalCase(owner)}`;
   const method = route === samePath[0] ? '' : `By${pascalCase(route.method.toLowerCase())}`;
   return route.operation + party + method;
+}
+
+function rowsOf(route: Route): Route[] {
+  return (ROUTES as readonly Route[]).filter((row) => row.operation === route.operation);
 }
 
 function pathParameters(route: Route): OpenApiParameter[] {
@@ -196,7 +248,12 @@ function queryParameters(route: Route, printer: SchemaPrinter): OpenApiParameter
   }));
 }
 
-function requestBody(body: Body, name: string, printer: SchemaPrinter): OpenApiOperation['requestBody'] {
+function requestBody(
+  route: Route,
+  body: Body,
+  name: string,
+  printer: SchemaPrinter,
+): OpenApiOperation['requestBody'] {
   const message = printer.inline(body.schema);
   const repeat = (what: string): JsonSchema => ({
     type: 'string',
@@ -212,12 +269,16 @@ function requestBody(body: Body, name: string, printer: SchemaPrinter): OpenApiO
     };
   }
 
-  const beside: Record<string, JsonSchema> = body.create
-    ? {
-        parent: repeat('parent'),
-        requestId: { type: 'string', minLength: 1, maxLength: 255, description: QUERY.requestId! },
-      }
-    : {};
+  const requestId: JsonSchema = {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: QUERY.requestId!,
+  };
+  const beside: Record<string, JsonSchema> = {
+    ...(body.create ? { parent: repeat('parent') } : {}),
+    ...(takesRequestId(route) ? { requestId } : {}),
+  };
   // A caller may send back what it read: output-only fields are accepted.
   const outputOnly = Object.entries(printer.inline(body.resource).properties!)
     .filter(([field]) => !(field in message.properties!))

@@ -8,6 +8,8 @@ import { boolean, object, optional, type Static, type TSchema, text } from './sc
 /** What an operation is given. */
 export interface RequestOf<O extends Operation> {
   params: ParamsOf<RouteOf<O>>;
+  /** The path below the prefix, IDs filled in: a resource's name, or a collection. */
+  path: string;
   query: QueryOf<RouteOf<O>>;
   body: BodyOf<RouteOf<O>>;
   requestId: string | undefined;
@@ -44,7 +46,8 @@ export function readRequest(
 ): RequestOf<Operation> {
   const violations: Violation[] = [];
   const query = readQuery(querySchemaOf(route), rawQuery, violations);
-  const read = route.body === undefined ? {} : readBody(route, route.body, params, body, violations);
+  const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) => params[key]!);
+  const read = route.body === undefined ? {} : readBody(route, route.body, path, body, violations);
   const inQuery = query?.requestId as string | undefined;
   if (inQuery !== undefined && read.requestId !== undefined && inQuery !== read.requestId) {
     violations.push({ field: 'requestId', description: 'differs between the query and the body' });
@@ -52,6 +55,7 @@ export function readRequest(
   if (violations.length > 0) throw invalid(violations);
   return {
     params,
+    path,
     query,
     body: read.body,
     requestId: read.requestId ?? inQuery,
@@ -63,7 +67,7 @@ export function readRequest(
 function readBody(
   route: Route,
   form: Body,
-  params: Record<string, string>,
+  path: string,
   value: JsonValue | undefined,
   violations: Violation[],
 ): { body?: unknown; requestId?: string | undefined; wrapper?: string } {
@@ -73,7 +77,6 @@ function readBody(
     violations.push({ field: '', description: `the body ${problem}` });
     return {};
   }
-  const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) => params[key]!);
   const rest: JsonObject = Object.assign(Object.create(null), given);
   if (form.form === 'message') {
     takeEqual(rest, form.also, path, '', violations);
@@ -83,7 +86,8 @@ function readBody(
   let requestId: string | undefined;
   if (form.create) {
     takeEqual(rest, 'parent', path, '', violations);
-    const taken = take(rest, 'requestId', violations);
+    // Creates without a requestId in the table have none: it must not be swallowed.
+    const taken = takesRequestId(route) ? take(rest, 'requestId', violations) : undefined;
     if (taken !== undefined) requestId = decode(requestIdSchema, taken, violations, 'requestId');
   }
   const wrapper = Object.keys(rest).find((key) => camelCase(key) === form.member);
@@ -104,6 +108,11 @@ function readBody(
 }
 
 const requestIdSchema = text(255, 1);
+
+/** Only creates that the table gives one are idempotent by requestId. */
+export function takesRequestId(route: Route): boolean {
+  return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
+}
 
 /** Fields of the resource that a caller may send back as read, and that mean nothing in a request. */
 function isOutputOnly(form: Extract<Body, { form: 'resource' }>, key: string): boolean {

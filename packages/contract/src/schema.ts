@@ -53,11 +53,25 @@ export const nameOf = (...patterns: PatternName[]) =>
     description: patterns.map((p) => `\`${PATTERNS[p]}\``).join(' or '),
   });
 
-/** The only member written `@type`, `data` … is an object like any other. */
-export const object = <P extends Record<string, TSchema>>(properties: P, description?: string) =>
-  Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
+/** `ignored` names what a caller may send back as read and that means nothing in a request. */
+export const object = <P extends Record<string, TSchema>>(
+  properties: P,
+  description?: string,
+  ignored: readonly string[] = [],
+) =>
+  Type.Object(properties, {
+    additionalProperties: false,
+    ...(description ? { description } : {}),
+    ...(ignored.length > 0 ? { 'x-ignored': ignored } : {}),
+  });
 
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+
+/** The same members, none of them required. */
+export const partial = <P extends Record<string, TSchema>>(properties: P) =>
+  Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, optional(schema)])) as {
+    [K in keyof P]: ReturnType<typeof optional<P[K]>>;
+  };
 
 export const array = <T extends TSchema>(items: T, options: { minItems?: number; maxItems?: number } = {}) =>
   Type.Array(items, options);
@@ -86,4 +100,12 @@ export const pageSize = () =>
     minimum: 0,
     default: DEFAULT_PAGE_SIZE,
     description: `At most ${MAX_PAGE_SIZE} (more is coerced); 0 or absent: ${DEFAULT_PAGE_SIZE}.`,
+  });
+
+/** An ID that a caller chooses; the wildcard and the alias may not be chosen. */
+export const chosenId = () =>
+  Type.Unsafe<string>({
+    type: 'string',
+    format: 'chosen-id',
+    description: '1 to 63 letters, digits, `-` or `_`; not `-` or `preferred`.',
   });

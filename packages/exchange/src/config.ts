@@ -4,6 +4,7 @@ import type { IssuerConfig } from './auth/tokens.ts';
 import { readConfigFile } from './configFile.ts';
 import type { Checks } from './domain/findings.ts';
 import type { Rate } from './http/limits.ts';
+import type { Retention } from './operations/retention.ts';
 
 export interface Config {
   mode: 'development' | 'production';
@@ -31,6 +32,8 @@ export interface Config {
   behindTlsProxy: boolean;
   trustedProxies: string[];
   corsOrigins: string[];
+  /** Absent: nothing is ever cancelled or removed by itself. */
+  retention: Retention | undefined;
   logLevel: string;
 }
 
@@ -54,6 +57,7 @@ const DEFAULTS: Config = {
   behindTlsProxy: false,
   trustedProxies: [],
   corsOrigins: [],
+  retention: undefined,
   logLevel: 'info',
 };
 

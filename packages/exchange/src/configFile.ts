@@ -59,6 +59,7 @@ const issuer: Record<keyof IssuerConfig, Check> = {
   maxTokenAgeSeconds: number,
   principalClaim: text,
 };
+const days = is('a number of days above 0', (value) => typeof value === 'number' && value > 0);
 const rate = objectOf({ perSecond: number, burst: number }, ['perSecond', 'burst']);
 
 const settings: Record<keyof Config, Check> = {
@@ -81,6 +82,7 @@ const settings: Record<keyof Config, Check> = {
   behindTlsProxy: flag,
   trustedProxies: listOf(text),
   corsOrigins: listOf(text),
+  retention: objectOf({ cancelPendingAfterDays: days, removeTerminalAfterDays: days }),
   logLevel: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
 };
 

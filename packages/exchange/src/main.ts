@@ -2,24 +2,29 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
+import { ExchangeError, PATTERNS, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { type Logger, pino } from 'pino';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import { type Development, startDevelopment } from './dev/index.ts';
+import { PARTY_KINDS } from './domain/access.ts';
+import { EXPIRING_DAYS } from './domain/certificate.ts';
 import { registerDocs } from './http/docs.ts';
 import { Metrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
+import { startJobs } from './jobs.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 import { requireProductionConfig, requireProductionDatabase } from './production.ts';
+import { countExpiring } from './sql/certificates.ts';
 import { Database, type DatabaseOptions } from './sql/db.ts';
 import { migrate } from './sql/migrate.ts';
-import { findPrincipal } from './sql/parties.ts';
+import { findPrincipal } from './sql/principals.ts';
+import { countCascades } from './sql/revocationCascades.ts';
 import { ensureRole } from './sql/roles.ts';
 import { putFirstSetting } from './sql/settings.ts';
 
@@ -81,12 +86,19 @@ async function startAll(
     checks: config.checks,
     protocols: new Set(config.protocols),
     pageTokens: new PageTokens(await pageTokenKey(config, db)),
+    principalsChanged: () => principals.forget(),
+    wake: () => jobs.wake(),
   };
+
+  watchCertificates(metrics, exchange);
+
+  const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });
+  const jobs = startJobs(exchange, config, log);
+  undo.push(() => jobs.stop());
 
   let draining = false;
   let tokens: TokenVerifier | undefined;
   let development: Development | undefined;
-  const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });
   const app = createServer({
     exchange,
     // In development the issuer's address is known only once the server listens.
@@ -193,6 +205,26 @@ function embeddedConnections(owner: Connections['owner']): Connections {
     appRole: EMBEDDED_APP_ROLE,
     embedded: true,
   };
+}
+
+function watchCertificates(metrics: Metrics, { db, clock }: Exchange): void {
+  const expiring = {
+    name: 'mex_certificates_expiring',
+    help: `Certificates in force that expire within ${EXPIRING_DAYS} days, by kind of party`,
+    labelNames: ['kind'],
+  };
+  metrics.watch(expiring, 60_000, async () => {
+    const counts = await countExpiring(db, clock(), EXPIRING_DAYS);
+    return PARTY_KINDS.map((kind) => {
+      const [collection] = PATTERNS[kind].split('/');
+      return { labels: { kind }, value: counts.get(collection!) ?? 0 };
+    });
+  });
+  const cascades = {
+    name: 'mex_revocation_cascades_pending',
+    help: 'Revoked certificates whose measurements are still being failed',
+  };
+  metrics.watch(cascades, 1_000, async () => [{ value: await countCascades(db) }]);
 }
 
 function databaseOptions(connection: pg.ClientConfig, metrics: Metrics, log: Logger): DatabaseOptions {

@@ -1,13 +1,25 @@
-import { bytes, enumOf, object, optional, type Static, timestamp } from '../schema.ts';
+import { array, bytes, enumOf, object, optional, type Static, text, timestamp } from '../schema.ts';
 import { REVOCATION_STATES } from '../states.ts';
-import { certificateName } from './common.ts';
+import { certificateName, Finding } from './common.ts';
+
+/** DER or PEM, one of them. */
+export const CertificateInput = object({
+  x509Der: optional(bytes({ min: 1 })),
+  x509Pem: optional(text(20_000, 1)),
+});
+export type CertificateInput = Static<typeof CertificateInput>;
 
 export const Certificate = object({
-  name: certificateName,
+  name: optional(certificateName),
   x509Der: bytes(),
   subjectKeyIdentifier: bytes(),
   revocationState: optional(enumOf(REVOCATION_STATES)),
   notBefore: timestamp(),
   notAfter: timestamp(),
+  expiresIn: optional(text(20)),
+  findings: optional(array(Finding)),
 });
 export type Certificate = Static<typeof Certificate>;
+
+export const RevokeRequest = object({ revocationState: enumOf(REVOCATION_STATES) });
+export type RevokeRequest = Static<typeof RevokeRequest>;

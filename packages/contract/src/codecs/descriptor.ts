@@ -1,4 +1,4 @@
-import { anyJson, array, nameOf, object, optional, type Static } from '../schema.ts';
+import { anyJson, array, boolean, bytes, nameOf, object, optional, type Static, text } from '../schema.ts';
 import { Finding } from './common.ts';
 
 const descriptorSet = anyJson(
@@ -15,3 +15,27 @@ export const EventGroupMetadataDescriptor = object({
   findings: optional(array(Finding)),
 });
 export type EventGroupMetadataDescriptor = Static<typeof EventGroupMetadataDescriptor>;
+
+export const DiffRequest = object({ descriptorSet });
+export type DiffRequest = Static<typeof DiffRequest>;
+
+/** One difference between two descriptor sets. */
+export const SchemaChange = object({
+  kind: text(100),
+  path: text(1000),
+  breaking: boolean(),
+  message: text(2000),
+});
+export type SchemaChange = Static<typeof SchemaChange>;
+
+export const SchemaDiff = object({ compatible: boolean(), changes: array(SchemaChange) });
+export type SchemaDiff = Static<typeof SchemaDiff>;
+
+export const DecodeRequest = object({ typeUrl: text(512, 1), value: bytes() });
+export type DecodeRequest = Static<typeof DecodeRequest>;
+
+export const DecodedMessage = object({
+  typeUrl: text(512),
+  message: anyJson('The message in proto3 JSON.'),
+});
+export type DecodedMessage = Static<typeof DecodedMessage>;

@@ -51,15 +51,34 @@ const input = {
   measurementConsumerPublicKey: optional(EncryptionPublicKey),
 };
 
+const output = {
+  state: enumOf(EVENT_GROUP_STATES),
+  createTime: optional(timestamp()),
+  updateTime: optional(timestamp()),
+  findings: optional(array(Finding)),
+};
+const outputOnly = Object.keys(output);
+
 export const EventGroupInput = object(input);
 export type EventGroupInput = Static<typeof EventGroupInput>;
 
 export const EventGroup = object({
   name: optional(nameOf('eventGroup', 'measurementConsumerEventGroup')),
   ...input,
-  state: enumOf(EVENT_GROUP_STATES),
-  createTime: optional(timestamp()),
-  updateTime: optional(timestamp()),
-  findings: optional(array(Finding)),
+  ...output,
 });
 export type EventGroup = Static<typeof EventGroup>;
+
+const parent = optional(nameOf('dataProvider'));
+/** One part of a batch; `parent` may repeat that of the batch. */
+export const EventGroupCreation = object({
+  parent,
+  eventGroup: object(input, undefined, ['name', ...outputOnly]),
+  requestId: optional(text(255, 1)),
+});
+export type EventGroupCreation = Static<typeof EventGroupCreation>;
+
+export const EventGroupReplacement = object({
+  eventGroup: object({ name: nameOf('eventGroup'), ...input }, undefined, outputOnly),
+});
+export type EventGroupReplacement = Static<typeof EventGroupReplacement>;

@@ -5,6 +5,7 @@ import {
   nameOf,
   object,
   optional,
+  partial,
   type Static,
   sha256,
   text,
@@ -51,13 +52,15 @@ const input = {
 export const MeasurementInput = object(input);
 export type MeasurementInput = Static<typeof MeasurementInput>;
 
+/** Of a measurement that the retention removed, only name, state and times are left. */
 export const Measurement = object({
   name: optional(nameOf('measurement')),
   state: enumOf(MEASUREMENT_STATES),
-  ...input,
-  protocolConfig: ProtocolConfig,
+  ...partial(input),
+  protocolConfig: optional(ProtocolConfig),
   createTime: optional(timestamp()),
   updateTime: optional(timestamp()),
+  deleteTime: optional(timestamp()),
   results: optional(array(object({ certificate: certificateName, encryptedResult: EncryptedMessage }))),
   failure: optional(object({ reason: enumOf(FAILURE_REASONS), message: text(4000) })),
   findings: optional(array(Finding)),

@@ -1,4 +1,5 @@
-import { nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { Finding } from './common.ts';
 
 /** Whom a subject of an issuer speaks for: a party, or `operator`. */
 export const PrincipalInput = object({
@@ -14,16 +15,17 @@ export const PrincipalBinding = object({
   subject: text(255, 1),
   resource: text(100, 1),
   createTime: optional(timestamp()),
+  findings: optional(array(Finding)),
 });
 export type PrincipalBinding = Static<typeof PrincipalBinding>;
 
-/** One mutation outside the transition log. */
+/** One mutation outside the transition log. Refused calls are in the log of the service, not here. */
 export const AuditEntry = object({
   time: timestamp(),
   principal: text(200),
   operation: text(100),
   name: text(500),
-  version: optional(text(20)),
+  outcome: enumOf(['OK']),
   requestId: text(100),
 });
 export type AuditEntry = Static<typeof AuditEntry>;

@@ -11,6 +11,7 @@ interface Declared extends Omit<JsonSchema, 'items' | 'properties' | 'additional
   'x-min-bytes'?: number;
   'x-patterns'?: PatternName[];
   'x-key-pattern'?: PatternName;
+  'x-ignored'?: string[];
 }
 
 export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
@@ -33,6 +34,10 @@ export class SchemaPrinter {
   }
 
   add(name: string, schema: JsonSchema): JsonSchema {
+    const known = this.components[name];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new Error(`Two schemas are named ${name}.`);
+    }
     this.components[name] = schema;
     return { $ref: `#/components/schemas/${name}` };
   }
@@ -48,6 +53,7 @@ export class SchemaPrinter {
       'x-min-bytes': minBytes,
       'x-patterns': names,
       'x-key-pattern': key,
+      'x-ignored': ignored,
       ...rest
     } = schema as Declared;
     const { format, items, properties, additionalProperties, ...standard } = rest;
@@ -64,6 +70,8 @@ export class SchemaPrinter {
         return { ...standard, format };
       case 'resource-name':
         return { ...standard, ...nameSchema(names!) };
+      case 'chosen-id':
+        return { ...standard, pattern: `^${ID_PATTERN}$` };
       case 'map': {
         const propertyNames = { ...standard.propertyNames, ...nameSchema([key!]) };
         return {
@@ -79,7 +87,13 @@ export class SchemaPrinter {
       return standard;
     }
     const printed = Object.entries(properties).map(([name, member]) => [name, this.print(member)] as const);
-    return { ...standard, properties: Object.fromEntries(printed), additionalProperties: false };
+    // What is ignored may still be sent.
+    const readOnly = (ignored ?? []).map((name) => [name, { readOnly: true }] as const);
+    return {
+      ...standard,
+      properties: Object.fromEntries([...printed, ...readOnly]),
+      additionalProperties: false,
+    };
   }
 }
 

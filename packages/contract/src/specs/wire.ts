@@ -15,6 +15,8 @@ export type WireMessage = { [field: string]: unknown };
 export interface WireLimits {
   maxMessages: number;
   maxDepth: number;
+  /** A field that the schema does not define is a fault; it is skipped otherwise. */
+  refuseUnknown?: boolean;
 }
 
 export type WireResult = { message: WireMessage } | { field: string; reason: string };
@@ -222,6 +224,7 @@ class WireReader {
 
   private skip(number: number, wire: number, end: number, depth: number): void {
     if (number === 0) throw new WireFault('has a field with number 0');
+    if (this.limits.refuseUnknown) throw new WireFault(`has a field ${number} that its type does not define`);
     if (wire === VARINT) this.varint(end);
     else if (wire === FIXED64) this.advance(8, end);
     else if (wire === LENGTH) this.pos = this.end(end);

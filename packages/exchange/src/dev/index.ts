@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { createDevIssuer, type DevIssuer } from '../auth/devIssuer.ts';
+import { newParty } from '../domain/party.ts';
+import { describeCertificate } from '../domain/x509.ts';
+import { getCertificate, insertCertificate } from '../sql/certificates.ts';
 import type { Queryable } from '../sql/db.ts';
-import { ensureParty, getCertificate, insertCertificate, setPublicKey } from '../sql/parties.ts';
+import { getParty, insertParty, setPublicKey } from '../sql/parties.ts';
 import { putFirstSetting } from '../sql/settings.ts';
-import { describeCertificate } from '../x509.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
 import { ensureDemoParties } from './parties.ts';
 
@@ -35,7 +37,10 @@ export async function startDevelopment(options: {
     newId,
     clock: Date.now,
     store: {
-      ensureParty: (name, displayName) => ensureParty(db, name, displayName, clock()),
+      ensureParty: async (name, displayName) => {
+        if (await getParty(db, name, clock())) return;
+        await insertParty(db, newParty(name, { displayName }, clock()));
+      },
       certificateExists: async (name) => {
         const [collection, party, , id] = name.split('/');
         return (await getCertificate(db, `${collection}/${party}`, id!)) !== undefined;
@@ -46,7 +51,8 @@ export async function startDevelopment(options: {
           { ...describeCertificate(der), party, id, x509Der: der, revocationState: undefined },
           clock(),
         ),
-      setPublicKey: ({ party, ...key }) => setPublicKey(db, party, key, clock()),
+      setPublicKey: ({ party, certificate, ...key }) =>
+        setPublicKey(db, party, { ...key, certificate: certificate.split('/').at(-1)! }),
     },
   });
   const issuer = await createDevIssuer({ keyFile: devKeyFile(dataDir), baseUrl });

@@ -1,12 +1,11 @@
 /** The demo parties: created once, with their keys kept in dev.json, and healed when either side was lost. */
-import { sign } from 'node:crypto';
 import { join } from 'node:path';
-import { create, toBinary } from '@bufbuild/protobuf';
-import { specs, toBase64 } from '@measurement-exchange/contract';
+import { toBase64 } from '@measurement-exchange/contract';
 import { readOrMakePrivateJson } from '../auth/privateFile.ts';
-import { createRoot, type DemoRoot, issueLeaf } from './certificates.ts';
+import { createRoot, issueLeaf, type Root } from '../identity/certificates.ts';
+import { createEncryptionKeysets } from '../identity/keysets.ts';
+import { signEncryptionKey } from '../identity/publicKey.ts';
 import { type DemoParties, type DemoParty, readDevFile } from './devFile.ts';
-import { createEncryptionKeysets } from './keysets.ts';
 
 const MEASUREMENT_CONSUMERS = [
   { name: 'measurementConsumers/acme', displayName: 'Acme Beverages' },
@@ -60,7 +59,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
 }
 
 /** Parties of an earlier run by name; none when the root was lost, because their certificates chain to it. */
-function keptParties(file: Partial<DemoParties>, root: DemoRoot): Map<string, DemoParty> {
+function keptParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders];
   return new Map(
@@ -82,7 +81,7 @@ function isDemoParty(value: Partial<DemoParty> | null): value is DemoParty {
 async function ensure(
   { name, displayName }: { name: string; displayName: string },
   kept: DemoParty | undefined,
-  root: DemoRoot,
+  root: Root,
   { store, clock, newId }: Options,
 ): Promise<DemoParty> {
   await store.ensureParty(name, displayName);
@@ -98,20 +97,9 @@ async function ensure(
   const certificate = `${name}/certificates/${id}`;
   const { der, privateKeyPem } = await issueLeaf(root, displayName, clock());
   const { publicKeyset, privateKeyset } = createEncryptionKeysets();
-  const message = toBinary(
-    specs.EncryptionPublicKeySchema,
-    create(specs.EncryptionPublicKeySchema, {
-      format: specs.EncryptionPublicKey_Format.TINK_KEYSET,
-      data: publicKeyset,
-    }),
-  );
+  const { message, signature } = signEncryptionKey(publicKeyset, privateKeyPem);
   await store.addCertificate({ party: name, id, der });
-  await store.setPublicKey({
-    party: name,
-    message,
-    signature: sign('sha256', message, privateKeyPem),
-    certificate,
-  });
+  await store.setPublicKey({ party: name, message, signature, certificate });
   return {
     name,
     displayName,

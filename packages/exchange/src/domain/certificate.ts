@@ -10,6 +10,17 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
+/** One that can change; nothing but its revocation state ever does. */
+export interface VersionedCertificate extends Certificate {
+  version: number;
+}
+
+export const EXPIRING_DAYS = 30;
+
+function nameOf({ party, id }: Certificate): string {
+  return `${party}/certificates/${id}`;
+}
+
 /** The certificate a request refers to, when it exists and may be used now; `field` is the caller's. */
 export function requireUsable(
   certificate: Certificate | undefined,
@@ -24,16 +35,73 @@ export function requireUsable(
   }
   const why = whyUnusable(certificate, now);
   if (why === undefined) return certificate;
-  const name = `${certificate.party}/certificates/${certificate.id}`;
+  const name = nameOf(certificate);
   throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field} names ${name}, which ${why}.`, {
     metadata: { field, certificate: name },
   });
 }
 
 function whyUnusable(certificate: Certificate, now: Timestamp): string | undefined {
-  if (certificate.revocationState === 'REVOKED') return 'is revoked';
-  if (certificate.revocationState === 'HOLD') return 'is on hold';
+  const { revocationState } = certificate;
+  if (revocationState !== undefined) return `is ${inWords(revocationState)}`;
   if (now < certificate.notBefore) return 'is not valid yet';
   if (now > certificate.notAfter) return 'has expired';
   return undefined;
+}
+
+/** A measurement that rests on one of these is failed as soon as its turn comes: it takes no result any more. */
+export function requireNoneRevoked([revoked]: Certificate[]): void {
+  if (revoked === undefined) return;
+  const name = nameOf(revoked);
+  throw new ExchangeError(
+    'CERTIFICATE_IS_INVALID',
+    `The measurement rests on ${name}, which is ${inWords(revoked.revocationState!)}.`,
+    { metadata: { certificate: name } },
+  );
+}
+
+/** REVOKED is final. The same record when it is in this state already. */
+export function revoke<C extends VersionedCertificate>(before: C, to: RevocationState): C {
+  if (before.revocationState === to) return before;
+  if (before.revocationState === 'REVOKED') throw stateIllegal(before);
+  return { ...before, revocationState: to, version: before.version + 1 };
+}
+
+/** `cascading`: measurements that rested on it when it was put on hold are still to be failed. */
+export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
+  if (before.revocationState !== 'HOLD') throw stateIllegal(before);
+  if (cascading) {
+    // Once it may be used again, nothing would tell the measurements of before from those of after.
+    throw new ExchangeError(
+      'UNAVAILABLE',
+      'Measurements that rested on the certificate are still being failed: retry.',
+      { retryAfterSeconds: 1, metadata: { certificate: nameOf(before) } },
+    );
+  }
+  return { ...before, revocationState: undefined, version: before.version + 1 };
+}
+
+function stateIllegal(certificate: Certificate): ExchangeError {
+  const { revocationState } = certificate;
+  const state = revocationState === undefined ? 'not on hold' : `${inWords(revocationState)}, which is final`;
+  const name = nameOf(certificate);
+  return new ExchangeError('CERTIFICATE_REVOCATION_STATE_ILLEGAL', `${name} is ${state}.`, {
+    metadata: { certificate: name, ...(revocationState && { revocationState }) },
+  });
+}
+
+function inWords(state: RevocationState): string {
+  return state === 'HOLD' ? 'on hold' : 'revoked';
+}
+
+/** What a measurement that rests on the certificate says when it has failed for that. */
+export function revocationMessage(certificate: string, state: RevocationState): string {
+  return `${certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
+}
+
+/** How long it is still valid, as a duration of proto3 JSON, when that is no longer than 30 days. */
+export function expiresIn(certificate: Certificate, now: Timestamp): string | undefined {
+  if (certificate.revocationState !== undefined) return undefined;
+  const seconds = Math.floor((Date.parse(certificate.notAfter) - Date.parse(now)) / 1000);
+  return seconds >= 0 && seconds <= EXPIRING_DAYS * 24 * 3600 ? `${seconds}s` : undefined;
 }

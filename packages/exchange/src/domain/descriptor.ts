@@ -57,6 +57,19 @@ export function descriptorSetToJson(bytes: Uint8Array): unknown {
   return options ? print(bytes, options) : toJson(FileDescriptorSetSchema, set);
 }
 
+/** The files of a set that was accepted, without the well-known ones: those are nobody's own. */
+export function ownFiles(bytes: Uint8Array): FileProto[] {
+  const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
+  if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
+  const { file = [] } = wire.message as { file?: FileProto[] };
+  return withoutWellKnown(file);
+}
+
+/** Full names of the top-level messages of a set that was accepted, well-known ones left out. */
+export function messageTypesOf(bytes: Uint8Array): string[] {
+  return ownFiles(bytes).flatMap(messageNames);
+}
+
 function print(bytes: Uint8Array, { schema, registry }: OptionSchema): unknown {
   return toJson(schema, fromBinary(schema, bytes), { registry });
 }
@@ -145,7 +158,7 @@ function link(bytes: Uint8Array, report: Report): Linked | undefined {
   if (symbols) linkSymbols(files, symbols, report);
   if (!symbols || report.violations.length > 0) return undefined;
 
-  const own = protos.filter(({ name }) => !isWellKnownFile(name!));
+  const own = withoutWellKnown(protos);
   const set = {
     bytes,
     files: protos.length,
@@ -161,6 +174,10 @@ function link(bytes: Uint8Array, report: Report): Linked | undefined {
     report.add('', '', 'declares extensions that the well-known files it carries do not link with');
     return undefined;
   }
+}
+
+function withoutWellKnown(files: FileProto[]): FileProto[] {
+  return files.filter(({ name }) => !isWellKnownFile(name!));
 }
 
 function messageNames(file: FileProto): string[] {

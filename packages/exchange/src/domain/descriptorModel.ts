@@ -12,6 +12,20 @@ export interface FileProto {
   extension?: FieldProto[];
   syntax?: string;
   edition?: number;
+  options?: Featured;
+}
+
+/** google.protobuf.FeatureSet: only what an element sets itself, the rest it inherits. */
+export interface FeaturesProto {
+  fieldPresence?: number;
+  enumType?: number;
+  repeatedFieldEncoding?: number;
+  utf8Validation?: number;
+  messageEncoding?: number;
+}
+
+interface Featured {
+  features?: FeaturesProto;
 }
 
 export interface MessageProto {
@@ -21,8 +35,8 @@ export interface MessageProto {
   nestedType?: MessageProto[];
   enumType?: EnumProto[];
   extensionRange?: RangeProto[];
-  oneofDecl?: { name?: string }[];
-  options?: { mapEntry?: boolean };
+  oneofDecl?: { name?: string; options?: Featured }[];
+  options?: Featured & { mapEntry?: boolean };
   reservedRange?: RangeProto[];
   reservedName?: string[];
 }
@@ -44,12 +58,13 @@ export interface FieldProto {
   oneofIndex?: number;
   jsonName?: string;
   proto3Optional?: boolean;
+  options?: Featured & { packed?: boolean };
 }
 
 export interface EnumProto {
   name?: string;
   value?: { name?: string; number?: number }[];
-  options?: { allowAlias?: boolean };
+  options?: Featured & { allowAlias?: boolean };
   reservedRange?: RangeProto[];
   reservedName?: string[];
 }

@@ -108,7 +108,8 @@ function openEnum(proto: EnumDescriptorProto): void {
   proto.options.features.enumType = FeatureSet_EnumType.OPEN;
 }
 
-function jsonName(name: string): string {
+/** What a field is called in JSON unless it says otherwise. */
+export function jsonName(name: string): string {
   return name.replaceAll(/_+([^_]?)/g, (_, next: string) => next.toUpperCase());
 }
 

@@ -9,43 +9,97 @@ import {
   type MeasurementInput,
   type MeasurementType,
   measurementSpecViolations,
+  type Reason,
   TYPE_URLS,
+  toBase64,
 } from '@measurement-exchange/contract';
 
 export type Checks = 'advisory' | 'strict';
 
-/** Every code there is, what to do about it, and whether it refuses the request under `strict`. */
+/**
+ * Every code there is, what to do about it, and whether it refuses the request under `strict`: with CHECK_FAILED,
+ * or with the reason given here.
+ */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {
     refuses: true,
     remedy: 'Send a serialized MeasurementSpec: protobuf binary, or JSON that starts with {.',
   },
   SPEC_PARAMETER_INVALID: { refuses: true, remedy: 'Correct the parameter, sign the spec again and resend.' },
+  SPEC_SIGNATURE_INVALID: {
+    refuses: true,
+    remedy:
+      'Sign exactly the bytes of message with the private key of that certificate; ECDSA signatures are in DER.',
+  },
+  NONCE_HASHES_MISMATCH: {
+    refuses: true,
+    remedy: 'List the nonceHash of each entry in the spec, once, sign the spec again and resend.',
+  },
+  CERTIFICATE_UNTRUSTED: {
+    refuses: true,
+    remedy:
+      'Use a certificate from a trusted root, or ask the operator to trust the root that issued this one.',
+  },
+  PUBLIC_KEY_NOT_CURRENT: {
+    refuses: true,
+    remedy:
+      'Read the data provider, encrypt the requisition spec for the key it publishes, and send that key.',
+  },
   TYPE_URL_UNKNOWN: { refuses: true, remedy: 'Use the type named here, so that the reader can decode it.' },
   REACH_NOT_DEDUPLICATED: {
     refuses: false,
     remedy: "Read each provider's reach on its own; their sum is an upper bound, their maximum a lower one.",
   },
+  PUBLIC_KEY_SIGNATURE_INVALID: {
+    refuses: true,
+    remedy: 'Register the certificate first, then send the key signed with its private key.',
+  },
   METADATA_WITHOUT_PACKAGE: {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-} as const;
+  // Of another provider it refuses nothing: two may share an industry schema.
+  TYPE_ALREADY_REGISTERED: {
+    refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
+    remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
+  },
+  SCHEMA_CHANGE_BREAKING: {
+    refuses: 'SCHEMA_CHANGE_BREAKING',
+    remedy: 'Create a new descriptor instead, then migrate event groups to it.',
+  },
+} as const satisfies Record<string, { refuses: boolean | Reason; remedy: string }>;
 export type FindingCode = keyof typeof FINDING_CODES;
 
-export function finding(code: FindingCode, field: string, message: string): Finding {
-  return { code, field, message, remedy: FINDING_CODES[code].remedy };
+export function finding(
+  code: FindingCode,
+  field: string,
+  message: string,
+  remedy: string = FINDING_CODES[code].remedy,
+): Finding {
+  return { code, field, message, remedy };
 }
 
-/** Under `strict`, findings that refuse become one error that names every field. */
+/** Under `strict`, findings that refuse become one error that names every field. The first one gives the reason. */
 export function enforce(checks: Checks, findings: Finding[]): void {
-  const refusing = findings.filter((f) => FINDING_CODES[f.code as FindingCode].refuses);
+  const refusing = findings.filter((f) => refusal(f) !== false);
   if (checks === 'advisory' || refusing.length === 0) return;
   const first = refusing[0]!;
-  throw new ExchangeError('CHECK_FAILED', `${first.field}: ${first.message} ${first.remedy}`, {
-    metadata: { codes: [...new Set(refusing.map((f) => f.code))].join(',') },
-    violations: refusing.map((f) => ({ field: f.field, description: `${f.code}: ${f.message} ${f.remedy}` })),
-  });
+  const reason = refusal(first);
+  throw new ExchangeError(
+    typeof reason === 'string' ? reason : 'CHECK_FAILED',
+    `${first.field}: ${first.message} ${first.remedy}`,
+    {
+      metadata: { codes: [...new Set(refusing.map((f) => f.code))].join(',') },
+      violations: refusing.map((f) => ({
+        field: f.field,
+        description: `${f.code}: ${f.message} ${f.remedy}`,
+      })),
+    },
+  );
+}
+
+function refusal({ code }: Finding): boolean | Reason {
+  return FINDING_CODES[code as FindingCode].refuses;
 }
 
 /** The measurement type of a request, as far as its spec decodes, and what the checks find. */
@@ -63,6 +117,7 @@ export function inspectMeasurement(input: MeasurementInput): {
       const path = `measurementSpec.message.${field}`;
       findings.push(finding('SPEC_PARAMETER_INVALID', path, `${field} ${description}.`));
     }
+    findings.push(...nonceHashFindings(decoded.spec.nonceHashes, Object.values(input.dataProviders)));
   }
   for (const [name, entry] of Object.entries(input.dataProviders)) {
     const at = `dataProviders[${name}]`;
@@ -77,6 +132,17 @@ export function inspectMeasurement(input: MeasurementInput): {
     );
   }
   return { measurementType: 'spec' in decoded ? decoded.spec.measurementType : undefined, findings };
+}
+
+/** A spec may leave its nonce hashes out; those it has are those of the entries. That none repeats is checked elsewhere. */
+function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
+  if (hashes.length === 0) return [];
+  const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
+  // Counted first: a hostile spec has room for a million.
+  if (hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash)))
+    return [];
+  const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
+  return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
 }
 
 export function reachFinding(): Finding {

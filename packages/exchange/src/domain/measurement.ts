@@ -93,6 +93,8 @@ export const EDGES = [
   ['measurement', 'refused', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'cancelled', 'AWAITING_REQUISITION_FULFILLMENT', 'CANCELLED'],
   ['measurement', 'cancelled', 'COMPUTING', 'CANCELLED'],
+  ['measurement', 'expired', 'AWAITING_REQUISITION_FULFILLMENT', 'CANCELLED'],
+  ['measurement', 'expired', 'COMPUTING', 'CANCELLED'],
   ['measurement', 'certificateRevoked', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'certificateRevoked', 'COMPUTING', 'FAILED'],
   ['measurement', 'participantFailed', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
@@ -216,11 +218,15 @@ export function refuse(
   return changing.done();
 }
 
-/** The consumer gives up a measurement that is not complete. */
-export function cancel(before: Aggregate, now: Timestamp): Change {
+/** The consumer gives up a measurement that is not complete, or it was pending for too long. */
+export function cancel(
+  before: Aggregate,
+  now: Timestamp,
+  cause: 'cancelled' | 'expired' = 'cancelled',
+): Change {
   requireOpen(before.measurement);
   const changing = new Changing(before, now);
-  changing.stepMeasurement('cancelled');
+  changing.stepMeasurement(cause);
   changing.withdrawOpen();
   return changing.done();
 }
@@ -241,9 +247,14 @@ export function fail(
 }
 
 function requireOpen(measurement: MeasurementRecord): void {
-  if (!isTerminal(measurement.state)) return;
+  if (isTerminal(measurement.state)) throw measurementClosed(measurement);
+}
+
+export function measurementClosed(
+  measurement: Pick<MeasurementRecord, 'consumer' | 'id' | 'state'>,
+): ExchangeError {
   const name = `${measurement.consumer}/measurements/${measurement.id}`;
-  throw new ExchangeError('MEASUREMENT_STATE_ILLEGAL', `${name} is ${measurement.state} and stays so.`, {
+  return new ExchangeError('MEASUREMENT_STATE_ILLEGAL', `${name} is ${measurement.state} and stays so.`, {
     metadata: { measurement: name, state: measurement.state },
   });
 }
@@ -260,15 +271,15 @@ function openRequisition(aggregate: Aggregate, id: string, etag: string): Requis
     );
   }
   if (requisition.state !== 'UNFULFILLED') {
-    throw new ExchangeError(
-      'REQUISITION_STATE_ILLEGAL',
-      `The requisition is ${requisition.state} and stays so.`,
-      {
-        metadata: { requisition: `${requisition.provider}/requisitions/${id}`, state: requisition.state },
-      },
-    );
+    throw requisitionClosed(`${requisition.provider}/requisitions/${id}`, requisition.state);
   }
   return requisition;
+}
+
+export function requisitionClosed(requisition: string, state: RequisitionState): ExchangeError {
+  return new ExchangeError('REQUISITION_STATE_ILLEGAL', `The requisition is ${state} and stays so.`, {
+    metadata: { requisition, state },
+  });
 }
 
 /** An aggregate on its way from one state to the next; every step goes through the edge table and the log. */

@@ -11,13 +11,15 @@ const MULTI_PARTY: [Exclude<Protocol, 'direct'>, MeasurementType[]][] = [
 /** `supported` holds, per data provider, the multi-party protocols it can take part in. */
 export function chooseProtocol(
   type: MeasurementType | undefined,
-  supported: ReadonlySet<Protocol>[],
+  supported: readonly Protocol[][],
   enabled: ReadonlySet<Protocol>,
 ): Protocol {
   if (type === undefined || supported.length < 2) return 'direct';
   const choice = MULTI_PARTY.find(
     ([protocol, types]) =>
-      types.includes(type) && enabled.has(protocol) && supported.every((provider) => provider.has(protocol)),
+      types.includes(type) &&
+      enabled.has(protocol) &&
+      supported.every((provider) => provider.includes(protocol)),
   );
   return choice?.[0] ?? 'direct';
 }

@@ -69,6 +69,26 @@ export class Metrics {
     });
   }
 
+  /** Numbers that cost a query: read when they are asked for, at most once in `everyMs`. */
+  watch(
+    gauge: { name: string; help: string; labelNames?: string[] },
+    everyMs: number,
+    read: () => Promise<{ labels?: Record<string, string>; value: number }[]>,
+  ): void {
+    let readAt = Number.NEGATIVE_INFINITY;
+    const watched: Gauge = new Gauge({
+      ...gauge,
+      registers: [this.registry],
+      collect: async () => {
+        if (performance.now() - readAt < everyMs) return;
+        readAt = performance.now();
+        // A database out of reach must not take the other metrics with it: the last numbers stay.
+        const numbers = await read().catch(() => []);
+        for (const { labels = {}, value } of numbers) watched.set(labels, value);
+      },
+    });
+  }
+
   text(): Promise<string> {
     return this.registry.metrics();
   }

@@ -4,7 +4,7 @@ import { cancel } from '../domain/measurement.ts';
 import { lockMeasurement } from '../sql/measurements.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
-import { measurementNotFound } from './measurements.ts';
+import { foundMeasurement } from './measurements.ts';
 import { asValidated, viewMeasurement } from './views.ts';
 
 export async function cancelMeasurement(
@@ -17,9 +17,9 @@ export async function cancelMeasurement(
     name: 'cancelMeasurement',
     validateOnly: request.validateOnly,
     load: async (tx) => {
-      const aggregate = await lockMeasurement(tx, consumer, request.params.measurement);
-      if (aggregate === undefined) throw measurementNotFound(consumer, request.params.measurement);
-      return { aggregate };
+      const { measurement } = request.params;
+      const locked = await lockMeasurement(tx, consumer, measurement);
+      return { aggregate: await foundMeasurement(tx, locked, consumer, measurement) };
     },
     decide: ({ aggregate }, now) => cancel(aggregate, now),
   });

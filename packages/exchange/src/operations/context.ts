@@ -14,6 +14,10 @@ export interface Exchange {
   /** Multi-party protocols that are switched on. */
   protocols: ReadonlySet<Protocol>;
   pageTokens: PageTokens;
+  /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
+  principalsChanged: () => void;
+  /** Work for the background, which would find it by itself a second later. */
+  wake: () => void;
 }
 
 /** One call: who makes it, and what came up that its answer does not say. */

@@ -9,15 +9,19 @@ import {
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { requireUsable } from '../domain/certificate.ts';
+import { inspectConsent } from '../domain/consent.ts';
 import { enforce, inspectMeasurement, reachFinding } from '../domain/findings.ts';
 import { create } from '../domain/measurement.ts';
 import { nonceMatches } from '../domain/nonce.ts';
 import { chooseProtocol, reachIsNotDeduplicated } from '../domain/protocol.ts';
+import { shareCertificates } from '../sql/certificates.ts';
 import type { Transaction } from '../sql/db.ts';
-import { findByRequestId, getMeasurement, insertMeasurement } from '../sql/measurements.ts';
-import { getParties, shareCertificates } from '../sql/parties.ts';
+import { findByRequestId, insertMeasurement } from '../sql/measurements.ts';
+import { getParties } from '../sql/parties.ts';
+import { rootsForParties } from '../sql/trustedRoots.ts';
 import { author, type Call, type Exchange } from './context.ts';
 import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
+import { readMeasurement } from './measurements.ts';
 import { asValidated, measurementName, viewMeasurement } from './views.ts';
 
 export async function createMeasurement(
@@ -35,15 +39,17 @@ export async function createMeasurement(
       const entries = Object.entries(request.body.dataProviders);
       const own = request.body.measurementConsumerCertificate;
       const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
-      const [earlier, parties, certificates] = await Promise.all([
+      const providers = entries.map(([name]) => name);
+      const [earlier, parties, certificates, roots] = await Promise.all([
         findByRequestId(tx, consumer, request.requestId),
-        getParties(
-          tx,
-          entries.map(([name]) => name),
-        ),
+        getParties(tx, providers),
         shareCertificates(tx, named),
+        rootsForParties(tx, [consumer, ...providers]),
       ]);
-      if (earlier !== undefined) return replay(tx, consumer, earlier, hash, request.requestId!);
+      if (earlier !== undefined) {
+        const existing = await replay(tx, consumer, earlier, hash, request.requestId!);
+        return request.validateOnly ? asValidated(existing, []) : existing;
+      }
 
       const now = x.clock();
       // All of them exist before any of them is judged.
@@ -66,9 +72,11 @@ export async function createMeasurement(
       const { measurementType } = inspected;
       const supported = entries.map(([name]) => parties.get(name)!.protocols);
       const protocol = chooseProtocol(measurementType, supported, x.protocols);
-      call.findings = reachIsNotDeduplicated(measurementType, protocol, entries.length)
-        ? [...inspected.findings, reachFinding()]
-        : inspected.findings;
+      call.findings = [
+        ...inspected.findings,
+        ...inspectConsent(request.body, { certificates, parties, roots }, now),
+        ...(reachIsNotDeduplicated(measurementType, protocol, entries.length) ? [reachFinding()] : []),
+      ];
       if (!request.validateOnly) enforce(x.checks, call.findings);
 
       const change = create(
@@ -139,5 +147,5 @@ async function replay(
 ): Promise<Measurement> {
   tx.rollback();
   requireSameContent(earlier.hash, hash, requestId, measurementName({ consumer, id: earlier.id }));
-  return viewMeasurement((await getMeasurement(tx, consumer, earlier.id))!);
+  return readMeasurement(tx, consumer, earlier.id);
 }

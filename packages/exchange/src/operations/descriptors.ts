@@ -2,22 +2,26 @@
 import {
   type EventGroupMetadataDescriptor,
   ExchangeError,
-  type Finding,
   fromBase64,
   invalid,
   type JsonValue,
   parseName,
   type RequestOf,
   type ResponseOf,
+  type SchemaDiff,
   toBase64,
   toPlainJson,
   WILDCARD,
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
-import { descriptorSetToJson, readDescriptorSet } from '../domain/descriptor.ts';
-import { enforce, finding } from '../domain/findings.ts';
+import { type DescriptorSet, descriptorSetToJson, readDescriptorSet } from '../domain/descriptor.ts';
+import { packageFindings, schemaChangeFindings, typeFindings } from '../domain/descriptorFindings.ts';
+import { enforce } from '../domain/findings.ts';
+import { diffDescriptorSets } from '../domain/schemaDiff.ts';
 import { strictlyAfter } from '../domain/time.ts';
+import type { Transaction } from '../sql/db.ts';
 import {
+  countEventGroups,
   type DescriptorRecord,
   findDescriptorByRequestId,
   getDescriptor,
@@ -27,6 +31,7 @@ import {
   lockDescriptor,
   updateDescriptor,
 } from '../sql/descriptors.ts';
+import { insertTypes, lockTypes, registeredTypes, replaceTypes } from '../sql/descriptorTypes.ts';
 import { audit } from '../sql/log.ts';
 import { getParties } from '../sql/parties.ts';
 import type { Call, Exchange } from './context.ts';
@@ -57,8 +62,8 @@ function notFound(name: string): ExchangeError {
   });
 }
 
-/** The serialized set, when its structure is sound, with what the checks find. */
-function readSet(input: unknown): { bytes: Uint8Array; findings: Finding[] } {
+/** The set, when its structure is sound. */
+function readSet(input: unknown): DescriptorSet {
   const field = 'descriptorSet';
   const bytes = typeof input === 'string' ? fromBase64(input) : undefined;
   if (typeof input === 'string' && bytes === undefined)
@@ -69,10 +74,18 @@ function readSet(input: unknown): { bytes: Uint8Array; findings: Finding[] } {
       read.violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` })),
     );
   }
-  const findings = read.messagesWithoutPackage.map((message) =>
-    finding('METADATA_WITHOUT_PACKAGE', field, `The message ${message} has no package.`),
+  return read;
+}
+
+/** Types of the set that other descriptors define. Where that can refuse a request, none is added meanwhile. */
+async function findTypes(x: Exchange, tx: Transaction, provider: string, id: string, set: DescriptorSet) {
+  const [, registered] = await Promise.all([
+    x.checks === 'strict' && lockTypes(tx, provider),
+    registeredTypes(tx, provider, id, set.messageTypes),
+  ]);
+  return typeFindings(
+    registered.map(({ type, own }) => ({ type, own: own && nameOf({ provider, id: own }) })),
   );
-  return { bytes: read.bytes, findings };
 }
 
 export async function createEventGroupMetadataDescriptor(
@@ -81,37 +94,45 @@ export async function createEventGroupMetadataDescriptor(
   request: RequestOf<'createEventGroupMetadataDescriptor'>,
 ): Promise<EventGroupMetadataDescriptor> {
   const provider = partyName('dataProvider', request.params.dataProvider);
-  const { bytes, findings } = readSet(request.body.descriptorSet);
-  const hash = contentHash(bytes);
+  const set = readSet(request.body.descriptorSet);
+  const hash = contentHash(set.bytes);
   const encoding = request.query.descriptorSetEncoding;
   return idempotently('descriptors_request_id', () =>
     x.db.tx('createEventGroupMetadataDescriptor', async (tx) => {
-      const earlier = await findDescriptorByRequestId(tx, provider, request.requestId);
+      const id = x.newId();
+      // In this order: who waited for the lock finds what the same request made meanwhile.
+      const [types, earlier] = await Promise.all([
+        findTypes(x, tx, provider, id, set),
+        findDescriptorByRequestId(tx, provider, request.requestId),
+      ]);
       if (earlier !== undefined) {
         tx.rollback();
         requireSameContent(earlier.hash, hash, request.requestId!, nameOf(earlier.descriptor));
-        return view(earlier.descriptor, encoding);
+        const existing = view(earlier.descriptor, encoding);
+        return request.validateOnly ? asValidated(existing, []) : existing;
       }
-      call.findings = findings;
+      const refusable = [...packageFindings(set.messagesWithoutPackage), ...types.own];
+      call.findings = [...refusable, ...types.others];
       const now = x.clock();
       const descriptor: DescriptorRecord = {
-        id: x.newId(),
+        id,
         provider,
-        descriptorSet: bytes,
+        descriptorSet: set.bytes,
         version: 1,
         createTime: now,
         updateTime: now,
       };
       if (request.validateOnly) {
         tx.rollback();
-        return asValidated(view(descriptor, encoding), findings);
+        return asValidated(view(descriptor, encoding), call.findings);
       }
-      enforce(x.checks, findings);
+      enforce(x.checks, refusable);
       insertDescriptor(
         tx,
         descriptor,
         request.requestId === undefined ? undefined : { id: request.requestId, hash },
       );
+      insertTypes(tx, id, set.messageTypes);
       record(tx, call, 'createEventGroupMetadataDescriptor', descriptor);
       return view(descriptor, encoding);
     }),
@@ -125,30 +146,55 @@ export async function updateEventGroupMetadataDescriptor(
 ): Promise<EventGroupMetadataDescriptor> {
   const provider = partyName('dataProvider', request.params.dataProvider);
   const id = request.params.eventGroupMetadataDescriptor;
-  const { bytes, findings } = readSet(request.body.descriptorSet);
+  const set = readSet(request.body.descriptorSet);
   const encoding = request.query.descriptorSetEncoding;
   return x.db.tx('updateEventGroupMetadataDescriptor', async (tx) => {
-    const before = await lockDescriptor(tx, provider, id);
+    const [types, before] = await Promise.all([
+      findTypes(x, tx, provider, id, set),
+      lockDescriptor(tx, provider, id),
+    ]);
     if (before === undefined) throw notFound(nameOf({ provider, id }));
-    call.findings = findings;
+    const breaking = diffDescriptorSets(before.descriptorSet, set.bytes).filter((c) => c.breaking);
+    const eventGroups = breaking.length === 0 ? 0 : await countEventGroups(tx, id);
+    const refusable = [
+      ...packageFindings(set.messagesWithoutPackage),
+      ...types.own,
+      ...schemaChangeFindings(breaking, eventGroups),
+    ];
+    call.findings = [...refusable, ...types.others];
     const after: DescriptorRecord = {
       ...before,
-      descriptorSet: bytes,
+      descriptorSet: set.bytes,
       version: before.version + 1,
       updateTime: strictlyAfter(x.clock(), before.updateTime),
     };
     if (request.validateOnly) {
       tx.rollback();
-      return asValidated(view(after, encoding), findings);
+      return asValidated(view(after, encoding), call.findings);
     }
-    enforce(x.checks, findings);
+    enforce(x.checks, refusable);
     updateDescriptor(tx, after);
+    replaceTypes(tx, id, set.messageTypes);
     record(tx, call, 'updateEventGroupMetadataDescriptor', after);
     return view(after, encoding);
   });
 }
 
-function record(tx: Parameters<typeof audit>[0], call: Call, operation: string, d: DescriptorRecord): void {
+export async function diffEventGroupMetadataDescriptor(
+  x: Exchange,
+  _call: Call,
+  { params, body }: RequestOf<'diffEventGroupMetadataDescriptor'>,
+): Promise<SchemaDiff> {
+  const provider = partyName('dataProvider', params.dataProvider);
+  const id = params.eventGroupMetadataDescriptor;
+  const { bytes } = readSet(body.descriptorSet);
+  const found = await getDescriptor(x.db, provider, id);
+  if (found === undefined) throw notFound(nameOf({ provider, id }));
+  const changes = diffDescriptorSets(found.descriptorSet, bytes);
+  return { compatible: !changes.some((change) => change.breaking), changes };
+}
+
+function record(tx: Transaction, call: Call, operation: string, d: DescriptorRecord): void {
   audit(tx, {
     time: d.updateTime,
     principal: call.principal.name,

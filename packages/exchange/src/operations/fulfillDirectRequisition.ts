@@ -1,9 +1,12 @@
 import { invalid, parseName, type RequestOf, type Requisition } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
+import { requireNoneRevoked } from '../domain/certificate.ts';
 import { enforce, inspectResult } from '../domain/findings.ts';
 import { fulfil } from '../domain/measurement.ts';
+import { trustCheck } from '../domain/trust.ts';
+import { revokedCertificates, shareCertificates } from '../sql/certificates.ts';
 import { lockByRequisition } from '../sql/measurements.ts';
-import { shareCertificates } from '../sql/parties.ts';
+import { rootsForParties } from '../sql/trustedRoots.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
 import { foundRequisition, viewOwn } from './requisitions.ts';
@@ -19,19 +22,23 @@ export async function fulfillDirectRequisition(
   if (certificate.dataProvider !== params.dataProvider) {
     throw invalid([{ field: 'certificate', description: `must be a certificate of ${provider}` }]);
   }
-  call.findings = inspectResult(body.encryptedResult.typeUrl);
 
   const after = await changeMeasurement(x, call, {
     name: 'fulfillDirectRequisition',
     validateOnly: request.validateOnly,
     load: async (tx) => {
-      const [aggregate, certificates] = await Promise.all([
+      const [aggregate, certificates, revoked, roots] = await Promise.all([
         lockByRequisition(tx, provider, params.requisition),
         shareCertificates(tx, [{ party: provider, id: certificate.certificate }]),
+        // Not shared: a revocation that commits from here on comes after this fulfilment.
+        revokedCertificates(tx, provider, params.requisition),
+        rootsForParties(tx, [provider]),
       ]);
       return {
-        aggregate: foundRequisition(aggregate, provider, params.requisition),
+        aggregate: await foundRequisition(tx, aggregate, provider, params.requisition),
         certificate: certificates.get(body.certificate),
+        revoked,
+        roots,
       };
     },
     decide: (loaded, now) => {
@@ -43,6 +50,11 @@ export async function fulfillDirectRequisition(
         certificate: loaded.certificate,
       };
       const change = fulfil(loaded.aggregate, params.requisition, input, now);
+      requireNoneRevoked(loaded.revoked);
+      call.findings = [
+        ...inspectResult(body.encryptedResult.typeUrl),
+        ...trustCheck(loaded.roots, now)('certificate', loaded.certificate!),
+      ];
       if (!request.validateOnly) enforce(x.checks, call.findings);
       return change;
     },

@@ -9,10 +9,13 @@ import {
   type ResponseOf,
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
+import { type Aggregate, measurementClosed } from '../domain/measurement.ts';
+import type { Queryable } from '../sql/db.ts';
 import { getMeasurement as get, getMeasurements, listMeasurements as list } from '../sql/measurements.ts';
+import { getTombstones } from '../sql/retention.ts';
 import type { Call, Exchange } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';
-import { measurementName, viewMeasurement } from './views.ts';
+import { measurementName, viewMeasurement, viewTombstone } from './views.ts';
 
 export function measurementNotFound(consumer: string, id: string): ExchangeError {
   const measurement = measurementName({ consumer, id });
@@ -21,15 +24,34 @@ export function measurementNotFound(consumer: string, id: string): ExchangeError
   });
 }
 
-export async function getMeasurement(
+/** The locked aggregate; a removed measurement is closed for good. */
+export async function foundMeasurement(
+  tx: Queryable,
+  aggregate: Aggregate | undefined,
+  consumer: string,
+  id: string,
+): Promise<Aggregate> {
+  if (aggregate !== undefined) return aggregate;
+  const tombstone = (await getTombstones(tx, consumer, [id])).get(id);
+  throw tombstone === undefined ? measurementNotFound(consumer, id) : measurementClosed(tombstone);
+}
+
+/** A measurement as it is now, or what is left of it. */
+export async function readMeasurement(db: Queryable, consumer: string, id: string): Promise<Measurement> {
+  const found = await get(db, consumer, id);
+  if (found !== undefined) return viewMeasurement(found);
+  const tombstone = (await getTombstones(db, consumer, [id])).get(id);
+  if (tombstone === undefined) throw measurementNotFound(consumer, id);
+  return viewTombstone(tombstone);
+}
+
+export function getMeasurement(
   x: Exchange,
   _call: Call,
   { params }: RequestOf<'getMeasurement'>,
 ): Promise<Measurement> {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
-  const found = await get(x.db, consumer, params.measurement);
-  if (found === undefined) throw measurementNotFound(consumer, params.measurement);
-  return viewMeasurement(found);
+  return readMeasurement(x.db, consumer, params.measurement);
 }
 
 export async function batchGetMeasurements(
@@ -45,12 +67,19 @@ export async function batchGetMeasurements(
   const ids = names.map((name) => name.measurement);
   const answer = await getMeasurements(x.db, consumer, ids, MAX_BATCH_BYTES);
   const existing = 'found' in answer ? answer.found : answer.tooLarge;
-  const missing = ids.find((id) => !existing.has(id));
-  if (missing !== undefined) throw measurementNotFound(consumer, missing);
+  const missing = ids.filter((id) => !existing.has(id));
+  const tombstones = missing.length > 0 ? await getTombstones(x.db, consumer, missing) : new Map();
+  const absent = missing.find((id) => !tombstones.has(id));
+  if (absent !== undefined) throw measurementNotFound(consumer, absent);
   if ('tooLarge' in answer) {
     throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
   }
-  return { measurements: ids.map((id) => viewMeasurement(answer.found.get(id)!)) };
+  return {
+    measurements: ids.map((id) => {
+      const aggregate = answer.found.get(id);
+      return aggregate ? viewMeasurement(aggregate) : viewTombstone(tombstones.get(id)!);
+    }),
+  };
 }
 
 export async function listMeasurements(

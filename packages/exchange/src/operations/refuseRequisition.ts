@@ -18,7 +18,7 @@ export async function refuseRequisition(
     validateOnly: request.validateOnly,
     load: async (tx) => {
       const aggregate = await lockByRequisition(tx, provider, params.requisition);
-      return { aggregate: foundRequisition(aggregate, provider, params.requisition) };
+      return { aggregate: await foundRequisition(tx, aggregate, provider, params.requisition) };
     },
     decide: ({ aggregate }, now) => refuse(aggregate, params.requisition, body, now),
   });

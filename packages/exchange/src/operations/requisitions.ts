@@ -8,18 +8,19 @@ import {
   type ResponseOf,
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
-import type { Aggregate } from '../domain/measurement.ts';
-import { getMeasurement } from '../sql/measurements.ts';
+import { type Aggregate, requisitionClosed } from '../domain/measurement.ts';
+import type { Queryable } from '../sql/db.ts';
 import {
   getRequisition as getByProvider,
   getRequisitionOfMeasurement,
   listRequisitions as list,
   type RequisitionListQuery,
 } from '../sql/requisitions.ts';
+import { getRequisitionTombstone } from '../sql/retention.ts';
 import type { Call, Exchange } from './context.ts';
-import { measurementNotFound } from './measurements.ts';
+import { readMeasurement } from './measurements.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';
-import { asValidated, viewRequisition } from './views.ts';
+import { asValidated, viewRequisition, viewRequisitionTombstone } from './views.ts';
 
 function requisitionNotFound(name: string): ExchangeError {
   return new ExchangeError('REQUISITION_NOT_FOUND', `${name} does not exist.`, {
@@ -27,9 +28,18 @@ function requisitionNotFound(name: string): ExchangeError {
   });
 }
 
-export function foundRequisition(aggregate: Aggregate | undefined, provider: string, id: string): Aggregate {
-  if (aggregate === undefined) throw requisitionNotFound(`${provider}/requisitions/${id}`);
-  return aggregate;
+/** The locked aggregate; a removed requisition is closed for good. */
+export async function foundRequisition(
+  tx: Queryable,
+  aggregate: Aggregate | undefined,
+  provider: string,
+  id: string,
+): Promise<Aggregate> {
+  if (aggregate !== undefined) return aggregate;
+  const name = `${provider}/requisitions/${id}`;
+  const tombstone = await getRequisitionTombstone(tx, { provider }, id);
+  if (tombstone === undefined) throw requisitionNotFound(name);
+  throw requisitionClosed(name, tombstone.state);
 }
 
 /** A requisition of a changed aggregate, for the provider that changed it. */
@@ -44,29 +54,38 @@ export function viewOwn(
   return validateOnly ? asValidated(view, findings) : view;
 }
 
+/** What is left of a requisition whose measurement the retention removed. */
+export async function tombstoneOf(
+  x: Exchange,
+  name: string,
+  by: Parameters<typeof getRequisitionTombstone>[1],
+  id: string,
+): Promise<Requisition> {
+  const tombstone = await getRequisitionTombstone(x.db, by, id);
+  if (tombstone === undefined) throw requisitionNotFound(name);
+  return viewRequisitionTombstone(name, tombstone);
+}
+
 export async function getRequisition(
   x: Exchange,
   _call: Call,
-  { params }: RequestOf<'getRequisition'>,
+  { params, path }: RequestOf<'getRequisition'>,
 ): Promise<Requisition> {
   const provider = partyName('dataProvider', params.dataProvider);
   const found = await getByProvider(x.db, provider, params.requisition);
-  if (found === undefined) throw requisitionNotFound(`${provider}/requisitions/${params.requisition}`);
+  if (found === undefined) return tombstoneOf(x, path, { provider }, params.requisition);
   return viewRequisition(found.requisition, found.measurement, 'dataProvider');
 }
 
 export async function getMeasurementRequisition(
   x: Exchange,
   _call: Call,
-  { params }: RequestOf<'getMeasurementRequisition'>,
+  { params, path }: RequestOf<'getMeasurementRequisition'>,
 ): Promise<Requisition> {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
-  const found = await getRequisitionOfMeasurement(x.db, consumer, params.measurement, params.requisition);
-  if (found === undefined) {
-    throw requisitionNotFound(
-      `${consumer}/measurements/${params.measurement}/requisitions/${params.requisition}`,
-    );
-  }
+  const { measurement, requisition } = params;
+  const found = await getRequisitionOfMeasurement(x.db, consumer, measurement, requisition);
+  if (found === undefined) return tombstoneOf(x, path, { consumer, measurement }, requisition);
   return viewRequisition(found.requisition, found.measurement, 'measurementConsumer');
 }
 
@@ -89,9 +108,7 @@ export async function listMeasurementRequisitions(
   const scope: ListScope = ['listMeasurementRequisitions', `${consumer}/${params.measurement}`];
   const answer = await page(x, 'measurementConsumer', scope, parent, query);
   // Every measurement has requisitions, but a filter may leave none: only then look for the parent.
-  if (answer.requisitions.length === 0 && !(await getMeasurement(x.db, consumer, params.measurement))) {
-    throw measurementNotFound(consumer, params.measurement);
-  }
+  if (answer.requisitions.length === 0) await readMeasurement(x.db, consumer, params.measurement);
   return answer;
 }
 

@@ -1,8 +1,9 @@
-import { ExchangeError, type RequestOf, type Timeline, WILDCARD } from '@measurement-exchange/contract';
+import { type RequestOf, type Timeline, WILDCARD } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { type TransitionRow, transitionsOfMeasurement, transitionsOfRequisition } from '../sql/log.ts';
 import type { Call, Exchange } from './context.ts';
-import { measurementNotFound } from './measurements.ts';
+import { readMeasurement } from './measurements.ts';
+import { tombstoneOf } from './requisitions.ts';
 import { measurementName } from './views.ts';
 
 /** The consumer sees the measurement and all its requisitions. */
@@ -13,7 +14,7 @@ export async function getMeasurementTimeline(
 ): Promise<Timeline> {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const rows = await transitionsOfMeasurement(x.db, consumer, params.measurement);
-  if (rows.length === 0) throw measurementNotFound(consumer, params.measurement);
+  if (rows.length === 0) await readMeasurement(x.db, consumer, params.measurement);
   const name = measurementName({ consumer, id: params.measurement });
   return {
     transitions: rows.map((row) =>
@@ -31,11 +32,8 @@ export async function getRequisitionTimeline(
   const provider = partyName('dataProvider', params.dataProvider);
   const name = `${provider}/requisitions/${params.requisition}`;
   const rows = await transitionsOfRequisition(x.db, provider, params.requisition);
-  if (rows.length === 0) {
-    throw new ExchangeError('REQUISITION_NOT_FOUND', `${name} does not exist.`, {
-      metadata: { requisition: name },
-    });
-  }
+  // The log of a removed requisition went with it.
+  if (rows.length === 0) await tombstoneOf(x, name, { provider }, params.requisition);
   const isRival = (actor: string) => actor.startsWith('dataProviders/') && actor !== provider;
   return {
     transitions: rows.map((row) => ({

@@ -12,13 +12,14 @@ import {
   type MeasurementRecord,
   type RequisitionRecord,
 } from '../domain/measurement.ts';
-import type { CertificateRecord } from '../sql/parties.ts';
+import type { CertificateRecord } from '../sql/certificates.ts';
+import type { MeasurementTombstone, RequisitionTombstone } from '../sql/retention.ts';
 
 export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' | 'id'>): string {
   return `${measurement.consumer}/measurements/${measurement.id}`;
 }
 
-function certificateName(party: string, id: string): string {
+export function certificateName(party: string, id: string): string {
   return `${party}/certificates/${id}`;
 }
 
@@ -85,6 +86,16 @@ export function viewRequisition(
 
 function protocolConfig(m: MeasurementRecord): ProtocolConfig {
   return { measurementType: m.measurementType, [m.protocol]: {} };
+}
+
+export function viewTombstone({ id, consumer, ...left }: MeasurementTombstone): Measurement {
+  return { name: measurementName({ consumer, id }), ...left };
+}
+
+/** `name` in the form of the view it was asked for in. */
+export function viewRequisitionTombstone(name: string, t: RequisitionTombstone): Requisition {
+  const { state, createTime, updateTime, deleteTime } = t;
+  return { name, state, createTime, updateTime, deleteTime };
 }
 
 export function viewCertificate(c: CertificateRecord): Certificate {

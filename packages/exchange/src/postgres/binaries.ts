@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 export type Binaries = { initdb: string; postgres: string };
 
@@ -22,6 +24,12 @@ export function findBinaries(): Binaries {
     }
   }
   return binaries;
+}
+
+/** The version npm brought: `18.4`. */
+export async function binariesVersion(): Promise<string> {
+  const { stdout } = await promisify(execFile)(findBinaries().postgres, ['--version']);
+  return /\d+(\.\d+)*/.exec(stdout)![0];
 }
 
 function packageEntry(platform: string): string {

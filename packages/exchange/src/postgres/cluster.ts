@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { lchown, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { lchown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, spawnAs } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import { type Binaries, binariesVersion } from './binaries.ts';
 
 export const superuser = 'mex_owner';
 
-const unfinished = 'pg-unfinished-';
+/** What a cluster's directory is named by until it is complete. */
+export const unfinished = 'pg-unfinished-';
 
 /**
  * Makes the cluster. In a directory beside, renamed when it is complete and on disk: a start that was
@@ -64,12 +65,23 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
 }
 
 /** Gives the cluster to the account, when root made it for another one before. */
-export async function giveCluster(clusterDir: string, account: Account): Promise<void> {
+export async function giveCluster(clusterDir: string, account: Pick<Account, 'uid' | 'gid'>): Promise<void> {
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);
   }
   // Last, as it is what says that nothing is left to do.
   await lchown(clusterDir, account.uid, account.gid);
+}
+
+/** PostgreSQL reads only clusters of its own major version, and says so less plainly. */
+export async function requireSameMajor(clusterDir: string): Promise<void> {
+  const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
+  const ours = await binariesVersion();
+  if (ours.split('.', 1)[0] === made) return;
+  throw new Error(
+    `${clusterDir} is of PostgreSQL ${made}, and npm brought ${ours}, which cannot read it. ` +
+      'Run the version of the exchange that you ran before; docs/operating.md says under Upgrading how to go on.',
+  );
 }
 
 export function hasCluster(clusterDir: string): boolean {

@@ -262,6 +262,12 @@ describe('the folder', () => {
 /** Whether another account can run what is in this checkout. */
 const reachable = othersMayEnter(import.meta.dirname);
 
+it('says what to do about a cluster of another major version', async () => {
+  startedEarlier();
+  writeFileSync(join(dataDir, 'pg/PG_VERSION'), '17\n');
+  await expect(start()).rejects.toThrow(/pg is of PostgreSQL 17, and npm brought 18\..*Upgrading/);
+});
+
 describe.runIf(isRoot)('root', () => {
   it.runIf(reachable)('without user namespaces gives the cluster to nobody', async () => {
     startedEarlier();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, chooseAccount, spawnAs } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { createCluster, giveCluster, hasCluster, superuser } from './cluster.ts';
+import { createCluster, giveCluster, hasCluster, requireSameMajor, superuser } from './cluster.ts';
 import { type Connection, connectionUrl, openDatabase, type ServerFacts } from './connection.ts';
 import { openLog } from './log.ts';
 import { type Cluster, findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
@@ -86,6 +86,7 @@ async function launch(
   connection: Connection,
   log: Log,
 ): Promise<ServerFacts> {
+  await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
   await chmod(cluster.path, 0o700); // a copy put back may be open to others, which PostgreSQL refuses
   const serverLog = await openLog(join(dataDir, 'postgres.log'));

@@ -134,6 +134,17 @@ export function updateDescriptor(tx: Transaction, d: DescriptorRecord): void {
   tx.last(UPDATE, [d.id, d.descriptorSet, d.version, d.updateTime]);
 }
 
+const COUNT_EVENT_GROUPS = sql(
+  'descriptor_count_event_groups',
+  `SELECT count(*) AS count FROM event_groups WHERE descriptor = $1 AND state = 'ACTIVE'`,
+);
+
+/** How many active event groups refer to it. */
+export async function countEventGroups(db: Queryable, id: string): Promise<number> {
+  const [row] = await db.query<{ count: bigint }>(COUNT_EVENT_GROUPS, [id]);
+  return Number(row!.count);
+}
+
 function descriptorOf(row: Row): DescriptorRecord {
   return {
     id: row.id,

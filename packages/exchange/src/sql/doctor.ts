@@ -1,10 +1,16 @@
 /** Looks through a live database for anything that the exchange promises will never be there. */
 import pg from 'pg';
-import { type Check, type CheckInfo, MAX_EXAMPLES } from './doctor/check.ts';
+import { auditChecks } from './doctor/audit.ts';
+import { certificateChecks } from './doctor/certificates.ts';
+import { type Check, type CheckInfo, type Found, MAX_EXAMPLES } from './doctor/check.ts';
+import { descriptorChecks } from './doctor/descriptors.ts';
+import { eventGroupChecks } from './doctor/eventGroups.ts';
 import { logChecks } from './doctor/logs.ts';
 import { measurementChecks } from './doctor/measurements.ts';
+import { referenceChecks } from './doctor/references.ts';
 import { rowChecks } from './doctor/rows.ts';
 import { serverChecks } from './doctor/server.ts';
+import { tombstoneChecks } from './doctor/tombstones.ts';
 import { schemaState } from './migrate.ts';
 
 /** A check that was not silent. */
@@ -30,9 +36,20 @@ const FOREIGN: CheckInfo = {
     'The database has a migration that this version does not know or has otherwise; no other check was made.',
   remedy: 'Run the version that migrated it, or restore a backup made before.',
 };
-const STATEMENTS: Check[] = [...measurementChecks, ...logChecks, ...rowChecks, ...serverChecks];
+const OF_THE_TABLES: Check[] = [
+  ...measurementChecks,
+  ...tombstoneChecks,
+  ...certificateChecks,
+  ...descriptorChecks,
+  ...eventGroupChecks,
+  ...logChecks,
+  ...auditChecks,
+  ...referenceChecks,
+  ...rowChecks,
+  ...serverChecks,
+];
 
-export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FOREIGN, ...STATEMENTS];
+export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FOREIGN, ...OF_THE_TABLES];
 
 export interface DoctorOptions {
   connection: pg.ClientConfig;
@@ -80,7 +97,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ai
     // The other checks are about the tables of this version.
     if (ailments.length > 0) return ailments;
 
-    for (const check of STATEMENTS) {
+    for (const check of OF_THE_TABLES) {
       const { names, rows } = await ask(client, check);
       conclude(check, names, rows);
     }
@@ -90,11 +107,10 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ai
   }
 }
 
-async function ask(client: pg.Client, { id, statement, values }: Check) {
+async function ask(client: pg.Client, check: Check): Promise<Found> {
   try {
-    const found: { name: string; rows: string }[] = (await client.query({ ...statement, values })).rows;
-    return { names: found.map((row) => row.name), rows: Number(found[0]?.rows ?? 0) };
+    return await check.find(client);
   } catch (error) {
-    throw new Error(`The check ${id} could not be made: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The check ${check.id} could not be made: ${(error as Error).message}`, { cause: error });
   }
 }

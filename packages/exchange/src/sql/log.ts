@@ -1,6 +1,7 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
+import { hasMore, type Page } from './measurements.ts';
 
 export interface TransitionRow {
   /** '' for the measurement itself. */
@@ -62,4 +63,45 @@ export function audit(
   },
 ): void {
   tx.last(AUDIT, [entry.time, entry.principal, entry.operation, entry.name, entry.version, entry.requestId]);
+}
+
+export interface AuditRecord {
+  time: Timestamp;
+  principal: string;
+  operation: string;
+  name: string;
+  requestId: string;
+  xid: string;
+  seq: string;
+}
+
+function auditStatement(name: string, condition: string) {
+  return sql(
+    name,
+    `WITH candidates AS MATERIALIZED (
+       SELECT time, principal, operation, name, request_id, xid, seq FROM audit_entries
+        WHERE ${condition} AND (xid, seq) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+        ORDER BY xid, seq LIMIT $3::int + 1
+     )
+     SELECT * FROM (
+       SELECT *, count(*) OVER () AS candidates, row_number() OVER (ORDER BY xid, seq) AS nth FROM candidates
+     ) page WHERE nth <= $3::int ORDER BY nth`,
+  );
+}
+const AUDIT_ALL = auditStatement('audit_list', 'true');
+const AUDIT_OF_NAME = auditStatement('audit_list_of_name', 'name = $4');
+
+export async function listAudit(
+  db: Queryable,
+  name: string | undefined,
+  after: { xid: string; seq: string },
+  limit: number,
+): Promise<Page<AuditRecord>> {
+  const page = [after.xid, after.seq, limit];
+  const rows =
+    name === undefined ? await db.query(AUDIT_ALL, page) : await db.query(AUDIT_OF_NAME, [...page, name]);
+  return {
+    items: rows.map((row) => ({ ...row, requestId: row.request_id, seq: String(row.seq) }) as AuditRecord),
+    more: hasMore(rows),
+  };
 }

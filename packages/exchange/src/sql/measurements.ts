@@ -16,21 +16,29 @@ export interface Author {
   findings: Finding[];
 }
 
+/** Values of any length: as they are, or left out. */
+type Long = (column: string) => string;
+const whole: Long = (column) => column;
+const leftOut: Long = () => `''::bytea`;
+
 /** Columns of the measurement `m`; the long ones only beside its first requisition. */
-const MEASUREMENT_COLUMNS = `
+const measurementColumns = (long: Long) => `
   m.id AS m_id, m.consumer, m.certificate AS m_certificate,
-  CASE WHEN r.ordinal = 0 THEN m.spec_message END AS spec_message,
-  CASE WHEN r.ordinal = 0 THEN m.spec_signature END AS spec_signature, m.spec_algorithm,
+  CASE WHEN r.ordinal = 0 THEN ${long('m.spec_message')} END AS spec_message,
+  CASE WHEN r.ordinal = 0 THEN ${long('m.spec_signature')} END AS spec_signature, m.spec_algorithm,
   m.reference_id, m.measurement_type, m.protocol, m.state AS m_state, m.failure_reason, m.failure_message,
   m.version AS m_version, m.create_time AS m_create_time, m.update_time AS m_update_time`;
 
-export const REQUISITION_COLUMNS = `
-  r.id, r.provider, r.certificate, r.public_key_type, r.public_key_data, r.public_key_format,
-  r.spec_ciphertext, r.spec_type_url, r.disclosed_nonce, r.nonce_hash, r.state,
-  r.refusal_justification, r.refusal_message, r.nonce, r.result_certificate, r.result_ciphertext,
-  r.result_type_url, r.fulfillment_context, r.version, r.create_time, r.update_time`;
+const requisitionColumns = (long: Long) => `
+  r.id, r.provider, r.certificate, r.public_key_type, ${long('r.public_key_data')} AS public_key_data,
+  r.public_key_format, ${long('r.spec_ciphertext')} AS spec_ciphertext, r.spec_type_url, r.disclosed_nonce,
+  r.nonce_hash, r.state, r.refusal_justification, r.refusal_message, r.nonce, r.result_certificate,
+  ${long('r.result_ciphertext')} AS result_ciphertext, r.result_type_url, r.fulfillment_context, r.version,
+  r.create_time, r.update_time`;
 
-const AGGREGATE = `SELECT ${MEASUREMENT_COLUMNS}, ${REQUISITION_COLUMNS}`;
+export const REQUISITION_COLUMNS = requisitionColumns(whole);
+const AGGREGATE = `SELECT ${measurementColumns(whole)}, ${REQUISITION_COLUMNS}`;
+const OUTLINE = `SELECT ${measurementColumns(leftOut)}, ${requisitionColumns(leftOut)}`;
 
 /** Bytes of a measurement in an answer, roughly: TOASTed values are sized without being read. */
 const SIZE = `
@@ -199,12 +207,35 @@ export async function lockByRequisition(
   return aggregates(rows)[0];
 }
 
-const FIND_REQUEST = sql(
-  'measurement_find_request',
-  'SELECT id, request_hash FROM measurements WHERE consumer = $1 AND request_id = $2',
+export const PENDING = `m.state IN ('AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING')`;
+
+const LOCK_MANY = sql(
+  'measurement_lock_many',
+  'SELECT 1 FROM measurements WHERE id = ANY($1) ORDER BY id FOR UPDATE',
+);
+const LOAD_PENDING = sql(
+  'measurement_load_pending',
+  `${OUTLINE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
+    WHERE m.id = ANY($1) AND ${PENDING} ORDER BY m.id, r.ordinal`,
 );
 
-/** The measurement an earlier request with this ID made. */
+/**
+ * Those of them that are still pending, to be ended. What they hold is left out: ending a measurement neither
+ * reads nor writes it, and a hundred of them may hold 400 MiB.
+ */
+export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Aggregate[]> {
+  const [, rows] = await Promise.all([tx.query(LOCK_MANY, [ids]), tx.query(LOAD_PENDING, [ids])]);
+  return aggregates(rows);
+}
+
+const FIND_REQUEST = sql(
+  'measurement_find_request',
+  `SELECT id, request_hash FROM measurements WHERE consumer = $1 AND request_id = $2
+   UNION ALL
+   SELECT id, request_hash FROM measurement_tombstones WHERE consumer = $1 AND request_id = $2`,
+);
+
+/** The measurement an earlier request with this ID made, removed or not. */
 export async function findByRequestId(
   db: Queryable,
   consumer: string,
@@ -283,8 +314,11 @@ export function insertMeasurement(
 const UPDATE = sql(
   'measurement_update',
   `WITH m AS (
-     UPDATE measurements SET state = $2, failure_reason = $3, failure_message = $4, version = $5, update_time = $6
-      WHERE id = $1 AND version = $7 AND $5::int > $7::int RETURNING 1
+     UPDATE measurements o SET state = n.state, failure_reason = n.reason, failure_message = n.message,
+            version = n.version, update_time = n.update_time
+       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[])
+         AS n(id, expected, state, reason, message, version, update_time)
+      WHERE o.id = n.id AND o.version = n.expected RETURNING 1
    ), r AS (
      UPDATE requisitions q SET state = n.state, refusal_justification = n.justification,
             refusal_message = n.refusal_message, nonce = n.nonce, result_certificate = n.certificate,
@@ -294,41 +328,49 @@ const UPDATE = sql(
                    $15::bytea[], $16::text[], $17::text[], $18::int[], $19::timestamptz[])
          AS n(id, expected, state, justification, refusal_message, nonce, certificate, ciphertext, type_url, context,
               version, update_time)
-      WHERE q.id = n.id AND q.measurement = $1 AND q.version = n.expected RETURNING 1
+      WHERE q.id = n.id AND q.version = n.expected RETURNING 1
    ), log AS (
      INSERT INTO transitions (${LOG_COLUMNS})
-     SELECT $1, s.requisition, s.version, s.from_state, s.to_state, s.time, $20, s.cause, $21,
+     SELECT s.measurement, s.requisition, s.version, s.from_state, s.to_state, s.time, $20, s.cause, $21,
             CASE WHEN s.n = 1 THEN $22::jsonb END
-       FROM unnest($23::text[], $24::int[], $25::text[], $26::text[], $27::timestamptz[], $28::text[])
-         WITH ORDINALITY AS s(requisition, version, from_state, to_state, time, cause, n)
+       FROM unnest($23::text[], $24::text[], $25::int[], $26::text[], $27::text[], $28::timestamptz[], $29::text[])
+         WITH ORDINALITY AS s(measurement, requisition, version, from_state, to_state, time, cause, n)
       ORDER BY s.n
    )
    SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r),
-                      cardinality($8::text[]) + CASE WHEN $5::int > $7::int THEN 1 ELSE 0 END)`,
+                      cardinality($1::text[]) + cardinality($8::text[]))`,
 );
 
 /** Only changed rows, each with its expected version; the log rows go with them. */
-export function saveMeasurement(
+export function saveMeasurement(tx: Transaction, before: Aggregate, change: Change, author: Author): void {
+  saveMeasurements(tx, [{ before, change }], author);
+}
+
+/** Several at once: a hundred in one statement take a fifth of the time of a hundred statements. */
+export function saveMeasurements(
   tx: Transaction,
-  before: Aggregate,
-  { after, steps }: Change,
+  all: { before: Aggregate; change: Change }[],
   author: Author,
 ): void {
-  const m = after.measurement;
-  const changed = after.requisitions
-    .map((r, i) => ({ r, expected: before.requisitions[i]!.version }))
-    .filter(({ r, expected }) => r.version !== expected);
-  const rs = changed.map(({ r }) => r);
+  const changed = <T extends { version: number }>(before: T, after: T) =>
+    after.version === before.version ? [] : [{ ...after, expected: before.version }];
+  const ms = all.flatMap(({ before, change }) => changed(before.measurement, change.after.measurement));
+  const rs = all.flatMap(({ before, change }) =>
+    change.after.requisitions.flatMap((r, i) => changed(before.requisitions[i]!, r)),
+  );
+  const steps = all.flatMap(({ before: { measurement }, change }) =>
+    change.steps.map((step) => ({ ...step, measurement: measurement.id })),
+  );
   tx.last(UPDATE, [
-    m.id,
-    m.state,
-    m.failure?.reason,
-    m.failure?.message,
-    m.version,
-    m.updateTime,
-    before.measurement.version,
+    ms.map((m) => m.id),
+    ms.map((m) => m.expected),
+    ms.map((m) => m.state),
+    ms.map((m) => m.failure?.reason),
+    ms.map((m) => m.failure?.message),
+    ms.map((m) => m.version),
+    ms.map((m) => m.updateTime),
     rs.map((r) => r.id),
-    changed.map(({ expected }) => expected),
+    rs.map((r) => r.expected),
     rs.map((r) => r.state),
     rs.map((r) => r.refusal?.justification),
     rs.map((r) => r.refusal?.message),
@@ -342,6 +384,7 @@ export function saveMeasurement(
     author.actor,
     author.requestId,
     findingsOf(author),
+    steps.map((s) => s.measurement),
     steps.map((s) => s.requisition ?? ''),
     steps.map((s) => s.version),
     steps.map((s) => s.from),

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
+import { fillDescriptorTypes } from './descriptorTypes.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any number will do, as long as every exchange takes the same one. */
@@ -74,6 +75,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       ]);
       await client.query('COMMIT');
     }
+    await fillDescriptorTypes(client);
     if (options.appRole !== undefined) await grant(client, options.appRole);
     return pending.map((m) => m.name);
   } finally {
@@ -95,9 +97,10 @@ async function grant(client: pg.ClientBase, role: string): Promise<void> {
     GRANT USAGE ON SCHEMA public TO ${app};
     GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${app};
     GRANT INSERT, UPDATE ON parties, certificates, measurements, requisitions,
-      event_group_metadata_descriptors TO ${app};
-    GRANT INSERT ON settings TO ${app};
-    GRANT INSERT, DELETE ON principals TO ${app};
-    GRANT INSERT ON transitions, audit_entries TO ${app};
+      event_group_metadata_descriptors, event_groups TO ${app};
+    GRANT INSERT ON settings, transitions, audit_entries TO ${app};
+    GRANT INSERT, DELETE ON principals, trusted_roots, descriptor_types TO ${app};
+    GRANT INSERT, UPDATE, DELETE ON revocation_cascades TO ${app};
+    GRANT EXECUTE ON FUNCTION remove_measurements(text[], timestamptz) TO ${app};
     GRANT EXECUTE ON FUNCTION expect_rows(bigint, bigint) TO ${app};`);
 }

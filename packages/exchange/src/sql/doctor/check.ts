@@ -1,9 +1,9 @@
-import { type Statement, sql } from '../db.ts';
+import type pg from 'pg';
+import { sql } from '../db.ts';
 
 /** One question to the database. Silence is health; each row of the answer names something that is wrong. */
 export interface Check extends CheckInfo {
-  statement: Statement;
-  values: unknown[];
+  find(client: pg.ClientBase): Promise<Found>;
 }
 
 export interface CheckInfo {
@@ -17,6 +17,12 @@ export interface CheckInfo {
   remedy: string;
 }
 
+export interface Found {
+  /** The first of them. */
+  names: string[];
+  rows: number;
+}
+
 export const MAX_EXAMPLES = 5;
 
 /** `names` selects one column, name. */
@@ -26,7 +32,14 @@ export function check(info: Omit<CheckInfo, 'severity'>, names: string, values: 
     `SELECT name COLLATE "C" AS name, sum(count(*)) OVER () AS rows FROM (${names}) AS wrong
       GROUP BY 1 ORDER BY 1 LIMIT ${MAX_EXAMPLES}`,
   );
-  return { severity: 'error', ...info, statement, values };
+  return {
+    severity: 'error',
+    ...info,
+    async find(client) {
+      const { rows } = await client.query<{ name: string; rows: string }>({ ...statement, values });
+      return { names: rows.map((row) => row.name), rows: Number(rows[0]?.rows ?? 0) };
+    },
+  };
 }
 
 export function warning(...about: Parameters<typeof check>): Check {
@@ -38,6 +51,11 @@ export const RESTORE =
   'The exchange writes no such rows, so they were changed past it or damaged: find out what did it, and ' +
   'restore them from a backup.';
 
+export const CERTIFICATE_NAME = `c.party || '/certificates/' || c.id`;
+/** Of a measurement or of its tombstone; likewise a requisition. */
 export const MEASUREMENT_NAME = `m.consumer || '/measurements/' || m.id`;
 export const REQUISITION_NAME = `r.provider || '/requisitions/' || r.id`;
 export const DESCRIPTOR_NAME = `d.provider || '/eventGroupMetadataDescriptors/' || d.id`;
+export const EVENT_GROUP_NAME = `e.provider || '/eventGroups/' || e.id`;
+export const PRINCIPAL_NAME = `'principals/' || p.id`;
+export const TRUSTED_ROOT_NAME = `'trustedRoots/' || t.id`;

@@ -1,6 +1,6 @@
-/** The two append-only logs: do they tell how everything became what it is? */
+/** The transition log: does it tell how every measurement and requisition became what it is? */
 import { EDGES } from '../../domain/measurement.ts';
-import { type Check, check, DESCRIPTOR_NAME, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** Everything that has transitions, under the key of its log rows. */
 const LOGGED = `
@@ -82,28 +82,5 @@ export const logChecks: Check[] = [
       remedy: RESTORE,
     },
     stepsWhere('time <= previous_time'),
-  ),
-  check(
-    {
-      id: 'audit-missing',
-      meaning: 'A version of a descriptor has no audit entry: nobody knows who made it.',
-      remedy: RESTORE,
-    },
-    `SELECT ${DESCRIPTOR_NAME} AS name FROM event_group_metadata_descriptors d
-       LEFT JOIN audit_entries a ON a.name = ${DESCRIPTOR_NAME} AND a.version BETWEEN 1 AND d.version
-      GROUP BY ${DESCRIPTOR_NAME}, d.version HAVING count(DISTINCT a.version) < d.version`,
-  ),
-  check(
-    {
-      id: 'audit-unmatched',
-      meaning:
-        'An audit entry tells of a version of a descriptor that was never made, or that another one tells of.',
-      remedy: RESTORE,
-    },
-    `SELECT a.name FROM (
-       SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries
-        WHERE name LIKE '%/eventGroupMetadataDescriptors/%'
-     ) AS a LEFT JOIN event_group_metadata_descriptors d ON a.name = ${DESCRIPTOR_NAME}
-      WHERE d.id IS NULL OR a.version NOT BETWEEN 1 AND d.version OR a.nth > 1`,
   ),
 ];

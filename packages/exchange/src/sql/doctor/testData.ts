@@ -1,6 +1,10 @@
 /** For tests: a healthy database, written the way the exchange writes it. */
 import { createHash } from 'node:crypto';
-import type { Timestamp } from '@measurement-exchange/contract';
+import { create as message, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { releaseHold, revoke } from '../../domain/certificate.ts';
+import { type EventGroupContent, create as group, remove as removed } from '../../domain/eventGroup.ts';
 import {
   type Aggregate,
   type Change,
@@ -11,11 +15,18 @@ import {
   fulfil,
   refuse,
 } from '../../domain/measurement.ts';
-import type { Database } from '../db.ts';
+import { newParty, updateParty } from '../../domain/party.ts';
+import { insertCertificate, updateCertificate } from '../certificates.ts';
+import type { Database, Transaction } from '../db.ts';
 import { insertDescriptor, updateDescriptor } from '../descriptors.ts';
+import { insertTypes, replaceTypes } from '../descriptorTypes.ts';
+import { insertEventGroup, updateEventGroup } from '../eventGroups.ts';
 import { audit } from '../log.ts';
 import { insertMeasurement, saveMeasurement } from '../measurements.ts';
-import { ensureParty, insertCertificate, setPublicKey } from '../parties.ts';
+import { insertParty, saveParty, setPublicKey } from '../parties.ts';
+import { insertBinding } from '../principals.ts';
+import { removeMeasurements } from '../retention.ts';
+import { insertTrustedRoot } from '../trustedRoots.ts';
 
 export const BRAND = 'measurementConsumers/brand';
 export const TV = 'dataProviders/tv';
@@ -27,8 +38,9 @@ const AUTHOR = { actor: BRAND, requestId: 'request', findings: [] };
 const NONCE = 2n ** 64n - 5n;
 
 let second = 0;
+/** A second later each time. */
 function clock(): Timestamp {
-  return `2026-01-01T00:00:${String(++second).padStart(2, '0')}.000000Z`;
+  return timestampOf(Date.UTC(2026, 0, 1) + ++second * 1000);
 }
 
 function sha256(data: string | Uint8Array): Uint8Array {
@@ -46,15 +58,49 @@ function certificateOf(party: string) {
   };
 }
 
+function record(tx: Transaction, name: string, version: number, operation = 'operation'): void {
+  audit(tx, { time: clock(), principal: TV, operation, name, version, requestId: 'request' });
+}
+
+/** TV was updated once; RADIO's certificate was put on hold and released. */
 export async function addParties(db: Database): Promise<void> {
-  for (const party of [BRAND, TV, RADIO]) {
-    const certificate = certificateOf(party);
-    const der = { x509Der: Buffer.from(party), subjectKeyIdentifier: BYTES };
-    const name = `${party}/certificates/${certificate.id}`;
-    await ensureParty(db, party, 'A party', clock());
-    await insertCertificate(db, { ...certificate, ...der }, clock());
-    await setPublicKey(db, party, { message: BYTES, signature: BYTES, certificate: name }, clock());
+  for (const name of [BRAND, TV, RADIO]) {
+    const der = { x509Der: Buffer.from(name), subjectKeyIdentifier: Buffer.from(name) };
+    const certificate = { ...certificateOf(name), ...der, version: 1, createTime: clock() };
+    const party = newParty(name, { displayName: 'A party' }, clock());
+    await insertParty(db, party);
+    await insertCertificate(db, certificate, certificate.createTime);
+    await setPublicKey(db, name, { message: BYTES, signature: BYTES, certificate: certificate.id });
+    await db.tx('update', async (tx) => {
+      if (name === TV) {
+        saveParty(tx, updateParty(party, { displayName: 'TV' }, clock()));
+        record(tx, name, 2);
+      }
+      if (name === RADIO) {
+        const held = revoke(certificate, 'HOLD');
+        for (const next of [held, releaseHold(held, false)]) {
+          updateCertificate(tx, next);
+          record(tx, `${name}/certificates/${next.id}`, next.version);
+        }
+      }
+    });
   }
+}
+
+/** Who speaks for BRAND and for the operator, and a root for all and one for TV; one of each kind went again. */
+export async function addOperatorsThings(db: Database): Promise<void> {
+  const subject = { issuer: 'issuer', createTime: clock() };
+  const root = { subjectKeyIdentifier: BYTES, notBefore: clock(), notAfter: clock(), createTime: clock() };
+  await db.tx('administer', async (tx) => {
+    await insertBinding(tx, { ...subject, id: 'brand', subject: 'brand', resource: BRAND });
+    await insertBinding(tx, { ...subject, id: 'boss', subject: 'boss', resource: 'operator' });
+    await insertTrustedRoot(tx, { ...root, id: 'any', party: undefined, x509Der: BYTES });
+    await insertTrustedRoot(tx, { ...root, id: 'tv', party: TV, x509Der: BYTES });
+    for (const name of ['principals/brand', 'principals/gone', 'trustedRoots/tv', 'trustedRoots/gone']) {
+      record(tx, name, 1, 'create');
+    }
+    for (const name of ['principals/gone', 'trustedRoots/gone']) record(tx, name, 1, 'delete');
+  });
 }
 
 /** One in each state, named after the way it went, each with a requisition of TV and one of RADIO. */
@@ -85,6 +131,11 @@ export async function addMeasurements(db: Database): Promise<void> {
 
   const revoked = await add(db, 'revoked');
   await change(db, revoked, (now) => fail(revoked, 'certificateRevoked', 'A certificate was revoked.', now));
+
+  // Of this one a tombstone is left.
+  const old = await add(db, 'old');
+  await change(db, old, (now) => cancel(old, now, 'expired'));
+  await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
 }
 
 async function add(db: Database, id: string): Promise<Aggregate> {
@@ -138,18 +189,61 @@ function fulfilBy(provider: string, before: Aggregate, now: Timestamp): Change {
   return fulfil(before, requisition.id, input, now);
 }
 
+function setOf(type: string): Uint8Array {
+  const file = [{ name: `${type}.proto`, package: 'tv', messageType: [{ name: type }] }];
+  return toBinary(FileDescriptorSetSchema, message(FileDescriptorSetSchema, { file }));
+}
+
 /** Of TV, each at its second version. */
 export async function addDescriptors(db: Database): Promise<void> {
   for (const id of ['films', 'shows']) {
     const time = clock();
-    const first = { id, provider: TV, descriptorSet: BYTES, version: 1, createTime: time, updateTime: time };
+    const first = {
+      id,
+      provider: TV,
+      descriptorSet: setOf('Old'),
+      version: 1,
+      createTime: time,
+      updateTime: time,
+    };
     const name = `${TV}/eventGroupMetadataDescriptors/${id}`;
-    const entry = { time, principal: TV, operation: 'operation', name, requestId: 'request' };
     await db.tx('describe', async (tx) => {
       insertDescriptor(tx, first, { id: `${id}-request`, hash: sha256(id) });
-      audit(tx, { ...entry, version: 1 });
-      updateDescriptor(tx, { ...first, version: 2 });
-      audit(tx, { ...entry, version: 2 });
+      insertTypes(tx, id, ['tv.Old']);
+      record(tx, name, 1);
+      updateDescriptor(tx, { ...first, descriptorSet: setOf(id), version: 2 });
+      replaceTypes(tx, id, [`tv.${id}`]);
+      record(tx, name, 2);
+    });
+  }
+}
+
+/** Of TV for BRAND; the requestIds are those of the descriptors, which are a collection of their own. */
+export async function addEventGroups(db: Database): Promise<void> {
+  const blank: EventGroupContent = {
+    referenceId: 'reference',
+    mediaTypes: ['VIDEO'],
+    availability: { startTime: clock() },
+    brandName: 'brand',
+    campaignName: undefined,
+    encrypted: undefined,
+    readable: undefined,
+    publicKey: { '@type': 'type', data: BYTES, format: undefined },
+  };
+  const readable = { descriptor: 'films', typeUrl: 'type', value: BYTES, size: 7 };
+  const contents: [string, EventGroupContent][] = [
+    ['films', { ...blank, readable }],
+    ['shows', { ...blank, encrypted: { ciphertext: BYTES, typeUrl: 'type' } }],
+    ['gone', { ...blank, readable }],
+  ];
+  for (const [id, content] of contents) {
+    const created = group({ id, provider: TV, consumer: BRAND }, content, clock());
+    await db.tx('group', async (tx) => {
+      insertEventGroup(tx, created, { id: `${id}-request`, hash: sha256(id) });
+      record(tx, `${TV}/eventGroups/${id}`, 1);
+      if (id !== 'gone') return;
+      updateEventGroup(tx, removed(created, clock()));
+      record(tx, `${TV}/eventGroups/${id}`, 2);
     });
   }
 }

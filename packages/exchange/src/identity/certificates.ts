@@ -1,4 +1,4 @@
-/** Certificates for the demo parties, from a root of their own. For development only. */
+/** Certificates of parties, from a root of their own. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { randomBytes } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -10,7 +10,7 @@ const LEAF_DAYS = 3650;
 const ROOT_DAYS = 2 * LEAF_DAYS;
 
 /** Both as PEM, the key in PKCS#8. */
-export interface DemoRoot {
+export interface Root {
   certificatePem: string;
   privateKeyPem: string;
 }
@@ -21,7 +21,7 @@ export interface Leaf {
 }
 
 /** A self-signed root. `now` in epoch milliseconds, here and below. */
-export async function createRoot(commonName: string, now: number): Promise<DemoRoot> {
+export async function createRoot(commonName: string, now: number): Promise<Root> {
   const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity(now, ROOT_DAYS),
@@ -39,12 +39,17 @@ export async function createRoot(commonName: string, now: number): Promise<DemoR
 }
 
 /** A certificate that the root issues for a new signing key. */
-export async function issueLeaf(root: DemoRoot, commonName: string, now: number): Promise<Leaf> {
+export async function issueLeaf(
+  root: Root,
+  commonName: string,
+  now: number,
+  days = LEAF_DAYS,
+): Promise<Leaf> {
   const issuer = new x509.X509Certificate(root.certificatePem);
   const [pkcs8] = x509.PemConverter.decode(root.privateKeyPem);
   const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.create({
-    ...validity(now, LEAF_DAYS),
+    ...validity(now, days),
     subject: [{ CN: [commonName] }],
     issuer: issuer.subjectName,
     publicKey: keys.publicKey,

@@ -2,10 +2,10 @@ import 'reflect-metadata';
 import { createPrivateKey, sign, verify, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, expect, it } from 'vitest';
-import { createRoot, type DemoRoot, issueLeaf, type Leaf } from './certificates.ts';
+import { createRoot, issueLeaf, type Leaf, type Root } from './certificates.ts';
 
 const NOW = Date.UTC(2027, 0, 15);
-let root: DemoRoot;
+let root: Root;
 let leaf: Leaf;
 
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createRoot, type DemoRoot, issueLeaf } from './dev/certificates.ts';
+import { createRoot, issueLeaf, type Root } from '../identity/certificates.ts';
 import { BadCertificate, describeCertificate } from './x509.ts';
 
 const NOW = Date.UTC(2027, 0, 15, 12, 30, 45, 678);
-let root: DemoRoot;
+let root: Root;
 let leaf: Uint8Array;
 
 beforeAll(async () => {

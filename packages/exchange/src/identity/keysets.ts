@@ -1,4 +1,4 @@
-/** Tink keysets for the demo parties: ECIES on P-256 with HKDF-HMAC-SHA256 and AES-128-GCM. */
+/** Tink keysets of parties: ECIES on P-256 with HKDF-HMAC-SHA256 and AES-128-GCM. */
 import { generateKeyPairSync, randomInt } from 'node:crypto';
 import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';

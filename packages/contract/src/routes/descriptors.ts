@@ -1,0 +1,109 @@
+import {
+  DecodedMessage,
+  DecodeRequest,
+  DiffRequest,
+  EventGroupMetadataDescriptor,
+  EventGroupMetadataDescriptorInput,
+  SchemaDiff,
+} from '../codecs/descriptor.ts';
+import { PATTERNS } from '../names.ts';
+import { array, nameOf, object } from '../schema.ts';
+import {
+  descriptorSetEncoding,
+  MAX_BATCH,
+  nextPageToken,
+  noQuery,
+  paging,
+  type Route,
+  requestId,
+} from './route.ts';
+
+const descriptor = PATTERNS.eventGroupMetadataDescriptor;
+const descriptors = 'dataProviders/{dataProvider}/eventGroupMetadataDescriptors' as const;
+
+const body = {
+  form: 'resource',
+  schema: EventGroupMetadataDescriptorInput,
+  resource: EventGroupMetadataDescriptor,
+  member: 'eventGroupMetadataDescriptor',
+} as const;
+
+/** PATCH and PUT are the same: an update replaces the whole descriptor. */
+const update = {
+  operation: 'updateEventGroupMetadataDescriptor',
+  path: descriptor,
+  access: { dataProvider: 'own' },
+  mutates: true,
+  query: object(descriptorSetEncoding),
+  body: { ...body, create: false },
+  response: EventGroupMetadataDescriptor,
+} as const;
+
+export const DESCRIPTOR_ROUTES = [
+  {
+    operation: 'createEventGroupMetadataDescriptor',
+    method: 'POST',
+    path: descriptors,
+    access: { dataProvider: 'own' },
+    mutates: true,
+    query: object({ ...requestId, ...descriptorSetEncoding }),
+    body: { ...body, create: true },
+    response: EventGroupMetadataDescriptor,
+    summary: 'Register a metadata schema',
+  },
+  { ...update, method: 'PATCH', summary: 'Replace a metadata schema' },
+  { ...update, method: 'PUT', summary: 'Replace a metadata schema' },
+  {
+    operation: 'getEventGroupMetadataDescriptor',
+    method: 'GET',
+    path: descriptor,
+    access: { measurementConsumer: 'any', dataProvider: 'own' },
+    query: object(descriptorSetEncoding),
+    response: EventGroupMetadataDescriptor,
+    summary: 'Read a metadata schema',
+  },
+  {
+    operation: 'batchGetEventGroupMetadataDescriptors',
+    method: 'GET',
+    path: descriptors,
+    verb: 'batchGet',
+    access: { measurementConsumer: 'all', dataProvider: 'own' },
+    query: object({
+      names: array(nameOf('eventGroupMetadataDescriptor'), { minItems: 1, maxItems: MAX_BATCH }),
+      ...descriptorSetEncoding,
+    }),
+    response: object({ eventGroupMetadataDescriptors: array(EventGroupMetadataDescriptor) }),
+    summary: 'Read several metadata schemas, all or nothing',
+  },
+  {
+    operation: 'listEventGroupMetadataDescriptors',
+    method: 'GET',
+    path: descriptors,
+    access: { measurementConsumer: 'all', dataProvider: 'own' },
+    query: object({ ...paging, ...descriptorSetEncoding }),
+    response: object({ eventGroupMetadataDescriptors: array(EventGroupMetadataDescriptor), nextPageToken }),
+    summary: 'List the metadata schemas of one data provider, or of all (`dataProviders/-`)',
+  },
+  {
+    operation: 'diffEventGroupMetadataDescriptor',
+    method: 'POST',
+    path: descriptor,
+    verb: 'diff',
+    access: { measurementConsumer: 'any', dataProvider: 'own' },
+    query: noQuery,
+    body: { form: 'message', schema: DiffRequest, also: 'name' },
+    response: SchemaDiff,
+    summary: 'What a new descriptor set would change, and what of it would break readers',
+  },
+  {
+    operation: 'decodeMetadata',
+    method: 'POST',
+    path: descriptor,
+    verb: 'decode',
+    access: { measurementConsumer: 'any', dataProvider: 'own' },
+    query: noQuery,
+    body: { form: 'message', schema: DecodeRequest, also: 'name' },
+    response: DecodedMessage,
+    summary: 'Render a serialized metadata message as JSON',
+  },
+] as const satisfies readonly Route[];

@@ -1,0 +1,101 @@
+import { AuditEntry, PrincipalBinding, PrincipalInput } from '../codecs/principal.ts';
+import { WhoAmI } from '../codecs/timeline.ts';
+import { TrustedRoot, TrustedRootInput } from '../codecs/trustedRoot.ts';
+import { PATTERNS } from '../names.ts';
+import { array, object, optional, text } from '../schema.ts';
+import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
+
+const operator = { operator: 'any' } as const;
+
+export const OPERATOR_ROUTES = [
+  {
+    operation: 'whoAmI',
+    method: 'GET',
+    path: 'whoami',
+    access: EVERYBODY,
+    query: noQuery,
+    response: WhoAmI,
+    summary: 'The principal that the bearer token stands for',
+  },
+  {
+    operation: 'createPrincipal',
+    method: 'POST',
+    path: 'principals',
+    access: operator,
+    mutates: true,
+    query: noQuery,
+    body: {
+      form: 'resource',
+      schema: PrincipalInput,
+      resource: PrincipalBinding,
+      member: 'principal',
+      create: true,
+    },
+    response: PrincipalBinding,
+    summary: 'Bind a subject of an issuer to a party or to `operator`',
+  },
+  {
+    operation: 'listPrincipals',
+    method: 'GET',
+    path: 'principals',
+    access: operator,
+    query: object({ ...paging, 'filter.resource': optional(text(100, 1)) }),
+    response: object({ principals: array(PrincipalBinding), nextPageToken }),
+    summary: 'List who is bound to what',
+  },
+  {
+    operation: 'deletePrincipal',
+    method: 'DELETE',
+    path: PATTERNS.principal,
+    access: operator,
+    mutates: true,
+    query: noQuery,
+    response: PrincipalBinding,
+    summary: 'Unbind a subject; answers what it was',
+  },
+  {
+    operation: 'createTrustedRoot',
+    method: 'POST',
+    path: 'trustedRoots',
+    access: operator,
+    mutates: true,
+    query: noQuery,
+    body: {
+      form: 'resource',
+      schema: TrustedRootInput,
+      resource: TrustedRoot,
+      member: 'trustedRoot',
+      create: true,
+    },
+    response: TrustedRoot,
+    summary: 'Trust a root certificate, for one party or for all',
+  },
+  {
+    operation: 'listTrustedRoots',
+    method: 'GET',
+    path: 'trustedRoots',
+    access: operator,
+    query: object(paging),
+    response: object({ trustedRoots: array(TrustedRoot), nextPageToken }),
+    summary: 'List the trusted roots',
+  },
+  {
+    operation: 'deleteTrustedRoot',
+    method: 'DELETE',
+    path: PATTERNS.trustedRoot,
+    access: operator,
+    mutates: true,
+    query: noQuery,
+    response: TrustedRoot,
+    summary: 'Stop trusting a root; answers what it was',
+  },
+  {
+    operation: 'listAuditEntries',
+    method: 'GET',
+    path: 'auditEntries',
+    access: operator,
+    query: object({ ...paging, 'filter.name': optional(text(500, 1)) }),
+    response: object({ auditEntries: array(AuditEntry), nextPageToken }),
+    summary: 'List every mutation outside the transition log, oldest first',
+  },
+] as const satisfies readonly Route[];

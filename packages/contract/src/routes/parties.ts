@@ -1,0 +1,158 @@
+import { DataProvider, DataProviderInput, Duchy, MeasurementConsumer, PartyInput } from '../codecs/party.ts';
+import { PATTERNS } from '../names.ts';
+import { array, chosenId, object, optional } from '../schema.ts';
+import { nextPageToken, noQuery, paging, type Route } from './route.ts';
+
+const create = {
+  operation: 'createParty',
+  method: 'POST',
+  access: { operator: 'any' },
+  mutates: true,
+} as const;
+const update = { operation: 'updateParty', method: 'PATCH', mutates: true, query: noQuery } as const;
+const get = { operation: 'getParty', method: 'GET', query: noQuery } as const;
+const list = { operation: 'listParties', method: 'GET', query: object(paging) } as const;
+/** What the operator alone does to a party. */
+const administer = {
+  method: 'POST',
+  access: { operator: 'any' },
+  mutates: true,
+  query: noQuery,
+  body: { form: 'message', schema: object({}), also: 'name' },
+} as const;
+const suspend = { ...administer, operation: 'suspendParty', verb: 'suspend' } as const;
+const resume = { ...administer, operation: 'resumeParty', verb: 'resume' } as const;
+
+const consumerBody = {
+  form: 'resource',
+  schema: PartyInput,
+  resource: MeasurementConsumer,
+  member: 'measurementConsumer',
+} as const;
+const providerBody = {
+  form: 'resource',
+  schema: DataProviderInput,
+  resource: DataProvider,
+  member: 'dataProvider',
+} as const;
+const duchyBody = { form: 'resource', schema: PartyInput, resource: Duchy, member: 'duchy' } as const;
+
+export const PARTY_ROUTES = [
+  {
+    ...create,
+    path: 'measurementConsumers',
+    query: object({ measurementConsumerId: optional(chosenId()) }),
+    body: { ...consumerBody, create: true },
+    response: MeasurementConsumer,
+    summary: 'Create a measurement consumer',
+  },
+  {
+    ...list,
+    path: 'measurementConsumers',
+    access: { operator: 'any' },
+    response: object({ measurementConsumers: array(MeasurementConsumer), nextPageToken }),
+    summary: 'List the measurement consumers',
+  },
+  {
+    ...get,
+    path: PATTERNS.measurementConsumer,
+    access: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
+    response: MeasurementConsumer,
+    summary: 'Read a measurement consumer',
+  },
+  {
+    ...update,
+    path: PATTERNS.measurementConsumer,
+    access: { measurementConsumer: 'own', operator: 'any' },
+    body: { ...consumerBody, create: false },
+    response: MeasurementConsumer,
+    summary: 'Update a measurement consumer: the fields present are replaced',
+  },
+  {
+    ...suspend,
+    path: PATTERNS.measurementConsumer,
+    response: MeasurementConsumer,
+    summary: 'Suspend a measurement consumer: its tokens are refused, its open work stays',
+  },
+  {
+    ...resume,
+    path: PATTERNS.measurementConsumer,
+    response: MeasurementConsumer,
+    summary: 'Resume a suspended measurement consumer',
+  },
+  {
+    ...create,
+    path: 'dataProviders',
+    query: object({ dataProviderId: optional(chosenId()) }),
+    body: { ...providerBody, create: true },
+    response: DataProvider,
+    summary: 'Create a data provider',
+  },
+  {
+    ...list,
+    path: 'dataProviders',
+    access: { measurementConsumer: 'any', operator: 'any' },
+    response: object({ dataProviders: array(DataProvider), nextPageToken }),
+    summary: 'List the data providers',
+  },
+  {
+    ...get,
+    path: PATTERNS.dataProvider,
+    access: { measurementConsumer: 'any', dataProvider: 'own', duchy: 'any', operator: 'any' },
+    response: DataProvider,
+    summary: 'Read a data provider',
+  },
+  {
+    ...update,
+    path: PATTERNS.dataProvider,
+    access: { dataProvider: 'own', operator: 'any' },
+    body: { ...providerBody, create: false },
+    response: DataProvider,
+    summary: 'Update a data provider: the fields present are replaced',
+  },
+  {
+    ...suspend,
+    path: PATTERNS.dataProvider,
+    response: DataProvider,
+    summary:
+      'Suspend a data provider: its tokens are refused, it gets no new requisitions, its open work stays',
+  },
+  {
+    ...resume,
+    path: PATTERNS.dataProvider,
+    response: DataProvider,
+    summary: 'Resume a suspended data provider',
+  },
+  {
+    ...create,
+    path: 'duchies',
+    query: object({ duchyId: optional(chosenId()) }),
+    body: { ...duchyBody, create: true },
+    response: Duchy,
+    summary: 'Create a duchy',
+  },
+  {
+    ...list,
+    path: 'duchies',
+    access: { operator: 'any' },
+    response: object({ duchies: array(Duchy), nextPageToken }),
+    summary: 'List the duchies',
+  },
+  {
+    ...get,
+    path: PATTERNS.duchy,
+    access: { duchy: 'any', operator: 'any' },
+    response: Duchy,
+    summary: 'Read a duchy',
+  },
+  {
+    ...update,
+    path: PATTERNS.duchy,
+    access: { duchy: 'own', operator: 'any' },
+    body: { ...duchyBody, create: false },
+    response: Duchy,
+    summary: 'Update a duchy: the fields present are replaced',
+  },
+  { ...suspend, path: PATTERNS.duchy, response: Duchy, summary: 'Suspend a duchy' },
+  { ...resume, path: PATTERNS.duchy, response: Duchy, summary: 'Resume a suspended duchy' },
+] as const satisfies readonly Route[];

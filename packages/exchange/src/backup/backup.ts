@@ -1,0 +1,92 @@
+/** `mex backup`: the embedded database and the files beside it, in one directory, while the exchange runs. */
+import { existsSync } from 'node:fs';
+import { mkdir, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
+import { type Config, ConfigError } from '../config.ts';
+import { withDatabase } from '../main.ts';
+import { hasCluster } from '../postgres/index.ts';
+import { copyCluster } from './cluster.ts';
+import { type CopiedFile, copyFile, sync, syncPath } from './files.ts';
+import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest.ts';
+
+export type { BackupFacts } from './manifest.ts';
+
+/** Development mode keeps its keys here, which belong to certificates in the database. */
+export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
+export const CLUSTER = 'pg';
+
+/** The backup is there whole, on disk, or not at all. */
+export async function backup(
+  config: Config,
+  directory: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<BackupFacts> {
+  requireEmbedded(config);
+  if (!hasCluster(join(config.dataDir, CLUSTER))) {
+    throw new Error(
+      `${config.dataDir} has no database: set MEX_DATA_DIR to the data directory of the exchange.`,
+    );
+  }
+  const target = resolve(directory);
+  const partial = await makePartial(target, config.dataDir);
+  try {
+    const facts = await fill(config, partial, onProgress);
+    await rename(partial, target);
+    await syncPath(dirname(target));
+    return facts;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+export function requireEmbedded(config: Config): void {
+  if (config.databaseUrl === undefined) return;
+  throw new ConfigError([
+    'mex backup and mex restore are for the embedded database, and DATABASE_URL names another server: ' +
+      'use its own tools (pg_basebackup with WAL archiving, or pg_dump and pg_restore).',
+  ]);
+}
+
+async function makePartial(target: string, dataDir: string): Promise<string> {
+  if (existsSync(target))
+    throw new Error(`${target} exists already: give the backup a directory of its own.`);
+  const cluster = await realpath(join(dataDir, CLUSTER));
+  if (`${target}/`.startsWith(`${cluster}/`)) {
+    throw new Error(`${target} is inside the database's own folder: put the backup elsewhere.`);
+  }
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  const partial = `${target}.partial`;
+  await mkdir(partial, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new Error(
+      `${partial} is left of a backup that was cut off, or of one that runs now: remove it and try again.`,
+    );
+  });
+  return partial;
+}
+
+async function fill(
+  config: Config,
+  partial: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<BackupFacts> {
+  const time = new Date().toISOString();
+  const into = join(partial, CLUSTER);
+  await mkdir(into, { mode: 0o700 });
+  const { postgresVersion, schemaVersion, ...cluster } = await withDatabase(config, ({ owner }) =>
+    copyCluster(owner, into, onProgress),
+  );
+  const directories = [CLUSTER, ...cluster.directories.map((path) => `${CLUSTER}/${path}`)];
+  const files: CopiedFile[] = cluster.files.map((file) => ({ ...file, path: `${CLUSTER}/${file.path}` }));
+  for (const path of FILES_BESIDE) {
+    const from = join(config.dataDir, path);
+    if (existsSync(from)) files.push({ path, ...(await copyFile(from, join(partial, path))) });
+  }
+  const facts = { time, postgresVersion, exchangeVersion: manifest.version, schemaVersion };
+  const made = manifestOf(facts, directories, files);
+  await writeManifest(partial, made);
+  await sync(partial, made);
+  return factsOf(made);
+}

@@ -1,0 +1,79 @@
+/** Copies, with the hash of what was copied, and how they get to the disk. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+export interface CopiedFile {
+  /** Relative to the backup. */
+  path: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** Readable by its owner only, and never over another file. */
+export async function copyFile(
+  from: string,
+  to: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<Omit<CopiedFile, 'path'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await pipeline(
+    createReadStream(from, { highWaterMark: 1024 * 1024 }),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        onBytes(chunk.length);
+        yield chunk;
+      }
+    },
+    createWriteStream(to, { flags: 'wx', mode: 0o600 }),
+  );
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** The same for what is in memory. */
+export async function writeCopy(base: string, path: string, contents: Uint8Array): Promise<CopiedFile> {
+  await writeFile(join(base, path), contents, { flag: 'wx', mode: 0o600 });
+  return { path, bytes: contents.length, sha256: createHash('sha256').update(contents).digest('hex') };
+}
+
+export async function makeDirectories(base: string, directories: string[]): Promise<void> {
+  for (const directory of directories) await mkdir(join(base, directory), { recursive: true, mode: 0o700 });
+}
+
+/**
+ * Everything is on disk from here on. All at the end: the first calls write out the rest with them, which is several
+ * times as fast as one by one.
+ */
+export async function sync(
+  base: string,
+  { files, directories }: { files: CopiedFile[]; directories: string[] },
+) {
+  await forEachFile(files, ({ path }) => syncPath(join(base, path), 'r+'));
+  for (const directory of [...directories, '.']) await syncPath(join(base, directory));
+}
+
+export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<void> {
+  const handle = await open(path, flags);
+  await handle.sync().finally(() => handle.close());
+}
+
+/** A few at once: one waits for the disk while another is read and hashed. After a failure none is begun. */
+export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  let failure: unknown;
+  const workers = Array.from({ length: 8 }, async () => {
+    for (const item of queue) {
+      if (failure !== undefined) return;
+      await work(item).catch((error) => {
+        failure ??= error;
+      });
+    }
+  });
+  await Promise.all(workers);
+  if (failure !== undefined) throw failure;
+}

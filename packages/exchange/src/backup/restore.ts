@@ -1,0 +1,129 @@
+/** `mex restore`: a backup made the database of a data directory, checked byte by byte, recovered and examined. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import {
+  acquireDataDirLock,
+  binariesVersion,
+  giveCluster,
+  startPostgres,
+  unfinished,
+} from '../postgres/index.ts';
+import { type Ailment, doctor } from '../sql/doctor.ts';
+import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
+import { copyFile, forEachFile, makeDirectories, sync, syncPath } from './files.ts';
+import { type BackupFacts, damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
+
+export interface Restored extends BackupFacts {
+  /** What the doctor found in the restored database. */
+  ailments: Ailment[];
+}
+
+/** Into a data directory without a database; what fails leaves it so. */
+export async function restore(
+  config: Config,
+  directory: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<Restored> {
+  requireEmbedded(config);
+  const manifest = await readManifest(directory);
+  await requireSameMajor(manifest);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const home = await realpath(config.dataDir);
+  const lock = await acquireDataDirLock(home);
+  try {
+    requireFree(home);
+    await place(manifest, directory, home, onProgress);
+    return { ...factsOf(manifest), ailments: await examine(home) };
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The first start replays the WAL of the backup, to the moment the backup ended. */
+async function examine(home: string): Promise<Ailment[]> {
+  try {
+    const server = await startPostgres({ dataDir: home });
+    return await doctor({ connection: server.connection }).finally(() => server.stop());
+  } catch (error) {
+    await clear(home);
+    throw error;
+  }
+}
+
+async function requireSameMajor({ postgresVersion, exchangeVersion }: Manifest): Promise<void> {
+  const ours = await binariesVersion();
+  if (majorOf(postgresVersion) === majorOf(ours)) return;
+  throw new Error(
+    `The backup is of PostgreSQL ${postgresVersion}, and this version brings ${ours}, which cannot read it. ` +
+      `Restore it with version ${exchangeVersion} of the exchange, then move on as docs/operating.md says under Upgrading.`,
+  );
+}
+
+function majorOf(version: string): string {
+  return version.split('.', 1)[0]!;
+}
+
+function requireFree(home: string): void {
+  const taken = [CLUSTER, ...FILES_BESIDE].find((name) => existsSync(join(home, name)));
+  if (taken === undefined) return;
+  throw new Error(
+    `${join(home, taken)} is there already, and nothing is overwritten: set MEX_DATA_DIR to another folder, ` +
+      'or move the old one away first.',
+  );
+}
+
+/** The cluster is renamed into place last: until then there is none. */
+async function place(
+  manifest: Manifest,
+  directory: string,
+  home: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  const temporary = await mkdtemp(join(home, unfinished));
+  try {
+    await copyAll(manifest, directory, temporary, onProgress);
+    // As root we restore for whoever owns the data directory.
+    const { uid, gid } = await stat(home);
+    if (process.geteuid!() === 0) await giveCluster(temporary, { uid, gid });
+    for (const name of FILES_BESIDE) {
+      if (existsSync(join(temporary, name))) await rename(join(temporary, name), join(home, name));
+    }
+    await rename(join(temporary, CLUSTER), join(home, CLUSTER));
+    await syncPath(home);
+  } catch (error) {
+    await clear(home);
+    throw error;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function copyAll(
+  manifest: Manifest,
+  directory: string,
+  into: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  await makeDirectories(into, manifest.directories);
+  let done = 0;
+  const count = (chunk: number) => {
+    done += chunk;
+    onProgress(done, manifest.bytes);
+  };
+  await forEachFile(manifest.files, async ({ path, bytes, sha256 }) => {
+    const copy = await copyFile(join(directory, path), join(into, path), count).catch((error) => {
+      throw error.code === 'ENOENT' ? damaged(directory, `${path} is missing`) : error;
+    });
+    if (copy.bytes !== bytes || copy.sha256 !== sha256) {
+      throw damaged(directory, `${path} is not what was backed up`);
+    }
+  });
+  await sync(into, manifest);
+}
+
+/** Nothing of this was there before. */
+async function clear(home: string): Promise<void> {
+  for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
+}

@@ -1,0 +1,57 @@
+/** What the checks find in a descriptor set beyond its structure. */
+import type { Finding, SchemaChange } from '@measurement-exchange/contract';
+import { quote } from './descriptorModel.ts';
+import { finding } from './findings.ts';
+
+const FIELD = 'descriptorSet';
+
+/** A set has room for ten thousand messages: more findings of one kind would help nobody. */
+const MAX_FINDINGS = 100;
+
+function atMost(findings: Finding[]): Finding[] {
+  if (findings.length <= MAX_FINDINGS) return findings;
+  const [last, more] = [findings[MAX_FINDINGS - 1]!, findings.length - MAX_FINDINGS];
+  return [...findings.slice(0, MAX_FINDINGS - 1), { ...last, message: `${last.message} And ${more} more.` }];
+}
+
+export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
+  return atMost(
+    messagesWithoutPackage.map((message) =>
+      finding('METADATA_WITHOUT_PACKAGE', FIELD, `The message ${message} has no package.`),
+    ),
+  );
+}
+
+/** A message type that other descriptors define too. */
+export interface RegisteredType {
+  type: string;
+  /** The name of one that the same provider has. */
+  own: string | undefined;
+}
+
+/** Of another provider only the type is told. */
+export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
+  const code = 'TYPE_ALREADY_REGISTERED';
+  const said = ({ type, own }: RegisteredType) => {
+    const holder = own === undefined ? 'a descriptor of another provider' : own;
+    return finding(code, FIELD, `The type ${quote(type)} is defined by ${holder} too.`);
+  };
+  return {
+    own: atMost(registered.filter(({ own }) => own !== undefined).map(said)),
+    others: atMost(registered.filter(({ own }) => own === undefined).map(said)),
+  };
+}
+
+/** `eventGroups`: how many refer to the descriptor. */
+export function schemaChangeFindings(breaking: SchemaChange[], eventGroups: number): Finding[] {
+  const groups = eventGroups === 1 ? '1 event group' : `${eventGroups} event groups`;
+  const remedy =
+    eventGroups === 0
+      ? 'Create a new descriptor instead; no event group refers to this one.'
+      : `Create a new descriptor instead, then migrate ${groups} to it.`;
+  return atMost(
+    breaking.map(({ kind, message }) =>
+      finding('SCHEMA_CHANGE_BREAKING', FIELD, `${kind}: ${message}`, remedy),
+    ),
+  );
+}

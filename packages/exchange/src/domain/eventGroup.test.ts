@@ -1,0 +1,121 @@
+import type { EventGroupInput } from '@measurement-exchange/contract';
+import { describe, expect, test } from 'vitest';
+import {
+  contentOf,
+  create,
+  type EventGroupRecord,
+  inputViolations,
+  inspectEventGroup,
+  remove,
+  replace,
+  requireActive,
+  requireSameConsumer,
+} from './eventGroup.ts';
+
+const PROVIDER = 'dataProviders/p';
+const CONSUMER = 'measurementConsumers/c';
+const NOW = '2026-01-01T00:00:00.000000Z';
+const bytes = Uint8Array.of(1);
+const key = { '@type': 'type.googleapis.com/wfa.measurement.api.v2alpha.EncryptionPublicKey', data: bytes };
+const opaque = { ciphertext: bytes, typeUrl: 'x' };
+const readable = {
+  metadata: { eventGroupMetadataDescriptor: `${PROVIDER}/eventGroupMetadataDescriptors/d`, metadata: {} },
+};
+
+const input = (more: object = {}): EventGroupInput => ({ measurementConsumer: CONSUMER, ...more });
+const faults = (more: object) => inputViolations(PROVIDER, input(more)).map((v) => v.field);
+
+function group(more: object = {}): EventGroupRecord {
+  const ids = { id: 'e', provider: PROVIDER, consumer: CONSUMER };
+  return create(ids, contentOf(input(more), undefined), NOW);
+}
+
+describe('an input', () => {
+  test.each([
+    ['nothing', {}, []],
+    ['a readable message', { encryptedMetadata: readable }, []],
+    ['a ciphertext with its key', { encryptedMetadata: opaque, measurementConsumerPublicKey: key }, []],
+    ['a ciphertext without a key', { encryptedMetadata: opaque }, ['measurementConsumerPublicKey']],
+    ['neither', { encryptedMetadata: {} }, ['encryptedMetadata']],
+    [
+      'both',
+      { encryptedMetadata: { ...opaque, ...readable }, measurementConsumerPublicKey: key },
+      ['encryptedMetadata'],
+    ],
+    [
+      'half of each',
+      { encryptedMetadata: { typeUrl: 'x', ...readable }, measurementConsumerPublicKey: key },
+      ['encryptedMetadata'],
+    ],
+    [
+      'a type only',
+      { encryptedMetadata: { typeUrl: 'x' }, measurementConsumerPublicKey: key },
+      ['encryptedMetadata.ciphertext'],
+    ],
+    ['an open interval', { dataAvailabilityInterval: { startTime: NOW } }, []],
+    [
+      'an empty interval',
+      { dataAvailabilityInterval: { startTime: NOW, endTime: NOW } },
+      ['dataAvailabilityInterval.endTime'],
+    ],
+  ])('with %s', (_title, more, expected) => {
+    expect(faults(more)).toEqual(expected);
+  });
+
+  test("names a descriptor of the provider's own, not of one whose ID begins with its ID", () => {
+    const eventGroupMetadataDescriptor = `${PROVIDER}2/eventGroupMetadataDescriptors/d`;
+    expect(
+      faults({ encryptedMetadata: { metadata: { eventGroupMetadataDescriptor, metadata: {} } } }),
+    ).toEqual(['encryptedMetadata.metadata.eventGroupMetadataDescriptor']);
+  });
+
+  test('with a key of another type is a finding', () => {
+    const other = { measurementConsumerPublicKey: { ...key, '@type': 'x/y' } };
+    expect(inspectEventGroup(input(other), 'requests[0].eventGroup.')).toMatchObject([
+      { code: 'TYPE_URL_UNKNOWN', field: 'requests[0].eventGroup.measurementConsumerPublicKey.@type' },
+    ]);
+    expect(inspectEventGroup(input({ measurementConsumerPublicKey: key }), '')).toEqual([]);
+  });
+});
+
+describe('an event group', () => {
+  const full = {
+    eventGroupReferenceId: 'r',
+    mediaTypes: ['VIDEO'],
+    dataAvailabilityInterval: { startTime: NOW },
+    eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName: 'b', campaignName: 'c' } } },
+    encryptedMetadata: opaque,
+    measurementConsumerPublicKey: key,
+  };
+
+  test('is replaced whole, by a later version', () => {
+    const before = group(full);
+    const after = replace(before, contentOf(input(), undefined), NOW);
+    expect(after).toEqual({ ...group(), version: 2, updateTime: '2026-01-01T00:00:00.000001Z' });
+    expect(before).toMatchObject({ version: 1, brandName: 'b', encrypted: opaque });
+  });
+
+  test('keeps nothing when it is deleted but what it was about', () => {
+    const { encrypted, readable, publicKey, brandName, campaignName, ...rest } = remove(group(full), NOW);
+    expect([encrypted, readable, publicKey, brandName, campaignName]).toEqual(Array(5).fill(undefined));
+    expect(rest).toMatchObject({ state: 'DELETED', version: 2, referenceId: 'r', mediaTypes: ['VIDEO'] });
+    expect(rest.availability).toEqual({ startTime: NOW });
+  });
+
+  test('is not there for a change when it is deleted or absent', () => {
+    const name = `${PROVIDER}/eventGroups/e`;
+    for (const absent of [undefined, remove(group(), NOW)]) {
+      expect(() => requireActive(absent, PROVIDER, 'e')).toThrow(
+        expect.objectContaining({ reason: 'EVENT_GROUP_NOT_FOUND', metadata: { eventGroup: name } }),
+      );
+    }
+    expect(requireActive(group(), PROVIDER, 'e')).toEqual(group());
+  });
+
+  test('stays with its measurement consumer', () => {
+    expect(() => requireSameConsumer(group(), `${CONSUMER}2`, '')).toThrow(
+      expect.objectContaining({ reason: 'EVENT_GROUP_INVALID_ARGS', code: 'INVALID_ARGUMENT' }),
+    );
+    requireSameConsumer(group(), CONSUMER, '');
+  });
+});

@@ -1,0 +1,172 @@
+/** Event groups: what a data provider describes to a measurement consumer, and how it may change. */
+import {
+  type EncryptedMessage,
+  type EncryptionPublicKey,
+  type EventGroupInput,
+  ExchangeError,
+  type Finding,
+  type Interval,
+  type MediaType,
+  REQUIRED,
+  type Timestamp,
+  TYPE_URLS,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { finding } from './findings.ts';
+import { strictlyAfter } from './time.ts';
+
+/** What an update replaces. */
+export interface EventGroupContent {
+  referenceId: string | undefined;
+  mediaTypes: MediaType[];
+  availability: Interval | undefined;
+  brandName: string | undefined;
+  campaignName: string | undefined;
+  /** Opaque metadata … */
+  encrypted: EncryptedMessage | undefined;
+  /** … or readable metadata; never both. */
+  readable: ReadableMetadata | undefined;
+  publicKey: EncryptionPublicKey | undefined;
+}
+
+export interface ReadableMetadata {
+  /** ID of the provider's descriptor that explains it. */
+  descriptor: string;
+  typeUrl: string;
+  value: Uint8Array;
+  /** Characters of the message as JSON. */
+  size: number;
+}
+
+export interface EventGroupRecord extends EventGroupContent {
+  id: string;
+  /** `dataProviders/x` */
+  provider: string;
+  /** `measurementConsumers/x` */
+  consumer: string;
+  state: 'ACTIVE' | 'DELETED';
+  version: number;
+  createTime: Timestamp;
+  updateTime: Timestamp;
+}
+
+/** The form each side sees and may use. */
+export function eventGroupName(party: string, id: string): string {
+  return `${party}/eventGroups/${id}`;
+}
+
+export const METADATA_FIELD = 'encryptedMetadata.metadata';
+
+/** What an input must agree on by itself, whatever the database holds. */
+export function inputViolations(provider: string, input: EventGroupInput): Violation[] {
+  const violations: Violation[] = [];
+  const report = (field: string, description: string) => violations.push({ field, description });
+  const { startTime, endTime } = input.dataAvailabilityInterval ?? {};
+  if (startTime !== undefined && endTime !== undefined && startTime >= endTime) {
+    report('dataAvailabilityInterval.endTime', 'must be after startTime');
+  }
+  if (input.encryptedMetadata === undefined) return violations;
+
+  const { ciphertext, typeUrl, metadata } = input.encryptedMetadata;
+  const isOpaque = ciphertext !== undefined || typeUrl !== undefined;
+  if (isOpaque === (metadata !== undefined)) {
+    report('encryptedMetadata', 'must hold either ciphertext and typeUrl, or metadata');
+  } else if (isOpaque) {
+    if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
+    if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
+    // Whoever is to decrypt it must be able to tell for which of its keys it was encrypted.
+    if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
+  }
+  if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {
+    report(`${METADATA_FIELD}.eventGroupMetadataDescriptor`, `must be a descriptor of ${provider}`);
+  }
+  return violations;
+}
+
+/** What is checked beyond structure. */
+export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
+  const type = input.measurementConsumerPublicKey?.['@type'];
+  if (type === undefined || type === TYPE_URLS.EncryptionPublicKey) return [];
+  const message = `The type is not ${TYPE_URLS.EncryptionPublicKey}.`;
+  return [finding('TYPE_URL_UNKNOWN', `${at}measurementConsumerPublicKey.@type`, message)];
+}
+
+/** Of an input without violations; `readable` is what its metadata was read to. */
+export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
+  const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
+  const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
+  return {
+    referenceId: input.eventGroupReferenceId,
+    mediaTypes: input.mediaTypes ?? [],
+    availability: input.dataAvailabilityInterval,
+    brandName: campaign?.brandName,
+    campaignName: campaign?.campaignName,
+    encrypted: ciphertext && { ciphertext, typeUrl: typeUrl! },
+    readable,
+    publicKey: input.measurementConsumerPublicKey,
+  };
+}
+
+export function create(
+  ids: Pick<EventGroupRecord, 'id' | 'provider' | 'consumer'>,
+  content: EventGroupContent,
+  now: Timestamp,
+): EventGroupRecord {
+  return { ...ids, ...content, state: 'ACTIVE', version: 1, createTime: now, updateTime: now };
+}
+
+/** A deleted event group is as good as gone for whoever would change it. */
+export function requireActive(
+  group: EventGroupRecord | undefined,
+  provider: string,
+  id: string,
+): EventGroupRecord {
+  if (group?.state === 'ACTIVE') return group;
+  throw eventGroupNotFound(eventGroupName(provider, id));
+}
+
+export function eventGroupNotFound(eventGroup: string): ExchangeError {
+  return new ExchangeError('EVENT_GROUP_NOT_FOUND', `${eventGroup} does not exist.`, {
+    metadata: { eventGroup },
+  });
+}
+
+/** Whom it is described to decides who may read it: that stays. */
+export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
+  if (group.consumer === consumer) return;
+  const field = `${at}measurementConsumer`;
+  throw new ExchangeError(
+    'EVENT_GROUP_INVALID_ARGS',
+    `${field}: an event group stays with ${group.consumer}; create another one for ${consumer}.`,
+    {
+      metadata: { originalMeasurementConsumer: group.consumer, providedMeasurementConsumer: consumer },
+      violations: [{ field, description: `must stay ${group.consumer}` }],
+    },
+  );
+}
+
+export function replace(
+  before: EventGroupRecord,
+  content: EventGroupContent,
+  now: Timestamp,
+): EventGroupRecord {
+  return { ...before, ...content, ...nextVersion(before, now) };
+}
+
+/** What the group is about and for whom stays readable; everything that describes its content goes. */
+export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
+  return {
+    ...before,
+    brandName: undefined,
+    campaignName: undefined,
+    encrypted: undefined,
+    readable: undefined,
+    publicKey: undefined,
+    state: 'DELETED',
+    ...nextVersion(before, now),
+  };
+}
+
+function nextVersion(before: EventGroupRecord, now: Timestamp) {
+  return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
+}

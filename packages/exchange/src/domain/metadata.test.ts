@@ -1,0 +1,287 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { type JsonValue, parseJson } from '@measurement-exchange/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { completeSet, leanSet, serialize, typeUrl, without } from '../../test/metadataSets.ts';
+import { readDescriptorSet } from './descriptor.ts';
+import { decodeMetadata, MAX_METADATA_BYTES, type Metadata, readMetadata } from './metadata.ts';
+import { compileSchema, type MetadataSchema } from './metadataSchema.ts';
+
+const schema = compileSchema(leanSet)!;
+
+/** `field description` of each violation, or nothing when the message is accepted. */
+function violationsOf(any: JsonValue, by: MetadataSchema = schema): string[] {
+  const read = readMetadata(by, any);
+  return 'violations' in read ? read.violations.map((v) => `${v.field} ${v.description}`) : [];
+}
+const episode = (members: string) =>
+  parseJson(`{"@type": "${typeUrl('shows.Episode')}"${members === '' ? '' : ','} ${members}}`);
+const accepted = (any: JsonValue): Metadata => {
+  const read = readMetadata(schema, any);
+  if ('violations' in read) throw new Error(JSON.stringify(read.violations));
+  return read;
+};
+
+/** A schema of one file, as JSON. */
+function compiled(file: object): MetadataSchema | undefined {
+  const set = readDescriptorSet({ json: { file: [file] } });
+  if ('violations' in set) throw new Error(JSON.stringify(set.violations));
+  return compileSchema(set.bytes);
+}
+
+const everything = episode(`
+  "title": "a", "campaign": {"budget": {"micros": 9223372036854775807}, "lines": [{"id": "x"}]},
+  "genres": ["GENRE_NEWS", 1, 7], "viewsByCountry": {"de": 5}, "linesByNumber": {"-3": {"id": "z"}},
+  "genreByLive": {"true": "GENRE_DRAMA"}, "nobody": null, "live": false, "poster": "-_8", "rating": 1.5,
+  "share": "NaN", "impressions": 18446744073709551615, "offset": -4.0e0, "markers": ["-1", 2],
+  "startTime": "2026-02-03T04:05:06.123456789Z", "length": "-3.5s", "mask": "a.bC,d",
+  "labels": {"x": [1, {"y": null}]}, "extra": null, "list": [1, "a"], "reach": "5", "note": "n", "nothing": {},
+  "attachments": [{"@type": "a/google.protobuf.Duration", "value": "3s"}, {"@type": "a/shows.Episode", "title": "n"}],
+  "airDate": {"year": 2026}`);
+
+describe('numbers in JSON', () => {
+  test.each([
+    ['offset', '2147483647', true],
+    ['offset', '2147483648', false],
+    ['offset', '"-2147483648"', true],
+    ['offset', '1e3', true],
+    ['offset', '1.0', true],
+    ['offset', '1.5', false],
+    ['offset', '" 1"', false],
+    ['offset', '""', false],
+    ['offset', 'true', false],
+    ['checksum', '4294967295', true],
+    ['checksum', '-1', false],
+    ['impressions', '18446744073709551615', true],
+    ['impressions', '18446744073709551616', false],
+    ['impressions', '"18446744073709551615"', true],
+    // Beyond what a double holds exactly, a number with an exponent could mean any of several.
+    ['impressions', '1e18', false],
+    ['viewsByCountry', '{"a": -9223372036854775808}', true],
+    ['viewsByCountry', '{"a": -9223372036854775809}', false],
+    ['rating', '1e308', true],
+    ['rating', '1e309', false],
+    ['rating', '123456789012345678901234567890', true],
+    ['rating', '"1.5"', true],
+    ['rating', '"1.5x"', false],
+    ['rating', '"0x10"', false],
+    ['share', '3.4e38', true],
+    ['share', '3.5e38', false],
+    ['share', '"Infinity"', true],
+    ['title', '12345678901234567890', false],
+    ['title', '1.5', false],
+    ['reach', '1.5', false],
+    ['reach', '12345678901234567', true],
+    ['genres', '[2147483648]', false],
+    ['genres', '[1.0]', false],
+  ])('%s: %s is accepted: %s', (field, value, isGood) => {
+    expect(violationsOf(episode(`"${field}": ${value}`)).length === 0).toBe(isGood);
+  });
+});
+
+describe('any message', () => {
+  const bytes = accepted(everything).value;
+  const tape = serialize('shows.archive.Tape', {
+    id: 'a',
+    size: '3',
+    others: ['REEL'],
+    box: { shelf: 's' },
+    '[shows.archive.scores]': ['1', '-1'],
+  });
+  const types = [
+    ['shows.Episode', bytes],
+    ['shows.archive.Tape', tape],
+  ] as const;
+
+  test('that is accepted as damaged bytes prints to JSON that is accepted, and prints the same', () => {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...types),
+        damage,
+        fc.double({ min: 0, max: 1 }),
+        ([type, good], hits, cut) => {
+          const damaged = Uint8Array.from(good);
+          for (const [at, byte] of hits) damaged[at % damaged.length] = byte;
+          const kept = cut < 0.1 ? damaged.subarray(0, Math.floor(damaged.length * cut * 10)) : damaged;
+          const read = decodeMetadata(schema, typeUrl(type), kept);
+          if ('violations' in read) return read.violations.length > 0;
+          const text = JSON.stringify({ '@type': typeUrl(type), ...read.json });
+          // Bytes may hold a NUL or this key; JSON requests may not.
+          if (/\\u0000|__proto__/.test(text)) return true;
+          // The prefix of a type URL within an Any means nothing, and JSON does not keep it.
+          const named = (json: unknown) =>
+            JSON.stringify(json, (key, value) => (key === '@type' ? value.split('/').at(-1) : value));
+          return named(accepted(parseJson(text)).json) === named(read.json);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('as JSON of whatever shape is accepted or refused, never an error of ours', () => {
+    const leaf = fc.constantFrom(
+      'null',
+      '1',
+      '-1.5',
+      '"x"',
+      '""',
+      'true',
+      '"3s"',
+      '"GENRE_NEWS"',
+      '1e999',
+      '[]',
+      '{}',
+    );
+    const value = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.array(tie('value'), { maxLength: 2 }).map((items) => `[${items.join()}]`),
+        fc
+          .tuple(fc.constantFrom('id', 'value', '@type', 'name', '1'), tie('value'))
+          .map(([k, v]) => `{"${k}": ${v}}`),
+        fc.constant(
+          `{"@type": "a/google.protobuf.Any", "value": {"@type": "a/google.protobuf.Value", "value": null}}`,
+        ),
+      ),
+    })).value;
+    const names = Object.keys(everything as object).filter((name) => name !== '@type');
+    const members = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), value), {
+      selector: ([name]) => name,
+    });
+    fc.assert(
+      fc.property(members, (pairs) => {
+        const any = episode(pairs.map(([name, text]) => `"${name}": ${text}`).join());
+        const read = readMetadata(schema, any);
+        if ('json' in read)
+          accepted(parseJson(JSON.stringify({ '@type': typeUrl('shows.Episode'), ...read.json })));
+        else expect(read.violations.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe('hostile messages', () => {
+  test('nest no deeper than a request could', () => {
+    const nested = (levels: number) => {
+      let text = '"id": "x"';
+      for (let i = 0; i < levels; i++) text = `"parent": {${text}}`;
+      return violationsOf(episode(`"line": {${text}}`));
+    };
+    expect(nested(20)).toEqual([]);
+    expect(nested(40)).toEqual([expect.stringContaining('nests deeper than 28 levels')]);
+    let any = '{"@type": "x/shows.Episode"}';
+    for (let i = 0; i < 12; i++) any = `{"@type": "x/google.protobuf.Any", "value": ${any}}`;
+    expect(violationsOf(episode(`"attachments": [${any}]`))).toEqual([
+      expect.stringContaining('is an Any within 8'),
+    ]);
+  });
+
+  test('are bounded in bytes, in messages, and in what they print to', () => {
+    const large = new Uint8Array(MAX_METADATA_BYTES + 1);
+    expect(decodeMetadata(schema, typeUrl('shows.Episode'), large)).toEqual({
+      violations: [{ field: '', description: 'is larger than 1048576 bytes' }],
+    });
+    const empty = Uint8Array.from(Array.from({ length: 40_000 }, (_, i) => (i % 2 ? 0 : 0x12)));
+    const merged = decodeMetadata(schema, typeUrl('shows.Episode'), empty);
+    expect(merged).toMatchObject({ violations: [{ description: 'has more than 10000 messages' }] });
+    const packed = Buffer.concat([Uint8Array.from([0x1a, 0xa0, 0x8d, 0x06]), Buffer.alloc(100_000, 1)]);
+    expect(decodeMetadata(schema, typeUrl('shows.Episode'), packed)).toMatchObject({
+      violations: [{ description: 'takes more than 1048576 characters as JSON' }],
+    });
+  });
+
+  test('of a type with thousands of fields are few', () => {
+    const field = Array.from({ length: 5_000 }, (_, i) => ({
+      name: `f${i}`,
+      number: i + 1,
+      type: 'TYPE_INT32',
+    }));
+    field[0] = {
+      name: 'm',
+      number: 1,
+      type: 'TYPE_MESSAGE',
+      label: 'LABEL_REPEATED',
+      typeName: '.a.M',
+    } as never;
+    const wide = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field }] })!;
+    expect(wide.limits.maxMessages).toBe(100);
+    const many = Uint8Array.from(Array.from({ length: 400 }, (_, i) => (i % 2 ? 0 : 0x0a)));
+    const started = performance.now();
+    expect(decodeMetadata(wide, 'x/a.M', many)).toMatchObject({
+      violations: [{ field: 'm[99]', description: 'has more than 100 messages' }],
+    });
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test('name at most twenty faults, and cut long paths in front', () => {
+    const members = Array.from({ length: 50 }, (_, i) => `"x${i}": 1`);
+    expect(violationsOf(episode(members.join()))).toHaveLength(20);
+    const [fault] = violationsOf(episode(`"${'y'.repeat(900)}": 1`));
+    expect(fault!.length).toBeLessThan(350);
+  });
+});
+
+describe('a schema', () => {
+  test('is the same with and without the google files it imports', () => {
+    const complete = compileSchema(completeSet)!;
+    const decoded = decodeMetadata(
+      complete,
+      typeUrl('shows.Episode'),
+      accepted(everything).value,
+    ) as Metadata;
+    expect(decoded.json).toEqual(accepted(everything).json);
+    const partly = compileSchema(without(completeSet, (name) => name.startsWith('google/type/')))!;
+    expect(violationsOf(everything, partly)).toEqual([]);
+  });
+
+  test('takes the well-known types of the exchange, not those that a set carries under their names', () => {
+    const timestamp = {
+      name: 'google/protobuf/timestamp.proto',
+      package: 'google.protobuf',
+      syntax: 'proto3',
+      messageType: [{ name: 'Timestamp', field: [{ name: 'text', number: 1, type: 9, label: 1 }] }],
+    };
+    const user = {
+      name: 'a.proto',
+      package: 'a',
+      syntax: 'proto3',
+      dependency: [timestamp.name],
+      messageType: [
+        {
+          name: 'M',
+          field: [{ name: 't', number: 1, type: 11, label: 1, typeName: '.google.protobuf.Timestamp' }],
+        },
+      ],
+    };
+    const bytes = toBinary(
+      FileDescriptorSetSchema,
+      create(FileDescriptorSetSchema, { file: [timestamp, user] }),
+    );
+    const own = compileSchema(bytes)!;
+    expect(violationsOf(parseJson(`{"@type": "x/a.M", "t": "2026-01-01T00:00:00Z"}`), own)).toEqual([]);
+    expect(violationsOf(parseJson(`{"@type": "x/a.M", "t": {"text": "x"}}`), own)).toHaveLength(1);
+  });
+
+  test('is none when a file of its own declares types of google.protobuf', () => {
+    const file = { name: 'evil.proto', package: 'google.protobuf', messageType: [{ name: 'Timestamp' }] };
+    expect(compiled(file)).toBeUndefined();
+  });
+
+  test('has JSON names where the compiler left them out', () => {
+    const field = [{ name: 'air_date', number: 1, type: 'TYPE_STRING' }];
+    const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field }] })!;
+    const read = readMetadata(own, parseJson(`{"@type": "x/a.M", "air_date": "x"}`)) as Metadata;
+    expect(read.json).toEqual({ airDate: 'x' });
+  });
+
+  test('does not let a field of the message pass for the type of the Any', () => {
+    const field = [{ name: 'a', number: 1, type: 'TYPE_STRING', jsonName: '@type' }];
+    const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field }] })!;
+    const read = decodeMetadata(own, 'x/a.M', Uint8Array.from([0x0a, 1, 0x62]));
+    expect(read).toMatchObject({ violations: [{ field: '@type' }] });
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * The readable metadata of an event group: a google.protobuf.Any that must be exactly what its descriptor says.
+ * It comes as proto3 JSON with `@type` or as serialized bytes, and is always kept as bytes.
+ */
+import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
+import { reflect } from '@bufbuild/protobuf/reflect';
+import {
+  camelCase,
+  fromBase64,
+  type JsonObject,
+  type JsonValue,
+  REQUIRED,
+  readWire,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { inspectJson } from './descriptorJson.ts';
+import { Report } from './descriptorModel.ts';
+import { readMessageJson } from './metadataJson.ts';
+import { checkMessage } from './metadataMessage.ts';
+import { findType, type MetadataSchema } from './metadataSchema.ts';
+
+export interface Metadata {
+  typeUrl: string;
+  /** The serialized message, exactly as given; serialized by us when it came as JSON. */
+  value: Uint8Array;
+  /** The message in proto3 JSON, without `@type`. */
+  json: JsonObject;
+  /** Characters of `json`, roughly. */
+  size: number;
+}
+
+export type MetadataResult = Metadata | { violations: Violation[] };
+
+/** A few bytes can print as a long name: both sides are bounded, so that a batch of 50 still fits an answer. */
+export const MAX_METADATA_BYTES = 1024 * 1024;
+export const MAX_METADATA_JSON = 1024 * 1024;
+
+/** Field paths in violations are relative to the Any; the Any itself is the empty path. */
+export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResult {
+  const report = new Report();
+  const given = any as JsonValue;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    report.add('', '', 'must be an object with @type, or with typeUrl and value');
+  } else if ('@type' in given) {
+    return fromMembers(schema, given as JsonObject, report);
+  } else {
+    const raw = rawMembers(given as JsonObject, report);
+    if (raw !== undefined) return fromBytes(schema, 'typeUrl', raw.typeUrl, raw.value, report);
+  }
+  return { violations: report.violations };
+}
+
+/** Serialized bytes as JSON; violations are relative to the message, or name `typeUrl`. */
+export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: Uint8Array): MetadataResult {
+  return fromBytes(schema, 'typeUrl', typeUrl, value, new Report());
+}
+
+/** Each violation under the field of the caller's that holds the message. */
+export function within(field: string, violations: Violation[]): Violation[] {
+  return violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` }));
+}
+
+function rawMembers(any: JsonObject, report: Report): { typeUrl: string; value: Uint8Array } | undefined {
+  const members = new Map(Object.entries(any).map(([key, value]) => [camelCase(key), value]));
+  const typeUrl = members.get('typeUrl');
+  const value = members.get('value');
+  for (const key of Object.keys(any)) {
+    if (camelCase(key) !== 'typeUrl' && key !== 'value') report.add('', key, 'is not a known field');
+  }
+  const bytes = typeof value === 'string' ? fromBase64(value) : undefined;
+  if (typeUrl === undefined) report.add('', 'typeUrl', REQUIRED);
+  else if (typeof typeUrl !== 'string') report.add('', 'typeUrl', 'must be a string');
+  if (value === undefined) report.add('', 'value', REQUIRED);
+  else if (bytes === undefined) report.add('', 'value', 'must be base64');
+  return report.violations.length === 0 ? { typeUrl: typeUrl as string, value: bytes! } : undefined;
+}
+
+const MAX_TYPE_URL = 512;
+
+function typeOf(schema: MetadataSchema, member: string, typeUrl: unknown, report: Report) {
+  const isText = typeof typeUrl === 'string' && typeUrl.length <= MAX_TYPE_URL;
+  const type = isText ? findType(schema, typeUrl) : undefined;
+  if (type === undefined) report.add('', member, 'names no message that the descriptor defines');
+  return type;
+}
+
+function fromMembers(schema: MetadataSchema, any: JsonObject, report: Report): MetadataResult {
+  const { '@type': typeUrl, ...fields } = any;
+  const type = typeOf(schema, '@type', typeUrl, report);
+  if (inspectJson(fields, schema.limits).exceeds) {
+    report.add('', '', 'has too many elements, or nests them too deep');
+  }
+  if (type === undefined || report.violations.length > 0) return { violations: report.violations };
+  const json = readMessageJson(schema, type, fields, report);
+  if (report.violations.length > 0) return { violations: report.violations };
+  const message = fromJson(type, json as never, { registry: schema.registry });
+  const value = toBinary(type, message);
+  return fromBytes(schema, '@type', typeUrl as string, value, report);
+}
+
+function fromBytes(
+  schema: MetadataSchema,
+  member: string,
+  typeUrl: string,
+  value: Uint8Array,
+  report: Report,
+): MetadataResult {
+  const refused = () => ({ violations: report.violations });
+  const type = typeOf(schema, member, typeUrl, report);
+  if (type === undefined) return refused();
+  if (value.length > MAX_METADATA_BYTES) report.add('', '', `is larger than ${MAX_METADATA_BYTES} bytes`);
+  if (report.violations.length > 0) return refused();
+  const wire = readWire(type, value, schema.limits);
+  if ('reason' in wire) report.add(wire.field, '', wire.reason);
+  if (report.violations.length > 0) return refused();
+
+  const message = fromBinary(type, value);
+  checkMessage(schema, reflect(type, message), report);
+  if (report.violations.length > 0) return refused();
+  const json = toJson(type, message, { registry: schema.registry }) as JsonObject;
+  const size = sizeOf(json, MAX_METADATA_JSON);
+  if (size > MAX_METADATA_JSON) report.add('', '', `takes more than ${MAX_METADATA_JSON} characters as JSON`);
+  if (Object.hasOwn(json, '@type'))
+    report.add('', '@type', 'is a field of the message, and the type of an Any');
+  return report.violations.length === 0 ? { typeUrl, value, json, size } : refused();
+}
+
+/** Characters of a value as JSON, roughly; stops counting beyond the limit. */
+function sizeOf(json: unknown, limit: number): number {
+  let size = 0;
+  const visit = (value: unknown): void => {
+    // A number or a literal, with what stands between two values.
+    size += 8;
+    if (typeof value === 'string') size += value.length;
+    if (typeof value !== 'object' || value === null) return;
+    const isArray = Array.isArray(value);
+    for (const inner of isArray ? value : Object.keys(value)) {
+      if (size > limit) return;
+      if (!isArray) size += inner.length;
+      visit(isArray ? inner : (value as JsonObject)[inner]);
+    }
+  };
+  visit(json);
+  return size;
+}

@@ -1,0 +1,175 @@
+/** The types of a descriptor set, linked so that messages can be read and written with them. */
+import {
+  create,
+  createFileRegistry,
+  createMutableRegistry,
+  type DescEnum,
+  type DescExtension,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type Registry,
+} from '@bufbuild/protobuf';
+import {
+  type DescriptorProto,
+  type EnumDescriptorProto,
+  EnumOptionsSchema,
+  FeatureSet_EnumType,
+  FeatureSet_FieldPresence,
+  FeatureSetSchema,
+  type FieldDescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
+import { isWellKnownFile, WELL_KNOWN_FILES, type WireLimits } from '@measurement-exchange/contract';
+import { fullName } from './descriptorModel.ts';
+import { jsonName } from './descriptorOptions.ts';
+
+export interface MetadataSchema {
+  /** Of every type that an Any may name: those of the set, and the well-known ones. */
+  registry: Registry;
+  limits: WireLimits;
+  /** Whether the enum allows only the values it lists. */
+  isClosed: (type: DescEnum) => boolean;
+  /** The name a field has in its file: linked fields have others. */
+  nameOf: (field: DescField) => string;
+}
+
+/** The message of a type URL, if the set defines it: well-known types are nobody's metadata. */
+export function findType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
+  const type = findAnyType(schema, typeUrl);
+  return type && !isWellKnownFile(type.file.proto.name) ? type : undefined;
+}
+
+/** The message of a type URL, well-known ones included. */
+export function findAnyType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
+  const slash = typeUrl.lastIndexOf('/');
+  return slash < 0 ? undefined : schema.registry.getMessage(typeUrl.slice(slash + 1));
+}
+
+export function isRequired({ presence }: DescField): boolean {
+  return presence === FeatureSet_FieldPresence.LEGACY_REQUIRED;
+}
+
+/**
+ * Creating and printing a message takes a microsecond for each field its type has, set or not: a hostile type has
+ * 40,000 fields, and 1 MiB has room for 500,000 messages of it. JSON requests nest 64 levels at most, and each
+ * message here may be an object in an array.
+ */
+const MAX_FIELDS = 500_000;
+const MAX_MESSAGES = 10_000;
+const MAX_DEPTH = 28;
+
+/** Of a set that was accepted; undefined when it carries well-known files that differ too much from ours. */
+export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
+  try {
+    return new Linker().link(fromBinary(FileDescriptorSetSchema, descriptorSet).file);
+  } catch {
+    return undefined;
+  }
+}
+
+class Linker {
+  private readonly closedEnums = new Set<string>();
+  private readonly names = new Map<FieldDescriptorProto, string>();
+
+  link(set: FileDescriptorProto[]): MetadataSchema {
+    const files = importedFirst(set);
+    for (const file of files) if (!WELL_KNOWN_FILES.has(file.name)) this.file(file);
+    const linked = create(FileDescriptorSetSchema);
+    linked.file = files;
+    const types = [...createFileRegistry(linked)];
+    for (const type of types) if (type.kind === 'extension') addAsField(type);
+
+    const registry = createMutableRegistry(...WELL_KNOWN_FILES.values());
+    let widest = 1;
+    for (const type of types) {
+      if (type.kind !== 'message') continue;
+      registry.add(type);
+      widest = Math.max(widest, type.fields.length);
+    }
+    return {
+      registry,
+      limits: {
+        maxMessages: Math.min(MAX_MESSAGES, Math.ceil(MAX_FIELDS / widest)),
+        maxDepth: MAX_DEPTH,
+        refuseUnknown: true,
+      },
+      isClosed: ({ typeName }) => this.closedEnums.has(typeName),
+      // An extension has only the one in JSON.
+      nameOf: ({ proto, jsonName }) =>
+        proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
+    };
+  }
+
+  private file(file: FileDescriptorProto): void {
+    // The runtime knows Timestamp and its kin by name, and would take this file's for them.
+    if (file.package === 'google.protobuf') throw new Error(`${file.name} declares well-known types`);
+    for (const type of file.enumType) this.enum(type, file.package, file);
+    for (const type of file.messageType) this.message(type, file.package, file);
+  }
+
+  /**
+   * The runtime makes properties of names: `a_b` and `aB` would share one. Numbers are unique. Compilers may leave
+   * out JSON names.
+   */
+  private message(message: DescriptorProto, scope: string, file: FileDescriptorProto): void {
+    const name = fullName(scope, message.name);
+    for (const field of message.field) {
+      this.names.set(field, field.name);
+      if (field.jsonName === '') field.jsonName = jsonName(field.name);
+      field.name = `f${field.number}`;
+    }
+    for (const [i, oneof] of message.oneofDecl.entries()) oneof.name = `o${i}`;
+    for (const type of message.enumType) this.enum(type, name, file);
+    for (const type of message.nestedType) this.message(type, name, file);
+  }
+
+  /** The runtime compares each value of a closed enum with all it lists: read as open, its values are checked here. */
+  private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
+    if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
+    type.options ??= create(EnumOptionsSchema);
+    type.options.features ??= create(FeatureSetSchema);
+    type.options.features.enumType = FeatureSet_EnumType.OPEN;
+  }
+}
+
+/** Of editions, only files and enums can set this feature; the default is open in all there are. */
+function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
+  if (file.syntax !== 'editions') return file.syntax !== 'proto3';
+  const set = type.options?.features?.enumType || file.options?.features?.enumType;
+  return set === FeatureSet_EnumType.CLOSED;
+}
+
+/** The files and all they import, each after its imports. Of well-known files ours are taken. */
+function importedFirst(set: FileDescriptorProto[]): FileDescriptorProto[] {
+  const byName = new Map(set.map((file) => [file.name, file]));
+  const ordered = new Set<FileDescriptorProto>();
+  const visit = (name: string) => {
+    const file = WELL_KNOWN_FILES.get(name)?.proto ?? byName.get(name);
+    if (file === undefined || ordered.has(file)) return;
+    for (const imported of file.dependency) visit(imported);
+    ordered.add(file);
+  };
+  for (const name of byName.keys()) visit(name);
+  return [...ordered];
+}
+
+/**
+ * The runtime looks through all unknown fields for each extension; as a field of the message it extends, an
+ * extension is read and written like any other, under its JSON name `[my.pkg.extension]`.
+ */
+function addAsField(extension: DescExtension): void {
+  const { extendee, number } = extension;
+  if (isWellKnownFile(extendee.file.proto.name)) return;
+  const field = {
+    ...extension,
+    kind: 'field',
+    parent: extendee,
+    name: `f${number}`,
+    localName: `f${number}`,
+  } as unknown as DescField;
+  extendee.fields.push(field);
+  extendee.members.push(field);
+  extendee.field[field.localName] = field;
+}

@@ -1,0 +1,111 @@
+/** Parties: what they may look like, and how an update changes them. */
+import { fromBinary } from '@bufbuild/protobuf';
+import {
+  type Capabilities,
+  ExchangeError,
+  type Interval,
+  invalid,
+  type PartyInput,
+  type PartyState,
+  PROTOCOLS,
+  type Protocol,
+  type Reason,
+  type SignedMessage,
+  specs,
+  type Timestamp,
+} from '@measurement-exchange/contract';
+import { type PartyKind, parsePrincipal } from './access.ts';
+import { strictlyAfter } from './time.ts';
+
+export interface PartyRecord {
+  /** `dataProviders/x` … */
+  name: string;
+  displayName: string;
+  state: PartyState;
+  publicKey: SignedMessage | undefined;
+  /** ID of the party's certificate that verifies the signature of its public key. */
+  publicKeyCertificate: string | undefined;
+  /** Multi-party protocols it can take part in. */
+  protocols: Protocol[];
+  availability: Interval | undefined;
+  version: number;
+  createTime: Timestamp;
+  updateTime: Timestamp;
+}
+
+export function newParty(name: string, input: PartyInput, now: Timestamp): PartyRecord {
+  const blank: PartyRecord = {
+    name,
+    displayName: '',
+    state: 'ACTIVE',
+    publicKey: undefined,
+    publicKeyCertificate: undefined,
+    protocols: [],
+    availability: undefined,
+    version: 1,
+    createTime: now,
+    updateTime: now,
+  };
+  return replaceFields(blank, input);
+}
+
+/** The fields present are replaced. */
+export function updateParty(before: PartyRecord, input: PartyInput, now: Timestamp): PartyRecord {
+  return nextVersion(replaceFields(before, input), before, now);
+}
+
+/** Suspended or resumed; the same record where it already was. */
+export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {
+  return before.state === state ? before : nextVersion({ ...before, state }, before, now);
+}
+
+function nextVersion(changed: PartyRecord, before: PartyRecord, now: Timestamp): PartyRecord {
+  return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
+}
+
+function replaceFields(party: PartyRecord, input: PartyInput): PartyRecord {
+  requireInterval(input.dataAvailabilityInterval);
+  requireEncryptionPublicKey(input.publicKey);
+  return {
+    ...party,
+    displayName: input.displayName ?? party.displayName,
+    publicKey: input.publicKey ?? party.publicKey,
+    protocols: input.capabilities === undefined ? party.protocols : protocolsOf(input.capabilities),
+    availability: input.dataAvailabilityInterval ?? party.availability,
+  };
+}
+
+function requireInterval(interval: Interval | undefined): void {
+  if (interval?.endTime === undefined || interval.startTime < interval.endTime) return;
+  throw invalid([{ field: 'dataAvailabilityInterval.endTime', description: 'must be after startTime' }]);
+}
+
+function requireEncryptionPublicKey(key: SignedMessage | undefined): void {
+  if (key === undefined) return;
+  try {
+    if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
+  } catch {
+    // Not protobuf at all: the same answer.
+  }
+  throw invalid([{ field: 'publicKey.message', description: 'must be a serialized EncryptionPublicKey' }]);
+}
+
+/** Each protocol has a member of its name: `liquidLegionsV2` is `liquidLegionsV2Supported`. */
+function protocolsOf(capabilities: Capabilities): Protocol[] {
+  return PROTOCOLS.filter((protocol) => (capabilities as Record<string, boolean>)[`${protocol}Supported`]);
+}
+
+export function capabilitiesOf(protocols: Protocol[]): Capabilities {
+  return Object.fromEntries(protocols.map((protocol) => [`${protocol}Supported`, true]));
+}
+
+const NOT_FOUND: Record<PartyKind, Reason> = {
+  measurementConsumer: 'MEASUREMENT_CONSUMER_NOT_FOUND',
+  dataProvider: 'DATA_PROVIDER_NOT_FOUND',
+  duchy: 'DUCHY_NOT_FOUND',
+};
+
+export function partyNotFound(name: string): ExchangeError {
+  const kind = parsePrincipal(name)!.kind as PartyKind;
+  return new ExchangeError(NOT_FOUND[kind], `${name} does not exist.`, { metadata: { [kind]: name } });
+}

@@ -1,0 +1,115 @@
+/** What an update of a metadata schema changes, and what of it breaks readers. */
+import { Edition } from '@bufbuild/protobuf/wkt';
+import type { SchemaChange } from '@measurement-exchange/contract';
+import { ownFiles } from './descriptor.ts';
+import { type FileProto, fullName } from './descriptorModel.ts';
+import { type ChangeKind, Changes, short } from './schemaDiff/changes.ts';
+import { compareEnum } from './schemaDiff/enums.ts';
+import { FieldComparer } from './schemaDiff/fields.ts';
+import { compareMessage } from './schemaDiff/messages.ts';
+import { type Declared, readSchema, type Schema } from './schemaDiff/schema.ts';
+
+/**
+ * Both are sets that were accepted. Well-known files do not count, nor does what leaves the data alone: the
+ * order of things, comments, options.
+ */
+export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SchemaChange[] {
+  const [was, is] = [readSchema(ownFiles(before)), readSchema(ownFiles(after))];
+  const changes = new Changes();
+  compareFiles(was, is, changes);
+  compareMessages(was, is, changes);
+  compareEnums(was, is, changes);
+  compareExtensions(was, is, changes);
+  compareServices(was, is, changes);
+  return changes.list;
+}
+
+function compareFiles(was: Schema, is: Schema, changes: Changes): void {
+  const language = ({ syntax, edition }: FileProto) => (edition ? Edition[edition]! : syntax || 'proto2');
+  for (const [name, file] of was.files) {
+    const now = is.files.get(name);
+    if (now) changes.differs('SYNTAX_CHANGED', name, 'syntax', language(file), language(now));
+  }
+}
+
+function compareMessages(was: Schema, is: Schema, changes: Changes): void {
+  const fields = new FieldComparer(was, is, changes);
+  const kinds = ['MESSAGE_REMOVED', 'MESSAGE_MOVED', 'MESSAGE_ADDED'] as const;
+  compareTypes(was, is, 'messages', kinds, changes, (name) => {
+    compareMessage(name, was.messages.get(name)!, is.messages.get(name)!, fields, changes);
+  });
+}
+
+function compareEnums(was: Schema, is: Schema, changes: Changes): void {
+  compareTypes(was, is, 'enums', ['ENUM_REMOVED', 'ENUM_MOVED', 'ENUM_ADDED'], changes, (name) => {
+    compareEnum(name, was.enums.get(name)!, is.enums.get(name)!, changes);
+  });
+}
+
+/** A type within one that is itself gone or new is not told of. */
+function compareTypes(
+  was: Schema,
+  is: Schema,
+  which: 'messages' | 'enums',
+  [removed, moved, added]: readonly [ChangeKind, ChangeKind, ChangeKind],
+  changes: Changes,
+  compare: (name: string) => void,
+): void {
+  const before: ReadonlyMap<string, Declared> = was[which];
+  const after: ReadonlyMap<string, Declared> = is[which];
+  for (const [name, { file, parent }] of before) {
+    const now = after.get(name);
+    if (now !== undefined) {
+      if (parent === '') changes.differs(moved, name, 'file', file, now.file);
+      compare(name);
+    } else if (parent === '' || is.messages.has(parent)) {
+      changes.add(removed, name, `was removed${newName(name, file, was, is, after)}`);
+    }
+  }
+  for (const [name, { parent }] of after) {
+    const isTold = before.has(name) || (parent !== '' && !was.messages.has(parent));
+    if (!isTold) changes.add(added, name, 'was added');
+  }
+}
+
+/** Where a file only changed its package, all that it declares has another name. */
+function newName(name: string, file: string, was: Schema, is: Schema, after: ReadonlyMap<string, Declared>) {
+  const oldPackage = was.files.get(file)!.package ?? '';
+  const newPackage = is.files.get(file)?.package ?? '';
+  const renamed = fullName(newPackage, oldPackage === '' ? name : name.slice(oldPackage.length + 1));
+  return after.has(renamed) ? `: the package of its file is now ${short(newPackage)}` : '';
+}
+
+function compareExtensions(was: Schema, is: Schema, changes: Changes): void {
+  const fields = new FieldComparer(was, is, changes);
+  for (const [path, before] of was.extensions) {
+    const after = is.extensions.get(path);
+    if (after?.extendee !== before.extendee) {
+      changes.add(
+        'EXTENSION_REMOVED',
+        path,
+        `(${before.number}) no longer extends ${short(before.extendee)}`,
+      );
+      continue;
+    }
+    if (after.number !== before.number) {
+      changes.add('FIELD_RENUMBERED', path, `changed its number from ${before.number} to ${after.number}`);
+    }
+    fields.compare({ path, before, after });
+  }
+  for (const [path, { number, extendee }] of is.extensions) {
+    if (was.extensions.get(path)?.extendee === extendee) continue;
+    changes.add('EXTENSION_ADDED', path, `(${number}) now extends ${short(extendee)}`);
+  }
+}
+
+function compareServices(was: Schema, is: Schema, changes: Changes): void {
+  for (const [name, service] of was.services) {
+    const now = is.services.get(name);
+    if (now === undefined) changes.add('SERVICE_REMOVED', name, 'was removed');
+    else if (JSON.stringify(service) !== JSON.stringify(now)) changes.add('SERVICE_CHANGED', name, 'changed');
+  }
+  for (const name of is.services.keys()) {
+    if (!was.services.has(name)) changes.add('SERVICE_ADDED', name, 'was added');
+  }
+}

@@ -1,0 +1,52 @@
+/** Numbers and names that a message or an enum keeps free. */
+import type { RangeProto } from '../descriptorModel.ts';
+import { type ChangeKind, type Changes, short } from './changes.ts';
+
+interface Reserving {
+  reservedRange?: RangeProto[];
+  reservedName?: string[];
+}
+
+/** `closed`: of enums, the end of a range belongs to it. */
+export function compareReserved(
+  path: string,
+  before: Reserving,
+  after: Reserving,
+  changes: Changes,
+  closed = false,
+): void {
+  const ranges = [before.reservedRange, after.reservedRange] as const;
+  compareRanges('RESERVED_REMOVED', path, 'no longer reserves', ...ranges, changes, closed);
+  const names = new Set(after.reservedName);
+  for (const name of before.reservedName ?? []) {
+    if (!names.has(name)) changes.add('RESERVED_REMOVED', path, `no longer reserves the name ${short(name)}`);
+  }
+}
+
+/** Each range of before that those of after do not cover as a whole. */
+export function compareRanges(
+  kind: ChangeKind,
+  path: string,
+  what: string,
+  before: RangeProto[] = [],
+  after: RangeProto[] = [],
+  changes: Changes,
+  closed = false,
+): void {
+  // An exclusive end is where the next range may begin.
+  const end = (range: RangeProto) => (range.end ?? 0) + (closed ? 1 : 0);
+  const start = (range: RangeProto) => range.start ?? 0;
+  const covering = after.toSorted((a, b) => start(a) - start(b));
+  let next = 0;
+  for (const range of before.toSorted((a, b) => start(a) - start(b))) {
+    while (next < covering.length && end(covering[next]!) <= start(range)) next++;
+    let covered = start(range);
+    for (let i = next; i < covering.length && start(covering[i]!) <= covered && covered < end(range); i++) {
+      covered = end(covering[i]!);
+    }
+    if (covered >= end(range)) continue;
+    const last = end(range) - 1;
+    const numbers = last === start(range) ? `${last}` : `${start(range)} to ${last}`;
+    changes.add(kind, path, `${what} ${numbers}`);
+  }
+}

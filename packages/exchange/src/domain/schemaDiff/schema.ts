@@ -1,0 +1,178 @@
+/** A descriptor set as its readers see it: types by full name, fields with all that they inherit. */
+import { Label, Type } from '../descriptorFields.ts';
+import {
+  type EnumProto,
+  type FieldProto,
+  type FileProto,
+  fullName,
+  type MessageProto,
+  type ServiceProto,
+} from '../descriptorModel.ts';
+import { jsonName } from '../descriptorOptions.ts';
+import {
+  type Features,
+  fileFeatures,
+  inherit,
+  isDelimited,
+  isOpen,
+  isPacked,
+  type Presence,
+  presenceOf,
+  verifiesUtf8,
+} from './features.ts';
+
+/** Full names come without a leading dot. */
+export interface Schema {
+  files: Map<string, FileProto>;
+  messages: Map<string, Message>;
+  enums: Map<string, Enum>;
+  /** Of the schema's own messages. Those of google.protobuf are options, which no message carries. */
+  extensions: Map<string, Extension>;
+  services: Map<string, ServiceProto>;
+}
+
+/** A message or an enum, by where it is declared. */
+export interface Declared {
+  file: string;
+  /** The message around it, '' when there is none. */
+  parent: string;
+}
+
+export interface Message extends Declared {
+  proto: MessageProto;
+  fields: Field[];
+}
+
+export interface Enum extends Declared {
+  proto: EnumProto;
+  open: boolean;
+  numbers: Map<string, number>;
+  /** The number of the first value, the default where a field has none of its own. */
+  first: number;
+}
+
+export interface Field {
+  name: string;
+  number: number;
+  jsonName: string;
+  cardinality: 'singular' | 'repeated' | 'map';
+  /** `int32`, `string`, or the full name of a message or an enum; of a map, that of its values. */
+  type: string;
+  kind: 'message' | 'enum' | 'scalar';
+  /** Of a map only. */
+  keyType: string | undefined;
+  /** Of a singular field only. */
+  presence: Presence | undefined;
+  packed: boolean;
+  delimited: boolean;
+  verifiesUtf8: boolean;
+  /** As written; undefined when there is none. */
+  defaultValue: string | undefined;
+  oneof: string | undefined;
+}
+
+export interface Extension extends Field {
+  extendee: string;
+}
+
+export function readSchema(files: FileProto[]): Schema {
+  const reader = new SchemaReader();
+  for (const file of files) reader.file(file);
+  const { schema } = reader;
+  for (const [name, { extendee }] of schema.extensions) {
+    if (!schema.messages.has(extendee)) schema.extensions.delete(name);
+  }
+  return schema;
+}
+
+class SchemaReader {
+  readonly schema: Schema = {
+    files: new Map(),
+    messages: new Map(),
+    enums: new Map(),
+    extensions: new Map(),
+    services: new Map(),
+  };
+
+  file(proto: FileProto): void {
+    const { name, package: scope = '' } = proto;
+    this.schema.files.set(name!, proto);
+    const features = fileFeatures(proto);
+    this.members({ ...proto, nestedType: proto.messageType }, scope, { file: name!, parent: '' }, features);
+    for (const s of proto.service ?? []) this.schema.services.set(fullName(scope, s.name!), s);
+  }
+
+  /** What files and messages both may hold. */
+  private members(
+    { nestedType = [], enumType = [], extension = [] }: Members,
+    scope: string,
+    at: Declared,
+    features: Features,
+  ): void {
+    for (const proto of nestedType) this.message(proto, fullName(scope, proto.name!), at, features);
+    for (const proto of enumType) {
+      const numbers = new Map(proto.value!.map(({ name, number = 0 }) => [name!, number]));
+      this.schema.enums.set(fullName(scope, proto.name!), {
+        ...at,
+        proto,
+        open: isOpen(inherit(features, proto.options)),
+        numbers,
+        first: proto.value![0]!.number ?? 0,
+      });
+    }
+    for (const proto of extension) {
+      const extendee = proto.extendee!.slice(1);
+      this.schema.extensions.set(fullName(scope, proto.name!), {
+        ...readField(proto, inherit(features, proto.options)),
+        extendee,
+      });
+    }
+  }
+
+  private message(proto: MessageProto, name: string, at: Declared, outer: Features): void {
+    // The entries of a map are part of its field.
+    if (proto.options?.mapEntry) return;
+    const features = inherit(outer, proto.options);
+    const entries = new Map(
+      proto.nestedType?.filter((m) => m.options?.mapEntry).map((m) => [`.${name}.${m.name}`, m]),
+    );
+    const fields = (proto.field ?? []).map((field) => {
+      const oneof = proto.oneofDecl?.[field.oneofIndex ?? -1];
+      const own = inherit(inherit(features, oneof?.options), field.options);
+      return readField(field, own, oneof?.name, entries.get(field.typeName ?? ''));
+    });
+    this.schema.messages.set(name, { ...at, proto, fields });
+    this.members(proto, name, { ...at, parent: name }, features);
+  }
+}
+
+interface Members {
+  nestedType?: MessageProto[] | undefined;
+  enumType?: EnumProto[];
+  extension?: FieldProto[];
+}
+
+function readField(proto: FieldProto, features: Features, oneof?: string, entry?: MessageProto): Field {
+  const repeated = proto.label === Label.REPEATED;
+  const [key, value] = entry?.field ?? [];
+  return {
+    name: proto.name!,
+    number: proto.number!,
+    jsonName: proto.jsonName || jsonName(proto.name!),
+    cardinality: entry ? 'map' : repeated ? 'repeated' : 'singular',
+    ...typeOf(value ?? proto),
+    keyType: key && typeOf(key).type,
+    presence: repeated ? undefined : presenceOf(proto, features),
+    packed: isPacked(proto, features),
+    delimited: !entry && isDelimited(proto, features),
+    verifiesUtf8: verifiesUtf8(proto, features),
+    defaultValue: proto.defaultValue,
+    oneof: proto.proto3Optional ? undefined : oneof,
+  };
+}
+
+function typeOf({ type, typeName }: FieldProto): Pick<Field, 'type' | 'kind'> {
+  if (type === Type.ENUM) return { type: typeName!.slice(1), kind: 'enum' };
+  if (typeName !== undefined) return { type: typeName.slice(1), kind: 'message' };
+  return { type: Type[type!]!.toLowerCase(), kind: 'scalar' };
+}

@@ -1,0 +1,101 @@
+/** What is done to an exchange straight in its database, whether or not it runs. */
+import { randomUUID } from 'node:crypto';
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import type pg from 'pg';
+import { type Config, ConfigError } from './config.ts';
+import { OPERATOR } from './domain/access.ts';
+import { newId } from './ids.ts';
+import { withDatabase } from './main.ts';
+import { applyRetention, previewRetention, type Retention } from './operations/retention.ts';
+import { Database, sqlState } from './sql/db.ts';
+import { audit } from './sql/log.ts';
+import { bindingOf, insertBinding } from './sql/principals.ts';
+
+const clock = (): Timestamp => timestampOf(Date.now());
+
+/** Binds an operator as the owner of the database: over the API only an operator can. */
+export function bindOperator(
+  config: Config,
+  { issuer, subject }: { issuer: string; subject: string },
+): Promise<{ name: string; created: boolean }> {
+  const issuers = config.issuers.map((known) => known.issuer);
+  if (issuers.length > 0 && !issuers.includes(issuer)) {
+    throw new ConfigError([`The exchange takes no tokens of ${issuer}, only of ${issuers.join(', ')}.`]);
+  }
+  return withDatabase(config, ({ owner }) =>
+    withConnection(owner, async (db) => {
+      const existing = await bindingOf(db, issuer, subject);
+      if (existing !== undefined) {
+        if (existing.resource === OPERATOR.name) return { name: `principals/${existing.id}`, created: false };
+        throw new Error(
+          `${subject} of ${issuer} speaks for ${existing.resource}: an operator needs a subject of its own.`,
+        );
+      }
+      const id = newId();
+      const time = clock();
+      await db.tx('bindOperator', async (tx) => {
+        await insertBinding(tx, { id, issuer, subject, resource: OPERATOR.name, createTime: time });
+        audit(tx, {
+          time,
+          principal: 'database owner',
+          operation: 'bindOperator',
+          name: `principals/${id}`,
+          version: 1,
+          requestId: randomUUID(),
+        });
+      });
+      return { name: `principals/${id}`, created: true };
+    }),
+  );
+}
+
+export interface RetentionCounts {
+  cancel: number;
+  remove: number;
+}
+
+const sum = ({ cancel, remove }: RetentionCounts) => cancel + remove;
+
+/** A large table is counted again this often at most. */
+const COUNT_EVERY_MS = 1_000;
+
+/** How many measurements the retention cancels and removes; with `apply` it does, to the end. */
+export function runRetention(
+  config: Config,
+  retention: Retention,
+  options: { apply: boolean; onProgress?: (done: number, total: number) => void },
+): Promise<RetentionCounts> {
+  const { apply, onProgress } = options;
+  // As the role that serves: it may do this, and no more.
+  return withDatabase(config, ({ app }) =>
+    withConnection(app, async (db) => {
+      const x = { db, clock };
+      const before = await previewRetention(x, retention);
+      if (!apply) return before;
+      let left = before;
+      for (let previous = Number.POSITIVE_INFINITY; sum(left) > 0 && sum(left) < previous; ) {
+        previous = sum(left);
+        const countAt = Date.now() + COUNT_EVERY_MS;
+        while ((await applyRetention(x, retention)) && Date.now() < countAt);
+        left = await previewRetention(x, retention);
+        onProgress?.(sum(before) - sum(left), sum(before));
+      }
+      return { cancel: before.cancel - left.cancel, remove: before.remove - left.remove };
+    }),
+  );
+}
+
+async function withConnection<T>(
+  connection: pg.ClientConfig,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const db = new Database({ connection, applicationName: 'mex admin', maxConnections: 2 });
+  try {
+    return await work(db);
+  } catch (error) {
+    const isOld = ['42P01', '42703'].includes(sqlState(error) ?? ''); // no such table or column
+    throw isOld ? new Error('The database lacks the schema of this version: run mex migrate first.') : error;
+  } finally {
+    await db.close();
+  }
+}

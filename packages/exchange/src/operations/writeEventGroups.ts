@@ -1,0 +1,281 @@
+/** Creating and replacing event groups, one or many: all or nothing, in the order they came in. */
+import {
+  canonicalJson,
+  type EventGroup,
+  EventGroupInput,
+  ExchangeError,
+  invalid,
+  JsonDecimal,
+  type JsonValue,
+  parseName,
+  type Violation,
+} from '@measurement-exchange/contract';
+import {
+  contentOf,
+  create,
+  type EventGroupContent,
+  type EventGroupRecord,
+  eventGroupName,
+  inputViolations,
+  inspectEventGroup,
+  METADATA_FIELD,
+  type ReadableMetadata,
+  replace,
+  requireActive,
+  requireSameConsumer,
+} from '../domain/eventGroup.ts';
+import { enforce } from '../domain/findings.ts';
+import { readMetadata, within } from '../domain/metadata.ts';
+import { type Transaction, uniqueViolation } from '../sql/db.ts';
+import {
+  findByRequestIds,
+  insertEventGroup,
+  lockEventGroups,
+  shareDescriptors,
+  updateEventGroup,
+} from '../sql/eventGroups.ts';
+import { audit } from '../sql/log.ts';
+import { getParties } from '../sql/parties.ts';
+import type { Call, Exchange } from './context.ts';
+import { descriptorNotFound, viewEventGroups } from './eventGroupViews.ts';
+import { contentHash, requireSameContent } from './idempotency.ts';
+import { type Schemas, schemasOf, UNLINKABLE } from './metadataSchemas.ts';
+import { asValidated } from './views.ts';
+
+/** One event group of a request. `at` is the path of its fields: empty, or `requests[0].eventGroup.` */
+interface Part {
+  at: string;
+  input: EventGroupInput;
+}
+export type CreatePart = Part & { requestId: string | undefined };
+export type UpdatePart = Part & { id: string };
+
+interface Write<P> {
+  /** As it stands in the audit log. */
+  operation: string;
+  provider: string;
+  parts: P[];
+  validateOnly: boolean;
+}
+
+export async function createEventGroups(
+  x: Exchange,
+  call: Call,
+  { operation, provider, parts, validateOnly }: Write<CreatePart>,
+): Promise<EventGroup[]> {
+  requireConsistent(provider, parts);
+  const hashes = new Map(parts.map((part) => [part, contentHash(contentText(part.input))]));
+  const { groups, fresh } = await untilUnique(parts.length, () =>
+    x.db.tx(operation, async (tx) => {
+      const [earlier, references] = await Promise.all([
+        findByRequestIds(tx, provider, requestIdsOf(parts)),
+        loadReferences(tx, provider, parts),
+      ]);
+      const groups = new Map<CreatePart, EventGroupRecord>();
+      for (const part of parts) {
+        const found = part.requestId === undefined ? undefined : earlier.get(part.requestId);
+        if (found === undefined) continue;
+        const name = eventGroupName(provider, found.group.id);
+        requireSameContent(found.hash, hashes.get(part)!, part.requestId!, name);
+        groups.set(part, found.group);
+      }
+      const fresh = parts.filter((part) => !groups.has(part));
+      requireConsumers(fresh, references);
+      const contents = readContents(fresh, references);
+      check(x, call, fresh, validateOnly);
+      if (validateOnly || fresh.length === 0) tx.rollback();
+
+      const now = x.clock();
+      // Batches with the same request IDs wait for each other: in one order, or they would wait in a circle.
+      for (const part of fresh.toSorted((a, b) => compare(a.requestId, b.requestId))) {
+        const ids = { id: x.newId(), provider, consumer: part.input.measurementConsumer };
+        const group = create(ids, contents.get(part)!, now);
+        groups.set(part, group);
+        if (validateOnly) continue;
+        const { requestId: id } = part;
+        insertEventGroup(tx, group, id === undefined ? undefined : { id, hash: hashes.get(part)! });
+        record(tx, call, operation, group);
+      }
+      return { groups, fresh };
+    }),
+  );
+  const found = parts.map((part) => groups.get(part)!);
+  // A retry finds its event group also where it only asks.
+  return answer(x, parts, found, validateOnly ? fresh : []);
+}
+
+export async function updateEventGroups(
+  x: Exchange,
+  call: Call,
+  { operation, provider, parts, validateOnly }: Write<UpdatePart>,
+): Promise<EventGroup[]> {
+  requireConsistent(provider, parts);
+  const groups = await x.db.tx(operation, async (tx) => {
+    const ids = parts.map(({ id }) => id);
+    const [locked, references] = await Promise.all([
+      lockEventGroups(tx, provider, ids),
+      loadReferences(tx, provider, parts),
+    ]);
+    // All of them exist before any of them is judged.
+    const before = parts.map(({ id }) => requireActive(locked.get(id), provider, id));
+    for (const [i, part] of parts.entries()) {
+      requireSameConsumer(before[i]!, part.input.measurementConsumer, part.at);
+    }
+    const contents = readContents(parts, references);
+    check(x, call, parts, validateOnly);
+    if (validateOnly) tx.rollback();
+
+    const now = x.clock();
+    return parts.map((part, i) => {
+      const group = replace(before[i]!, contents.get(part)!, now);
+      if (validateOnly) return group;
+      updateEventGroup(tx, group);
+      record(tx, call, operation, group);
+      return group;
+    });
+  });
+  return answer(x, parts, groups, validateOnly ? parts : []);
+}
+
+export function record(tx: Transaction, call: Call, operation: string, group: EventGroupRecord): void {
+  audit(tx, {
+    time: group.updateTime,
+    principal: call.principal.name,
+    operation,
+    name: eventGroupName(group.provider, group.id),
+    version: group.version,
+    requestId: call.requestId,
+  });
+}
+
+/** `dry` are those that were checked, not written. */
+async function answer(
+  x: Exchange,
+  parts: Part[],
+  groups: EventGroupRecord[],
+  dry: Part[],
+): Promise<EventGroup[]> {
+  const views = await viewEventGroups(x.db, 'provider', groups);
+  return parts.map((part, i) =>
+    dry.includes(part) ? asValidated(views[i]!, inspectEventGroup(part.input, part.at)) : views[i]!,
+  );
+}
+
+/**
+ * The loser of a race on a requestId finds what the winner made. A batch can lose once for each of its IDs, to as
+ * many other batches.
+ */
+async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise<T> {
+  for (let lost = 0; ; lost++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (uniqueViolation(error) !== 'event_groups_request_id' || lost >= races) throw error;
+    }
+  }
+}
+
+function compare(a = '', b = ''): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function requestIdsOf(parts: CreatePart[]): string[] {
+  return parts.flatMap(({ requestId }) => requestId ?? []);
+}
+
+/** One text per content; the metadata counts as it was given, whatever its descriptor has become since. */
+function contentText(input: EventGroupInput): string {
+  const { metadata } = input.encryptedMetadata ?? {};
+  if (metadata === undefined) return canonicalJson(EventGroupInput, input);
+  const exact = { ...metadata, metadata: writable(metadata.metadata as JsonValue) };
+  return canonicalJson(EventGroupInput, { ...input, encryptedMetadata: { metadata: exact } });
+}
+
+/** JSON.stringify knows neither of the two forms in which our reader keeps numbers exact. */
+function writable(json: JsonValue): unknown {
+  if (typeof json === 'bigint') return JSON.rawJSON(json.toString());
+  if (json instanceof JsonDecimal) return JSON.rawJSON(json.text);
+  if (Array.isArray(json)) return json.map(writable);
+  if (typeof json !== 'object' || json === null) return json;
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, writable(value)]));
+}
+
+function requireConsistent(provider: string, parts: Part[]): void {
+  const violations = parts.flatMap(({ at, input }) =>
+    inputViolations(provider, input).map((v) => ({ ...v, field: at + v.field })),
+  );
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function check(x: Exchange, call: Call, parts: Part[], validateOnly: boolean): void {
+  call.findings = parts.flatMap(({ at, input }) => inspectEventGroup(input, at));
+  if (!validateOnly) enforce(x.checks, call.findings);
+}
+
+/** What event groups refer to, as it stays until the transaction ends. */
+interface References {
+  consumers: ReadonlyMap<string, unknown>;
+  schemas: Schemas;
+}
+
+async function loadReferences(tx: Transaction, provider: string, parts: Part[]): Promise<References> {
+  const descriptors = new Set(parts.flatMap(({ input }) => descriptorOf(input)?.id ?? []));
+  const [consumers, versions] = await Promise.all([
+    getParties(tx, [...new Set(parts.map(({ input }) => input.measurementConsumer))]),
+    shareDescriptors(tx, provider, [...descriptors]),
+  ]);
+  return { consumers, schemas: await schemasOf(tx, versions) };
+}
+
+function requireConsumers(parts: Part[], { consumers }: References): void {
+  for (const { input } of parts) {
+    const { measurementConsumer } = input;
+    if (consumers.has(measurementConsumer)) continue;
+    throw new ExchangeError('MEASUREMENT_CONSUMER_NOT_FOUND', `${measurementConsumer} does not exist.`, {
+      code: 'FAILED_PRECONDITION',
+      metadata: { measurementConsumer },
+    });
+  }
+}
+
+function descriptorOf(input: EventGroupInput): { name: string; id: string } | undefined {
+  const name = input.encryptedMetadata?.metadata?.eventGroupMetadataDescriptor;
+  if (name === undefined) return undefined;
+  return { name, id: parseName('eventGroupMetadataDescriptor', name)!.eventGroupMetadataDescriptor };
+}
+
+/** Of all of them, or every fault of every one. */
+function readContents<P extends Part>(parts: P[], { schemas }: References): Map<P, EventGroupContent> {
+  const violations: Violation[] = [];
+  for (const { input } of parts) {
+    const descriptor = descriptorOf(input);
+    if (descriptor && !schemas.has(descriptor.id))
+      throw descriptorNotFound(descriptor.name, 'FAILED_PRECONDITION');
+  }
+  const contents = parts.map(({ at, input }) => {
+    const read = readReadable(input, schemas);
+    if (read && 'violations' in read) violations.push(...within(`${at}${METADATA_FIELD}`, read.violations));
+    return contentOf(input, read && 'value' in read ? read : undefined);
+  });
+  if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
+  return new Map(parts.map((part, i) => [part, contents[i]!]));
+}
+
+/** Fifty groups with twenty faults each would tell nobody more. */
+const MAX_VIOLATIONS = 50;
+
+function readReadable(
+  input: EventGroupInput,
+  schemas: Schemas,
+): ReadableMetadata | { violations: Violation[] } | undefined {
+  const { metadata } = input.encryptedMetadata ?? {};
+  if (metadata === undefined) return undefined;
+  const descriptor = descriptorOf(input)!.id;
+  const schema = schemas.get(descriptor);
+  if (schema === undefined) {
+    return { violations: [{ field: 'eventGroupMetadataDescriptor', description: UNLINKABLE }] };
+  }
+  const read = readMetadata(schema, metadata.metadata);
+  if ('violations' in read) return { violations: within('metadata', read.violations) };
+  return { descriptor, typeUrl: read.typeUrl, value: read.value, size: read.size };
+}

@@ -1,0 +1,70 @@
+/** The audit log: does it tell who made every version of everything that has no transitions? */
+import {
+  CERTIFICATE_NAME,
+  type Check,
+  check,
+  DESCRIPTOR_NAME,
+  EVENT_GROUP_NAME,
+  PRINCIPAL_NAME,
+  RESTORE,
+  TRUSTED_ROOT_NAME,
+} from './check.ts';
+
+/**
+ * Everything that has versions, with the first that must have an entry. The demo parties of development mode and
+ * their certificates were made by nobody.
+ */
+const VERSIONED = `
+  SELECT ${DESCRIPTOR_NAME} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d
+   UNION ALL
+  SELECT ${EVENT_GROUP_NAME}, e.version, 1 FROM event_groups e
+   UNION ALL
+  SELECT ${CERTIFICATE_NAME}, c.version, 2 FROM certificates c
+   UNION ALL
+  SELECT p.name, p.version, 2 FROM parties p`;
+
+/** What has no versions: it is made once, and at most once deleted. */
+const UNVERSIONED = `
+  SELECT ${PRINCIPAL_NAME} AS name FROM principals p
+   UNION ALL
+  SELECT ${TRUSTED_ROOT_NAME} FROM trusted_roots t`;
+const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/'`;
+
+export const auditChecks: Check[] = [
+  check(
+    {
+      id: 'audit-missing',
+      meaning:
+        'A version of a party, certificate, descriptor or event group has no audit entry: nobody knows who made it.',
+      remedy: RESTORE,
+    },
+    `SELECT v.name FROM (${VERSIONED}) AS v
+       LEFT JOIN audit_entries a ON a.name = v.name AND a.version BETWEEN v.first AND v.version
+      GROUP BY v.name, v.version, v.first HAVING count(DISTINCT a.version) <= v.version - v.first`,
+  ),
+  check(
+    {
+      id: 'audit-unmatched',
+      meaning: 'An audit entry tells of a version that was never made, or that another entry tells of.',
+      remedy: RESTORE,
+    },
+    `SELECT a.name FROM (
+       SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries a
+        WHERE NOT ${IS_UNVERSIONED}
+     ) AS a LEFT JOIN (${VERSIONED}) AS v USING (name)
+      WHERE v.name IS NULL OR a.version NOT BETWEEN 1 AND v.version OR a.nth > 1`,
+  ),
+  check(
+    {
+      id: 'audit-deletion',
+      meaning:
+        'A principal or trusted root is gone though no audit entry tells of it, or there though one says it went.',
+      remedy: RESTORE,
+    },
+    `SELECT audited.name FROM (
+       SELECT a.name, bool_or(a.operation LIKE 'delete%') AS deleted FROM audit_entries a
+        WHERE ${IS_UNVERSIONED} GROUP BY a.name
+     ) AS audited LEFT JOIN (${UNVERSIONED}) AS present USING (name)
+      WHERE deleted = (present.name IS NOT NULL)`,
+  ),
+];

@@ -1,0 +1,60 @@
+/** Certificates, and whether what rests on them went with them. */
+import { EXPIRING_DAYS } from '../../domain/certificate.ts';
+import { CERTIFICATE_NAME, type Check, check, MEASUREMENT_NAME, RESTORE, warning } from './check.ts';
+
+/** Each certificate that a measurement rests on. */
+const RESTS = `
+  SELECT m.id AS measurement, m.consumer AS party, m.certificate FROM measurements m
+   UNION
+  SELECT r.measurement, r.provider, r.certificate FROM requisitions r
+   UNION
+  SELECT r.measurement, r.provider, r.result_certificate FROM requisitions r`;
+
+export const certificateChecks: Check[] = [
+  warning(
+    {
+      id: 'certificate-expiring',
+      meaning: `A certificate expires within ${EXPIRING_DAYS} days; nothing can be created or fulfilled with it then.`,
+      remedy: 'Ask its party to register another one and to use that.',
+    },
+    `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
+      WHERE c.revocation_state IS NULL AND c.not_after BETWEEN now() AND now() + make_interval(days => $1)`,
+    [EXPIRING_DAYS],
+  ),
+  check(
+    {
+      id: 'revoked-pending',
+      meaning:
+        'A measurement is pending on a certificate that is revoked or on hold, and nothing will fail it.',
+      remedy: `Cancel the measurement. ${RESTORE}`,
+    },
+    `SELECT DISTINCT ${MEASUREMENT_NAME} AS name FROM measurements m
+       JOIN (${RESTS}) AS rests ON rests.measurement = m.id
+       JOIN certificates c ON c.party = rests.party AND c.id = rests.certificate
+       LEFT JOIN revocation_cascades k ON k.party = c.party AND k.certificate = c.id
+      WHERE m.state IN ('AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING') AND k.party IS NULL
+        AND c.revocation_state IN ('HOLD', 'REVOKED')`,
+  ),
+  check(
+    {
+      id: 'cascade-stuck',
+      meaning:
+        'A certificate was revoked or put on hold a minute ago, and not all that rests on it has failed.',
+      remedy:
+        'See that an exchange runs on this database; its log says why the job cascadeRevocations fails.',
+    },
+    `SELECT k.party || '/certificates/' || k.certificate AS name FROM revocation_cascades k
+      WHERE k.time < now() - interval '60 seconds'`,
+  ),
+  check(
+    {
+      id: 'key-shared',
+      meaning:
+        'Two parties have certificates with one subject key identifier: either can sign for the other.',
+      remedy: `Revoke those of the party that the key does not belong to. ${RESTORE}`,
+    },
+    `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
+      WHERE EXISTS (SELECT 1 FROM certificates other
+                     WHERE other.subject_key_identifier = c.subject_key_identifier AND other.party <> c.party)`,
+  ),
+];

@@ -1,0 +1,61 @@
+/** Descriptors: are the message types noted beside each one those of its set? */
+import type pg from 'pg';
+import { messageTypesOf } from '../../domain/descriptor.ts';
+import { type Check, DESCRIPTOR_NAME, type Found, MAX_EXAMPLES, RESTORE } from './check.ts';
+
+/** SQL cannot read descriptor sets: they come here, a few at a time, for each may have 1 MiB. */
+const DECLARE = `
+  DECLARE described NO SCROLL CURSOR FOR
+  SELECT ${DESCRIPTOR_NAME} AS name, d.provider, d.descriptor_set, noted.types, noted.providers
+    FROM event_group_metadata_descriptors d LEFT JOIN (
+      SELECT descriptor, array_agg(type_name) AS types, array_agg(DISTINCT provider) AS providers
+        FROM descriptor_types GROUP BY descriptor
+    ) AS noted ON noted.descriptor = d.id
+   ORDER BY 1`;
+const FETCH = 'FETCH 25 FROM described';
+const CLOSE = 'CLOSE described';
+
+interface Described {
+  name: string;
+  provider: string;
+  descriptor_set: Uint8Array;
+  types: string[] | null;
+  providers: string[] | null;
+}
+
+function isNotedRight({ provider, descriptor_set, types, providers }: Described): boolean {
+  const noted = new Set(types);
+  try {
+    const defined = new Set(messageTypesOf(descriptor_set));
+    return defined.symmetricDifference(noted).size === 0 && (providers ?? []).every((p) => p === provider);
+  } catch {
+    return false;
+  }
+}
+
+export const descriptorChecks: Check[] = [
+  {
+    id: 'descriptor-types',
+    severity: 'error',
+    meaning:
+      'The message types noted for a descriptor are not those that its set defines, or the set cannot be read.',
+    remedy:
+      'Delete its rows of descriptor_types and run mex migrate, which notes them anew. ' +
+      `Where it is found again, the set is damaged. ${RESTORE}`,
+    async find(client: pg.ClientBase): Promise<Found> {
+      const found: Found = { names: [], rows: 0 };
+      await client.query(DECLARE);
+      for (;;) {
+        const { rows } = await client.query<Described>(FETCH);
+        if (rows.length === 0) break;
+        for (const row of rows) {
+          if (isNotedRight(row)) continue;
+          found.rows++;
+          if (found.names.length < MAX_EXAMPLES) found.names.push(row.name);
+        }
+      }
+      await client.query(CLOSE);
+      return found;
+    },
+  },
+];

@@ -1,0 +1,42 @@
+/** Event groups: do they hold what goes together, and nothing once they are deleted? */
+import { type Check, check, EVENT_GROUP_NAME, RESTORE } from './check.ts';
+
+function eventGroupsWhere(condition: string): string {
+  return `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e WHERE ${condition}`;
+}
+
+export const eventGroupChecks: Check[] = [
+  check(
+    {
+      id: 'event-group-deleted',
+      meaning: 'A deleted event group still holds metadata, a key, or names of a campaign.',
+      remedy: `Set them to NULL: its provider wanted them gone. ${RESTORE}`,
+    },
+    eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(e.metadata_ciphertext, e.metadata_cipher_url,
+      e.descriptor, e.metadata_type_url, e.metadata_value, e.metadata_size, e.key_type, e.key_data, e.key_format,
+      e.brand_name, e.campaign_name) > 0`),
+  ),
+  check(
+    {
+      id: 'event-group-metadata',
+      meaning:
+        'The metadata of an event group is both opaque and readable, in part missing, or opaque without a key.',
+      remedy: `Ask its provider to update it. ${RESTORE}`,
+    },
+    // One that is deleted has none, or event-group-deleted says so.
+    eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
+      OR num_nulls(e.metadata_ciphertext, e.metadata_cipher_url) NOT IN (0, 2)
+      OR num_nulls(e.descriptor, e.metadata_type_url, e.metadata_value, e.metadata_size) NOT IN (0, 4)
+      OR num_nulls(e.key_type, e.key_data) NOT IN (0, 2)
+      OR e.metadata_ciphertext IS NOT NULL AND e.key_data IS NULL)`),
+  ),
+  check(
+    {
+      id: 'event-group-descriptor',
+      meaning: "The metadata of an event group is explained by another provider's descriptor.",
+      remedy: `Ask its provider to update it. ${RESTORE}`,
+    },
+    `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e
+       JOIN event_group_metadata_descriptors d ON d.id = e.descriptor WHERE d.provider <> e.provider`,
+  ),
+];

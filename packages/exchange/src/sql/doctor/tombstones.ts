@@ -1,0 +1,36 @@
+/** What the retention left of measurements: their contents are gone, so only these few things can be wrong. */
+import { isTerminal, MEASUREMENT_STATES, REQUISITION_STATES } from '@measurement-exchange/contract';
+import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+
+export const tombstoneChecks: Check[] = [
+  check(
+    {
+      id: 'tombstone-alive',
+      meaning: 'A measurement or requisition was removed by the retention, and is still there.',
+      remedy: `Delete the tombstone if it was restored by intent. ${RESTORE}`,
+    },
+    `SELECT ${MEASUREMENT_NAME} AS name FROM measurement_tombstones m JOIN measurements USING (id)
+      UNION ALL
+     SELECT ${REQUISITION_NAME} FROM requisition_tombstones r JOIN requisitions USING (id)`,
+  ),
+  check(
+    {
+      id: 'tombstone-state',
+      meaning: 'A measurement or requisition was removed by the retention before it had ended.',
+      remedy: RESTORE,
+    },
+    `SELECT ${MEASUREMENT_NAME} AS name FROM measurement_tombstones m WHERE m.state <> ALL($1::text[])
+      UNION ALL
+     SELECT ${REQUISITION_NAME} FROM requisition_tombstones r WHERE r.state <> ALL($2::text[])`,
+    [MEASUREMENT_STATES.filter(isTerminal), REQUISITION_STATES.filter((state) => state !== 'UNFULFILLED')],
+  ),
+  check(
+    {
+      id: 'tombstone-requisitions',
+      meaning: 'A measurement was removed by the retention without a trace of its requisitions.',
+      remedy: RESTORE,
+    },
+    `SELECT ${MEASUREMENT_NAME} AS name FROM measurement_tombstones m
+       LEFT JOIN requisition_tombstones r ON r.measurement = m.id WHERE r.id IS NULL`,
+  ),
+];

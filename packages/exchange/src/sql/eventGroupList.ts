@@ -1,0 +1,166 @@
+/**
+ * Lists of event groups. A statement holds only the conditions of the filters that are there, and is named by them:
+ * each combination has a plan of its own, where one statement with optional filters would have one plan for all.
+ */
+import type { Timestamp } from '@measurement-exchange/contract';
+import type { EventGroupRecord } from '../domain/eventGroup.ts';
+import { type Queryable, type Statement, sql, statements } from './db.ts';
+import { COLUMNS, eventGroupOf, type Side } from './eventGroups.ts';
+import { type Cursor, hasMore, type Page } from './measurements.ts';
+
+/** `create_time`, or the start of availability in either direction. */
+export type EventGroupOrder = 'create' | 'start' | 'start_desc';
+
+/** Both inclusive. */
+export interface Range {
+  from: Timestamp | '-infinity';
+  to: Timestamp | 'infinity';
+}
+
+export interface EventGroupListQuery {
+  side: Side;
+  party: string;
+  states: string[];
+  order: EventGroupOrder;
+  after: Cursor;
+  limit: number;
+  maxBytes: number;
+  /** Of the other side. */
+  parties?: string[] | undefined;
+  mediaTypes?: string[] | undefined;
+  /** A group that does not say when it starts is in no range; one that does not end ends at infinity. */
+  start?: Range | undefined;
+  end?: Range | undefined;
+  /** Each of them begins a word of the brand's or the campaign's name. */
+  words?: string[] | undefined;
+}
+
+const START = `coalesce(e.availability_start, '-infinity')`;
+const POSITION: Record<EventGroupOrder, string> = {
+  create: 'e.create_time',
+  start: START,
+  start_desc: START,
+};
+
+/** Where the last row of a page stands. */
+export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Cursor {
+  const time = order === 'create' ? group.createTime : (group.availability?.startTime ?? '-infinity');
+  return { time, id: group.id };
+}
+
+/** Bytes of a row in an answer, roughly: TOASTed values are sized without being read. */
+const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
+  + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
+  + coalesce(e.metadata_size, 0)`;
+
+/** Every filter, in the order of its values after the first six. `$n` is the number of its first one. */
+const FILTERS = [
+  {
+    name: 'of',
+    values: (q: EventGroupListQuery) => q.parties && [q.parties],
+    condition: (n: number, { side }: EventGroupListQuery) => `e.${other(side)} = ANY($${n}::text[])`,
+  },
+  {
+    name: 'media',
+    values: (q: EventGroupListQuery) => q.mediaTypes && [q.mediaTypes],
+    condition: (n: number) => `e.media_types && $${n}::text[]`,
+  },
+  {
+    name: 'from',
+    values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
+    // In the order of the start the range is a stretch of the index; otherwise it only leaves out rows.
+    condition: (n: number, { order }: EventGroupListQuery) =>
+      `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
+       AND e.availability_start IS NOT NULL`,
+  },
+  {
+    name: 'to',
+    values: (q: EventGroupListQuery) => q.end && [q.end.from, q.end.to],
+    condition: (n: number) =>
+      `coalesce(e.availability_end, 'infinity') BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz`,
+  },
+  {
+    name: 'text',
+    values: (q: EventGroupListQuery) => q.words && [prefixQuery(q.words)],
+    condition: (n: number) => `e.search @@ to_tsquery('simple', $${n})`,
+  },
+];
+
+/** The same words as a tsquery: quoted, so that none of them is an operator, and each the beginning of a word. */
+function prefixQuery(words: string[]): string {
+  return words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}':*`).join(' & ');
+}
+
+function other(side: Side): Side {
+  return side === 'provider' ? 'consumer' : 'provider';
+}
+
+/** `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` bytes, then the values of the filters. */
+export function listStatement(q: EventGroupListQuery): { statement: Statement; values: unknown[] } {
+  const values: unknown[] = [q.party, q.states, q.after.time, q.after.id, q.limit, q.maxBytes];
+  const conditions: string[] = [];
+  let name = `event_group_list_${q.side}_${q.order}`;
+  for (const filter of FILTERS) {
+    const given = filter.values(q);
+    if (given === undefined) continue;
+    name += `_${filter.name}`;
+    conditions.push(filter.condition(values.length + 1, q));
+    values.push(...given);
+  }
+  return { statement: statements.get(name) ?? sql(name, listText(q, conditions)), values };
+}
+
+function listText(q: EventGroupListQuery, conditions: string[]): string {
+  const isDescending = q.order === 'start_desc';
+  const position = POSITION[q.order];
+  const order = isDescending ? 'position DESC, id DESC' : 'position, id';
+  const select = `SELECT e.id, ${position} AS position, e.descriptor, ${SIZE} AS size FROM event_groups e`;
+  const rest = `AND (${position}, e.id) ${isDescending ? '<' : '>'} ($3::timestamptz, $4)
+    ORDER BY ${order} LIMIT $5::int + 1`;
+  return `
+    WITH candidates AS MATERIALIZED (${q.words ? searched() : probed()}),
+    costs AS (
+      SELECT id, position, size, count(*) OVER () AS candidates, row_number() OVER (ORDER BY ${order}) AS nth,
+             -- A page is made with the schemas of its metadata: each of them counts once.
+             CASE WHEN row_number() OVER (PARTITION BY descriptor ORDER BY ${order}) = 1 THEN
+               coalesce((SELECT octet_length(d.descriptor_set) FROM event_group_metadata_descriptors d
+                          WHERE d.id = descriptor), 0) ELSE 0 END AS schema_size
+        FROM candidates
+    ), page AS (
+      SELECT id, candidates, nth, sum(size + schema_size) OVER (ORDER BY nth) AS running FROM costs
+    )
+    SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
+     WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
+
+  /** All matches of the words within the party, then the page of them: no index has them in order. */
+  function searched(): string {
+    const all = [
+      `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
+      'e.state = ANY($2::text[])',
+      ...conditions,
+    ];
+    return `${select} WHERE ${all.join(' AND ')} ${rest}`;
+  }
+
+  /** One index probe per state, and per party of the other side where some are named, merged. */
+  function probed(): string {
+    const isNarrowed = q.parties !== undefined;
+    const own = [`e.${q.side} = $1`, 'e.state = wanted.state'];
+    if (isNarrowed) own.push(`e.${other(q.side)} = party.name`);
+    const filters = isNarrowed ? conditions.slice(1) : conditions;
+    return `
+      SELECT probe.* FROM unnest($2::text[]) AS wanted(state)
+       ${isNarrowed ? 'CROSS JOIN unnest($7::text[]) AS party(name)' : ''} CROSS JOIN LATERAL (
+        ${select} WHERE ${[...own, ...filters].join(' AND ')} ${rest}
+      ) probe ORDER BY ${order} LIMIT $5::int + 1`;
+  }
+}
+
+export async function listEventGroups(
+  db: Queryable,
+  query: EventGroupListQuery,
+): Promise<Page<EventGroupRecord>> {
+  const { statement, values } = listStatement(query);
+  const rows = await db.query(statement, values);
+  return { items: rows.map(eventGroupOf), more: hasMore(rows) };
+}
