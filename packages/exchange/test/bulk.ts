@@ -1,5 +1,6 @@
 /** Thousands of resources in a second, written by SQL as the exchange would have written them one by one. */
 import pg from 'pg';
+import { messageTypesOf } from '../src/domain/descriptor.ts';
 import { type Trigger, target } from '../src/domain/measurement.ts';
 import type { Database } from './harness.ts';
 
@@ -115,11 +116,15 @@ export async function loadDescriptors(
   const { providers, descriptorSet, count, first = 0 } = bulk;
   const names = `ARRAY[${providers.map((p) => quote(p.name)).join(', ')}]`;
   const set = `'\\x${Buffer.from(descriptorSet).toString('hex')}'`;
+  const types = messageTypesOf(descriptorSet).map(quote);
   await database.query(`
     WITH loaded AS (
       INSERT INTO event_group_metadata_descriptors (id, provider, descriptor_set, version, create_time, update_time)
       SELECT 'd' || md5(i::text), (${names})[1 + i % ${providers.length}], ${set}, 1, ${CREATED}, ${CREATED}
         FROM generate_series(${first}, ${first + count - 1}) AS i RETURNING id, provider, create_time
+    ), types AS (
+      INSERT INTO descriptor_types (descriptor, type_name, provider)
+      SELECT id, type_name, provider FROM loaded CROSS JOIN unnest(ARRAY[${types.join(', ')}]::text[]) AS type_name
     )
     INSERT INTO audit_entries (time, principal, operation, name, version, request_id)
     SELECT create_time, provider, 'createEventGroupMetadataDescriptor',

@@ -1,6 +1,7 @@
 /** Callers of every kind, and two owners of each kind with something to call for. */
 import { createDevIssuer } from '../src/auth/devIssuer.ts';
 import { devKeyFile } from '../src/dev/index.ts';
+import { createRoot, issueLeaf } from '../src/identity/certificates.ts';
 import {
   type DevParty,
   fulfillment,
@@ -32,6 +33,8 @@ export interface World {
   callers: Caller[];
   /** By the name of the owner, the first two of each collection. */
   holdings: Record<string, Holdings>;
+  /** Bodies that do not depend on the owner. */
+  bodies: Record<string, object>;
   mint: (name: string) => Promise<string>;
 }
 
@@ -74,7 +77,42 @@ export async function startWorld(): Promise<World> {
     await addCertificate(exchange, duchy, 'key1');
     holdings[duchy] = { ids: { certificate: 'key1' }, bodies: {} };
   }
-  return { exchange, callers: await castCallers(exchange, mint), holdings, mint };
+  for (const [owner, { ids }] of Object.entries(holdings)) {
+    await addCertificate(exchange, owner, 'held', { revocationState: 'HOLD' });
+    ids['releaseCertificateHold.certificate'] = 'held';
+  }
+  await addBindingsAndRoots(exchange);
+  return { exchange, callers: await castCallers(exchange, mint), holdings, bodies: await bodies(), mint };
+}
+
+/** Both under the IDs `first` and `second`. */
+async function addBindingsAndRoots({ database }: TestExchange): Promise<void> {
+  for (const id of ['first', 'second']) {
+    await database.query(
+      `INSERT INTO principals (id, issuer, subject, resource, create_time) VALUES ($1, 'issuer', $1, 'operator', now())`,
+      [id],
+    );
+    await database.query(
+      `INSERT INTO trusted_roots (id, party, x509_der, subject_key_identifier, not_before, not_after, create_time)
+       VALUES ($1, 'duchies/asleep', $2, $2, now(), now() + interval '1 day', now())`,
+      [id, Buffer.from(id)],
+    );
+  }
+}
+
+async function bodies(): Promise<World['bodies']> {
+  const root = await createRoot('A root', Date.now());
+  const { der } = await issueLeaf(root, 'A leaf', Date.now());
+  return {
+    createParty: { displayName: 'New' },
+    updateParty: { displayName: 'Renamed' },
+    createPrincipal: { issuer: 'issuer', subject: 'third', resource: 'operator' },
+    createTrustedRoot: { x509Pem: root.certificatePem },
+    createCertificate: { x509Der: Buffer.from(der).toString('base64') },
+    revokeCertificate: { revocationState: 'HOLD' },
+    diffEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
+    decodeMetadata: { typeUrl: 'type.googleapis.com/a.M', value: '' },
+  };
 }
 
 async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<Caller[]> {
@@ -110,8 +148,14 @@ async function consumerHoldings(
 ): Promise<Holdings> {
   const measurement = await createMeasurement(exchange, consumer, providers);
   const requisition = await requisitionOf(exchange, providers[0]!, measurement);
+  const eventGroup = await describeTo(exchange, providers[0]!, consumer.name);
   return {
-    ids: { measurement: lastId(measurement), requisition: lastId(requisition), certificate: own(consumer) },
+    ids: {
+      measurement: lastId(measurement),
+      requisition: lastId(requisition),
+      certificate: own(consumer),
+      eventGroup: lastId(eventGroup),
+    },
     bodies: { createMeasurement: measurementRequest(consumer, providers), cancelMeasurement: {} },
   };
 }
@@ -126,19 +170,35 @@ async function providerHoldings(
   const collection = `${provider.name}/eventGroupMetadataDescriptors`;
   const descriptor = await ok(post(exchange, provider, collection, { descriptorSet: DESCRIPTOR_SET }));
   const nonce = BigInt(providers.indexOf(provider) + 1);
+  const eventGroup = await describeTo(exchange, provider, 'measurementConsumers/acme');
+  const input = { measurementConsumer: 'measurementConsumers/acme' };
   return {
     ids: {
       requisition: lastId(requisition),
       eventGroupMetadataDescriptor: lastId(descriptor),
       certificate: own(provider),
+      eventGroup: lastId(eventGroup),
     },
     bodies: {
+      createEventGroup: input,
+      updateEventGroup: input,
+      batchCreateEventGroups: { requests: [{ eventGroup: input }] },
+      batchUpdateEventGroups: { requests: [{ eventGroup: { ...input, name: eventGroup.name } }] },
       createEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
       updateEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
       fulfillDirectRequisition: fulfillment(provider, requisition, nonce),
       refuseRequisition: { refusal: { justification: 'DECLINED' }, etag: requisition.etag },
     },
   };
+}
+
+/** An event group with metadata that can be read, and the descriptor that explains it. */
+async function describeTo(exchange: TestExchange, provider: DevParty, measurementConsumer: string) {
+  const collection = `${provider.name}/eventGroupMetadataDescriptors`;
+  const { name } = await ok(post(exchange, provider, collection, { descriptorSet: DESCRIPTOR_SET }));
+  const metadata = { eventGroupMetadataDescriptor: name, metadata: { '@type': 'type.googleapis.com/a.M' } };
+  const body = { measurementConsumer, encryptedMetadata: { metadata } };
+  return ok(post(exchange, provider, `${provider.name}/eventGroups`, body));
 }
 
 function lastId({ name }: { name: string }): string {

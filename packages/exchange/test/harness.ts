@@ -102,7 +102,9 @@ export async function startExchange(overrides: Partial<Config> = {}): Promise<Te
       const ailments = await doctor({ connection: { connectionString: database.url } });
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
-      return ailments.map((a) => `${a.check}: ${a.examples.join(', ')}`);
+      return ailments
+        .filter((a) => a.severity === 'error')
+        .map((a) => `${a.check}: ${a.examples.join(', ')}`);
     },
   };
 }

@@ -1,5 +1,7 @@
 /** Every statement of the exchange, planned as the product plans it, on tables large enough to tell. */
 
+import { create, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { MEASUREMENT_STATES, REQUISITION_STATES } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,6 +21,7 @@ const LARGE = [
   'measurements',
   'requisitions',
   'event_group_metadata_descriptors',
+  'descriptor_types',
   'transitions',
   'certificates',
   'audit_entries',
@@ -63,7 +66,8 @@ beforeAll(async () => {
     [named],
   );
   await loadMeasurements(database, { consumer: CONSUMER, providers: PROVIDERS, count: ROWS });
-  const descriptorSet = Buffer.alloc(200);
+  const file = [{ name: 'x'.repeat(200), package: 'a', messageType: [{ name: 'M' }] }];
+  const descriptorSet = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
   await loadDescriptors(database, { providers: PROVIDERS, descriptorSet, count: ROWS * PROVIDERS.length });
   // The last ones of all.
   const last = { providers: [SMALL_PROVIDER], first: 3 * ROWS, count: SMALL_ROWS };

@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { jws, makeKey } from '../src/auth/testIssuer.ts';
 import type { Config } from '../src/config.ts';
-import { createRoot, issueLeaf } from '../src/dev/certificates.ts';
-import { describeCertificate } from '../src/x509.ts';
+import { describeCertificate } from '../src/domain/x509.ts';
+import { createRoot, issueLeaf } from '../src/identity/certificates.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
 import { call } from './harness.ts';
 import { account, listening, MEX, NOBODY, type Running, runMex } from './ordinaryMex.ts';
@@ -115,7 +115,8 @@ describe.skipIf(account === undefined)(title, () => {
     await onServer(
       as(own),
       `INSERT INTO parties (name, create_time, update_time) VALUES ('${PROVIDER}', now(), now());
-       INSERT INTO principals VALUES ('${ISSUER}', 'machine-7', '${PROVIDER}', now());
+       INSERT INTO principals (id, issuer, subject, resource, create_time)
+       VALUES ('machine', '${ISSUER}', 'machine-7', '${PROVIDER}', now());
        INSERT INTO certificates (party, id, x509_der, subject_key_identifier, not_before, not_after, create_time)
        VALUES ('${PROVIDER}', 'first', ${bytes(der)}, ${bytes(subjectKeyIdentifier)}, '${notBefore}', '${notAfter}', now());`,
     );

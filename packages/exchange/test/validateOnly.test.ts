@@ -126,14 +126,15 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
       findings: [],
     });
     const { name } = await ok(x.call(streamly.token, 'POST', `/v2alpha/${parent}`, { descriptorSet }));
-    for (const [method, path] of [
-      ['POST', parent],
-      ['PATCH', name],
-      ['PUT', name],
+    const both = ['METADATA_WITHOUT_PACKAGE', 'SCHEMA_CHANGE_BREAKING'];
+    for (const [method, path, found] of [
+      ['POST', parent, ['METADATA_WITHOUT_PACKAGE']],
+      ['PATCH', name, both],
+      ['PUT', name, both],
     ]) {
       const validated = await ok(dryRun(streamly, method, path, { descriptorSet: withoutPackage }));
       expect(validated).toEqual({ descriptorSet: withoutPackage, findings: validated.findings });
-      expect(codes(validated)).toEqual(['METADATA_WITHOUT_PACKAGE']);
+      expect(codes(validated)).toEqual(found);
     }
     expect(await get(x, streamly, name)).toEqual({ name, descriptorSet });
   });

@@ -1,0 +1,34 @@
+/** One change of a schema: what it is before and after, and what the exchange must say about it. */
+export interface SchemaPair {
+  title: string;
+  /** By file name; files and packages begin with `acme`. */
+  before: Record<string, string>;
+  after: Record<string, string>;
+  /** `KIND path`, in any order. */
+  changes: string[];
+  breaking: boolean;
+}
+
+type Source = string | Record<string, string>;
+
+/** A text is the file that holds acme.Campaign. */
+function files(source: Source): Record<string, string> {
+  return typeof source === 'string' ? { 'acme/campaign.proto': source } : source;
+}
+
+export function breaking(title: string, before: Source, after: Source, ...changes: string[]): SchemaPair {
+  return { title, before: files(before), after: files(after), changes, breaking: true };
+}
+
+export function compatible(title: string, before: Source, after: Source, ...changes: string[]): SchemaPair {
+  return { title, before: files(before), after: files(after), changes, breaking: false };
+}
+
+export const proto2 = (body: string) => `syntax = "proto2";\npackage acme;\n${body}`;
+export const proto3 = (body: string) => `syntax = "proto3";\npackage acme;\n${body}`;
+export const edition = (body: string) => `edition = "2023";\npackage acme;\n${body}`;
+
+/** acme.Campaign with these members. */
+export const campaign = (members: string) => proto3(`message Campaign { ${members} }`);
+export const campaign2 = (members: string) => proto2(`message Campaign { ${members} }`);
+export const campaign2023 = (members: string) => edition(`message Campaign { ${members} }`);
