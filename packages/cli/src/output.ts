@@ -14,6 +14,24 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
+/** Rows under their headings, in columns as wide as their widest value. */
+export function printTable(headings: string[], rows: (string | undefined)[][]): void {
+  const cells = [headings, ...rows].map((row) => row.map((cell) => visible(cell ?? '')));
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  for (const [i, row] of cells.entries()) {
+    const line = row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+    print(i === 0 ? paint('dim', line) : line);
+  }
+}
+
+/** What others wrote may hold control characters, which could repaint the terminal. */
+export function visible(text: string): string {
+  return text.replace(/\p{Cc}/gu, '�');
+}
+
 const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
 export function paint(colour: keyof typeof COLOURS, text: string): string {

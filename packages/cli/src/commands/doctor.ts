@@ -1,4 +1,4 @@
-import { CHECKS, doctor, loadConfig, withDatabase } from '@measurement-exchange/exchange';
+import { type Ailment, CHECKS, doctor, loadConfig, withDatabase } from '@measurement-exchange/exchange';
 import { Command } from 'commander';
 import { paint, print, printJson } from '../output.ts';
 
@@ -11,14 +11,19 @@ export function doctorCommand(): Command {
         doctor({ connection: owner }),
       );
       if (options.json) printJson({ checks: CHECKS.length, ailments });
-      else if (ailments.length === 0) print(paint('green', `${CHECKS.length} checks, all silent.`));
-      else {
-        for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
-          print(
-            `${paint(severity === 'error' ? 'red' : 'yellow', check)}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`,
-          );
-        }
-      }
-      if (ailments.some((ailment) => ailment.severity === 'error')) process.exitCode = 1;
+      else printAilments(ailments);
+      if (isIll(ailments)) process.exitCode = 1;
     });
+}
+
+export function printAilments(ailments: Ailment[]): void {
+  if (ailments.length === 0) print(paint('green', `${CHECKS.length} checks, all silent.`));
+  for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
+    const title = severity === 'warning' ? paint('yellow', `${check} (warning)`) : paint('red', check);
+    print(`${title}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`);
+  }
+}
+
+export function isIll(ailments: Ailment[]): boolean {
+  return ailments.some(({ severity }) => severity === 'error');
 }

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { type Client, connect } from '../client.ts';
+import { certificateName, partyName } from '../names.ts';
+import { type CallOptions, group, remote, show, showList } from './command.ts';
+
+export interface Certificate {
+  name: string;
+  notBefore: string;
+  notAfter: string;
+  revocationState?: 'HOLD' | 'REVOKED';
+  /** In seconds, `86400s`; only when it expires within 30 days. */
+  expiresIn?: string;
+}
+
+export function certificatesCommand(): Command {
+  return group('certificates', 'the certificates of parties (also with the token of the party itself)', [
+    add(),
+    list(),
+    revoke(),
+    release(),
+  ]);
+}
+
+export function addCertificate(client: Client, party: string, x509Pem: string): Promise<Certificate> {
+  return client.call('POST', `${partyName(party).name}/certificates`, { x509Pem });
+}
+
+export async function readPem(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read (${error.code}): give a certificate in PEM.`);
+  });
+}
+
+function add(): Command {
+  return remote('add <party> <certificate.pem>', 'register a certificate; those it has stay').action(
+    async (party: string, file: string, options: CallOptions) => {
+      partyName(party);
+      const pem = await readPem(file);
+      const certificate = await addCertificate(await connect(options), party, pem);
+      show(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
+    },
+  );
+}
+
+function list(): Command {
+  return remote('list <party>', 'list its certificates, and how long each one lasts').action(
+    (party: string, options: CallOptions) =>
+      showList<Certificate>(
+        options,
+        { path: `${partyName(party).name}/certificates`, member: 'certificates' },
+        {
+          headings: ['NAME', 'STATE', 'EXPIRES IN', 'NOT BEFORE', 'NOT AFTER'],
+          row: (c) => [c.name, stateOf(c), inDays(c), c.notBefore, c.notAfter],
+          none: `${party} has none: mex admin certificates add ${party} certificate.pem`,
+        },
+      ),
+  );
+}
+
+function revoke(): Command {
+  return remote(
+    'revoke <certificate>',
+    'revoke a certificate for good; open measurements that rest on it fail',
+  )
+    .option('--hold', 'put it on hold instead, which can be released')
+    .action(async (name: string, options: CallOptions & { hold?: boolean }) => {
+      const revocationState = options.hold ? 'HOLD' : 'REVOKED';
+      const client = await connect(options);
+      const certificate = await client.call<Certificate>('POST', `${certificateName(name)}:revoke`, {
+        revocationState,
+      });
+      show(
+        options,
+        certificate,
+        () =>
+          `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that rest on it are failing.`,
+      );
+    });
+}
+
+function release(): Command {
+  return remote(
+    'release <certificate>',
+    'release a hold; measurements that failed for it stay failed',
+  ).action(async (name: string, options: CallOptions) => {
+    const client = await connect(options);
+    const certificate = await client.call<Certificate>('POST', `${certificateName(name)}:releaseHold`, {});
+    show(options, certificate, () => `${name} may be used again.`);
+  });
+}
+
+function stateOf({ revocationState, notBefore, notAfter }: Certificate): string {
+  if (revocationState !== undefined) return revocationState;
+  const now = new Date().toISOString();
+  if (now > notAfter) return 'EXPIRED';
+  return now < notBefore ? 'NOT YET VALID' : 'VALID';
+}
+
+function inDays({ expiresIn }: Certificate): string {
+  if (expiresIn === undefined) return '';
+  const hours = Math.floor(Number.parseInt(expiresIn, 10) / 3600);
+  return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h`;
+}

@@ -1,0 +1,147 @@
+/** A new party in one command: everything an exchange must know of it, live; safe to run again. */
+import type { Command } from 'commander';
+import { type Client, connect, Refused } from '../client.ts';
+import { paint, print, printJson, visible } from '../output.ts';
+import { fingerprintOf, type PartyFile, readPartyFile } from '../partyFile.ts';
+import { addCertificate, type Certificate } from './certificates.ts';
+import { type CallOptions, remote } from './command.ts';
+import { createParty, type Party } from './parties.ts';
+import { bindPrincipal } from './principals.ts';
+import { trustRoot } from './roots.ts';
+
+interface Options extends CallOptions {
+  issuer: string;
+  subject: string;
+  trustRoot?: boolean;
+}
+
+/** A piece of the onboarding: made now, or found as it should be. */
+interface Piece {
+  created: boolean;
+  name?: string;
+}
+
+interface Onboarding {
+  party: Piece & { state: Party['state'] };
+  certificate: Piece;
+  trustedRoot?: Piece;
+  publicKey: Piece;
+  principal: Piece;
+}
+
+export function onboardCommand(): Command {
+  return remote(
+    'onboard <party.json>',
+    'let a new party in: party, certificate, public key and principal in one go',
+  )
+    .requiredOption('--issuer <url>', 'the `iss` of its tokens, to the letter')
+    .requiredOption('--subject <sub>', 'the `sub` of its tokens')
+    .option('--trust-root', 'also trust its root, for its own certificates only')
+    .addHelpText(
+      'after',
+      `
+The party made party.json with mex identity. Ask it for the fingerprint of its certificate over another channel
+and compare. Nothing is replaced: what is there already is reported, and what differs is an error. Run it again
+after a failure, it goes on where it stopped.
+
+  mex admin onboard party.json --issuer https://id.example.com --subject lakeside-machine --trust-root`,
+    )
+    .action(async (path: string, options: Options) => {
+      const file = await readPartyFile(path);
+      const result = await onboard(await connect(options), file, options);
+      const fingerprint = fingerprintOf(file.certificatePem);
+      if (options.json) printJson({ name: file.name, fingerprint, ...result });
+      else print(describe(file, fingerprint, result, options));
+    });
+}
+
+async function onboard(client: Client, file: PartyFile, options: Options): Promise<Onboarding> {
+  const before = await client.call<Party>('GET', file.name).catch(unless(/_NOT_FOUND$/));
+  const key = before?.publicKey;
+  const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
+  // Before anything is written: an old file must not put an old key back.
+  if (key !== undefined && !sameKey) {
+    throw new Error(
+      `${file.name} is on board with another public key. To replace the key: ` +
+        `mex admin certificates add ${file.name} certificate.pem, then mex admin parties update ${file.name} --public-key party.json`,
+    );
+  }
+  if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
+  const certificate = await certify(client, file);
+  const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
+  if (!sameKey) await client.call('PATCH', file.name, { publicKey: file.publicKey });
+  return {
+    party: { created: before === undefined, name: file.name, state: before?.state ?? 'ACTIVE' },
+    certificate,
+    ...(trustedRoot && { trustedRoot }),
+    publicKey: { created: !sameKey },
+    principal: await bind(client, { issuer: options.issuer, subject: options.subject, resource: file.name }),
+  };
+}
+
+async function certify(client: Client, file: PartyFile): Promise<Piece> {
+  try {
+    const { name } = await addCertificate(client, file.name, file.certificatePem);
+    return { created: true, name };
+  } catch (error) {
+    const existing = error instanceof Refused ? error.metadata.existing : undefined;
+    if (existing === undefined) throw error;
+    const { name, revocationState } = await client.call<Certificate>('GET', existing);
+    if (revocationState === undefined) return { created: false, name };
+    const state = revocationState === 'HOLD' ? 'on hold' : 'revoked';
+    throw new Error(
+      `${name} is ${state}: release it, or let the party make a new one (mex identity --renew).`,
+    );
+  }
+}
+
+async function trust(client: Client, file: PartyFile): Promise<Piece> {
+  const root = await trustRoot(client, file.rootPem, file.name).catch(
+    unless(/^TRUSTED_ROOT_ALREADY_EXISTS$/),
+  );
+  return root === undefined ? { created: false } : { created: true, name: root.name };
+}
+
+async function bind(
+  client: Client,
+  binding: { issuer: string; subject: string; resource: string },
+): Promise<Piece> {
+  try {
+    const { name } = await bindPrincipal(client, binding);
+    return { created: true, name };
+  } catch (error) {
+    if (!(error instanceof Refused) || error.reason !== 'PRINCIPAL_ALREADY_EXISTS') throw error;
+    const { existing = '', resource } = error.metadata;
+    if (resource === binding.resource) return { created: false, name: existing };
+    throw new Error(
+      `${binding.subject} of ${binding.issuer} speaks for ${resource}. Give ${binding.resource} a subject of its own, ` +
+        `or unbind that one first: mex admin principals unbind ${existing}`,
+    );
+  }
+}
+
+function unless(reason: RegExp) {
+  return (error: unknown): undefined => {
+    if (!(error instanceof Refused) || !reason.test(error.reason ?? '')) throw error;
+  };
+}
+
+function describe(
+  file: PartyFile,
+  fingerprint: string,
+  result: Onboarding,
+  { issuer, subject }: Options,
+): string {
+  const line = (what: string, { created }: Piece, rest = '') =>
+    `  ${what.padEnd(12)}${(created ? 'done' : 'already there').padEnd(15)}${rest}`.trimEnd();
+  return [
+    paint('green', `${file.name} is on board.`),
+    ...(result.party.state === 'ACTIVE' ? [] : [`  It is suspended: mex admin parties resume ${file.name}`]),
+    line('party', result.party, visible(file.displayName)),
+    line('certificate', result.certificate, result.certificate.name),
+    `${' '.repeat(29)}SHA-256 ${fingerprint}`,
+    ...(result.trustedRoot ? [line('root', result.trustedRoot, result.trustedRoot.name)] : []),
+    line('public key', result.publicKey),
+    line('principal', result.principal, `${subject} of ${issuer}`),
+  ].join('\n');
+}

@@ -1,0 +1,29 @@
+import { bindOperator, loadConfig } from '@measurement-exchange/exchange';
+import { Command } from 'commander';
+import { print, printJson } from '../output.ts';
+
+/** Production begins without an operator, and only an operator may bind one over the API. */
+export function operatorCommand(): Command {
+  return new Command('operator')
+    .description('bind the first operator, straight in the database, as its owner')
+    .argument('<issuer>', 'the `iss` of its tokens, to the letter')
+    .argument('<subject>', 'the `sub` of its tokens')
+    .option('--json', 'print the binding as JSON')
+    .addHelpText(
+      'after',
+      `
+Needs the database, not a token: the settings of the exchange (MEX_CONFIG), and DATABASE_OWNER_URL unless the database
+is the embedded one; whether or not the exchange runs. It is written to the audit log. Further operators need no
+database: mex admin principals bind operator
+
+  export MEX_CONFIG=/etc/mex/config.json
+  DATABASE_OWNER_URL=postgres://… mex admin operator https://id.example.com alice`,
+    )
+    .action(async (issuer: string, subject: string, options: { json?: boolean }) => {
+      const { name, created } = await bindOperator(loadConfig(process.env), { issuer, subject });
+      if (options.json) printJson({ name, issuer, subject, resource: 'operator', created });
+      else if (!created) print(`${subject} of ${issuer} is an operator already (${name}).`);
+      else
+        print(`${subject} of ${issuer} is an operator now (${name}); a running exchange knows within 30 s.`);
+    });
+}

@@ -1,0 +1,140 @@
+import { type Command, Option } from 'commander';
+import { type Client, connect } from '../client.ts';
+import { COLLECTIONS, type Collection, partyName } from '../names.ts';
+import { print, printJson, printTable, visible } from '../output.ts';
+import { readPartyFile } from '../partyFile.ts';
+import { type CallOptions, group, remote, show } from './command.ts';
+
+export interface Party {
+  name: string;
+  displayName?: string;
+  state: 'ACTIVE' | 'SUSPENDED';
+  certificate?: string;
+  publicKey?: { message: string; signature: string };
+  createTime: string;
+  updateTime: string;
+}
+
+export function partiesCommand(): Command {
+  return group('parties', 'the consumers, providers and duchies of the exchange', [
+    create(),
+    list(),
+    get(),
+    update(),
+    administer(
+      'suspend',
+      'refuse its tokens and give it no new requisitions; its open work stays',
+      'suspended',
+    ),
+    administer('resume', 'let a suspended party in again', 'active again'),
+  ]);
+}
+
+export function createParty(client: Client, name: string, body: Record<string, unknown>): Promise<Party> {
+  const { collection, id, idParameter } = partyName(name);
+  return client.call('POST', `${collection}?${new URLSearchParams({ [idParameter]: id })}`, body);
+}
+
+function create(): Command {
+  return remote('create <party>', 'make a party with this name (mex admin onboard does this and the rest)')
+    .option('--display-name <text>', 'the name people know it by')
+    .action(async (name: string, options: CallOptions & { displayName?: string }) => {
+      const body = options.displayName === undefined ? {} : { displayName: options.displayName };
+      const party = await createParty(await connect(options), name, body);
+      show(
+        options,
+        party,
+        () => `${party.name} is there. It can call once a subject is bound to it: mex admin principals bind`,
+      );
+    });
+}
+
+function list(): Command {
+  return remote('list', 'list the parties')
+    .addOption(new Option('--kind <collection>', 'only these').choices(COLLECTIONS))
+    .action(async (options: CallOptions & { kind?: Collection }) => {
+      const client = await connect(options);
+      const parties: Party[] = [];
+      for (const kind of options.kind ? [options.kind] : COLLECTIONS) {
+        parties.push(...(await client.list<Party>(kind, kind)));
+      }
+      if (options.json) return printJson({ parties });
+      if (parties.length === 0) return print('There are no parties yet: mex admin onboard makes one.');
+      printTable(
+        ['NAME', 'DISPLAY NAME', 'STATE', 'CERTIFICATE', 'PUBLIC KEY'],
+        parties.map((p) => [
+          p.name,
+          p.displayName,
+          p.state,
+          p.certificate?.split('/').at(-1) ?? 'none',
+          p.publicKey ? 'set' : 'none',
+        ]),
+      );
+    });
+}
+
+function get(): Command {
+  return remote('get <party>', 'show one party').action(async (name: string, options: CallOptions) => {
+    const party = await (await connect(options)).call<Party>('GET', partyName(name).name);
+    show(options, party, describe);
+  });
+}
+
+interface UpdateOptions extends CallOptions {
+  displayName?: string;
+  publicKey?: string;
+  availableFrom?: string;
+  availableUntil?: string;
+}
+
+function update(): Command {
+  return remote(
+    'update <party>',
+    'change a party; what is not given stays (also with the token of the party itself)',
+  )
+    .option('--display-name <text>', 'the name people know it by')
+    .option('--public-key <party.json>', 'the signed encryption key in this file of mex identity')
+    .option('--available-from <time>', 'a data provider: since when it has data, in RFC 3339')
+    .option('--available-until <time>', 'with --available-from: until when (else: open)')
+    .action(async (name: string, options: UpdateOptions) => {
+      partyName(name);
+      const { availableFrom: startTime, availableUntil: endTime } = options;
+      if (endTime !== undefined && startTime === undefined)
+        throw new Error('--available-until needs --available-from.');
+      const file = options.publicKey === undefined ? undefined : await readPartyFile(options.publicKey);
+      if (file !== undefined && file.name !== name) {
+        throw new Error(`${options.publicKey} is of ${file.name}, not of ${name}.`);
+      }
+      const changes = {
+        ...(options.displayName !== undefined && { displayName: options.displayName }),
+        ...(file !== undefined && { publicKey: file.publicKey }),
+        ...(startTime !== undefined && {
+          dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) },
+        }),
+      };
+      if (Object.keys(changes).length === 0) {
+        throw new Error('Nothing to change: give --display-name, --public-key or --available-from.');
+      }
+      show(options, await (await connect(options)).call<Party>('PATCH', name, changes), describe);
+    });
+}
+
+function administer(verb: 'suspend' | 'resume', description: string, now: string): Command {
+  return remote(`${verb} <party>`, description).action(async (name: string, options: CallOptions) => {
+    const client = await connect(options);
+    const party = await client.call<Party>('POST', `${partyName(name).name}:${verb}`, {});
+    show(options, party, () => `${name} is ${now}; every replica knows within 30 s.`);
+  });
+}
+
+function describe(party: Party): string {
+  return [
+    party.name,
+    `  display name  ${visible(party.displayName ?? '')}`,
+    `  state         ${party.state}`,
+    `  certificate   ${party.certificate ?? 'none: mex admin certificates add'}`,
+    `  public key    ${party.publicKey ? 'set' : 'none: mex admin parties update --public-key'}`,
+    `  created       ${party.createTime}`,
+    `  updated       ${party.updateTime}`,
+  ].join('\n');
+}

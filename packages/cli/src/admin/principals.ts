@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { type Client, connect } from '../client.ts';
+import { nameIn, partyName } from '../names.ts';
+import { type CallOptions, group, remote, show, showList } from './command.ts';
+
+export interface Binding {
+  name: string;
+  issuer: string;
+  subject: string;
+  resource: string;
+  createTime: string;
+}
+
+export function principalsCommand(): Command {
+  return group('principals', 'which subject of which token issuer speaks for which party', [
+    bind(),
+    unbind(),
+    list(),
+  ]);
+}
+
+export function bindPrincipal(
+  client: Client,
+  binding: Pick<Binding, 'issuer' | 'subject' | 'resource'>,
+): Promise<Binding> {
+  return client.call('POST', 'principals', binding);
+}
+
+function bind(): Command {
+  return remote('bind <resource>', 'let a subject speak for a party, or for `operator`')
+    .requiredOption('--issuer <url>', 'the `iss` of its tokens, to the letter')
+    .requiredOption('--subject <sub>', 'the `sub` of its tokens')
+    .action(async (resource: string, options: CallOptions & { issuer: string; subject: string }) => {
+      if (resource !== 'operator') partyName(resource);
+      const { issuer, subject } = options;
+      const binding = await bindPrincipal(await connect(options), { issuer, subject, resource });
+      show(options, binding, () => `${binding.name}: ${subject} of ${issuer} speaks for ${resource}.`);
+    });
+}
+
+function unbind(): Command {
+  return remote('unbind <principal>', 'take back a binding, by its name principals/…').action(
+    async (name: string, options: CallOptions) => {
+      const binding = await (await connect(options)).call<Binding>('DELETE', nameIn('principals', name));
+      show(
+        options,
+        binding,
+        () =>
+          `${binding.subject} of ${binding.issuer} no longer speaks for ${binding.resource}; every replica knows within 30 s.`,
+      );
+    },
+  );
+}
+
+function list(): Command {
+  return remote('list', 'list the bindings')
+    .option('--resource <name>', 'only those of this party, or of `operator`')
+    .action((options: CallOptions & { resource?: string }) =>
+      showList<Binding>(
+        options,
+        {
+          path: 'principals',
+          member: 'principals',
+          ...(options.resource && { query: { 'filter.resource': options.resource } }),
+        },
+        {
+          headings: ['NAME', 'SPEAKS FOR', 'SUBJECT', 'ISSUER'],
+          row: (b) => [b.name, b.resource, b.subject, b.issuer],
+          none: 'Nobody is bound: mex admin principals bind, or mex admin onboard.',
+        },
+      ),
+    );
+}

@@ -1,0 +1,39 @@
+import { loadConfig, type RetentionCounts, runRetention } from '@measurement-exchange/exchange';
+import { Command } from 'commander';
+import { print, printJson } from '../output.ts';
+import { startProgress } from '../progress.ts';
+
+export function retentionCommand(): Command {
+  return new Command('retention')
+    .description('cancel what is pending for too long and remove what ended long ago, by the configured days')
+    .option('--apply', 'do it (else only say how many)')
+    .option('--json', 'print the counts as JSON')
+    .addHelpText(
+      'after',
+      `
+The days stand in the file of MEX_CONFIG: "retention": {"cancelPendingAfterDays": 30, "removeTerminalAfterDays": 400}.
+A running exchange that has them applies them by itself, every minute; this command is to look before, and for a
+first large run. Removed measurements leave a tombstone: name, state and times.`,
+    )
+    .action(async (options: { apply?: boolean; json?: boolean }) => {
+      const config = loadConfig(process.env);
+      if (config.retention === undefined) {
+        throw new Error(
+          'No retention is configured, everything is kept: set "retention" in the file of MEX_CONFIG (mex admin retention --help).',
+        );
+      }
+      const progress = startProgress('retention', 'measurements');
+      const counts = await runRetention(config, config.retention, {
+        apply: options.apply === true,
+        onProgress: progress.update,
+      });
+      progress.end();
+      if (options.json) printJson({ applied: options.apply === true, ...counts });
+      else print(describe(counts, options.apply === true));
+    });
+}
+
+function describe({ cancel, remove }: RetentionCounts, applied: boolean): string {
+  if (applied) return `Cancelled ${cancel} pending and removed ${remove} ended measurements.`;
+  return `Would cancel ${cancel} pending and remove ${remove} ended measurements. With --apply it does.`;
+}

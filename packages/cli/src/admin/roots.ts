@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { type Client, connect } from '../client.ts';
+import { nameIn, partyName } from '../names.ts';
+import { readPem } from './certificates.ts';
+import { type CallOptions, group, remote, show, showList } from './command.ts';
+
+export interface TrustedRoot {
+  name: string;
+  party?: string;
+  notAfter: string;
+}
+
+export function rootsCommand(): Command {
+  return group('roots', 'root certificates that the certificates of parties must chain to', [
+    add(),
+    list(),
+    remove(),
+  ]);
+}
+
+export function trustRoot(client: Client, x509Pem: string, party?: string): Promise<TrustedRoot> {
+  return client.call('POST', 'trustedRoots', { x509Pem, ...(party && { party }) });
+}
+
+function add(): Command {
+  return remote('add <root.pem>', 'trust a root')
+    .option('--party <name>', 'for the certificates of this party only')
+    .action(async (file: string, options: CallOptions & { party?: string }) => {
+      if (options.party !== undefined) partyName(options.party);
+      const pem = await readPem(file);
+      const root = await trustRoot(await connect(options), pem, options.party);
+      show(
+        options,
+        root,
+        () => `${root.name} is trusted for ${root.party ?? 'every party'}, until ${root.notAfter}.`,
+      );
+    });
+}
+
+function list(): Command {
+  return remote('list', 'list the trusted roots').action((options: CallOptions) =>
+    showList<TrustedRoot>(
+      options,
+      { path: 'trustedRoots', member: 'trustedRoots' },
+      {
+        headings: ['NAME', 'FOR', 'NOT AFTER'],
+        row: (root) => [root.name, root.party ?? 'every party', root.notAfter],
+        none: 'No root is trusted: mex admin roots add root.pem',
+      },
+    ),
+  );
+}
+
+function remove(): Command {
+  return remote('remove <root>', 'stop trusting a root, by its name trustedRoots/…').action(
+    async (name: string, options: CallOptions) => {
+      const root = await (await connect(options)).call<TrustedRoot>('DELETE', nameIn('trustedRoots', name));
+      show(options, root, () => `${root.name} is no longer trusted for ${root.party ?? 'every party'}.`);
+    },
+  );
+}

@@ -1,0 +1,74 @@
+/** `party.json`: what a party hands to the operator of an exchange. Nothing in it is secret. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fromBase64, type SignedMessage, toBase64 } from '@measurement-exchange/contract';
+import { isSignedBy } from '@measurement-exchange/exchange';
+import { parsePartyName } from './names.ts';
+
+export interface PartyFile {
+  name: string;
+  displayName: string;
+  certificatePem: string;
+  rootPem: string;
+  /** A SignedMessage of an EncryptionPublicKey, its bytes in base64. */
+  publicKey: { message: string; signature: string; signatureAlgorithm?: string };
+}
+
+export function publicKeyJson(key: SignedMessage): PartyFile['publicKey'] {
+  return {
+    message: toBase64(key.message),
+    signature: toBase64(key.signature),
+    ...(key.signatureAlgorithm && { signatureAlgorithm: key.signatureAlgorithm }),
+  };
+}
+
+/** Refuses a file whose parts do not belong together: the exchange would only find out when it is too late. */
+export async function readPartyFile(path: string): Promise<PartyFile> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read (${error.code}): give the party.json that mex identity made.`);
+  });
+  let file: PartyFile;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    throw new Error(`${path} is not JSON: give the party.json that mex identity made.`);
+  }
+  const problem = problemOf(file);
+  if (problem !== undefined)
+    throw new Error(`${path}: ${problem}. Ask the party for a new one (mex identity).`);
+  const { signatureAlgorithm } = file.publicKey;
+  const [message, signature] = [fromBase64(file.publicKey.message)!, fromBase64(file.publicKey.signature)!];
+  // Base64 has several spellings, and keys are compared with what the exchange answers.
+  const publicKey = publicKeyJson({ message, signature, signatureAlgorithm });
+  return { ...file, displayName: file.displayName ?? '', publicKey };
+}
+
+function problemOf(file: Partial<PartyFile> | null): string | undefined {
+  const { name, displayName = '', certificatePem, rootPem, publicKey } = file ?? {};
+  const texts = { name, displayName, certificatePem, rootPem, 'publicKey.message': publicKey?.message };
+  for (const [field, value] of Object.entries({ ...texts, 'publicKey.signature': publicKey?.signature })) {
+    if (typeof value !== 'string') return `${field} is missing`;
+  }
+  if (parsePartyName(name!) === undefined) return `name is ${name}, which is no name of a party`;
+  try {
+    const [certificate, root] = [new X509Certificate(certificatePem!), new X509Certificate(rootPem!)];
+    if (!certificate.checkIssued(root) || !certificate.verify(root.publicKey)) {
+      return 'rootPem did not issue certificatePem';
+    }
+    const message = fromBase64(publicKey!.message);
+    const signature = fromBase64(publicKey!.signature);
+    if (message === undefined || signature === undefined) return 'publicKey is not in base64';
+    const { signatureAlgorithm } = publicKey!;
+    if (!isSignedBy({ message, signature, signatureAlgorithm }, certificate.raw)) {
+      return 'the signature of publicKey is not one by the key of certificatePem';
+    }
+  } catch {
+    return 'certificatePem or rootPem is no certificate in PEM';
+  }
+  return undefined;
+}
+
+/** To compare over another channel, say the telephone. */
+export function fingerprintOf(certificatePem: string): string {
+  return new X509Certificate(certificatePem).fingerprint256;
+}

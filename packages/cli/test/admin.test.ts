@@ -1,0 +1,272 @@
+/** The commands of `mex admin`, against an exchange that runs. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { measurementRequest } from '../../exchange/test/harness.ts';
+import { onboarded, path, token, useExchange, whoAmI, x } from './adminWorld.ts';
+import { mex, mexJson } from './mexInProcess.ts';
+
+useExchange();
+
+describe('mex admin parties', () => {
+  it('creates, lists, shows and changes them', async () => {
+    await mex('admin', 'parties', 'create', 'duchies/worker1', '--display-name', 'Worker One');
+    expect(await mex('admin', 'parties', 'list')).toMatch(
+      /^duchies\/worker1 +Worker One +ACTIVE +none +none$/m,
+    );
+    const { parties } = await mexJson('admin', 'parties', 'list', '--kind', 'duchies');
+    expect(parties.map((p: { name: string }) => p.name)).toEqual(['duchies/worker1']);
+    await mex('admin', 'parties', 'update', 'duchies/worker1', '--display-name', 'Worker 1');
+    expect((await mexJson('admin', 'parties', 'get', 'duchies/worker1')).displayName).toBe('Worker 1');
+    await mex(
+      'admin',
+      'parties',
+      'update',
+      'dataProviders/streamly',
+      '--available-from',
+      '2026-01-01T00:00:00Z',
+    );
+    expect(
+      (await mexJson('admin', 'parties', 'get', 'dataProviders/streamly')).dataAvailabilityInterval,
+    ).toEqual({
+      startTime: '2026-01-01T00:00:00.000000Z',
+    });
+    await expect(mex('admin', 'parties', 'update', 'duchies/worker1')).rejects.toThrow('Nothing to change');
+    await expect(mex('admin', 'parties', 'create', 'duchies/worker1')).rejects.toThrow('exists already');
+  });
+
+  it('suspends one, whose tokens are then refused, and resumes it', async () => {
+    const name = 'dataProviders/dailynews';
+    await mex('admin', 'parties', 'suspend', name);
+    expect((await whoAmI(name)).error.details[0].reason).toBe('PRINCIPAL_SUSPENDED');
+    await mex('admin', 'parties', 'resume', name);
+    expect((await whoAmI(name)).principal).toBe(name);
+  });
+});
+
+describe('mex admin principals', () => {
+  it('binds, lists and unbinds subjects', async () => {
+    const bind = [
+      'admin',
+      'principals',
+      'bind',
+      'operator',
+      '--issuer',
+      'https://id.example.com',
+      '--subject',
+      'bob',
+    ];
+    const { name } = await mexJson(...bind);
+    expect(await mex('admin', 'principals', 'list', '--resource', 'operator')).toMatch(
+      new RegExp(`^${name} +operator +bob +https://id\\.example\\.com$`, 'm'),
+    );
+    await expect(mex(...bind)).rejects.toThrow('bound already');
+    await mex('admin', 'principals', 'unbind', name);
+    expect(await mex('admin', 'principals', 'list', '--resource', 'operator')).toContain('Nobody is bound');
+    await expect(mex('admin', 'principals', 'unbind', 'trustedRoots/x')).rejects.toThrow(
+      'looks like principals/<id>',
+    );
+  });
+});
+
+describe('mex admin certificates', () => {
+  it('registers one beside the old one, and says when it expires', async () => {
+    const name = 'dataProviders/rotating';
+    const directory = await onboarded(name, '--trust-root');
+    await mex(
+      'identity',
+      name,
+      '--renew',
+      directory,
+      '--new-encryption-key',
+      '--days',
+      '12',
+      '--out',
+      path('rotated'),
+    );
+    await mex('admin', 'certificates', 'add', name, path('rotated/certificate.pem'));
+    await mex('admin', 'parties', 'update', name, '--public-key', path('rotated/party.json'));
+    const table = (await mex('admin', 'certificates', 'list', name)).trim().split('\n');
+    expect(table).toHaveLength(3);
+    expect(table.filter((line) => /VALID +11 days/.test(line))).toHaveLength(1);
+    const { publicKey } = await mexJson('admin', 'parties', 'get', name);
+    expect(publicKey).toEqual(JSON.parse(await readFile(path('rotated/party.json'), 'utf8')).publicKey);
+    await expect(
+      mex('admin', 'parties', 'update', 'dataProviders/streamly', '--public-key', path('rotated/party.json')),
+    ).rejects.toThrow(`is of ${name}`);
+  });
+
+  it('puts one on hold, releases it, and revokes it for good', async () => {
+    const name = 'measurementConsumers/held';
+    await onboarded(name);
+    const list = () => mex('admin', 'certificates', 'list', name);
+    const [certificate] = (await mexJson('admin', 'certificates', 'list', name)).certificates;
+    await mex('admin', 'certificates', 'revoke', certificate.name, '--hold');
+    expect(await list()).toContain('HOLD');
+    // As long as measurements that rested on it are being failed, the exchange says: retry.
+    await vi.waitFor(() => mex('admin', 'certificates', 'release', certificate.name), 5_000);
+    expect(await list()).toContain('VALID');
+    await mex('admin', 'certificates', 'revoke', certificate.name);
+    expect(await list()).toContain('REVOKED');
+    await expect(mex('admin', 'certificates', 'release', certificate.name)).rejects.toThrow('final');
+    await expect(mex('admin', 'certificates', 'revoke', name)).rejects.toThrow('no name of a certificate');
+  });
+
+  it('is for the party itself too, with its own token, and for no other', async () => {
+    const name = 'dataProviders/itself';
+    const directory = await onboarded(name);
+    vi.stubEnv('MEX_TOKEN', await token(name));
+    await mex('identity', name, '--renew', directory, '--out', path('itself-2'));
+    await mex('admin', 'certificates', 'add', name, path('itself-2/certificate.pem'));
+    await mex(
+      'admin',
+      'parties',
+      'update',
+      name,
+      '--public-key',
+      path('itself-2/party.json'),
+      '--display-name',
+      'Itself',
+    );
+    const { certificates } = await mexJson('admin', 'certificates', 'list', name);
+    await mex('admin', 'certificates', 'revoke', certificates[0].name);
+    expect(await mex('admin', 'parties', 'get', name)).toContain('Itself');
+    await expect(mex('admin', 'certificates', 'list', 'dataProviders/streamly')).rejects.toThrow(
+      /may not do this here.*operator, or as the party/s,
+    );
+    await expect(mex('admin', 'audit')).rejects.toThrow('PERMISSION_DENIED');
+  });
+});
+
+describe('mex admin roots', () => {
+  it('trusts, lists and forgets roots', async () => {
+    await mex('identity', 'dataProviders/streamly', '--out', path('rooted'));
+    const { name } = await mexJson(
+      'admin',
+      'roots',
+      'add',
+      path('rooted/root.pem'),
+      '--party',
+      'dataProviders/streamly',
+    );
+    expect(await mex('admin', 'roots', 'list')).toMatch(
+      new RegExp(`^${name} +dataProviders/streamly +20`, 'm'),
+    );
+    await expect(mex('admin', 'roots', 'add', path('rooted/certificate.pem'))).rejects.toThrow('x509Pem');
+    await mex('admin', 'roots', 'remove', name);
+    expect(await mex('admin', 'roots', 'list')).not.toContain(name);
+  });
+});
+
+/** The log shows an entry once nothing older on the server can still commit; other tests are writing there too. */
+function audited(name: string, count: number): Promise<{ principal: string; operation: string }[]> {
+  return vi.waitUntil(
+    async () => {
+      const { auditEntries } = await mexJson('admin', 'audit', '--name', name);
+      return auditEntries.length >= count && auditEntries;
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
+
+describe('mex admin audit', () => {
+  it('tells who changed what, for one resource or the last so many', async () => {
+    await mex('admin', 'parties', 'create', 'duchies/audited');
+    await mex('admin', 'parties', 'suspend', 'duchies/audited');
+    const entries = await audited('duchies/audited', 2);
+    expect(entries.map((e) => [e.principal, e.operation])).toEqual([
+      ['operator', 'createParty'],
+      ['operator', 'suspendParty'],
+    ]);
+    expect(await mex('admin', 'audit', '--last', '1')).toMatch(
+      /^TIME.*\n\S+ +operator +suspendParty +duchies\/audited +\S+\n$/,
+    );
+    await expect(mex('admin', 'audit', '--last', '0')).rejects.toThrow('above 0');
+  });
+});
+
+describe('mex admin operator', () => {
+  it('binds an operator in the database, with an audit entry, once', async () => {
+    const first = await mexJson('admin', 'operator', 'https://id.example.com', 'alice');
+    expect(first).toMatchObject({ resource: 'operator', created: true });
+    expect(await mexJson('admin', 'operator', 'https://id.example.com', 'alice')).toMatchObject({
+      name: first.name,
+      created: false,
+    });
+    expect(await audited(first.name, 1)).toMatchObject([
+      { principal: 'database owner', operation: 'bindOperator' },
+    ]);
+    expect((await mexJson('admin', 'principals', 'list', '--resource', 'operator')).principals).toMatchObject(
+      [{ subject: 'alice' }],
+    );
+  });
+
+  it('refuses an issuer that the exchange does not trust, and the subject of a party', async () => {
+    await writeFile(
+      path('config.json'),
+      JSON.stringify({ issuers: [{ issuer: 'https://id.example.com', audience: 'a' }] }),
+    );
+    vi.stubEnv('MEX_CONFIG', path('config.json'));
+    await expect(mex('admin', 'operator', 'https://id.exampel.com', 'alice')).rejects.toThrow(
+      'only of https://id.example.com',
+    );
+    await mex(
+      'admin',
+      'principals',
+      'bind',
+      'dataProviders/streamly',
+      '--issuer',
+      'https://id.example.com',
+      '--subject',
+      's1',
+    );
+    await expect(mex('admin', 'operator', 'https://id.example.com', 's1')).rejects.toThrow(
+      'speaks for dataProviders/streamly',
+    );
+  });
+});
+
+describe('mex admin retention', () => {
+  const [consumer, provider] = [() => x.dev.measurementConsumers[0]!, () => x.dev.dataProviders[0]!];
+  const create = async () => {
+    const request = measurementRequest(consumer(), [provider()]);
+    return (await x.call(consumer().token, 'POST', `/v2alpha/${consumer().name}/measurements`, request)).json
+      .name;
+  };
+  const state = async (name: string) => {
+    const { json } = await x.call(consumer().token, 'GET', `/v2alpha/${name}`);
+    return [json.state, json.deleteTime !== undefined];
+  };
+
+  it('says how many it would be, and only with --apply does it', async () => {
+    const [pending, ended] = [await create(), await create()];
+    await x.call(consumer().token, 'POST', `/v2alpha/${ended}:cancel`, {});
+    await expect(mex('admin', 'retention')).rejects.toThrow(/No retention is configured.*MEX_CONFIG/);
+
+    const oneMillisecond = 1 / 86_400_000;
+    const retention = { cancelPendingAfterDays: oneMillisecond, removeTerminalAfterDays: oneMillisecond };
+    await writeFile(path('retention.json'), JSON.stringify({ retention }));
+    vi.stubEnv('MEX_CONFIG', path('retention.json'));
+    expect(await mexJson('admin', 'retention')).toEqual({ applied: false, cancel: 1, remove: 1 });
+    expect(await state(pending)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', false]);
+    expect(await state(ended)).toEqual(['CANCELLED', false]);
+
+    expect(await mex('admin', 'retention', '--apply')).toMatch(/^Cancelled 1 pending and removed \d ended/);
+    expect((await state(pending))[0]).toBe('CANCELLED');
+    expect(await state(ended)).toEqual(['CANCELLED', true]);
+  });
+});
+
+describe('a caller that is not known', () => {
+  it('is told what to say', async () => {
+    vi.stubEnv('MEX_DATA_DIR', path('nowhere'));
+    await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/--url, or MEX_URL.*npm start/);
+    vi.stubEnv('MEX_DATA_DIR', x.dataDir);
+    vi.stubEnv('MEX_TOKEN', 'stale');
+    await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/TOKEN_INVALID.*fresh token/s);
+  });
+
+  it("does not send the development operator's token to another exchange", async () => {
+    vi.stubEnv('MEX_URL', x.url.replace('127.0.0.1', 'localhost'));
+    await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/Say who you are.*MEX_TOKEN/);
+  });
+});

@@ -1,0 +1,311 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig, withDatabase } from '@measurement-exchange/exchange';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { call, type DevJson, fulfillment, measurementRequest } from '../../exchange/test/harness.ts';
+import { type ExchangeProcess, spawnExchange, untilListening } from './exchangeProcess.ts';
+import { mex, mexJson } from './mexInProcess.ts';
+
+// Databases are copied, started and recovered: seconds each on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+let folder: string;
+let exchange: ExchangeProcess;
+let dev: DevJson;
+const path = (...parts: string[]) => join(folder, ...parts);
+
+async function startOn(dataDir: string): Promise<DevJson> {
+  exchange = spawnExchange({ MEX_DATA_DIR: dataDir });
+  await untilListening(exchange);
+  return JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+}
+async function stop(): Promise<void> {
+  exchange.child.kill('SIGTERM');
+  await exchange.ended;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mex-backup-'));
+  vi.stubEnv('DATABASE_URL', undefined);
+  vi.stubEnv('MEX_DATA_DIR', path('data'));
+  dev = await startOn(path('data'));
+});
+afterAll(async () => {
+  await stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Creates measurements and fulfils every other one, until it is told to stop; what is acknowledged is noted. */
+function startWriter(acknowledged: Map<string, string>) {
+  const [consumer, provider] = [dev.measurementConsumers[0]!, dev.dataProviders[0]!];
+  const send = async (token: string, pathOf: string, body: unknown) => {
+    const answer = await call(token, 'POST', `${dev.baseUrl}/v2alpha/${pathOf}`, body);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json;
+  };
+  let stopping = false;
+  const done = (async () => {
+    for (let i = 0; !stopping; i++) {
+      const measurement = await send(
+        consumer.token,
+        `${consumer.name}/measurements`,
+        measurementRequest(consumer, [provider]),
+      );
+      acknowledged.set(measurement.name, measurement.state);
+      if (i % 2 === 0) continue;
+      const url = `${dev.baseUrl}/v2alpha/${measurement.name}/requisitions`;
+      const [requisition] = (await call(consumer.token, 'GET', url)).json.requisitions;
+      const own = `${provider.name}/requisitions/${requisition.name.split('/').at(-1)}`;
+      const { measurementState } = await send(
+        provider.token,
+        `${own}:fulfillDirect`,
+        fulfillment(provider, requisition, 1n),
+      );
+      acknowledged.set(measurement.name, measurementState);
+    }
+  })();
+  return {
+    stop: () => {
+      stopping = true;
+      return done;
+    },
+  };
+}
+
+/** Once the copy has begun: new segments of the log, and old ones given free, as hours of writing would do. */
+async function recycleLog(): Promise<void> {
+  await vi.waitUntil(() => existsSync(path('backup.partial/pg/base')), { timeout: 60_000, interval: 5 });
+  await onDatabase(path('data'), async (client) => {
+    for (let i = 0; i < 3; i++) {
+      await client.query('SELECT pg_switch_wal()');
+      await client.query('CHECKPOINT');
+    }
+  });
+}
+
+function onDatabase<T>(dataDir: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withDatabase(loadConfig({ MEX_DATA_DIR: dataDir }), async ({ owner }) => {
+    const client = new pg.Client(owner);
+    await client.connect();
+    return work(client).finally(() => client.end());
+  });
+}
+
+const everyFile = async (directory: string) => readdir(directory, { recursive: true, withFileTypes: true });
+
+describe('mex backup', () => {
+  const before = new Map<string, string>();
+  const after = new Map<string, string>();
+
+  it('copies a database that is being written to, and shows the backup only when it is complete', async () => {
+    const acknowledged = new Map<string, string>();
+    const writers = Array.from({ length: 4 }, () => startWriter(acknowledged));
+    await vi.waitUntil(() => acknowledged.size > 100, 60_000);
+    for (const entry of acknowledged) before.set(...entry);
+
+    const [facts] = await Promise.all([mexJson('backup', path('backup')), recycleLog()]);
+    expect(acknowledged.size).toBeGreaterThan(before.size);
+    expect(facts).toMatchObject({
+      postgresVersion: expect.stringMatching(/^18\./),
+      schemaVersion: expect.stringMatching(/^0\d{3}_/),
+    });
+    expect(existsSync(path('backup.partial'))).toBe(false);
+    const known = new Set(acknowledged.keys());
+    await vi.waitUntil(() => acknowledged.size > known.size + 10, 60_000);
+    await Promise.all(writers.map((writer) => writer.stop()));
+    for (const [name, state] of acknowledged) if (!known.has(name)) after.set(name, state);
+  });
+
+  it('leaves nothing behind in the server, which would keep its log for ever', async () => {
+    const slots = await onDatabase(path('data'), async (client) => {
+      const { rows } = await client.query('SELECT slot_name FROM pg_replication_slots');
+      return rows;
+    });
+    expect(slots).toEqual([]);
+  });
+
+  it('is for its owner only, and lists every file with its hash', async () => {
+    const manifest = JSON.parse(await readFile(path('backup/manifest.json'), 'utf8'));
+    const hashes = new Map<string, string>(
+      manifest.files.map((f: { path: string; sha256: string }) => [f.path, f.sha256]),
+    );
+    let bytes = 0;
+    for (const entry of await everyFile(path('backup'))) {
+      const file = join(entry.parentPath, entry.name);
+      const { mode, size } = await stat(file);
+      expect(mode & 0o777, file).toBe(entry.isDirectory() ? 0o700 : 0o600);
+      const name = file.slice(path('backup/').length);
+      if (entry.isDirectory() || name === 'manifest.json') continue;
+      bytes += size;
+      expect(
+        createHash('sha256')
+          .update(await readFile(file))
+          .digest('hex'),
+        name,
+      ).toBe(hashes.get(name));
+      hashes.delete(name);
+    }
+    expect([...hashes.keys()]).toEqual([]);
+    expect(bytes).toBe(manifest.bytes);
+    const top = (await readdir(path('backup'))).sort();
+    expect(top).toEqual(['dev-issuer.json', 'dev-root.json', 'dev.json', 'manifest.json', 'pg']);
+    expect(existsSync(path('backup/pg/postmaster.pid'))).toBe(false);
+    // Without it PostgreSQL would begin at a later checkpoint, and pages copied before it would stay torn.
+    expect(await readFile(path('backup/pg/backup_label'), 'utf8')).toContain('START WAL LOCATION');
+  });
+
+  it('does not touch a backup that is there, and refuses places and databases that are not its own', async () => {
+    await expect(mex('backup', path('backup'))).rejects.toThrow('exists already');
+    await mkdir(path('cut.partial'));
+    await expect(mex('backup', path('cut'))).rejects.toThrow(/cut\.partial is left of.*remove it/);
+    await expect(mex('backup', path('data/pg/inside/it'))).rejects.toThrow('put the backup elsewhere');
+    expect(existsSync(path('data/pg/inside'))).toBe(false);
+    vi.stubEnv('DATABASE_URL', 'postgres://db.example.com/mex');
+    await expect(mex('backup', path('other'))).rejects.toThrow(/its own tools.*pg_dump/);
+    await expect(mex('restore', path('backup'))).rejects.toThrow(/its own tools/);
+    vi.stubEnv('DATABASE_URL', undefined);
+    vi.stubEnv('MEX_DATA_DIR', path('empty'));
+    await expect(mex('backup', path('other'))).rejects.toThrow(/no database.*MEX_DATA_DIR/);
+    expect((await readdir(folder)).sort()).toEqual(['backup', 'cut.partial', 'data']);
+  });
+
+  it('restored elsewhere it passes the doctor and holds every write acknowledged before it began', async () => {
+    await stop();
+    vi.stubEnv('MEX_DATA_DIR', path('restored'));
+    expect((await mexJson('restore', path('backup'))).ailments).toEqual([]);
+    expect(existsSync(path('restored/pg/postmaster.pid'))).toBe(false);
+    await expect(mex('restore', path('backup'))).rejects.toThrow(
+      /restored\/pg is there already.*MEX_DATA_DIR/,
+    );
+
+    const { baseUrl, measurementConsumers } = await startOn(path('restored'));
+    const [consumer] = measurementConsumers;
+    const stateOf = async (name: string) =>
+      (await call(consumer!.token, 'GET', `${baseUrl}/v2alpha/${name}`)).json.state;
+    expect(before.size).toBeGreaterThan(100);
+    for (const [name, state] of before) {
+      // What was open when the backup began may have been fulfilled before it ended.
+      const acceptable = state === 'SUCCEEDED' ? [state] : [state, 'SUCCEEDED'];
+      expect(acceptable, name).toContain(await stateOf(name));
+    }
+    // The one that was restored answers, not the one that went on.
+    expect(await stateOf([...after.keys()].at(-1)!)).toBeUndefined();
+  });
+});
+
+describe('mex restore', () => {
+  /** A copy of the backup with something wrong in it. */
+  async function damagedBackup(damage: (directory: string) => Promise<unknown>): Promise<string> {
+    await rm(path('damaged'), { recursive: true, force: true });
+    await cp(path('backup'), path('damaged'), { recursive: true });
+    await damage(path('damaged'));
+    return path('damaged');
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: a manifest to be spoilt
+  async function changeManifest(directory: string, change: (manifest: any) => unknown): Promise<void> {
+    const file = join(directory, 'manifest.json');
+    const manifest = JSON.parse(await readFile(file, 'utf8'));
+    await change(manifest);
+    await writeFile(file, JSON.stringify(manifest));
+  }
+  async function flipBit(file: string): Promise<void> {
+    const bytes = await readFile(file);
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(file, bytes);
+  }
+  const someTable = async (directory: string) => {
+    const tables = (await everyFile(join(directory, 'pg/base'))).filter(
+      (entry) => /^\d{5}$/.test(entry.name) && entry.isFile(),
+    );
+    return join(tables[0]!.parentPath, tables[0]!.name);
+  };
+
+  it.each<[string, (directory: string) => Promise<unknown>, RegExp]>([
+    [
+      'one bit of a table is another',
+      async (d) => flipBit(await someTable(d)),
+      /damaged: pg\/base\/.* is not what was backed up/,
+    ],
+    [
+      'a file was cut short',
+      (d) => truncate(join(d, 'pg/global/pg_control'), 4096),
+      /pg_control is not what was backed up/,
+    ],
+    ['a file is missing', (d) => rm(join(d, 'dev-root.json')), /dev-root\.json is missing/],
+    [
+      'the manifest was cut short',
+      (d) => truncate(join(d, 'manifest.json'), 1000),
+      /manifest\.json is not JSON/,
+    ],
+    ['the manifest is missing', (d) => rm(join(d, 'manifest.json')), /not a backup that mex backup finished/],
+    [
+      'the manifest forgot a file',
+      (d) => changeManifest(d, (m) => m.files.pop()),
+      /does not list the files it counts/,
+    ],
+    [
+      'the manifest leads out of the backup',
+      (d) => changeManifest(d, (m) => Object.assign(m.files[0], { path: '../data/dev.json' })),
+      /outside of it/,
+    ],
+    [
+      'it is of another major version of PostgreSQL',
+      (d) => changeManifest(d, (m) => Object.assign(m, { postgresVersion: '17.6' })),
+      /of PostgreSQL 17\.6.*Restore it with version 0\.1\.0.*Upgrading/,
+    ],
+  ])('refuses a backup when %s, and leaves nothing behind', async (_title, damage, words) => {
+    vi.stubEnv('MEX_DATA_DIR', path('refused'));
+    await expect(mex('restore', await damagedBackup(damage))).rejects.toThrow(words);
+    const left = existsSync(path('refused')) ? await readdir(path('refused')) : [];
+    expect(left.filter((name) => name !== 'lock')).toEqual([]);
+  });
+
+  it('refuses a log that ends before the backup did, which only PostgreSQL can tell', async () => {
+    const backup = await damagedBackup(async (directory) => {
+      const segment = `pg_wal/${(await readdir(join(directory, 'pg/pg_wal'))).sort().at(-1)}`;
+      const empty = Buffer.alloc((await stat(join(directory, 'pg', segment))).size);
+      await writeFile(join(directory, 'pg', segment), empty);
+      const sha256 = createHash('sha256').update(empty).digest('hex');
+      await changeManifest(directory, ({ files }) =>
+        Object.assign(
+          files.find((file: { path: string }) => file.path === `pg/${segment}`),
+          { sha256 },
+        ),
+      );
+    });
+    vi.stubEnv('MEX_DATA_DIR', path('recovering'));
+    await expect(mex('restore', backup)).rejects.toThrow(/PostgreSQL did not start/);
+    expect(existsSync(path('recovering/pg'))).toBe(false);
+    expect(existsSync(path('recovering/dev.json'))).toBe(false);
+  });
+
+  it.runIf(process.geteuid!() === 0)(
+    'as root gives the files to the owner of the data directory',
+    async () => {
+      const nobody = 65534;
+      await chown(folder, nobody, nobody);
+      await mkdir(path('theirs'), { mode: 0o700 });
+      await chown(path('theirs'), nobody, nobody);
+      vi.stubEnv('MEX_DATA_DIR', path('theirs'));
+      expect((await mexJson('restore', path('backup'))).ailments).toEqual([]);
+      for (const entry of [...(await everyFile(path('theirs/pg'))), ...(await everyFile(path('theirs')))]) {
+        if (entry.name === 'postgres.log') continue;
+        expect((await stat(join(entry.parentPath, entry.name))).uid, entry.name).toBe(nobody);
+      }
+    },
+  );
+});

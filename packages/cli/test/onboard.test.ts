@@ -1,0 +1,129 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { onboarded, path, useExchange, whoAmI, x } from './adminWorld.ts';
+import { mex, mexJson } from './mexInProcess.ts';
+
+useExchange();
+
+type Party = Record<string, unknown>;
+
+describe('mex admin onboard', () => {
+  it('lets a party in, once and for all', async () => {
+    const name = 'dataProviders/once';
+    await mex('identity', name, '--display-name', 'Once', '--out', path('once'));
+    const onboard = [
+      'admin',
+      'onboard',
+      path('once/party.json'),
+      '--issuer',
+      'https://id.example.com',
+      '--subject',
+      'once',
+      '--trust-root',
+    ];
+    expect((await whoAmI(name)).error.status).toBe('PERMISSION_DENIED');
+    const first = await mexJson(...onboard);
+    expect(first).toMatchObject({
+      party: { created: true, state: 'ACTIVE' },
+      certificate: { created: true, name: expect.stringContaining(`${name}/certificates/`) },
+      trustedRoot: { created: true },
+      publicKey: { created: true },
+      principal: { created: true },
+    });
+    expect((await whoAmI(name)).principal).toBe(name);
+    const audited = () => x.database.query('SELECT name, operation FROM audit_entries');
+    const entries = await audited();
+
+    const second = await mexJson(...onboard);
+    expect(second).toMatchObject({
+      party: { created: false },
+      certificate: { created: false, name: first.certificate.name },
+      trustedRoot: { created: false },
+      publicKey: { created: false },
+      principal: { created: false, name: first.principal.name },
+    });
+    expect(await audited()).toEqual(entries);
+    expect(await mex(...onboard)).toMatch(
+      /^dataProviders\/once is on board\.\n( {2}.* already there.*\n|.*SHA-256.*\n)+$/,
+    );
+  });
+
+  it('finishes what was begun', async () => {
+    const name = 'measurementConsumers/begun';
+    await mex('identity', name, '--out', path('begun'));
+    await mex('admin', 'parties', 'create', name);
+    const result = await mexJson(
+      'admin',
+      'onboard',
+      path('begun/party.json'),
+      '--issuer',
+      'https://id.example.com',
+      '--subject',
+      'begun',
+    );
+    expect(result).toMatchObject({
+      party: { created: false },
+      certificate: { created: true },
+      publicKey: { created: true },
+    });
+    const party = await mexJson('admin', 'parties', 'get', name);
+    expect(party.publicKey).toEqual(JSON.parse(await readFile(path('begun/party.json'), 'utf8')).publicKey);
+  });
+
+  it('replaces nothing: another key, another party of the subject, a revoked certificate', async () => {
+    const directory = await onboarded('dataProviders/kept');
+    const again = ['--issuer', `${x.url}/dev`, '--subject'];
+    await mex('identity', 'dataProviders/kept', '--out', path('kept-2'));
+    await expect(mex('admin', 'onboard', path('kept-2/party.json'), ...again, 'kept-2')).rejects.toThrow(
+      /another public key.*parties update/,
+    );
+
+    await mex('identity', 'dataProviders/late', '--out', path('late'));
+    await expect(
+      mex('admin', 'onboard', path('late/party.json'), ...again, 'dataProviders/kept'),
+    ).rejects.toThrow(/speaks for dataProviders\/kept.*principals unbind principals\//);
+
+    const [certificate] = (await mexJson('admin', 'certificates', 'list', 'dataProviders/kept')).certificates;
+    await mex('admin', 'certificates', 'revoke', certificate.name);
+    await expect(
+      mex('admin', 'onboard', join(directory, 'party.json'), ...again, 'dataProviders/kept'),
+    ).rejects.toThrow(/is revoked.*--renew/);
+  });
+
+  it.each([
+    [
+      'a key that another certificate signed',
+      (a: Party, b: Party) => ({ ...a, publicKey: b.publicKey }),
+      /signature of publicKey/,
+    ],
+    [
+      'a root that did not issue the certificate',
+      (a: Party, b: Party) => ({ ...a, rootPem: b.rootPem }),
+      /rootPem did not issue/,
+    ],
+    ['no certificate', (a: Party) => ({ ...a, certificatePem: 'none' }), /no certificate in PEM/],
+    ['no name', (a: Party) => ({ ...a, name: undefined }), /name is missing/],
+    ['the name of no party', (a: Party) => ({ ...a, name: '../principals' }), /no name of a party/],
+    ['nothing', () => null, /name is missing/],
+  ])('refuses a party.json with %s, before anything is written', async (_title, damage, words) => {
+    await mex('identity', 'dataProviders/odd', '--out', path('odd'));
+    await mex('identity', 'dataProviders/odd', '--out', path('odd-2'));
+    const [a, b] = await Promise.all(
+      ['odd', 'odd-2'].map(async (d) => JSON.parse(await readFile(path(`${d}/party.json`), 'utf8'))),
+    );
+    await writeFile(path('odd.json'), JSON.stringify(damage(a, b)));
+    const onboard = mex(
+      'admin',
+      'onboard',
+      path('odd.json'),
+      '--issuer',
+      'https://id.example.com',
+      '--subject',
+      'odd',
+    );
+    await expect(onboard).rejects.toThrow(words);
+    await expect(mex('admin', 'parties', 'get', 'dataProviders/odd')).rejects.toThrow('does not exist');
+    await Promise.all(['odd', 'odd-2'].map((d) => rm(path(d), { recursive: true })));
+  });
+});
