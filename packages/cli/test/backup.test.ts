@@ -18,6 +18,7 @@ import { loadConfig, withDatabase } from '@measurement-exchange/exchange';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { call, type DevJson, fulfillment, measurementRequest } from '../../exchange/test/harness.ts';
+import { reachable } from '../../exchange/test/reachable.ts';
 import { type ExchangeProcess, spawnExchange, untilListening } from './exchangeProcess.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
@@ -293,7 +294,7 @@ describe('mex restore', () => {
     expect(existsSync(path('recovering/dev.json'))).toBe(false);
   });
 
-  it.runIf(process.geteuid!() === 0)(
+  it.runIf(process.geteuid!() === 0 && reachable)(
     'as root gives the files to the owner of the data directory',
     async () => {
       const nobody = 65534;

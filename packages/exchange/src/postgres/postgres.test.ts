@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { reachable } from '../../test/reachable.ts';
 import { findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
 import { type EmbeddedPostgres, type StartOptions, startPostgres } from './server.ts';
 
@@ -259,9 +260,6 @@ describe('the folder', () => {
   });
 });
 
-/** Whether another account can run what is in this checkout. */
-const reachable = othersMayEnter(import.meta.dirname);
-
 it('says what to do about a cluster of another major version', async () => {
   startedEarlier();
   writeFileSync(join(dataDir, 'pg/PG_VERSION'), '17\n');
@@ -314,7 +312,3 @@ describe.runIf(isRoot && reachable)('an ordinary user', () => {
     expect(await start()).toMatchObject({ attached: true, pid });
   });
 });
-
-function othersMayEnter(path: string): boolean {
-  return (statSync(path).mode & 0o001) !== 0 && (path === '/' || othersMayEnter(dirname(path)));
-}
