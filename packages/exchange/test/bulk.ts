@@ -1,6 +1,6 @@
 /** Thousands of resources in a second, written by SQL as the exchange would have written them one by one. */
 import pg from 'pg';
-import { messageTypesOf } from '../src/domain/descriptor.ts';
+import { messageTypesOf } from '../src/domain/descriptor/descriptorSet.ts';
 import { type Trigger, target } from '../src/domain/measurement.ts';
 import type { Database } from './harness.ts';
 

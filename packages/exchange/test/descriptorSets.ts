@@ -1,5 +1,5 @@
 /** Small descriptor sets as JSON, and what the exchange says about them. */
-import { readDescriptorSet } from '../src/domain/descriptor.ts';
+import { readDescriptorSet } from '../src/domain/descriptor/descriptorSet.ts';
 
 /** Violations as text, `field description`. */
 export function violationsOf(...file: object[]): string[] {

@@ -1,7 +1,7 @@
 /** A revoked certificate fails what rests on it: step by step, so that nobody waits long for a lock. */
 import { revocationMessage } from '../domain/certificate.ts';
 import { type Aggregate, fail } from '../domain/measurement.ts';
-import { lockMeasurements, saveMeasurements } from '../sql/measurements.ts';
+import { lockMeasurements } from '../sql/measurements.ts';
 import {
   advanceCascades,
   type Cascade,
@@ -9,6 +9,7 @@ import {
   lockNextCascades,
   nextPending,
 } from '../sql/revocationCascades.ts';
+import { saveMeasurements } from '../sql/writeMeasurements.ts';
 import type { Exchange } from './context.ts';
 import { certificateName } from './views.ts';
 

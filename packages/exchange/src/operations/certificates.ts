@@ -25,11 +25,10 @@ import {
   updateCertificate,
 } from '../sql/certificates.ts';
 import type { Transaction } from '../sql/db.ts';
-import { audit } from '../sql/log.ts';
 import { partyExists } from '../sql/parties.ts';
 import { insertCascade, isCascading } from '../sql/revocationCascades.ts';
 import { rootsForParties } from '../sql/trustedRoots.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';
 import { asValidated, viewCertificate } from './views.ts';
 
@@ -90,7 +89,7 @@ export async function createCertificate(
       tx.rollback();
       return asValidated(viewCertificate(certificate), call.findings);
     }
-    record(tx, call, 'createCertificate', certificate, certificate.createTime);
+    record(tx, call, 'createCertificate', madeOf(certificate, certificate.createTime));
     return viewCertificate(certificate);
   });
 }
@@ -177,25 +176,12 @@ function change(
     }
     if (after.version !== before.version) {
       updateCertificate(tx, after);
-      record(tx, call, operation, after, now);
+      record(tx, call, operation, madeOf(after, now));
     }
     return viewCertificate(after);
   });
 }
 
-function record(
-  tx: Transaction,
-  call: Call,
-  operation: string,
-  certificate: CertificateRecord,
-  time: string,
-): void {
-  audit(tx, {
-    time,
-    principal: call.principal.name,
-    operation,
-    name: viewCertificate(certificate).name!,
-    version: certificate.version,
-    requestId: call.requestId,
-  });
+function madeOf(certificate: CertificateRecord, time: string) {
+  return { name: viewCertificate(certificate).name!, version: certificate.version, time };
 }

@@ -2,7 +2,7 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate, Change } from '../domain/measurement.ts';
 import type { Transaction } from '../sql/db.ts';
-import { saveMeasurement } from '../sql/measurements.ts';
+import { saveMeasurement } from '../sql/writeMeasurements.ts';
 import { author, type Call, type Exchange } from './context.ts';
 
 export async function changeMeasurement<L extends { aggregate: Aggregate }>(

@@ -1,8 +1,9 @@
 import type { Finding, Protocol, Timestamp } from '@measurement-exchange/contract';
 import type { Principal } from '../domain/access.ts';
 import type { Checks } from '../domain/findings.ts';
-import type { Database } from '../sql/db.ts';
-import type { Author } from '../sql/measurements.ts';
+import type { Database, Transaction } from '../sql/db.ts';
+import { audit } from '../sql/log.ts';
+import type { Author } from '../sql/writeMeasurements.ts';
 import type { PageTokens } from './paging.ts';
 
 /** What every operation is given of the running exchange. */
@@ -33,4 +34,14 @@ export interface Call {
 
 export function author(call: Call): Author {
   return { actor: call.principal.name, requestId: call.requestId, findings: call.findings };
+}
+
+/** A mutation outside the transition log, for the audit: which version of what it made, and when. */
+export function record(
+  tx: Transaction,
+  call: Call,
+  operation: string,
+  made: { name: string; version: number; time: Timestamp },
+): void {
+  audit(tx, { ...made, operation, principal: call.principal.name, requestId: call.requestId });
 }

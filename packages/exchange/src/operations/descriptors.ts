@@ -14,10 +14,14 @@ import {
   WILDCARD,
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
-import { type DescriptorSet, descriptorSetToJson, readDescriptorSet } from '../domain/descriptor.ts';
-import { packageFindings, schemaChangeFindings, typeFindings } from '../domain/descriptorFindings.ts';
+import {
+  type DescriptorSet,
+  descriptorSetToJson,
+  readDescriptorSet,
+} from '../domain/descriptor/descriptorSet.ts';
+import { packageFindings, schemaChangeFindings, typeFindings } from '../domain/descriptor/findings.ts';
 import { enforce } from '../domain/findings.ts';
-import { diffDescriptorSets } from '../domain/schemaDiff.ts';
+import { diffDescriptorSets } from '../domain/schemaDiff/schemaDiff.ts';
 import { strictlyAfter } from '../domain/time.ts';
 import type { Transaction } from '../sql/db.ts';
 import {
@@ -32,9 +36,8 @@ import {
   updateDescriptor,
 } from '../sql/descriptors.ts';
 import { insertTypes, lockTypes, registeredTypes, replaceTypes } from '../sql/descriptorTypes.ts';
-import { audit } from '../sql/log.ts';
 import { getParties } from '../sql/parties.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';
 import { asValidated } from './views.ts';
@@ -54,6 +57,10 @@ function view(d: DescriptorRecord, encoding: Encoding): EventGroupMetadataDescri
 /** How much larger a set is in an answer. In JSON, the fields of messages take up to six times their bytes. */
 function growth(encoding: Encoding): number {
   return encoding === 'BASE64' ? 4 / 3 : 6;
+}
+
+function madeOf(d: DescriptorRecord) {
+  return { name: nameOf(d), version: d.version, time: d.updateTime };
 }
 
 function notFound(name: string): ExchangeError {
@@ -133,7 +140,7 @@ export async function createEventGroupMetadataDescriptor(
         request.requestId === undefined ? undefined : { id: request.requestId, hash },
       );
       insertTypes(tx, id, set.messageTypes);
-      record(tx, call, 'createEventGroupMetadataDescriptor', descriptor);
+      record(tx, call, 'createEventGroupMetadataDescriptor', madeOf(descriptor));
       return view(descriptor, encoding);
     }),
   );
@@ -175,7 +182,7 @@ export async function updateEventGroupMetadataDescriptor(
     enforce(x.checks, refusable);
     updateDescriptor(tx, after);
     replaceTypes(tx, id, set.messageTypes);
-    record(tx, call, 'updateEventGroupMetadataDescriptor', after);
+    record(tx, call, 'updateEventGroupMetadataDescriptor', madeOf(after));
     return view(after, encoding);
   });
 }
@@ -192,17 +199,6 @@ export async function diffEventGroupMetadataDescriptor(
   if (found === undefined) throw notFound(nameOf({ provider, id }));
   const changes = diffDescriptorSets(found.descriptorSet, bytes);
   return { compatible: !changes.some((change) => change.breaking), changes };
-}
-
-function record(tx: Transaction, call: Call, operation: string, d: DescriptorRecord): void {
-  audit(tx, {
-    time: d.updateTime,
-    principal: call.principal.name,
-    operation,
-    name: nameOf(d),
-    version: d.version,
-    requestId: call.requestId,
-  });
 }
 
 export async function getEventGroupMetadataDescriptor(

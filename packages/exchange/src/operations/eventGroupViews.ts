@@ -2,7 +2,7 @@
 import { type EventGroup, ExchangeError, toBase64 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { type EventGroupRecord, eventGroupName, type ReadableMetadata } from '../domain/eventGroup.ts';
-import { decodeMetadata } from '../domain/metadata.ts';
+import { decodeMetadata } from '../domain/metadata/metadata.ts';
 import type { Queryable } from '../sql/db.ts';
 import { descriptorVersions, type Side } from '../sql/eventGroups.ts';
 import { type Schemas, schemasOf } from './metadataSchemas.ts';

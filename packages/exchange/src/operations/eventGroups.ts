@@ -22,11 +22,11 @@ import {
   updateEventGroup as update,
 } from '../sql/eventGroups.ts';
 import { getParties } from '../sql/parties.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { sideOf, viewEventGroups } from './eventGroupViews.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';
 import { asValidated } from './views.ts';
-import { createEventGroups, record, updateEventGroups } from './writeEventGroups.ts';
+import { createEventGroups, madeOf, updateEventGroups } from './writeEventGroups.ts';
 
 export async function createEventGroup(
   x: Exchange,
@@ -73,7 +73,7 @@ export async function deleteEventGroup(
     if (validateOnly) tx.rollback();
     else {
       update(tx, removed);
-      record(tx, call, 'deleteEventGroup', removed);
+      record(tx, call, 'deleteEventGroup', madeOf(removed));
     }
     return removed;
   });

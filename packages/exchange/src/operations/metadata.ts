@@ -2,7 +2,7 @@
 import { type DecodedMessage, ExchangeError, invalid, type RequestOf } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { eventGroupNotFound } from '../domain/eventGroup.ts';
-import { decodeMetadata as decode, within } from '../domain/metadata.ts';
+import { decodeMetadata as decode, within } from '../domain/metadata/metadata.ts';
 import { getDescriptor } from '../sql/descriptors.ts';
 import { descriptorVersions, getEventGroup } from '../sql/eventGroups.ts';
 import type { Call, Exchange } from './context.ts';

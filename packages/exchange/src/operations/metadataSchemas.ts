@@ -1,5 +1,5 @@
 /** The schemas of readable metadata, compiled once for many messages. */
-import { compileSchema, type MetadataSchema } from '../domain/metadataSchema.ts';
+import { compileSchema, type MetadataSchema } from '../domain/metadata/schema.ts';
 import type { Queryable } from '../sql/db.ts';
 import { getDescriptors } from '../sql/descriptors.ts';
 

@@ -23,9 +23,8 @@ import {
 import { isSignedBy } from '../domain/signature.ts';
 import { usableCertificates } from '../sql/certificates.ts';
 import { type Transaction, uniqueViolation } from '../sql/db.ts';
-import { audit } from '../sql/log.ts';
 import { getParty as get, insertParty, listParties as list, lockParty, saveParty } from '../sql/parties.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope } from './paging.ts';
 import { asValidated } from './views.ts';
 
@@ -69,7 +68,7 @@ export async function createParty(
         tx.rollback();
         return asValidated(view(party), call.findings);
       }
-      record(tx, call, 'createParty', party);
+      record(tx, call, 'createParty', { ...party, time: party.updateTime });
       return view(party);
     });
   } catch (error) {
@@ -170,21 +169,10 @@ function change(
     }
     if (after.version !== before.version) {
       saveParty(tx, after);
-      record(tx, call, operation, after);
+      record(tx, call, operation, { ...after, time: after.updateTime });
     }
     return view({ ...after, certificate });
   });
   // Whatever came of it: where the outcome is not known, it may have been done.
   return changed.finally(x.principalsChanged);
-}
-
-function record(tx: Transaction, call: Call, operation: string, party: PartyRecord): void {
-  audit(tx, {
-    time: party.updateTime,
-    principal: call.principal.name,
-    operation,
-    name: party.name,
-    version: party.version,
-    requestId: call.requestId,
-  });
 }

@@ -8,8 +8,7 @@ import {
 } from '@measurement-exchange/contract';
 import { OPERATOR, parsePrincipal } from '../domain/access.ts';
 import { partyNotFound } from '../domain/party.ts';
-import { type Transaction, uniqueViolation } from '../sql/db.ts';
-import { audit } from '../sql/log.ts';
+import { uniqueViolation } from '../sql/db.ts';
 import { partyExists } from '../sql/parties.ts';
 import {
   type BindingRecord,
@@ -18,12 +17,16 @@ import {
   insertBinding,
   listBindings,
 } from '../sql/principals.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope } from './paging.ts';
 import { asValidated } from './views.ts';
 
+function nameOf({ id }: Pick<BindingRecord, 'id'>): string {
+  return `principals/${id}`;
+}
+
 function view({ id, ...binding }: BindingRecord): PrincipalBinding {
-  return { name: `principals/${id}`, ...binding };
+  return { name: nameOf({ id }), ...binding };
 }
 
 export async function createPrincipal(
@@ -44,7 +47,7 @@ export async function createPrincipal(
         tx.rollback();
         return asValidated(view(binding), []);
       }
-      record(tx, call, 'createPrincipal', binding, binding.createTime);
+      record(tx, call, 'createPrincipal', { name: nameOf(binding), version: 1, time: binding.createTime });
       return view(binding);
     });
   } catch (error) {
@@ -91,20 +94,9 @@ export async function deletePrincipal(
       tx.rollback();
       return asValidated(view(binding), []);
     }
-    record(tx, call, 'deletePrincipal', binding, x.clock());
+    record(tx, call, 'deletePrincipal', { name: nameOf(binding), version: 1, time: x.clock() });
     return view(binding);
   });
   // Whatever came of it: where the outcome is not known, it may have been done.
   return deleted.finally(x.principalsChanged);
-}
-
-function record(tx: Transaction, call: Call, operation: string, binding: BindingRecord, time: string): void {
-  audit(tx, {
-    time,
-    principal: call.principal.name,
-    operation,
-    name: `principals/${binding.id}`,
-    version: 1,
-    requestId: call.requestId,
-  });
 }

@@ -9,8 +9,7 @@ import {
 } from '@measurement-exchange/contract';
 import { partyNotFound } from '../domain/party.ts';
 import { readCertificate } from '../domain/x509.ts';
-import { type Transaction, uniqueViolation } from '../sql/db.ts';
-import { audit } from '../sql/log.ts';
+import { uniqueViolation } from '../sql/db.ts';
 import { partyExists } from '../sql/parties.ts';
 import {
   findTrustedRoot,
@@ -19,12 +18,16 @@ import {
   deleteTrustedRoot as remove,
   type TrustedRootRecord,
 } from '../sql/trustedRoots.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope } from './paging.ts';
 import { asValidated } from './views.ts';
 
+function nameOf({ id }: Pick<TrustedRootRecord, 'id'>): string {
+  return `trustedRoots/${id}`;
+}
+
 function view({ id, ...root }: TrustedRootRecord): TrustedRoot {
-  return { name: `trustedRoots/${id}`, ...root };
+  return { name: nameOf({ id }), ...root };
 }
 
 function isRoot(der: Uint8Array): boolean {
@@ -59,7 +62,7 @@ export async function createTrustedRoot(
         tx.rollback();
         return asValidated(view(root), []);
       }
-      record(tx, call, 'createTrustedRoot', root, root.createTime);
+      record(tx, call, 'createTrustedRoot', { name: nameOf(root), version: 1, time: root.createTime });
       return view(root);
     });
   } catch (error) {
@@ -103,18 +106,7 @@ export async function deleteTrustedRoot(
       tx.rollback();
       return asValidated(view(root), []);
     }
-    record(tx, call, 'deleteTrustedRoot', root, x.clock());
+    record(tx, call, 'deleteTrustedRoot', { name: nameOf(root), version: 1, time: x.clock() });
     return view(root);
-  });
-}
-
-function record(tx: Transaction, call: Call, operation: string, root: TrustedRootRecord, time: string): void {
-  audit(tx, {
-    time,
-    principal: call.principal.name,
-    operation,
-    name: `trustedRoots/${root.id}`,
-    version: 1,
-    requestId: call.requestId,
   });
 }

@@ -25,7 +25,7 @@ import {
   requireSameConsumer,
 } from '../domain/eventGroup.ts';
 import { enforce } from '../domain/findings.ts';
-import { readMetadata, within } from '../domain/metadata.ts';
+import { readMetadata, within } from '../domain/metadata/metadata.ts';
 import { type Transaction, uniqueViolation } from '../sql/db.ts';
 import {
   findByRequestIds,
@@ -34,9 +34,8 @@ import {
   shareDescriptors,
   updateEventGroup,
 } from '../sql/eventGroups.ts';
-import { audit } from '../sql/log.ts';
 import { getParties } from '../sql/parties.ts';
-import type { Call, Exchange } from './context.ts';
+import { type Call, type Exchange, record } from './context.ts';
 import { descriptorNotFound, viewEventGroups } from './eventGroupViews.ts';
 import { contentHash, requireSameContent } from './idempotency.ts';
 import { type Schemas, schemasOf, UNLINKABLE } from './metadataSchemas.ts';
@@ -94,7 +93,7 @@ export async function createEventGroups(
         if (validateOnly) continue;
         const { requestId: id } = part;
         insertEventGroup(tx, group, id === undefined ? undefined : { id, hash: hashes.get(part)! });
-        record(tx, call, operation, group);
+        record(tx, call, operation, madeOf(group));
       }
       return { groups, fresh };
     }),
@@ -130,25 +129,18 @@ export async function updateEventGroups(
       const group = replace(before[i]!, contents.get(part)!, now);
       if (validateOnly) return group;
       updateEventGroup(tx, group);
-      record(tx, call, operation, group);
+      record(tx, call, operation, madeOf(group));
       return group;
     });
   });
   return answer(x, parts, groups, validateOnly ? parts : []);
 }
 
-export function record(tx: Transaction, call: Call, operation: string, group: EventGroupRecord): void {
-  audit(tx, {
-    time: group.updateTime,
-    principal: call.principal.name,
-    operation,
-    name: eventGroupName(group.provider, group.id),
-    version: group.version,
-    requestId: call.requestId,
-  });
+/** `dry` are those that were checked, not written. */
+export function madeOf(group: EventGroupRecord) {
+  return { name: eventGroupName(group.provider, group.id), version: group.version, time: group.updateTime };
 }
 
-/** `dry` are those that were checked, not written. */
 async function answer(
   x: Exchange,
   parts: Part[],

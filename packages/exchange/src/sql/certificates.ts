@@ -2,7 +2,7 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { VersionedCertificate } from '../domain/certificate.ts';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './measurements.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 export interface CertificateRecord extends VersionedCertificate {
   x509Der: Uint8Array;

@@ -1,6 +1,6 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './measurements.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 export interface DescriptorRecord {
   id: string;

@@ -6,7 +6,7 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
 import { type Queryable, type Statement, sql, statements } from './db.ts';
 import { COLUMNS, eventGroupOf, type Side } from './eventGroups.ts';
-import { type Cursor, hasMore, type Page } from './measurements.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 /** `create_time`, or the start of availability in either direction. */
 export type EventGroupOrder = 'create' | 'start' | 'start_desc';

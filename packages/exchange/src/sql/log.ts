@@ -1,7 +1,7 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { hasMore, type Page } from './measurements.ts';
+import { hasMore, type Page } from './page.ts';
 
 export interface TransitionRow {
   /** '' for the measurement itself. */

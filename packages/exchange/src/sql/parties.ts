@@ -2,7 +2,7 @@
 import type { Protocol, Timestamp } from '@measurement-exchange/contract';
 import type { PartyRecord } from '../domain/party.ts';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './measurements.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 /** With the ID of its best certificate, if it has any. */
 export type PartyWithCertificate = PartyRecord & { certificate: string | undefined };

@@ -1,7 +1,7 @@
 /** Which subject of which issuer speaks for which party, or for the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './measurements.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 export interface BindingRecord {
   id: string;

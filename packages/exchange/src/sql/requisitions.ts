@@ -2,14 +2,8 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementRecord, RequisitionRecord } from '../domain/measurement.ts';
 import { type Queryable, type Row, sql } from './db.ts';
-import {
-  type Cursor,
-  hasMore,
-  measurementOf,
-  type Page,
-  REQUISITION_COLUMNS,
-  requisitionOf,
-} from './measurements.ts';
+import { measurementOf, REQUISITION_COLUMNS, requisitionOf } from './measurementRows.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 export interface RequisitionWithMeasurement {
   requisition: RequisitionRecord;

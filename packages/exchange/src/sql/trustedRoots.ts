@@ -1,7 +1,7 @@
 /** Root certificates the operator trusts. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './measurements.ts';
+import { type Cursor, hasMore, type Page } from './page.ts';
 
 export interface TrustedRootRecord {
   id: string;

@@ -1,6 +1,6 @@
 /** Every kind of difference between two schemas, in the one place that says which of them break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
-import { quote } from '../descriptorModel.ts';
+import { quote } from '../descriptor/model.ts';
 
 /**
  * A change breaks when a message written with either version reads differently with the other, in bytes or in

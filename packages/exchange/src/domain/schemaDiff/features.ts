@@ -6,8 +6,8 @@ import {
   FeatureSet_MessageEncoding as MessageEncoding,
   FeatureSet_Utf8Validation as Utf8Validation,
 } from '@bufbuild/protobuf/wkt';
-import { isMessageType, Label, Type } from '../descriptorFields.ts';
-import type { FeaturesProto, FieldProto, FileProto } from '../descriptorModel.ts';
+import { isMessageType, Label, Type } from '../descriptor/fields.ts';
+import type { FeaturesProto, FieldProto, FileProto } from '../descriptor/model.ts';
 
 export type Features = Required<FeaturesProto>;
 

@@ -1,4 +1,4 @@
-import { messageRanges } from '../descriptorRanges.ts';
+import { messageRanges } from '../descriptor/ranges.ts';
 import { type Changes, short } from './changes.ts';
 import type { FieldComparer, FieldPair } from './fields.ts';
 import { compareRanges, compareReserved } from './reserved.ts';

@@ -1,5 +1,5 @@
 /** Numbers and names that a message or an enum keeps free. */
-import type { RangeProto } from '../descriptorModel.ts';
+import type { RangeProto } from '../descriptor/model.ts';
 import { type ChangeKind, type Changes, short } from './changes.ts';
 
 interface Reserving {

@@ -1,5 +1,5 @@
 /** A descriptor set as its readers see it: types by full name, fields with all that they inherit. */
-import { Label, Type } from '../descriptorFields.ts';
+import { Label, Type } from '../descriptor/fields.ts';
 import {
   type EnumProto,
   type FieldProto,
@@ -7,8 +7,8 @@ import {
   fullName,
   type MessageProto,
   type ServiceProto,
-} from '../descriptorModel.ts';
-import { jsonName } from '../descriptorOptions.ts';
+} from '../descriptor/model.ts';
+import { jsonName } from '../descriptor/options.ts';
 import {
   type Features,
   fileFeatures,

@@ -22,11 +22,11 @@ import { insertDescriptor, updateDescriptor } from '../descriptors.ts';
 import { insertTypes, replaceTypes } from '../descriptorTypes.ts';
 import { insertEventGroup, updateEventGroup } from '../eventGroups.ts';
 import { audit } from '../log.ts';
-import { insertMeasurement, saveMeasurement } from '../measurements.ts';
 import { insertParty, saveParty, setPublicKey } from '../parties.ts';
 import { insertBinding } from '../principals.ts';
 import { removeMeasurements } from '../retention.ts';
 import { insertTrustedRoot } from '../trustedRoots.ts';
+import { insertMeasurement, saveMeasurement } from '../writeMeasurements.ts';
 
 export const BRAND = 'measurementConsumers/brand';
 export const TV = 'dataProviders/tv';

@@ -22,8 +22,8 @@ import {
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
 import { isWellKnownFile, WELL_KNOWN_FILES, type WireLimits } from '@measurement-exchange/contract';
-import { fullName } from './descriptorModel.ts';
-import { jsonName } from './descriptorOptions.ts';
+import { fullName } from '../descriptor/model.ts';
+import { jsonName } from '../descriptor/options.ts';
 
 export interface MetadataSchema {
   /** Of every type that an Any may name: those of the set, and the well-known ones. */

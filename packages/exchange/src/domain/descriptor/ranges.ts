@@ -1,5 +1,5 @@
 /** Numbers that a message or an enum keeps from its fields or values. */
-import type { EnumProto, MessageProto, Path, Report } from './descriptorModel.ts';
+import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;
 /** 19000 to 19999 belong to the protobuf implementations. */

@@ -3,10 +3,10 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { completeSet, leanSet, serialize, typeUrl, without } from '../../test/metadataSets.ts';
-import { readDescriptorSet } from './descriptor.ts';
+import { completeSet, leanSet, serialize, typeUrl, without } from '../../../test/metadataSets.ts';
+import { readDescriptorSet } from '../descriptor/descriptorSet.ts';
 import { decodeMetadata, MAX_METADATA_BYTES, type Metadata, readMetadata } from './metadata.ts';
-import { compileSchema, type MetadataSchema } from './metadataSchema.ts';
+import { compileSchema, type MetadataSchema } from './schema.ts';
 
 const schema = compileSchema(leanSet)!;
 

@@ -13,11 +13,11 @@ import {
   readWire,
   type Violation,
 } from '@measurement-exchange/contract';
-import { inspectJson } from './descriptorJson.ts';
-import { Report } from './descriptorModel.ts';
-import { readMessageJson } from './metadataJson.ts';
-import { checkMessage } from './metadataMessage.ts';
-import { findType, type MetadataSchema } from './metadataSchema.ts';
+import { inspectJson } from '../descriptor/json.ts';
+import { Report } from '../descriptor/model.ts';
+import { readMessageJson } from './json.ts';
+import { checkMessage } from './message.ts';
+import { findType, type MetadataSchema } from './schema.ts';
 
 export interface Metadata {
   typeUrl: string;

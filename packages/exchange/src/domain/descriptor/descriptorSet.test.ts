@@ -5,8 +5,13 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { parseJson, type Violation } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { violationsOf } from '../../test/descriptorSets.ts';
-import { type DescriptorSet, descriptorSetToJson, MAX_SET_BYTES, readDescriptorSet } from './descriptor.ts';
+import { violationsOf } from '../../../test/descriptorSets.ts';
+import {
+  type DescriptorSet,
+  descriptorSetToJson,
+  MAX_SET_BYTES,
+  readDescriptorSet,
+} from './descriptorSet.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 

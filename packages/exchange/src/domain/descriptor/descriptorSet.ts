@@ -12,12 +12,12 @@ import {
   type Violation,
   type WireLimits,
 } from '@measurement-exchange/contract';
-import { resolveImports } from './descriptorImports.ts';
-import { checkSetJson, inspectJson, type JsonOption, jsonTextExceeds } from './descriptorJson.ts';
-import { linkSymbols } from './descriptorLinker.ts';
-import { type FileProto, fullName, Report } from './descriptorModel.ts';
-import { type OptionSchema, optionSchemaOf } from './descriptorOptions.ts';
-import { declareSymbols } from './descriptorSymbols.ts';
+import { resolveImports } from './imports.ts';
+import { checkSetJson, inspectJson, type JsonOption, jsonTextExceeds } from './json.ts';
+import { linkSymbols } from './linker.ts';
+import { type FileProto, fullName, Report } from './model.ts';
+import { type OptionSchema, optionSchemaOf } from './options.ts';
+import { declareSymbols } from './symbols.ts';
 
 export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;

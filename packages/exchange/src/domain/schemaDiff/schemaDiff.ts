@@ -1,13 +1,13 @@
 /** What an update of a metadata schema changes, and what of it breaks readers. */
 import { Edition } from '@bufbuild/protobuf/wkt';
 import type { SchemaChange } from '@measurement-exchange/contract';
-import { ownFiles } from './descriptor.ts';
-import { type FileProto, fullName } from './descriptorModel.ts';
-import { type ChangeKind, Changes, short } from './schemaDiff/changes.ts';
-import { compareEnum } from './schemaDiff/enums.ts';
-import { FieldComparer } from './schemaDiff/fields.ts';
-import { compareMessage } from './schemaDiff/messages.ts';
-import { type Declared, readSchema, type Schema } from './schemaDiff/schema.ts';
+import { ownFiles } from '../descriptor/descriptorSet.ts';
+import { type FileProto, fullName } from '../descriptor/model.ts';
+import { type ChangeKind, Changes, short } from './changes.ts';
+import { compareEnum } from './enums.ts';
+import { FieldComparer } from './fields.ts';
+import { compareMessage } from './messages.ts';
+import { type Declared, readSchema, type Schema } from './schema.ts';
 
 /**
  * Both are sets that were accepted. Well-known files do not count, nor does what leaves the data alone: the

@@ -7,12 +7,12 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { SchemaChange, WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { asInPair, judgeByBuf } from '../../test/schemaChanges/buf.ts';
-import { EXPLAINED } from '../../test/schemaChanges/explained.ts';
-import { SCHEMA_CHANGES } from '../../test/schemaChanges/index.ts';
-import { ownFiles, readDescriptorSet } from './descriptor.ts';
-import { CHANGE_KINDS } from './schemaDiff/changes.ts';
-import { type Field, readSchema } from './schemaDiff/schema.ts';
+import { asInPair, judgeByBuf } from '../../../test/schemaChanges/buf.ts';
+import { EXPLAINED } from '../../../test/schemaChanges/explained.ts';
+import { SCHEMA_CHANGES } from '../../../test/schemaChanges/index.ts';
+import { ownFiles, readDescriptorSet } from '../descriptor/descriptorSet.ts';
+import { CHANGE_KINDS } from './changes.ts';
+import { type Field, readSchema } from './schema.ts';
 import { diffDescriptorSets } from './schemaDiff.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];

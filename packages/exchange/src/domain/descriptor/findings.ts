@@ -1,7 +1,7 @@
 /** What the checks find in a descriptor set beyond its structure. */
 import type { Finding, SchemaChange } from '@measurement-exchange/contract';
-import { quote } from './descriptorModel.ts';
-import { finding } from './findings.ts';
+import { finding } from '../findings.ts';
+import { quote } from './model.ts';
 
 const FIELD = 'descriptorSet';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { message, proto3, violationsOf } from '../../test/descriptorSets.ts';
+import { message, proto3, violationsOf } from '../../../test/descriptorSets.ts';
 
 describe('enums', () => {
   const enumOf = (members: object, file: object = {}) => ({

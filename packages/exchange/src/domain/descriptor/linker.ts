@@ -2,9 +2,9 @@
 import { maximumEdition } from '@bufbuild/protobuf';
 import { Edition } from '@bufbuild/protobuf/wkt';
 import { REQUIRED } from '@measurement-exchange/contract';
-import { defaultFault, isMessageType, Label, mapEntryFault, mapEntryName, Type } from './descriptorFields.ts';
-import type { SetFile } from './descriptorImports.ts';
-import { type FieldProto, MAX_NAME_LENGTH, Path, quote, type Report } from './descriptorModel.ts';
+import { defaultFault, isMessageType, Label, mapEntryFault, mapEntryName, Type } from './fields.ts';
+import type { SetFile } from './imports.ts';
+import { type FieldProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
 import {
   checkEnumRanges,
   checkMessageRanges,
@@ -12,8 +12,8 @@ import {
   fieldNumberFault,
   messageRanges,
   type Ranges,
-} from './descriptorRanges.ts';
-import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './descriptorSymbols.ts';
+} from './ranges.ts';
+import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
 /** Well-known files that the set left out are taken as they are: only what has a path is checked. */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {

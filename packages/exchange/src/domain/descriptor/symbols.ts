@@ -1,5 +1,5 @@
 /** Everything a descriptor set declares, by full name, each once. */
-import type { SetFile } from './descriptorImports.ts';
+import type { SetFile } from './imports.ts';
 import {
   type EnumProto,
   type FieldProto,
@@ -11,7 +11,7 @@ import {
   quote,
   type Report,
   type ServiceProto,
-} from './descriptorModel.ts';
+} from './model.ts';
 
 const MAX_MESSAGES = 10_000;
 const MAX_NESTING = 64;

@@ -3,7 +3,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt';
-import type { FieldProto, MessageProto } from './descriptorModel.ts';
+import type { FieldProto, MessageProto } from './model.ts';
 
 export { Label, Type };
 

@@ -3,9 +3,9 @@ import { type DescEnum, type DescField, fromBinary, toJson } from '@bufbuild/pro
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import type { Any } from '@bufbuild/protobuf/wkt';
 import { join, REQUIRED, readWire } from '@measurement-exchange/contract';
-import type { Report } from './descriptorModel.ts';
-import { ANY, hasOwnForm } from './metadataJson.ts';
-import { findAnyType, isRequired, type MetadataSchema } from './metadataSchema.ts';
+import type { Report } from '../descriptor/model.ts';
+import { ANY, hasOwnForm } from './json.ts';
+import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
 export function checkMessage(schema: MetadataSchema, message: ReflectMessage, report: Report): void {
   new MessageWalk(schema, report).message(message, '', 0);

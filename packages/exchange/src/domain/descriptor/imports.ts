@@ -2,7 +2,7 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { REQUIRED, readWire, SPEC_LIMITS, WELL_KNOWN_FILES } from '@measurement-exchange/contract';
-import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './descriptorModel.ts';
+import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
 
 export interface SetFile {
   proto: FileProto;

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
-import { descriptorSetToJson, readDescriptorSet } from './descriptor.ts';
+import { descriptorSetToJson, readDescriptorSet } from './descriptorSet.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 

@@ -5,7 +5,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { JsonDecimal, type WireLimits } from '@measurement-exchange/contract';
-import { Path, quote, type Report } from './descriptorModel.ts';
+import { Path, quote, type Report } from './model.ts';
 
 /** A custom option: `"[my.pkg.option]"` within the JSON of an options message. */
 export interface JsonOption {

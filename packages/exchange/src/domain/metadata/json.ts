@@ -11,9 +11,9 @@ import {
   parseTimestamp,
   REQUIRED,
 } from '@measurement-exchange/contract';
-import { quote, type Report } from './descriptorModel.ts';
-import { Fault, readMapKey, readScalar } from './metadataScalars.ts';
-import { findAnyType, isRequired, type MetadataSchema } from './metadataSchema.ts';
+import { quote, type Report } from '../descriptor/model.ts';
+import { Fault, readMapKey, readScalar } from './scalars.ts';
+import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
 export const ANY = 'google.protobuf.Any';
 const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|Bytes)Value$/;

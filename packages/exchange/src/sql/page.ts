@@ -1,0 +1,19 @@
+/** Pages of a list: where one begins, and whether another follows. */
+import type { Timestamp } from '@measurement-exchange/contract';
+
+/** The last row of the page before; rows strictly beyond it follow. */
+export interface Cursor {
+  time: Timestamp | '-infinity';
+  id: string;
+}
+
+export interface Page<T> {
+  items: T[];
+  more: boolean;
+}
+
+/** The statement counted its candidates, one more than the page may hold. */
+export function hasMore(rows: { candidates?: bigint; nth?: bigint }[]): boolean {
+  const last = rows.at(-1);
+  return last !== undefined && last.candidates! > last.nth!;
+}
