@@ -67,7 +67,10 @@ const BEGIN = `
   -- Tables themselves are read: an index that lost a row would hide it.
   SET LOCAL enable_indexscan = off;
   SET LOCAL enable_indexonlyscan = off;
-  SET LOCAL enable_bitmapscan = off;`;
+  SET LOCAL enable_bitmapscan = off;
+  -- Without index scans a loop within a loop reads the whole table for each row, and a table that was not analyzed
+  -- yet looks small enough for that.
+  SET LOCAL enable_nestloop = off;`;
 
 /** What ails the database; empty when it is healthy. */
 export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ailment[]> {

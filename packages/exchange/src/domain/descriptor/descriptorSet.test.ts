@@ -18,8 +18,8 @@ type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['fi
 /** What a compiler makes of test/protos; 0.1 s each. */
 function compile(...flags: string[]): Buffer {
   const bin = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-  const buf = bin('../../../../node_modules/.bin/buf');
-  return execFileSync(buf, ['build', bin('../../test/protos'), '--as-file-descriptor-set', ...flags]);
+  const buf = bin('../../../../../node_modules/.bin/buf');
+  return execFileSync(buf, ['build', bin('../../../test/protos'), '--as-file-descriptor-set', ...flags]);
 }
 
 const complete = Uint8Array.from(compile('-o', '-#format=binpb'));
