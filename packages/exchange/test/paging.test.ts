@@ -108,15 +108,11 @@ async function whileOthersWrite<T>(work: () => Promise<T>): Promise<T> {
 async function walk(
   reader: DevParty,
   path: string,
-  {
-    sizes,
-    query = '',
-    maxPages = Number.POSITIVE_INFINITY,
-  }: { sizes: number[]; query?: string; maxPages?: number },
+  { sizes, query = '' }: { sizes: number[]; query?: string },
 ): Promise<Item[]> {
   const items: Item[] = [];
   let token = '';
-  for (let page = 0; page < maxPages; page++) {
+  for (let page = 0; ; page++) {
     const pageSize = sizes[page % sizes.length]!;
     const url = `/v2alpha/${path}?pageSize=${pageSize}&pageToken=${token}${query && `&${query}`}`;
     const { status, text, json } = await x.call(reader.token, 'GET', url);
@@ -126,9 +122,8 @@ async function walk(
     if (json.nextPageToken !== undefined) expect(rows.length).toBe(pageSize);
     items.push(...rows);
     token = json.nextPageToken ?? '';
-    if (token === '') break;
+    if (token === '') return items;
   }
-  return items;
 }
 
 const TABLES = {
@@ -168,7 +163,7 @@ function common(before: Item[], after: Item[]): Item[] {
 }
 
 describe('while others write, each row that was there comes exactly once, in one order', () => {
-  it.each(['7', '50', '1000', '1, 1000, 33, 250'])(
+  it.each(['1', '7', '50', '1000', '1, 1000, 33, 250'])(
     'measurements, %s at a time',
     async (text) => {
       const sizes = text.split(', ').map(Number);
@@ -177,24 +172,20 @@ describe('while others write, each row that was there comes exactly once, in one
       expectOrder(items, 'createTime');
       expectNoneMissing(items, before);
     },
-    120_000,
+    240_000,
   );
 
-  it('measurements, one at a time', async () => {
-    const before = await stored('measurements', acme);
-    const firsts = before.map((item) => `${item.createTime} ${item.name}`).sort();
-    const options = { sizes: [1], maxPages: 500 };
-    const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, options));
-    expect(items.map((item) => `${item.createTime} ${item.name}`)).toEqual(firsts.slice(0, 500));
-  });
-
-  it.each([[50], [1000]])('requisitions of a provider, %i at a time', async (size) => {
-    const before = await stored('requisitions', streamly);
-    const path = `${streamly.name}/requisitions`;
-    const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
-    expectOrder(items, 'createTime');
-    expectNoneMissing(items, before);
-  });
+  it.each([1, 7, 50, 1000])(
+    'requisitions of a provider, %i at a time',
+    async (size) => {
+      const before = await stored('requisitions', streamly);
+      const path = `${streamly.name}/requisitions`;
+      const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
+      expectOrder(items, 'createTime');
+      expectNoneMissing(items, before);
+    },
+    240_000,
+  );
 
   it('requisitions in two states, as long as they are', async () => {
     const matching = async () =>
