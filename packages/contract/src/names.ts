@@ -64,8 +64,3 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   const values = vars as Record<string, string>;
   return COLLECTIONS[pattern].map((s, i) => (i % 2 === 0 ? s : values[s.slice(1, -1)])).join('/');
 }
-
-/** What a name looks like to a reader, for error messages. */
-export function patternOf(pattern: PatternName): string {
-  return PATTERNS[pattern];
-}

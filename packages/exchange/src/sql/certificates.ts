@@ -65,6 +65,15 @@ export async function findObstacle(
   return [...same, ...foreign].map(certificateOf)[0];
 }
 
+/**
+ * A party's best certificate comes first: not revoked or held, then valid now, then the latest notAfter, then the
+ * latest notBefore. `now` is the parameter that holds the time.
+ */
+export function preference(now: string): string {
+  return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,
+    not_after DESC, not_before DESC, id`;
+}
+
 const GET_CERTIFICATE = sql(
   'certificate_get',
   `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE party = $1 AND id = $2`,
@@ -72,8 +81,7 @@ const GET_CERTIFICATE = sql(
 const GET_PREFERRED = sql(
   'certificate_get_preferred',
   `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE party = $1
-    ORDER BY revocation_state IS NULL DESC, not_before <= $2::timestamptz AND $2::timestamptz <= not_after DESC,
-             not_after DESC, not_before DESC, id LIMIT 1`,
+    ORDER BY ${preference('$2')} LIMIT 1`,
 );
 
 export async function getCertificate(
@@ -84,7 +92,6 @@ export async function getCertificate(
   return (await db.query(GET_CERTIFICATE, [party, id])).map(certificateOf)[0];
 }
 
-/** Not revoked or held, then valid now, then the latest notAfter, then the latest notBefore. */
 export async function getPreferredCertificate(
   db: Queryable,
   party: string,

@@ -1,7 +1,7 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { hasMore, type Page } from './page.ts';
+import { hasMore, type Page, pageText } from './page.ts';
 
 export interface TransitionRow {
   /** '' for the measurement itself. */
@@ -76,17 +76,9 @@ export interface AuditRecord {
 }
 
 function auditStatement(name: string, condition: string) {
-  return sql(
-    name,
-    `WITH candidates AS MATERIALIZED (
-       SELECT time, principal, operation, name, request_id, xid, seq FROM audit_entries
-        WHERE ${condition} AND (xid, seq) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-        ORDER BY xid, seq LIMIT $3::int + 1
-     )
-     SELECT * FROM (
-       SELECT *, count(*) OVER () AS candidates, row_number() OVER (ORDER BY xid, seq) AS nth FROM candidates
-     ) page WHERE nth <= $3::int ORDER BY nth`,
-  );
+  const rows = `SELECT time, principal, operation, name, request_id, xid, seq FROM audit_entries
+    WHERE ${condition} AND (xid, seq) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())`;
+  return sql(name, pageText(rows, 'xid, seq'));
 }
 const AUDIT_ALL = auditStatement('audit_list', 'true');
 const AUDIT_OF_NAME = auditStatement('audit_list_of_name', 'name = $4');

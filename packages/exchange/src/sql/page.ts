@@ -17,3 +17,11 @@ export function hasMore(rows: { candidates?: bigint; nth?: bigint }[]): boolean 
   const last = rows.at(-1);
   return last !== undefined && last.candidates! > last.nth!;
 }
+
+/** A page of short rows: `rows` selects those beyond the cursor; `$3` is the limit. */
+export function pageText(rows: string, order: string): string {
+  return `WITH candidates AS MATERIALIZED (${rows} ORDER BY ${order} LIMIT $3::int + 1)
+    SELECT * FROM (
+      SELECT *, count(*) OVER () AS candidates, row_number() OVER (ORDER BY ${order}) AS nth FROM candidates
+    ) page WHERE nth <= $3::int ORDER BY nth`;
+}

@@ -1,21 +1,18 @@
 /** Parties. */
 import type { Protocol, Timestamp } from '@measurement-exchange/contract';
 import type { PartyRecord } from '../domain/party.ts';
+import { preference } from './certificates.ts';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
 import { type Cursor, hasMore, type Page } from './page.ts';
 
 /** With the ID of its best certificate, if it has any. */
 export type PartyWithCertificate = PartyRecord & { certificate: string | undefined };
 
-/** Not revoked or held, then valid now, then the latest notAfter, then the latest notBefore. `$1` is now. */
-export const PREFERENCE = `revocation_state IS NULL DESC, not_before <= $1::timestamptz AND $1::timestamptz <= not_after DESC,
-  not_after DESC, not_before DESC, id`;
-
 const COLUMNS = `p.name, p.display_name, p.state, p.public_key, p.public_key_signature, p.public_key_algorithm,
   p.public_key_certificate, p.protocols, p.availability_start, p.availability_end, p.version, p.create_time,
   p.update_time`;
 const WITH_CERTIFICATE = `${COLUMNS},
-  (SELECT id FROM certificates WHERE party = p.name ORDER BY ${PREFERENCE} LIMIT 1) AS certificate`;
+  (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS certificate`;
 
 const GET_MANY = sql('party_get_many', `SELECT ${COLUMNS} FROM parties p WHERE p.name = ANY($1)`);
 

@@ -1,7 +1,7 @@
 /** Which subject of which issuer speaks for which party, or for the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { type Cursor, hasMore, type Page, pageText } from './page.ts';
 
 export interface BindingRecord {
   id: string;
@@ -60,16 +60,8 @@ export async function deleteBinding(tx: Transaction, id: string): Promise<Bindin
 }
 
 function listStatement(name: string, condition: string) {
-  return sql(
-    name,
-    `WITH candidates AS MATERIALIZED (
-       SELECT ${COLUMNS} FROM principals WHERE ${condition} AND (create_time, id) > ($1::timestamptz, $2)
-        ORDER BY create_time, id LIMIT $3::int + 1
-     )
-     SELECT * FROM (
-       SELECT *, count(*) OVER () AS candidates, row_number() OVER (ORDER BY create_time, id) AS nth FROM candidates
-     ) page WHERE nth <= $3::int ORDER BY nth`,
-  );
+  const rows = `SELECT ${COLUMNS} FROM principals WHERE ${condition} AND (create_time, id) > ($1::timestamptz, $2)`;
+  return sql(name, pageText(rows, 'create_time, id'));
 }
 const LIST_ALL = listStatement('principal_list', 'true');
 const LIST_OF_RESOURCE = listStatement('principal_list_of_resource', 'resource = $4');

@@ -1,7 +1,7 @@
 /** Root certificates the operator trusts. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { type Cursor, hasMore, type Page, pageText } from './page.ts';
 
 export interface TrustedRootRecord {
   id: string;
@@ -55,13 +55,10 @@ export async function deleteTrustedRoot(tx: Transaction, id: string): Promise<Tr
 
 const LIST = sql(
   'trusted_root_list',
-  `WITH candidates AS MATERIALIZED (
-     SELECT ${COLUMNS} FROM trusted_roots WHERE (create_time, id) > ($1::timestamptz, $2)
-      ORDER BY create_time, id LIMIT $3::int + 1
-   )
-   SELECT * FROM (
-     SELECT *, count(*) OVER () AS candidates, row_number() OVER (ORDER BY create_time, id) AS nth FROM candidates
-   ) page WHERE nth <= $3::int ORDER BY nth`,
+  pageText(
+    `SELECT ${COLUMNS} FROM trusted_roots WHERE (create_time, id) > ($1::timestamptz, $2)`,
+    'create_time, id',
+  ),
 );
 
 export async function listTrustedRoots(
