@@ -1,11 +1,21 @@
-/** What `npm run check` enforces beside types and Biome: import rules, and migrations that never change. */
+/**
+ * What `npm run check` enforces beside types and Biome: import rules, code that a browser can run, chance that nobody
+ * can predict, and migrations that never change.
+ */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXCHANGE = 'packages/exchange/src';
+const SDK = 'packages/sdk/src';
+
+/** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
+const SDK_ROOT = ['client', 'consumer', 'credentials.ts', 'crypto', 'identity', 'index.ts', 'privacy'].map(
+  (part) => `${SDK}/${part}`,
+);
 
 /** Who may import whom. The longest matching place decides; `contract` stands for the package. */
 const RULES: [place: string, allowed: string[]][] = [
@@ -25,37 +35,75 @@ const RULES: [place: string, allowed: string[]][] = [
     ],
   ],
   [`${EXCHANGE}/postgres`, [`${EXCHANGE}/postgres`]],
-  ['packages/cli/src', ['contract', 'exchange', 'packages/cli/src']],
+  // The demo parties need keys and certificates; the rest of the exchange needs nothing of the SDK.
+  [
+    `${EXCHANGE}/dev`,
+    ['contract', 'sdk/identity', ...['auth', 'dev', 'domain', 'sql'].map((part) => `${EXCHANGE}/${part}`)],
+  ],
+  [SDK, ['contract', ...SDK_ROOT]],
+  [`${SDK}/provider`, ['contract', SDK]],
+  ['packages/cli/src', ['contract', 'sdk', 'exchange', 'packages/cli/src']],
   // The composition root and what belongs to it.
   [EXCHANGE, ['contract', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
-const problems = [...importProblems(), ...migrationProblems()];
+const problems = [...importProblems(), ...browserProblems(), ...chanceProblems(), ...migrationProblems()];
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
 function importProblems(): string[] {
-  const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter(
-    (f) => !/\.test\.ts$|\/gen\//.test(f),
-  );
-  return files.flatMap((file) => {
-    const rule = RULES.filter(([place]) => file.startsWith(`${place}/`)).sort(
-      (a, b) => b[0].length - a[0].length,
-    )[0];
+  return sources().flatMap((file) => {
+    const rule = RULES.filter(([place]) => isIn(place, file)).sort((a, b) => b[0].length - a[0].length)[0];
     if (rule === undefined) return [`${file}: no import rule covers this place: add one to scripts/check.ts`];
-    return importsOf(file)
-      .filter((target) => !rule[1].some((place) => target === place || target.startsWith(`${place}/`)))
+    return ownImports(file)
+      .filter((target) => !rule[1].some((place) => isIn(place, target)))
       .map((target) => `${file}: may not import ${target}`);
   });
 }
 
-/** Our own modules a file imports: paths from the root, or the name of a package of ours. */
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
-  return specifiers.flatMap((specifier) => {
+function browserProblems(): string[] {
+  return sources()
+    .filter(
+      (file) => isIn('packages/contract/src', file) || (isIn(SDK, file) && !isIn(`${SDK}/provider`, file)),
+    )
+    .flatMap((file) =>
+      specifiersOf(file)
+        .filter((specifier) => isBuiltin(specifier))
+        .map((specifier) => `${file}: runs in a browser and may not import ${specifier}`),
+    );
+}
+
+/** Noise, nonces and jitter come from a source that cannot be guessed, and nothing else may stand beside it. */
+function chanceProblems(): string[] {
+  const forbidden = /\bMath\s*(?:\??\.\s*|\[\s*['"`])random\b|\brandom\b[^{}]*\}\s*=\s*Math\b/;
+  return globSync(['packages/*/src/**/*.{ts,js,mjs}', 'scripts/**/*.{ts,mjs}', 'bench/**/*.{ts,mjs}'], {
+    cwd: ROOT,
+  })
+    .filter((file) => !file.includes('node_modules') && forbidden.test(textOf(file)))
+    .map((file) => `${file}: the chance of Math can be predicted: draw from crypto.getRandomValues`);
+}
+
+function sources(): string[] {
+  return globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter((f) => !/\.test\.ts$|\/gen\//.test(f));
+}
+
+function isIn(place: string, target: string): boolean {
+  return target === place || target.startsWith(`${place}/`);
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function specifiersOf(file: string): string[] {
+  return [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
+}
+
+/** Our own modules a file imports: paths from the root, or the name of a package of ours, `sdk/provider`. */
+function ownImports(file: string): string[] {
+  return specifiersOf(file).flatMap((specifier) => {
     if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier))];
-    const own = /^@measurement-exchange\/(\w+)/.exec(specifier);
+    const own = /^@measurement-exchange\/(\w+(?:\/\w+)*)/.exec(specifier);
     return own ? [own[1]!] : [];
   });
 }

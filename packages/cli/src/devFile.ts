@@ -1,19 +1,29 @@
+/** What a running development exchange wrote for scripts: `dev.json`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fromBase64 } from '@measurement-exchange/contract';
+import type { Credentials } from '@measurement-exchange/sdk';
 
 export interface DevParty {
   name: string;
+  displayName: string;
   token: string;
   certificate: string;
+  /** PKCS#8 of the key of `certificate`. */
+  privateKeyPem: string;
+  /** Tink keysets in base64. */
   encryptionPublicKey: string;
+  encryptionPrivateKey: string;
 }
 
-/** What a running development exchange wrote for scripts. */
 export interface DevFile {
   baseUrl: string;
   operator: { token: string };
+  /** The root that issued the certificates of all of them. */
+  rootCertificatePem: string;
   measurementConsumers: DevParty[];
   dataProviders: DevParty[];
+  duchies: DevParty[];
 }
 
 export async function readDevFile(dataDir: string): Promise<DevFile> {
@@ -24,4 +34,24 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
       `${dataDir}/dev.json is not there. Start the exchange first (npm start), or set MEX_DATA_DIR to its data directory.`,
     );
   }
+}
+
+/** A demo party by its name, `dataProviders/streamly`, or by its ID alone. */
+export function findDevParty(dev: DevFile, name: string): DevParty {
+  const parties = [...dev.measurementConsumers, ...dev.dataProviders, ...dev.duchies];
+  const party = parties.find((p) => p.name === name || p.name.endsWith(`/${name}`));
+  if (party !== undefined) return party;
+  throw new Error(`There is no demo party ${name}. There are: ${parties.map((p) => p.name).join(', ')}.`);
+}
+
+/** The keys of a demo party, as the SDK takes them. */
+export function credentialsOf(party: DevParty): Credentials {
+  const { name, certificate, privateKeyPem } = party;
+  return {
+    name,
+    certificate,
+    privateKeyPem,
+    encryptionPublicKey: new Uint8Array(fromBase64(party.encryptionPublicKey)!),
+    encryptionPrivateKey: new Uint8Array(fromBase64(party.encryptionPrivateKey)!),
+  };
 }

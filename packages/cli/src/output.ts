@@ -1,4 +1,5 @@
-/** What people see: plain sentences on a terminal, JSON for scripts. */
+/** What people see: plain sentences and tables on a terminal, JSON for scripts. */
+import { JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
 /** An error in the words of whoever threw it; a stack helps nobody who typed a command. */
 export function explain(error: unknown): string {
@@ -6,36 +7,95 @@ export function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** An end that scripts tell from others by its exit code; every other error ends with 1. */
+export class Failed extends Error {
+  readonly exitCode: number;
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** Beside the answer: on standard error, where no script reads it. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
+  print(toJson(value, 2));
+}
+
+/** One value of many, on a line of its own. */
+export function printJsonLine(value: unknown): void {
+  print(toJson(value));
+}
+
+/** As the API prints it: bytes in base64, numbers digit by digit as they came. */
+function toJson(value: unknown, indent?: number): string {
+  return (
+    JSON.stringify(value, apiForm, indent)
+      // JSON leaves these alone, and a terminal would obey them.
+      .replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)
+  );
+}
+
+/** `this` holds the value as it was before its own toJSON, which bytes may have. */
+function apiForm(this: Record<string, unknown>, key: string, json: unknown): unknown {
+  const value = this[key];
+  if (value instanceof Uint8Array) return toBase64(value);
+  if (typeof value === 'bigint') return JSON.rawJSON(value.toString());
+  return value instanceof JsonDecimal ? JSON.rawJSON(value.text) : json;
 }
 
 /** Rows under their headings, in columns as wide as their widest value. */
 export function printTable(headings: string[], rows: (string | undefined)[][]): void {
-  const cells = [headings, ...rows].map((row) => row.map((cell) => visible(cell ?? '')));
-  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  for (const [i, row] of cells.entries()) {
-    const line = row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd();
-    print(i === 0 ? paint('dim', line) : line);
-  }
+  startTable(headings)(rows);
 }
 
-/** What others wrote may hold control characters, which could repaint the terminal. */
+/** A table that comes in parts: a later part is aligned with the first, which is printed at once. */
+export function startTable(headings: string[]): (rows: (string | undefined)[][]) => void {
+  const widths = headings.map((heading) => heading.length);
+  let started = false;
+  return (rows) => {
+    const cells = rows.map((row) => row.map((cell) => visible(cell ?? '')));
+    for (const row of cells)
+      for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i]!, cell.length);
+    const line = (row: string[]) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd();
+    if (!started) print(paint('dim', line(headings)));
+    started = true;
+    for (const row of cells) print(line(row));
+  };
+}
+
+/** Names and values of one resource, one below the other; what is undefined is left out. */
+export function printFacts(title: string, facts: Record<string, string | undefined>): void {
+  print(paint('bold', title));
+  const given = Object.entries(facts).filter(([, value]) => value !== undefined);
+  const width = Math.max(...given.map(([label]) => label.length));
+  for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
+}
+
+/** What others wrote may hold control characters, which could repaint the terminal or turn the text around. */
 export function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, '�');
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
-const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
+const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
-export function paint(colour: keyof typeof COLOURS, text: string): string {
-  return process.stdout.isTTY && process.env.NO_COLOR === undefined
+export function paint(
+  colour: keyof typeof COLOURS,
+  text: string,
+  stream: { isTTY?: boolean } = process.stdout,
+): string {
+  return stream.isTTY && process.env.NO_COLOR === undefined
     ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m`
     : text;
 }

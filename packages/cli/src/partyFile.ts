@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fromBase64, type SignedMessage, toBase64 } from '@measurement-exchange/contract';
-import { isSignedBy } from '@measurement-exchange/exchange';
+import { parseCertificate, verifySignature } from '@measurement-exchange/sdk';
 import { parsePartyName } from './names.ts';
 
 export interface PartyFile {
@@ -33,7 +33,7 @@ export async function readPartyFile(path: string): Promise<PartyFile> {
   } catch {
     throw new Error(`${path} is not JSON: give the party.json that mex identity made.`);
   }
-  const problem = problemOf(file);
+  const problem = await problemOf(file);
   if (problem !== undefined)
     throw new Error(`${path}: ${problem}. Ask the party for a new one (mex identity).`);
   const { signatureAlgorithm } = file.publicKey;
@@ -43,7 +43,7 @@ export async function readPartyFile(path: string): Promise<PartyFile> {
   return { ...file, displayName: file.displayName ?? '', publicKey };
 }
 
-function problemOf(file: Partial<PartyFile> | null): string | undefined {
+async function problemOf(file: Partial<PartyFile> | null): Promise<string | undefined> {
   const { name, displayName = '', certificatePem, rootPem, publicKey } = file ?? {};
   const texts = { name, displayName, certificatePem, rootPem, 'publicKey.message': publicKey?.message };
   for (const [field, value] of Object.entries({ ...texts, 'publicKey.signature': publicKey?.signature })) {
@@ -59,9 +59,12 @@ function problemOf(file: Partial<PartyFile> | null): string | undefined {
     const signature = fromBase64(publicKey!.signature);
     if (message === undefined || signature === undefined) return 'publicKey is not in base64';
     const { signatureAlgorithm } = publicKey!;
-    if (!isSignedBy({ message, signature, signatureAlgorithm }, certificate.raw)) {
-      return 'the signature of publicKey is not one by the key of certificatePem';
-    }
+    const signed = { message, signature, signatureAlgorithm };
+    const isSigned = await verifySignature(signed, parseCertificate(certificate.raw)).then(
+      () => true,
+      () => false,
+    );
+    if (!isSigned) return 'the signature of publicKey is not one by the key of certificatePem';
   } catch {
     return 'certificatePem or rootPem is no certificate in PEM';
   }

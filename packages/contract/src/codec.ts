@@ -1,6 +1,6 @@
 /** Readers and writers compiled from a schema, once each: JSON values to typed values and back. */
 import { REQUIRED, type Violation } from './errors.ts';
-import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
+import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
 import { isId, PATTERNS, type PatternName, PREFERRED, parseName, WILDCARD } from './names.ts';
 import { fromBase64, fromHex, MAX_UINT64, parseTimestamp, toBase64 } from './scalars.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
@@ -8,6 +8,13 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './s
 /** Reads one value; reports what is wrong under `path` and then returns undefined. */
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 type Writer = (value: never) => unknown;
+
+/**
+ * A request is held to every rule. An answer may come from a newer exchange: fields it added are ignored, values it
+ * added to a closed list are kept, limits it raised are not checked; only what the types promise must be there.
+ * Free JSON in an answer is plain JSON, ready for other readers.
+ */
+export type Direction = 'request' | 'answer';
 
 /** The keywords of JSON Schema and of ours that the compiler looks at. */
 interface Keywords {
@@ -33,7 +40,7 @@ interface Keywords {
 export const MAX_VIOLATIONS = 50;
 const ENOUGH = new Error('enough violations');
 
-const readers = new WeakMap<TSchema, Reader>();
+const readers = { request: new WeakMap<TSchema, Reader>(), answer: new WeakMap<TSchema, Reader>() };
 const writers = new WeakMap<TSchema, Writer>();
 
 /** The typed value, with the violations (fifty at most) appended to `violations`; undefined when there was any. */
@@ -42,10 +49,11 @@ export function decode<S extends TSchema>(
   value: JsonValue,
   violations: Violation[],
   path = '',
+  direction: Direction = 'request',
 ): Static<S> | undefined {
   const before = violations.length;
   try {
-    const result = readerOf(schema)(value, path, (field, description) => {
+    const result = readerOf(schema, direction)(value, path, (field, description) => {
       violations.push({ field, description });
       if (violations.length >= MAX_VIOLATIONS) throw ENOUGH;
     });
@@ -70,25 +78,36 @@ export function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-function readerOf(schema: TSchema): Reader {
-  let reader = readers.get(schema);
+function readerOf(schema: TSchema, direction: Direction): Reader {
+  let reader = readers[direction].get(schema);
   if (reader === undefined) {
-    reader = compileReader(schema as Keywords);
-    readers.set(schema, reader);
+    const keywords = schema as Keywords;
+    reader = compileReader(direction === 'answer' ? withoutLimits(keywords) : keywords, direction);
+    readers[direction].set(schema, reader);
   }
   return reader;
 }
 
-function compileReader(schema: Keywords): Reader {
+/** What is left of a schema for an answer: its types and its required members. */
+function withoutLimits(schema: Keywords): Keywords {
+  const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
+  if (isText) return { type: 'string' };
+  const { type, format, properties, required, items } = schema;
+  const rest = { type, format, properties, required, items } as Keywords;
+  return format === 'map' ? { ...rest, additionalProperties: schema.additionalProperties! } : rest;
+}
+const TEXT_FORMATS = new Set(['resource-name', 'chosen-id']);
+
+function compileReader(schema: Keywords, direction: Direction): Reader {
   switch (schema.format) {
     case 'json':
-      return (value) => value;
+      return direction === 'answer' ? toPlainJson : (value) => value;
     case 'map':
-      return mapReader(schema);
+      return mapReader(schema, direction);
     case 'byte':
-      return bytesReader(schema['x-min-bytes'] ?? 0);
+      return bytesReader(schema['x-min-bytes'] ?? 0, direction);
     case 'sha256':
-      return readSha256;
+      return sha256Reader(direction);
     case 'uint64':
       return readUint64;
     case 'page-size':
@@ -103,11 +122,11 @@ function compileReader(schema: Keywords): Reader {
   if (schema.enum !== undefined) return enumReader(schema.enum);
   switch (schema.type) {
     case 'object':
-      return objectReader(schema);
+      return objectReader(schema, direction);
     case 'array':
-      return arrayReader(schema);
+      return arrayReader(schema, direction);
     case 'string':
-      return textReader(schema.minLength ?? 0, schema.maxLength!);
+      return textReader(schema.minLength ?? 0, schema.maxLength ?? Number.POSITIVE_INFINITY);
     case 'boolean':
       return (value, path, report) =>
         typeof value === 'boolean' ? value : report(path, 'must be true or false');
@@ -116,7 +135,7 @@ function compileReader(schema: Keywords): Reader {
   }
 }
 
-function objectReader(schema: Keywords): Reader {
+function objectReader(schema: Keywords, direction: Direction): Reader {
   const properties = schema.properties!;
   const required = schema.required ?? [];
   return (value, path, report) => {
@@ -126,7 +145,7 @@ function objectReader(schema: Keywords): Reader {
       const name = Object.hasOwn(properties, key) ? key : camelCase(key);
       if (schema['x-ignored']?.includes(name)) continue;
       if (!Object.hasOwn(properties, name)) {
-        report(join(path, key), 'is not a known field');
+        if (schema.additionalProperties === false) report(join(path, key), 'is not a known field');
         continue;
       }
       if (name !== key && name in value) {
@@ -135,32 +154,34 @@ function objectReader(schema: Keywords): Reader {
       }
       // null is proto3 JSON for absent.
       const member = value[key]!;
-      if (member !== null) result[name] = readerOf(properties[name]!)(member, join(path, key), report);
+      if (member !== null)
+        result[name] = readerOf(properties[name]!, direction)(member, join(path, key), report);
     }
     for (const key of required) if (!(key in result)) report(join(path, key), REQUIRED);
     return result;
   };
 }
 
-function mapReader(schema: Keywords): Reader {
-  const pattern = schema['x-key-pattern']!;
-  const read = readerOf(schema.additionalProperties as TSchema);
+function mapReader(schema: Keywords, direction: Direction): Reader {
+  const pattern = schema['x-key-pattern'];
+  const read = readerOf(schema.additionalProperties as TSchema, direction);
   return (value, path, report) => {
     if (!isObject(value)) return report(path, 'must be an object');
     const keys = Object.keys(value);
-    if (keys.length < schema.minProperties!) report(path, 'must not be empty');
+    if (keys.length < (schema.minProperties ?? 0)) report(path, 'must not be empty');
     const result: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
       const keyPath = `${path}[${key.slice(0, 200)}]`;
-      if (parseName(pattern, key) === undefined) report(keyPath, `the key must match ${PATTERNS[pattern]}`);
-      else result[key] = read(value[key]!, keyPath, report);
+      if (pattern !== undefined && parseName(pattern, key) === undefined) {
+        report(keyPath, `the key must match ${PATTERNS[pattern]}`);
+      } else result[key] = read(value[key]!, keyPath, report);
     }
     return result;
   };
 }
 
-function arrayReader(schema: Keywords): Reader {
-  const read = readerOf(schema.items!);
+function arrayReader(schema: Keywords, direction: Direction): Reader {
+  const read = readerOf(schema.items!, direction);
   return (value, path, report) => {
     if (!Array.isArray(value)) return report(path, 'must be an array');
     if (value.length < (schema.minItems ?? 0))
@@ -192,22 +213,29 @@ function enumReader(values: readonly string[]): Reader {
   };
 }
 
-function bytesReader(min: number): Reader {
+function bytesReader(min: number, direction: Direction): Reader {
   return (value, path, report) => {
     const result = typeof value === 'string' ? fromBase64(value) : undefined;
     if (result === undefined) return report(path, 'must be base64');
     if (result.length < min) return report(path, 'must not be empty');
-    return result;
+    return bytesFor(direction, result);
   };
 }
 
-const readSha256: Reader = (value, path, report) => {
-  if (typeof value === 'string') {
-    const result = value.length === 64 ? fromHex(value) : fromBase64(value);
-    if (result?.length === 32) return result;
-  }
-  report(path, 'must be 32 bytes in base64 (or 64 hexadecimal digits)');
-};
+function sha256Reader(direction: Direction): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'string') {
+      const result = value.length === 64 ? fromHex(value) : fromBase64(value);
+      if (result?.length === 32) return bytesFor(direction, result);
+    }
+    report(path, 'must be 32 bytes in base64 (or 64 hexadecimal digits)');
+  };
+}
+
+/** A client gets bytes of its own, and the same class of them in Node as in a browser. */
+function bytesFor(direction: Direction, bytes: Uint8Array): Uint8Array {
+  return direction === 'answer' ? new Uint8Array(bytes) : bytes;
+}
 
 const readUint64: Reader = (value, path, report) => {
   if (!(value instanceof JsonDecimal)) {

@@ -1,3 +1,5 @@
+import type { JsonObject, JsonValue } from './json.ts';
+
 /** The google.rpc codes the exchange answers with, and the HTTP status each one travels under. */
 export const HTTP_STATUS = {
   INVALID_ARGUMENT: 400,
@@ -193,6 +195,8 @@ export const REASONS = {
 } as const satisfies Record<string, ReasonRow>;
 
 export type Reason = keyof typeof REASONS;
+/** A reason of an answer: an exchange newer than this table may give others. */
+export type AnyReason = Reason | (string & Record<never, never>);
 
 /** A field of the caller's request and what is wrong with it. */
 export interface Violation {
@@ -206,6 +210,8 @@ export interface ErrorOptions {
   metadata?: Record<string, string>;
   violations?: Violation[];
   retryAfterSeconds?: number | undefined;
+  /** At a client: the x-request-id of the answer, which finds its log line. */
+  requestId?: string | undefined;
   /** For the log only; never part of an answer. */
   cause?: unknown;
 }
@@ -215,24 +221,31 @@ export const ERROR_DOMAIN = 'measurement-exchange';
 /** The one error class: thrown where the fact is known, translated once per face. */
 export class ExchangeError extends Error {
   readonly code: Code;
-  readonly reason: Reason;
+  readonly reason: AnyReason;
   readonly metadata: Record<string, string>;
   readonly violations: Violation[];
   readonly retryAfterSeconds: number | undefined;
+  readonly requestId: string | undefined;
 
-  constructor(reason: Reason, message: string, options: ErrorOptions = {}) {
+  constructor(reason: Reason, message: string, options?: ErrorOptions);
+  /** An answer as it came, whatever its reason. */
+  constructor(reason: AnyReason, message: string, options: ErrorOptions & { code: Code });
+  constructor(reason: AnyReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'ExchangeError';
     this.reason = reason;
-    this.code = options.code ?? REASONS[reason].code;
+    this.code = options.code ?? REASONS[reason as Reason].code;
     this.metadata = options.metadata ?? {};
     this.violations = options.violations ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.requestId = options.requestId;
   }
 
   get httpStatus(): number {
-    const row: ReasonRow = REASONS[this.reason];
-    return row.http ?? HTTP_STATUS[this.code];
+    const row: ReasonRow | undefined = Object.hasOwn(REASONS, this.reason)
+      ? REASONS[this.reason as Reason]
+      : undefined;
+    return row?.http ?? HTTP_STATUS[this.code];
   }
 
   /** The same refusal of a request whose resource was wrapped: its fields are named from the outside. */
@@ -288,3 +301,38 @@ export function invalid(violations: Violation[]): ExchangeError {
 }
 
 export const REQUIRED = 'is required';
+
+/**
+ * The error in the body of an answer, read back from the JSON of `toJSON`; undefined where the body is not one of an
+ * exchange. A reason that this version does not know is kept; a code, it has the one of the same HTTP status.
+ */
+export function errorFromJson(
+  body: JsonValue,
+  answer: Pick<ErrorOptions, 'requestId' | 'retryAfterSeconds'> = {},
+): ExchangeError | undefined {
+  const { code: http, status, message, details } = objectIn(objectIn(body).error);
+  const parts = Array.isArray(details) ? details.map(objectIn) : [];
+  const part = (type: string) => parts.find((d) => d['@type'] === `type.googleapis.com/google.rpc.${type}`);
+  const info = part('ErrorInfo');
+  if (info?.domain !== ERROR_DOMAIN || typeof info.reason !== 'string' || typeof message !== 'string') return;
+  const fieldViolations = part('BadRequest')?.fieldViolations;
+  const delay = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(String(part('RetryInfo')?.retryDelay))?.[1];
+  const waits = [answer.retryAfterSeconds, delay && Number(delay)].filter((s) => typeof s === 'number');
+  return new ExchangeError(info.reason, message, {
+    code:
+      CODES.find((code) => code === status) ?? CODES.find((code) => HTTP_STATUS[code] === http) ?? 'INTERNAL',
+    metadata: Object.fromEntries(Object.entries(objectIn(info.metadata)).map(([k, v]) => [k, String(v)])),
+    violations: (Array.isArray(fieldViolations) ? fieldViolations : []).map(objectIn).map((v) => ({
+      field: String(v.field ?? ''),
+      description: String(v.description ?? ''),
+    })),
+    retryAfterSeconds: waits.length > 0 ? Math.max(...waits) : undefined,
+    requestId: answer.requestId,
+  });
+}
+
+const CODES = Object.keys(HTTP_STATUS) as Code[];
+
+function objectIn(value: JsonValue | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}

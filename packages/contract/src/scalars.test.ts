@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { fromBase64, fromHex, parseTimestamp, timestampOf, toBase64 } from './scalars.ts';
+import {
+  fromBase64,
+  fromHex,
+  MAX_UINT64,
+  noncePreimages,
+  parseTimestamp,
+  timestampOf,
+  toBase64,
+} from './scalars.ts';
 
 describe('timestamps', () => {
   it.each([
@@ -85,5 +93,20 @@ describe('fromHex', () => {
   it('reads pairs of digits and nothing else', () => {
     expect(fromHex('00fF')).toEqual(Uint8Array.of(0, 255));
     for (const text of ['', '0', '0g', '0x00', ' 00']) expect(fromHex(text)).toBeUndefined();
+  });
+});
+
+describe('noncePreimages', () => {
+  it('are 8 bytes big-endian and the decimal text', () => {
+    const text = (preimage: Uint8Array) => new TextDecoder().decode(preimage);
+    const [canonical, decimal] = noncePreimages(0xb09d9f98ecd52179n);
+    expect(Buffer.from(canonical).toString('hex')).toBe('b09d9f98ecd52179');
+    expect(text(decimal)).toBe('12726503601176125817');
+    expect(noncePreimages(1n)[0]).toEqual(Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 1));
+    expect(noncePreimages(MAX_UINT64)[0]).toEqual(Uint8Array.of(...Array(8).fill(255)));
+  });
+
+  it('are none of an integer outside 64 bits, which would be cut to that of another', () => {
+    for (const nonce of [-1n, MAX_UINT64 + 1n]) expect(() => noncePreimages(nonce)).toThrow(RangeError);
   });
 });

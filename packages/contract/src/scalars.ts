@@ -84,6 +84,17 @@ export function fromHex(text: string): Uint8Array | undefined {
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
+/**
+ * What a nonceHash may be the SHA-256 of, the canonical form first: the nonce as 8 bytes big-endian. The
+ * specification does not say, so its unsigned decimal text is one too.
+ */
+export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
+  if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, nonce);
+  return [bytes, new TextEncoder().encode(nonce.toString())];
+}
+
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

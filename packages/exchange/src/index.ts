@@ -3,8 +3,6 @@ export { type BackupFacts, backup } from './backup/backup.ts';
 export { restore } from './backup/restore.ts';
 export { type Config, ConfigError, loadConfig } from './config.ts';
 export { devKeyFile } from './dev/index.ts';
-export { isSignedBy } from './domain/signature.ts';
-export { createIdentity, type Identity } from './identity/identity.ts';
 export { type Running, start, withDatabase } from './main.ts';
 export { bindOperator, type RetentionCounts, runRetention } from './maintenance.ts';
 export { type Ailment, CHECKS, doctor } from './sql/doctor.ts';

@@ -253,7 +253,7 @@ describe('cross-origin callers', () => {
     expect(asked.status).toBe(204);
     expect(corsOf(asked)).toMatchObject({
       'access-control-allow-origin': LISTED,
-      'access-control-allow-methods': 'GET, POST, PATCH, PUT',
+      'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
       'access-control-allow-headers': 'authorization, content-type',
     });
     for (const origin of ['https://evil.example', `${LISTED}.evil.example`, 'null']) {

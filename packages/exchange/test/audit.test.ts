@@ -1,6 +1,7 @@
 /** Every mutation outside the transition log is told of once; a dry run of none is. */
+
+import { createRoot } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRoot } from '../src/identity/certificates.ts';
 import { type Answer, type DevParty, startExchange, type TestExchange } from './harness.ts';
 import { newCertificate } from './newCertificates.ts';
 import { asOperator, issuerOf, listAll } from './operatorSteps.ts';

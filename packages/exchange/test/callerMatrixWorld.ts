@@ -1,7 +1,7 @@
+import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 /** Callers of every kind, and two owners of each kind with something to call for. */
 import { createDevIssuer } from '../src/auth/devIssuer.ts';
 import { devKeyFile } from '../src/dev/index.ts';
-import { createRoot, issueLeaf } from '../src/identity/certificates.ts';
 import {
   type DevParty,
   fulfillment,

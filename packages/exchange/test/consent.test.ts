@@ -1,8 +1,8 @@
 /** A good request is accepted without a word, and each way to break it is named by its field. */
 import { toBase64 } from '@measurement-exchange/contract';
+import { issueLeaf } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FINDING_CODES, type FindingCode } from '../src/domain/findings.ts';
-import { issueLeaf } from '../src/identity/certificates.ts';
 import { FOUND, type Mutation, REFUSED } from './consentMutations.ts';
 import { createWorld, goodRequest, trust, type World } from './consentWorld.ts';
 import { type Answer, type DevParty, measurementRequest, startExchange } from './harness.ts';

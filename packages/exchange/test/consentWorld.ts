@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
 import { specs, TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
-import { createRoot, issueLeaf, type Root } from '../src/identity/certificates.ts';
-import { createEncryptionKeysets } from '../src/identity/keysets.ts';
-import { signEncryptionKey } from '../src/identity/publicKey.ts';
+import {
+  createEncryptionKeysets,
+  createRoot,
+  issueLeaf,
+  type Root,
+  signEncryptionKey,
+} from '@measurement-exchange/sdk/identity';
 import { type DevParty, measurementRequest, nonceHash, type TestExchange } from './harness.ts';
 import { castOf, ok, post, signed } from './steps.ts';
 
@@ -57,8 +61,8 @@ export async function createWorld(x: TestExchange): Promise<World> {
   // Only now: under strict checks nobody could register what these roots did not issue.
   for (const root of [demo, lapsed]) await trust(x, root);
 
-  const keyset = createEncryptionKeysets().publicKeyset;
-  const { message, signature } = signEncryptionKey(keyset, chirper.privateKeyPem);
+  const keyset = (await createEncryptionKeysets()).publicKeyset;
+  const { message, signature } = await signEncryptionKey(keyset, chirper.privateKeyPem);
   const publicKey = { message: toBase64(message), signature: toBase64(signature) };
   await ok(x.call(chirper.token, 'PATCH', `/v2alpha/${chirper.name}`, { publicKey }));
   return {

@@ -1,8 +1,11 @@
 import { toBase64 } from '@measurement-exchange/contract';
+import {
+  createEncryptionKeysets,
+  createRoot,
+  issueLeaf,
+  signEncryptionKey,
+} from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRoot, issueLeaf } from '../src/identity/certificates.ts';
-import { createEncryptionKeysets } from '../src/identity/keysets.ts';
-import { signEncryptionKey } from '../src/identity/publicKey.ts';
 import { type Answer, type DevParty, startExchange, type TestExchange } from './harness.ts';
 import { asOperator, listAll } from './operatorSteps.ts';
 import { castOf, metadata, ok, refusal, TIMESTAMP } from './steps.ts';
@@ -31,9 +34,9 @@ afterAll(async () => {
 const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
 const read = (name: string) => ok(operator('GET', name));
 
-function signedKey(party: DevParty) {
-  const { message, signature, signatureAlgorithm } = signEncryptionKey(
-    createEncryptionKeysets().publicKeyset,
+async function signedKey(party: DevParty) {
+  const { message, signature, signatureAlgorithm } = await signEncryptionKey(
+    (await createEncryptionKeysets()).publicKeyset,
     party.privateKeyPem,
   );
   return { message: toBase64(message), signature: toBase64(signature), signatureAlgorithm };
@@ -92,7 +95,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
 
   it('is updated field by field: what is absent stays', async () => {
     const { name, ...made } = await ok(operator('POST', collection, { displayName: 'First' }));
-    const publicKey = signedKey(acme);
+    const publicKey = await signedKey(acme);
     const changes: [string, object][] = [
       ['displayName', { displayName: 'Second' }],
       ['publicKey', { publicKey }],
@@ -155,8 +158,8 @@ describe('an update', () => {
       [{ capabilities: { magicSupported: true } }, 'capabilities.magicSupported'],
       [interval('2026-02-01T00:00:00Z', '2026-02-01T00:00:00Z'), 'dataAvailabilityInterval.endTime'],
       [interval('2026-02-01T01:00:00+02:00', '2026-01-31T22:59:00Z'), 'dataAvailabilityInterval.endTime'],
-      [{ publicKey: { ...signedKey(streamly), message: 'AAAA' } }, 'publicKey.message'],
-      [{ publicKey: { ...signedKey(streamly), message: '' } }, 'publicKey.message'],
+      [{ publicKey: { ...(await signedKey(streamly)), message: 'AAAA' } }, 'publicKey.message'],
+      [{ publicKey: { ...(await signedKey(streamly)), message: '' } }, 'publicKey.message'],
     ] as const) {
       const answer = refusal(await patch(body));
       expect(answer).toMatch(/^400 INVALID_ARGUMENT (INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) /);
@@ -192,14 +195,14 @@ describe('the public key of a party', () => {
   };
 
   it('is taken without a word when a usable certificate of the party signed it', async () => {
-    const answer = await patch(x, chirper, signedKey(chirper));
+    const answer = await patch(x, chirper, await signedKey(chirper));
     expect(answer.headers.get('x-mex-findings')).toBeNull();
     expect((await ok(answer)).certificate).toBe(chirper.certificate);
     expect(await signer(chirper)).toBe(chirper.certificate);
   });
 
   it('is a finding when another key signed it, and refused under strict checks', async () => {
-    const forged = signedKey(streamly);
+    const forged = await signedKey(streamly);
     const advised = await patch(x, chirper, forged);
     expect(advised.headers.get('x-mex-findings')).toBe('1');
     expect((await ok(advised)).publicKey).toEqual(forged);
@@ -207,25 +210,25 @@ describe('the public key of a party', () => {
     const strict = await startExchange({ checks: 'strict' });
     try {
       const cast = castOf(strict);
-      await ok(patch(strict, cast.chirper, signedKey(cast.chirper)));
-      const refused = await patch(strict, cast.chirper, signedKey(cast.streamly));
+      await ok(patch(strict, cast.chirper, await signedKey(cast.chirper)));
+      const refused = await patch(strict, cast.chirper, await signedKey(cast.streamly));
       expect(refusal(refused)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
       // A party that is only being created has no certificate that could have signed it.
       const create = await asOperator(strict, 'POST', 'dataProviders', {
-        publicKey: signedKey(cast.chirper),
+        publicKey: await signedKey(cast.chirper),
       });
       expect(refusal(create)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
     } finally {
       expect(await strict.stop()).toEqual([]);
     }
-    await ok(patch(x, chirper, signedKey(chirper)));
+    await ok(patch(x, chirper, await signedKey(chirper)));
   });
 
   it('is a finding when the certificate that signed it was revoked', async () => {
     const { name } = await ok(operator('POST', 'dataProviders', {}));
     const leaf = await issueLeaf(await createRoot('root', Date.now()), 'leaf', Date.now());
     const registered = await ok(operator('POST', `${name}/certificates`, { x509Der: toBase64(leaf.der) }));
-    const publicKey = signedKey({ ...streamly, ...leaf });
+    const publicKey = await signedKey({ ...streamly, ...leaf });
     const findings = async () => (await operator('PATCH', name, { publicKey })).headers.get('x-mex-findings');
     expect(await findings()).toBeNull();
     expect((await read(name)).certificate).toBe(registered.name);

@@ -2,8 +2,8 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { X509Certificate } from 'node:crypto';
 import { toBase64 } from '@measurement-exchange/contract';
+import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRoot, issueLeaf } from '../src/identity/certificates.ts';
 import { type Answer, type DevParty, startExchange, type TestExchange } from './harness.ts';
 import { newCertificate } from './newCertificates.ts';
 import { asOperator, issuerOf, listAll, tokenOf } from './operatorSteps.ts';

@@ -1,15 +1,8 @@
+import type { AuditEntry } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { connect } from '../client.ts';
 import { printJson, printTable } from '../output.ts';
-import { type CallOptions, positiveInteger, remote } from './command.ts';
-
-interface AuditEntry {
-  time: string;
-  principal: string;
-  operation: string;
-  name: string;
-  requestId: string;
-}
+import { type CallOptions, positiveInteger, remote, WHOLE_LIST } from './command.ts';
 
 export function auditCommand(): Command {
   return remote(
@@ -20,10 +13,10 @@ export function auditCommand(): Command {
     .option('--last <count>', 'only the last so many', positiveInteger)
     .action(async (options: CallOptions & { name?: string; last?: number }) => {
       const client = await connect(options);
-      const query: Record<string, string> = options.name === undefined ? {} : { 'filter.name': options.name };
       let entries: AuditEntry[] = [];
-      for await (const page of client.pages<AuditEntry>('auditEntries', 'auditEntries', query)) {
-        entries.push(...page);
+      const log = client.listAuditEntries({ ...WHOLE_LIST, 'filter.name': options.name });
+      for await (const page of log.pages()) {
+        entries.push(...page.auditEntries);
         if (options.last !== undefined) entries = entries.slice(-options.last);
       }
       if (options.json) return printJson({ auditEntries: entries });

@@ -1,17 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { Certificate } from '@measurement-exchange/contract';
+import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type Client, connect } from '../client.ts';
+import { connect } from '../client.ts';
 import { certificateName, partyName } from '../names.ts';
-import { type CallOptions, group, remote, show, showList } from './command.ts';
-
-export interface Certificate {
-  name: string;
-  notBefore: string;
-  notAfter: string;
-  revocationState?: 'HOLD' | 'REVOKED';
-  /** In seconds, `86400s`; only when it expires within 30 days. */
-  expiresIn?: string;
-}
+import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
 
 export function certificatesCommand(): Command {
   return group('certificates', 'the certificates of parties (also with the token of the party itself)', [
@@ -22,8 +15,8 @@ export function certificatesCommand(): Command {
   ]);
 }
 
-export function addCertificate(client: Client, party: string, x509Pem: string): Promise<Certificate> {
-  return client.call('POST', `${partyName(party).name}/certificates`, { x509Pem });
+export function addCertificate(client: ExchangeClient, party: string, x509Pem: string): Promise<Certificate> {
+  return client.createCertificate({ parent: partyName(party).name, body: { x509Pem } });
 }
 
 export async function readPem(path: string): Promise<string> {
@@ -45,20 +38,19 @@ function add(): Command {
 
 function list(): Command {
   return remote('list <party>', 'list its certificates, and how long each one lasts').action(
-    (party: string, options: CallOptions) =>
-      showList<Certificate>(
-        options,
-        { path: `${partyName(party).name}/certificates`, member: 'certificates' },
-        {
-          headings: ['NAME', 'STATE', 'EXPIRES IN', 'NOT BEFORE', 'NOT AFTER'],
-          row: (c) => [c.name, stateOf(c), inDays(c), c.notBefore, c.notAfter],
-          none: `${party} has none: mex admin certificates add ${party} certificate.pem`,
-        },
-      ),
+    async (party: string, options: CallOptions) => {
+      const parent = partyName(party).name;
+      const client = await connect(options);
+      await showList(options, 'certificates', client.listCertificates({ parent, ...WHOLE_LIST }), {
+        headings: ['NAME', 'STATE', 'EXPIRES IN', 'NOT BEFORE', 'NOT AFTER'],
+        row: (c) => [c.name, stateOf(c), inDays(c), c.notBefore, c.notAfter],
+        none: `${party} has none: mex admin certificates add ${party} certificate.pem`,
+      });
+    },
   );
 }
 
-function revoke(): Command {
+export function revoke(): Command {
   return remote(
     'revoke <certificate>',
     'revoke a certificate for good; open measurements that rest on it fail',
@@ -67,8 +59,9 @@ function revoke(): Command {
     .action(async (name: string, options: CallOptions & { hold?: boolean }) => {
       const revocationState = options.hold ? 'HOLD' : 'REVOKED';
       const client = await connect(options);
-      const certificate = await client.call<Certificate>('POST', `${certificateName(name)}:revoke`, {
-        revocationState,
+      const certificate = await client.revokeCertificate({
+        name: certificateName(name),
+        body: { revocationState },
       });
       show(
         options,
@@ -79,25 +72,26 @@ function revoke(): Command {
     });
 }
 
-function release(): Command {
+export function release(): Command {
   return remote(
     'release <certificate>',
     'release a hold; measurements that failed for it stay failed',
   ).action(async (name: string, options: CallOptions) => {
     const client = await connect(options);
-    const certificate = await client.call<Certificate>('POST', `${certificateName(name)}:releaseHold`, {});
+    const certificate = await client.releaseCertificateHold({ name: certificateName(name) });
     show(options, certificate, () => `${name} may be used again.`);
   });
 }
 
-function stateOf({ revocationState, notBefore, notAfter }: Certificate): string {
+export function stateOf({ revocationState, notBefore, notAfter }: Certificate): string {
   if (revocationState !== undefined) return revocationState;
   const now = new Date().toISOString();
   if (now > notAfter) return 'EXPIRED';
   return now < notBefore ? 'NOT YET VALID' : 'VALID';
 }
 
-function inDays({ expiresIn }: Certificate): string {
+/** `expiresIn` is in seconds, `86400s`, and only there when it is within 30 days. */
+export function inDays({ expiresIn }: Certificate): string {
   if (expiresIn === undefined) return '';
   const hours = Math.floor(Number.parseInt(expiresIn, 10) / 3600);
   return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h`;

@@ -1,6 +1,8 @@
 /** What the commands of `mex admin` have in common. */
+import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
+import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
-import { type Client, type ClientOptions, connect } from '../client.ts';
+import { type ClientOptions, explained } from '../client.ts';
 import { print, printJson, printTable } from '../output.ts';
 
 export interface CallOptions extends ClientOptions {
@@ -14,16 +16,30 @@ export function group(name: string, description: string, commands: Command[]): C
   return command;
 }
 
+/** What the exchange refuses, such a command tells in full. */
+class RemoteCommand extends Command {
+  override action(work: Parameters<Command['action']>[0]): this {
+    return super.action(async (...args) => {
+      try {
+        await work.apply(this, args);
+      } catch (error) {
+        throw explained(error);
+      }
+    });
+  }
+}
+
 /** A command that calls the exchange; `usage` is its name and arguments. */
 export function remote(usage: string, description: string): Command {
   const [name, ...parameters] = usage.split(' ');
-  const command = new Command(name).description(description);
+  const command = new RemoteCommand(name).description(description);
   for (const parameter of parameters) command.argument(parameter);
   return command
     .optionsGroup('The call:')
     .option('--json', 'print the answer as JSON')
     .option('--url <url>', 'the exchange (else MEX_URL, else the development exchange here)')
     .option('--token <token>', 'who calls (better MEX_TOKEN, which others on this machine do not see)')
+    .option('--as <party>', 'in development: call as this demo party, streamly or dataProviders/streamly')
     .optionsGroup('Options:');
 }
 
@@ -33,14 +49,17 @@ export function show<T>(options: CallOptions, resource: T, sentence: (resource: 
   else print(sentence(resource));
 }
 
+/** As many as the exchange gives at a time: a list that is read to its end. */
+export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
+
 /** A whole list: as JSON, or as a table; `none` says that there is nothing, and what to do about it. */
 export async function showList<T>(
   options: CallOptions,
-  { path, member, query }: { path: string; member: string; query?: Record<string, string> },
+  member: string,
+  listing: Listing<T, unknown>,
   table: { headings: string[]; row: (item: T) => (string | undefined)[]; none: string },
 ): Promise<void> {
-  const client: Client = await connect(options);
-  const items = await client.list<T>(path, member, query);
+  const items = await Array.fromAsync(listing);
   if (options.json) printJson({ [member]: items });
   else if (items.length === 0) print(table.none);
   else printTable(table.headings, items.map(table.row));

@@ -1,11 +1,13 @@
 /** A new party in one command: everything an exchange must know of it, live; safe to run again. */
+import type { PrincipalInput } from '@measurement-exchange/contract';
+import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type Client, connect, Refused } from '../client.ts';
+import { connect } from '../client.ts';
 import { paint, print, printJson, visible } from '../output.ts';
-import { fingerprintOf, type PartyFile, readPartyFile } from '../partyFile.ts';
-import { addCertificate, type Certificate } from './certificates.ts';
+import { fingerprintOf, type PartyFile, publicKeyJson, readPartyFile } from '../partyFile.ts';
+import { addCertificate } from './certificates.ts';
 import { type CallOptions, remote } from './command.ts';
-import { createParty, type Party } from './parties.ts';
+import { createParty, type Party, signedKey } from './parties.ts';
 import { bindPrincipal } from './principals.ts';
 import { trustRoot } from './roots.ts';
 
@@ -18,7 +20,7 @@ interface Options extends CallOptions {
 /** A piece of the onboarding: made now, or found as it should be. */
 interface Piece {
   created: boolean;
-  name?: string;
+  name?: string | undefined;
 }
 
 interface Onboarding {
@@ -55,9 +57,9 @@ after a failure, it goes on where it stopped.
     });
 }
 
-async function onboard(client: Client, file: PartyFile, options: Options): Promise<Onboarding> {
-  const before = await client.call<Party>('GET', file.name).catch(unless(/_NOT_FOUND$/));
-  const key = before?.publicKey;
+async function onboard(client: ExchangeClient, file: PartyFile, options: Options): Promise<Onboarding> {
+  const before = await client.getParty({ name: file.name }).catch(unless(/_NOT_FOUND$/));
+  const key = before?.publicKey && publicKeyJson(before.publicKey);
   const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
   // Before anything is written: an old file must not put an old key back.
   if (key !== undefined && !sameKey) {
@@ -69,7 +71,7 @@ async function onboard(client: Client, file: PartyFile, options: Options): Promi
   if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
   const certificate = await certify(client, file);
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
-  if (!sameKey) await client.call('PATCH', file.name, { publicKey: file.publicKey });
+  if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });
   return {
     party: { created: before === undefined, name: file.name, state: before?.state ?? 'ACTIVE' },
     certificate,
@@ -79,14 +81,14 @@ async function onboard(client: Client, file: PartyFile, options: Options): Promi
   };
 }
 
-async function certify(client: Client, file: PartyFile): Promise<Piece> {
+async function certify(client: ExchangeClient, file: PartyFile): Promise<Piece> {
   try {
     const { name } = await addCertificate(client, file.name, file.certificatePem);
     return { created: true, name };
   } catch (error) {
-    const existing = error instanceof Refused ? error.metadata.existing : undefined;
+    const existing = error instanceof ExchangeError ? error.metadata.existing : undefined;
     if (existing === undefined) throw error;
-    const { name, revocationState } = await client.call<Certificate>('GET', existing);
+    const { name, revocationState } = await client.getCertificate({ name: existing });
     if (revocationState === undefined) return { created: false, name };
     const state = revocationState === 'HOLD' ? 'on hold' : 'revoked';
     throw new Error(
@@ -95,22 +97,19 @@ async function certify(client: Client, file: PartyFile): Promise<Piece> {
   }
 }
 
-async function trust(client: Client, file: PartyFile): Promise<Piece> {
+async function trust(client: ExchangeClient, file: PartyFile): Promise<Piece> {
   const root = await trustRoot(client, file.rootPem, file.name).catch(
     unless(/^TRUSTED_ROOT_ALREADY_EXISTS$/),
   );
   return root === undefined ? { created: false } : { created: true, name: root.name };
 }
 
-async function bind(
-  client: Client,
-  binding: { issuer: string; subject: string; resource: string },
-): Promise<Piece> {
+async function bind(client: ExchangeClient, binding: PrincipalInput): Promise<Piece> {
   try {
     const { name } = await bindPrincipal(client, binding);
     return { created: true, name };
   } catch (error) {
-    if (!(error instanceof Refused) || error.reason !== 'PRINCIPAL_ALREADY_EXISTS') throw error;
+    if (!(error instanceof ExchangeError) || error.reason !== 'PRINCIPAL_ALREADY_EXISTS') throw error;
     const { existing = '', resource } = error.metadata;
     if (resource === binding.resource) return { created: false, name: existing };
     throw new Error(
@@ -122,7 +121,7 @@ async function bind(
 
 function unless(reason: RegExp) {
   return (error: unknown): undefined => {
-    if (!(error instanceof Refused) || !reason.test(error.reason ?? '')) throw error;
+    if (!(error instanceof ExchangeError) || !reason.test(error.reason)) throw error;
   };
 }
 

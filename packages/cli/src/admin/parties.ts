@@ -1,19 +1,13 @@
+import { fromBase64, type SignedMessage } from '@measurement-exchange/contract';
+import type { AnswerTo, ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import { type Client, connect } from '../client.ts';
+import { connect } from '../client.ts';
 import { COLLECTIONS, type Collection, partyName } from '../names.ts';
 import { print, printJson, printTable, visible } from '../output.ts';
-import { readPartyFile } from '../partyFile.ts';
-import { type CallOptions, group, remote, show } from './command.ts';
+import { type PartyFile, readPartyFile } from '../partyFile.ts';
+import { type CallOptions, group, remote, show, WHOLE_LIST } from './command.ts';
 
-export interface Party {
-  name: string;
-  displayName?: string;
-  state: 'ACTIVE' | 'SUSPENDED';
-  certificate?: string;
-  publicKey?: { message: string; signature: string };
-  createTime: string;
-  updateTime: string;
-}
+export type Party = AnswerTo<'getParty'>;
 
 export function partiesCommand(): Command {
   return group('parties', 'the consumers, providers and duchies of the exchange', [
@@ -30,9 +24,19 @@ export function partiesCommand(): Command {
   ]);
 }
 
-export function createParty(client: Client, name: string, body: Record<string, unknown>): Promise<Party> {
+export function createParty(
+  client: ExchangeClient,
+  name: string,
+  body: { displayName?: string },
+): Promise<Party> {
   const { collection, id, idParameter } = partyName(name);
-  return client.call('POST', `${collection}?${new URLSearchParams({ [idParameter]: id })}`, body);
+  return client.createParty({ collection, [idParameter]: id, body });
+}
+
+/** The public key of a party.json, whose bytes are base64. */
+export function signedKey({ publicKey }: PartyFile): SignedMessage {
+  const { message, signature, signatureAlgorithm } = publicKey;
+  return { message: fromBase64(message)!, signature: fromBase64(signature)!, signatureAlgorithm };
 }
 
 function create(): Command {
@@ -56,7 +60,7 @@ function list(): Command {
       const client = await connect(options);
       const parties: Party[] = [];
       for (const kind of options.kind ? [options.kind] : COLLECTIONS) {
-        parties.push(...(await client.list<Party>(kind, kind)));
+        parties.push(...(await Array.fromAsync(client.listParties({ collection: kind, ...WHOLE_LIST }))));
       }
       if (options.json) return printJson({ parties });
       if (parties.length === 0) return print('There are no parties yet: mex admin onboard makes one.');
@@ -75,7 +79,7 @@ function list(): Command {
 
 function get(): Command {
   return remote('get <party>', 'show one party').action(async (name: string, options: CallOptions) => {
-    const party = await (await connect(options)).call<Party>('GET', partyName(name).name);
+    const party = await (await connect(options)).getParty({ name: partyName(name).name });
     show(options, party, describe);
   });
 }
@@ -107,7 +111,7 @@ function update(): Command {
       }
       const changes = {
         ...(options.displayName !== undefined && { displayName: options.displayName }),
-        ...(file !== undefined && { publicKey: file.publicKey }),
+        ...(file !== undefined && { publicKey: signedKey(file) }),
         ...(startTime !== undefined && {
           dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) },
         }),
@@ -115,14 +119,14 @@ function update(): Command {
       if (Object.keys(changes).length === 0) {
         throw new Error('Nothing to change: give --display-name, --public-key or --available-from.');
       }
-      show(options, await (await connect(options)).call<Party>('PATCH', name, changes), describe);
+      show(options, await (await connect(options)).updateParty({ name, body: changes }), describe);
     });
 }
 
 function administer(verb: 'suspend' | 'resume', description: string, now: string): Command {
   return remote(`${verb} <party>`, description).action(async (name: string, options: CallOptions) => {
     const client = await connect(options);
-    const party = await client.call<Party>('POST', `${partyName(name).name}:${verb}`, {});
+    const party = await client[`${verb}Party`]({ name: partyName(name).name });
     show(options, party, () => `${name} is ${now}; every replica knows within 30 s.`);
   });
 }

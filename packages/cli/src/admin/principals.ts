@@ -1,15 +1,9 @@
+import type { PrincipalBinding, PrincipalInput } from '@measurement-exchange/contract';
+import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type Client, connect } from '../client.ts';
+import { connect } from '../client.ts';
 import { nameIn, partyName } from '../names.ts';
-import { type CallOptions, group, remote, show, showList } from './command.ts';
-
-export interface Binding {
-  name: string;
-  issuer: string;
-  subject: string;
-  resource: string;
-  createTime: string;
-}
+import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
 
 export function principalsCommand(): Command {
   return group('principals', 'which subject of which token issuer speaks for which party', [
@@ -19,11 +13,8 @@ export function principalsCommand(): Command {
   ]);
 }
 
-export function bindPrincipal(
-  client: Client,
-  binding: Pick<Binding, 'issuer' | 'subject' | 'resource'>,
-): Promise<Binding> {
-  return client.call('POST', 'principals', binding);
+export function bindPrincipal(client: ExchangeClient, body: PrincipalInput): Promise<PrincipalBinding> {
+  return client.createPrincipal({ body });
 }
 
 function bind(): Command {
@@ -41,7 +32,8 @@ function bind(): Command {
 function unbind(): Command {
   return remote('unbind <principal>', 'take back a binding, by its name principals/…').action(
     async (name: string, options: CallOptions) => {
-      const binding = await (await connect(options)).call<Binding>('DELETE', nameIn('principals', name));
+      const client = await connect(options);
+      const binding = await client.deletePrincipal({ name: nameIn('principals', name) });
       show(
         options,
         binding,
@@ -55,19 +47,13 @@ function unbind(): Command {
 function list(): Command {
   return remote('list', 'list the bindings')
     .option('--resource <name>', 'only those of this party, or of `operator`')
-    .action((options: CallOptions & { resource?: string }) =>
-      showList<Binding>(
-        options,
-        {
-          path: 'principals',
-          member: 'principals',
-          ...(options.resource && { query: { 'filter.resource': options.resource } }),
-        },
-        {
-          headings: ['NAME', 'SPEAKS FOR', 'SUBJECT', 'ISSUER'],
-          row: (b) => [b.name, b.resource, b.subject, b.issuer],
-          none: 'Nobody is bound: mex admin principals bind, or mex admin onboard.',
-        },
-      ),
-    );
+    .action(async (options: CallOptions & { resource?: string }) => {
+      const client = await connect(options);
+      const bindings = client.listPrincipals({ ...WHOLE_LIST, 'filter.resource': options.resource });
+      await showList(options, 'principals', bindings, {
+        headings: ['NAME', 'SPEAKS FOR', 'SUBJECT', 'ISSUER'],
+        row: (b) => [b.name, b.resource, b.subject, b.issuer],
+        none: 'Nobody is bound: mex admin principals bind, or mex admin onboard.',
+      });
+    });
 }

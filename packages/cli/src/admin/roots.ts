@@ -1,14 +1,10 @@
+import type { TrustedRoot } from '@measurement-exchange/contract';
+import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type Client, connect } from '../client.ts';
+import { connect } from '../client.ts';
 import { nameIn, partyName } from '../names.ts';
 import { readPem } from './certificates.ts';
-import { type CallOptions, group, remote, show, showList } from './command.ts';
-
-export interface TrustedRoot {
-  name: string;
-  party?: string;
-  notAfter: string;
-}
+import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
 
 export function rootsCommand(): Command {
   return group('roots', 'root certificates that the certificates of parties must chain to', [
@@ -18,8 +14,8 @@ export function rootsCommand(): Command {
   ]);
 }
 
-export function trustRoot(client: Client, x509Pem: string, party?: string): Promise<TrustedRoot> {
-  return client.call('POST', 'trustedRoots', { x509Pem, ...(party && { party }) });
+export function trustRoot(client: ExchangeClient, x509Pem: string, party?: string): Promise<TrustedRoot> {
+  return client.createTrustedRoot({ body: { x509Pem, ...(party && { party }) } });
 }
 
 function add(): Command {
@@ -38,23 +34,21 @@ function add(): Command {
 }
 
 function list(): Command {
-  return remote('list', 'list the trusted roots').action((options: CallOptions) =>
-    showList<TrustedRoot>(
-      options,
-      { path: 'trustedRoots', member: 'trustedRoots' },
-      {
-        headings: ['NAME', 'FOR', 'NOT AFTER'],
-        row: (root) => [root.name, root.party ?? 'every party', root.notAfter],
-        none: 'No root is trusted: mex admin roots add root.pem',
-      },
-    ),
-  );
+  return remote('list', 'list the trusted roots').action(async (options: CallOptions) => {
+    const client = await connect(options);
+    await showList(options, 'trustedRoots', client.listTrustedRoots(WHOLE_LIST), {
+      headings: ['NAME', 'FOR', 'NOT AFTER'],
+      row: (root) => [root.name, root.party ?? 'every party', root.notAfter],
+      none: 'No root is trusted: mex admin roots add root.pem',
+    });
+  });
 }
 
 function remove(): Command {
   return remote('remove <root>', 'stop trusting a root, by its name trustedRoots/…').action(
     async (name: string, options: CallOptions) => {
-      const root = await (await connect(options)).call<TrustedRoot>('DELETE', nameIn('trustedRoots', name));
+      const client = await connect(options);
+      const root = await client.deleteTrustedRoot({ name: nameIn('trustedRoots', name) });
       show(options, root, () => `${root.name} is no longer trusted for ${root.party ?? 'every party'}.`);
     },
   );

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBase64, toBase64 } from '@measurement-exchange/contract';
-import { createIdentity, type Identity } from '@measurement-exchange/exchange';
+import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
 import { Command } from 'commander';
 import { partyName } from '../names.ts';
 import { paint, print, printJson } from '../output.ts';

@@ -1,21 +1,70 @@
 import { bytes, enumOf, nameOf, object, optional, type Static, text, uint64 } from '../schema.ts';
 
-/** The signature algorithms known by name, with the OID each one has in X.509. */
+/** Names as WebCrypto has them. `curve` only where the key is one of an elliptic curve. */
+export interface SignatureAlgorithm {
+  oid: string;
+  keyType: 'EC' | 'RSA';
+  curve?: 'P-256' | 'P-384' | 'P-521';
+  hash: 'SHA-256' | 'SHA-384' | 'SHA-512';
+}
+
+/** The signature algorithms known by name: ECDSA in DER, RSA with the padding of PKCS #1 v1.5. */
 export const SIGNATURE_ALGORITHMS = {
-  ECDSA_P256_SHA256: '1.2.840.10045.4.3.2',
-  ECDSA_P384_SHA384: '1.2.840.10045.4.3.3',
-  ECDSA_P521_SHA512: '1.2.840.10045.4.3.4',
-  RSA_PKCS1_SHA256: '1.2.840.113549.1.1.11',
-  RSA_PKCS1_SHA384: '1.2.840.113549.1.1.12',
-  RSA_PKCS1_SHA512: '1.2.840.113549.1.1.13',
-} as const;
+  ECDSA_P256_SHA256: { oid: '1.2.840.10045.4.3.2', keyType: 'EC', curve: 'P-256', hash: 'SHA-256' },
+  ECDSA_P384_SHA384: { oid: '1.2.840.10045.4.3.3', keyType: 'EC', curve: 'P-384', hash: 'SHA-384' },
+  ECDSA_P521_SHA512: { oid: '1.2.840.10045.4.3.4', keyType: 'EC', curve: 'P-521', hash: 'SHA-512' },
+  RSA_PKCS1_SHA256: { oid: '1.2.840.113549.1.1.11', keyType: 'RSA', hash: 'SHA-256' },
+  RSA_PKCS1_SHA384: { oid: '1.2.840.113549.1.1.12', keyType: 'RSA', hash: 'SHA-384' },
+  RSA_PKCS1_SHA512: { oid: '1.2.840.113549.1.1.13', keyType: 'RSA', hash: 'SHA-512' },
+} as const satisfies Record<string, SignatureAlgorithm>;
+
+export type SignatureAlgorithmName = keyof typeof SIGNATURE_ALGORITHMS;
+
+/** By the name or by the OID. */
+export function findSignatureAlgorithm(nameOrOid: string): SignatureAlgorithm | undefined {
+  return Object.entries(SIGNATURE_ALGORITHMS).find(([name, { oid }]) => [name, oid].includes(nameOrOid))?.[1];
+}
+
+/** The name of the algorithm that a key signs with when nobody says otherwise. */
+export function defaultSignatureAlgorithm(key: {
+  keyType: string;
+  curve?: string | undefined;
+}): SignatureAlgorithmName | undefined {
+  const names = Object.keys(SIGNATURE_ALGORITHMS) as SignatureAlgorithmName[];
+  return names.find((name) => isOfKey(SIGNATURE_ALGORITHMS[name], key));
+}
+
+/**
+ * The hash of a signature by this key, whose algorithm the message names, or else the key itself.
+ * Undefined where the algorithm is not one for the key: an OID tells the kind of key, a name the curve as well.
+ */
+export function signatureHash(
+  named: string | undefined,
+  key: { keyType: string; curve?: string | undefined },
+): SignatureAlgorithm['hash'] | undefined {
+  const name = named ?? defaultSignatureAlgorithm(key);
+  const algorithm = name === undefined ? undefined : findSignatureAlgorithm(name);
+  if (algorithm === undefined) return undefined;
+  const fits = name === algorithm.oid ? algorithm.keyType === key.keyType : isOfKey(algorithm, key);
+  return fits ? algorithm.hash : undefined;
+}
+
+function isOfKey(
+  algorithm: SignatureAlgorithm,
+  key: { keyType: string; curve?: string | undefined },
+): boolean {
+  return algorithm.keyType === key.keyType && algorithm.curve === key.curve;
+}
 
 export const SignedMessage = object(
   {
     message: bytes({ min: 1 }),
     signature: bytes({ min: 1 }),
     signatureAlgorithm: optional(
-      enumOf([...Object.keys(SIGNATURE_ALGORITHMS), ...Object.values(SIGNATURE_ALGORITHMS)]),
+      enumOf([
+        ...Object.keys(SIGNATURE_ALGORITHMS),
+        ...Object.values(SIGNATURE_ALGORITHMS).map(({ oid }) => oid),
+      ]),
     ),
   },
   'A message and its signature over exactly these bytes.',

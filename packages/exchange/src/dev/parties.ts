@@ -1,10 +1,14 @@
 /** The demo parties: created once, with their keys kept in dev.json, and healed when either side was lost. */
 import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
+import {
+  createEncryptionKeysets,
+  createRoot,
+  issueLeaf,
+  type Root,
+  signEncryptionKey,
+} from '@measurement-exchange/sdk/identity';
 import { readOrMakePrivateJson } from '../auth/privateFile.ts';
-import { createRoot, issueLeaf, type Root } from '../identity/certificates.ts';
-import { createEncryptionKeysets } from '../identity/keysets.ts';
-import { signEncryptionKey } from '../identity/publicKey.ts';
 import { type DemoParties, type DemoParty, readDevFile } from './devFile.ts';
 
 const MEASUREMENT_CONSUMERS = [
@@ -96,8 +100,8 @@ async function ensure(
   const id = newId();
   const certificate = `${name}/certificates/${id}`;
   const { der, privateKeyPem } = await issueLeaf(root, displayName, clock());
-  const { publicKeyset, privateKeyset } = createEncryptionKeysets();
-  const { message, signature } = signEncryptionKey(publicKeyset, privateKeyPem);
+  const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
+  const { message, signature } = await signEncryptionKey(publicKeyset, privateKeyPem);
   await store.addCertificate({ party: name, id, der });
   await store.setPublicKey({ party: name, message, signature, certificate });
   return {

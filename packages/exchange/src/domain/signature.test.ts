@@ -9,7 +9,7 @@ import { isSignedBy } from './signature.ts';
 
 const message = Buffer.from(MESSAGE);
 const certificate = (name: keyof typeof CERTIFICATES) => Buffer.from(CERTIFICATES[name], 'base64');
-const oid = (name: string) => SIGNATURE_ALGORITHMS[name as keyof typeof SIGNATURE_ALGORITHMS];
+const oid = (name: string) => SIGNATURE_ALGORITHMS[name as keyof typeof SIGNATURE_ALGORITHMS].oid;
 
 /** A vector of OpenSSL's by the name of its algorithm. */
 function vector(algorithm: string) {

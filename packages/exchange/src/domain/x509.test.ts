@@ -1,8 +1,8 @@
 import 'reflect-metadata';
+import { createRoot, issueLeaf, type Root } from '@measurement-exchange/sdk/identity';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createRoot, issueLeaf, type Root } from '../identity/certificates.ts';
 import { BadCertificate, describeCertificate } from './x509.ts';
 
 const NOW = Date.UTC(2027, 0, 15, 12, 30, 45, 678);

@@ -142,7 +142,7 @@ function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyR
   });
   if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false;
   reply.headers({
-    'access-control-allow-methods': 'GET, POST, PATCH, PUT',
+    'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
     'access-control-allow-headers': 'authorization, content-type',
     'access-control-max-age': '600',
   });

@@ -1,4 +1,5 @@
 /** The database: named prepared statements, and named transactions with bounded retry and a deadline. */
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import pg from 'pg';
@@ -128,7 +129,7 @@ export class Database implements Queryable {
           throw translate(error);
         }
         this.observer?.retry(name);
-        await sleep(Math.random() * 10 * 2 ** attempt);
+        await sleep(randomInt(10 * 2 ** attempt));
       }
     }
   }

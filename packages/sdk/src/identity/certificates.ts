@@ -1,6 +1,5 @@
 /** Certificates of parties, from a root of their own. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
-import { randomBytes } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -15,8 +14,10 @@ export interface Root {
   privateKeyPem: string;
 }
 
+/** The certificate in both forms; the key in PKCS#8. */
 export interface Leaf {
   der: Uint8Array;
+  certificatePem: string;
   privateKeyPem: string;
 }
 
@@ -62,7 +63,11 @@ export async function issueLeaf(
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
-  return { der: new Uint8Array(certificate.rawData), privateKeyPem: await toPem(keys.privateKey) };
+  return {
+    der: new Uint8Array(certificate.rawData),
+    certificatePem: certificate.toString('pem'),
+    privateKeyPem: await toPem(keys.privateKey),
+  };
 }
 
 function generateKeys(): Promise<CryptoKeyPair> {
@@ -73,10 +78,10 @@ function generateKeys(): Promise<CryptoKeyPair> {
 function validity(now: number, days: number) {
   const start = Math.floor(now / 1000) * 1000 - 3600_000;
   // 126 random bits. The first two are 01: a serial number is positive, and DER allows no leading zero byte.
-  const serial = randomBytes(16);
+  const serial = crypto.getRandomValues(new Uint8Array(16));
   serial[0] = (serial[0]! & 0x3f) | 0x40;
   return {
-    serialNumber: serial.toString('hex'),
+    serialNumber: [...serial].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
     notBefore: new Date(start),
     notAfter: new Date(start + days * DAY_MS),
   };

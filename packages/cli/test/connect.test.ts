@@ -1,0 +1,92 @@
+/** Whom a command calls, and as whom. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { connect } from '../src/client.ts';
+import { credentialsOf, findDevParty, readDevFile } from '../src/devFile.ts';
+import { token, useExchange, x } from './adminWorld.ts';
+import { mex, mexJson } from './mexInProcess.ts';
+
+useExchange();
+
+const principal = async (options: Parameters<typeof connect>[0]) =>
+  (await (await connect(options)).whoAmI()).principal;
+
+describe('a command', () => {
+  it('calls the development exchange here, as its operator or as a demo party', async () => {
+    expect(await principal({})).toBe('operator');
+    expect(await principal({ as: 'dataProviders/streamly' })).toBe('dataProviders/streamly');
+    expect(await principal({ as: 'acme' })).toBe('measurementConsumers/acme');
+  });
+
+  it('calls as what it is told, before what the environment says', async () => {
+    vi.stubEnv('MEX_TOKEN', await token('dataProviders/chirper'));
+    expect(await principal({})).toBe('dataProviders/chirper');
+    expect(await principal({ as: 'streamly' })).toBe('dataProviders/streamly');
+    const given = await token('measurementConsumers/globex');
+    expect(await principal({ token: given, as: 'streamly' })).toBe('measurementConsumers/globex');
+    vi.stubEnv('MEX_URL', `${x.url}/`);
+    expect(await principal({})).toBe('dataProviders/chirper');
+  });
+
+  it('takes --as, and refuses who is not there', async () => {
+    const { displayName } = await mexJson(
+      'admin',
+      'parties',
+      'get',
+      'dataProviders/streamly',
+      '--as',
+      'streamly',
+    );
+    expect(displayName).toBe('Streamly TV');
+    const get = ['admin', 'parties', 'get', 'dataProviders/streamly'];
+    await expect(mex(...get, '--as', 'stremly')).rejects.toThrow(
+      /no demo party stremly\. There are: measurementConsumers\/acme, /,
+    );
+    await expect(mex(...get, '--as', 'chirper')).rejects.toThrow(/PERMISSION_DENIED.*--as <party>/s);
+  });
+
+  it('gives the token of a demo party to no other exchange', async () => {
+    const url = x.url.replace('127.0.0.1', 'localhost');
+    await expect(connect({ url, as: 'streamly' })).rejects.toThrow(
+      /--as is for the development exchange here/,
+    );
+  });
+
+  it('takes the token that the exchange renewed meanwhile', async () => {
+    const client = await connect({ as: 'streamly' });
+    const file = join(x.dataDir, 'dev.json');
+    const before = await readFile(file, 'utf8');
+    const dev = JSON.parse(before);
+    for (const party of dev.dataProviders) party.token = await token('dataProviders/dailynews');
+    await writeFile(file, JSON.stringify(dev));
+    expect((await client.whoAmI()).principal).toBe('dataProviders/dailynews');
+    await writeFile(file, before);
+  });
+
+  it('says what is wrong when nobody answers, or somebody else does', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const list = () => mex('admin', 'parties', 'list', '--url', url, '--token', 't');
+    await expect(list()).rejects.toThrow(/not one of an exchange: it is text\/html/);
+    await new Promise((resolve) => server.close(resolve));
+    await expect(list()).rejects.toThrow(/does not answer \(.*ECONNREFUSED.*Does the exchange run there\?/);
+  });
+});
+
+describe('a demo party', () => {
+  it('has all the keys it needs', async () => {
+    const party = findDevParty(await readDevFile(x.dataDir), 'streamly');
+    const { name, certificate, privateKeyPem, ...keysets } = credentialsOf(party);
+    expect([name, certificate]).toEqual(['dataProviders/streamly', party.certificate]);
+    expect(privateKeyPem).toContain('BEGIN PRIVATE KEY');
+    for (const key of ['encryptionPublicKey', 'encryptionPrivateKey'] as const) {
+      expect(Buffer.from(keysets[key]).toString('base64')).toBe(party[key]);
+    }
+  });
+});

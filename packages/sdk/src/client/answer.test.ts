@@ -1,0 +1,77 @@
+import { ExchangeError } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { json, me, page, refused, scripted } from '../../test/scriptedClient.ts';
+import { isTransient, UnexpectedAnswer, Unreachable } from './errors.ts';
+
+describe('an answer', () => {
+  it('of a newer exchange is read', async () => {
+    const { client } = scripted([json({ ...me, mood: 'good', state: 'NEW' })]);
+    expect(await client.whoAmI()).toEqual(me);
+  });
+
+  it('may refuse for a reason that this version does not know', async () => {
+    const error = new ExchangeError('TOO_EARLY', 'Come back in spring.', {
+      code: 'FAILED_PRECONDITION',
+      metadata: { season: 'spring' },
+      violations: [{ field: 'when', description: 'is too early' }],
+    });
+    const { client } = scripted([refused(error)]);
+    await expect(client.whoAmI()).rejects.toMatchObject({
+      ...{ code: 'FAILED_PRECONDITION', reason: 'TOO_EARLY', message: 'Come back in spring.' },
+      ...{ metadata: error.metadata, violations: error.violations, requestId: 'r1' },
+    });
+  });
+
+  it.each([
+    ['a page where an answer should be', () => page('<h1>Welcome to the hotel</h1>', 200), true],
+    ['a page of a proxy', () => page('<h1>Bad gateway</h1>', 502), true],
+    ['a page that knows no such path', () => page('<h1>Not found</h1>', 404), false],
+    ['JSON cut short', () => json('{"principal":"oper'), true],
+    ['nothing', () => new Response(null, { status: 204 }), true],
+    ['an error of another service', () => json({ error: { code: 403, message: 'no' } }, 403), false],
+    ['an outage of another service', () => json({ message: 'no upstream' }, 503), true],
+    ['JSON of another service', () => json({ hello: 'world' }), false],
+  ])('that is not one of an exchange is called so: %s', async (_title, answer, transient) => {
+    const { client } = scripted([answer()], { maxAttempts: 1 });
+    const error = await client.whoAmI().catch((e) => e);
+    expect(error).toBeInstanceOf(UnexpectedAnswer);
+    expect(error.status).toBe(answer().status);
+    expect(error.message).toMatch(/^whoAmI: .*(not one of an exchange|does not fit)/);
+    expect(isTransient(error)).toBe(transient);
+  });
+
+  it('that sends the caller elsewhere is not followed', async () => {
+    const redirect = new Response(null, { status: 307, headers: { location: 'https://evil.example.com/' } });
+    const opaque = Object.defineProperties(new Response(null), {
+      type: { value: 'opaqueredirect' },
+      status: { value: 0 },
+    });
+    for (const answer of [redirect, opaque]) {
+      const { client, sent } = scripted([answer]);
+      const error = await client.whoAmI().catch((e) => e);
+      expect(error).toBeInstanceOf(UnexpectedAnswer);
+      expect(error.message).toMatch('redirected elsewhere, which is not followed');
+      expect(sent).toHaveLength(1);
+    }
+  });
+});
+
+describe('isTransient', () => {
+  it.each([
+    [new ExchangeError('UNAVAILABLE', ''), true],
+    [new ExchangeError('RATE_LIMITED', ''), true],
+    [new ExchangeError('DEADLINE_EXCEEDED', ''), true],
+    [new ExchangeError('INTERNAL', ''), true],
+    [new ExchangeError('RESPONSE_TOO_LARGE', ''), false],
+    [new ExchangeError('NONCE_MISMATCH', ''), false],
+    [new ExchangeError('REQUISITION_ETAG_MISMATCH', ''), false],
+    [new ExchangeError('TOKEN_INVALID', ''), false],
+    [new Unreachable(''), true],
+    [AbortSignal.timeout(0), false],
+    [new DOMException('', 'TimeoutError'), true],
+    [new Error(''), false],
+    [undefined, false],
+  ])('of %s is %s', (error, transient) => {
+    expect(isTransient(error)).toBe(transient);
+  });
+});

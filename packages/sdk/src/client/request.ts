@@ -1,0 +1,199 @@
+/** From an operation and its arguments to what goes over the wire. All of it happens before the first attempt. */
+import {
+  type Body,
+  ExchangeError,
+  encode,
+  formatPath,
+  invalid,
+  isId,
+  JsonDecimal,
+  querySchemaOf,
+  type Route,
+  type TSchema,
+  takesRequestId,
+  type Violation,
+} from '@measurement-exchange/contract';
+
+/** The arguments of a method, as any of them may have them. */
+export interface CallArguments {
+  name?: string;
+  parent?: string;
+  collection?: string;
+  body?: object;
+  signal?: AbortSignal;
+  /** The rest goes into the query. */
+  [parameter: string]: unknown;
+}
+
+/** A call, ready to be sent as often as needed: always the same bytes. */
+export interface PreparedCall {
+  route: Route;
+  /** With the query, below the base URL. */
+  path: string;
+  body: string | undefined;
+  /** Whether it may be sent again when nobody knows what became of the last attempt. */
+  resendable: boolean;
+}
+
+/** `routes` are the rows of one operation. */
+export function prepareCall(routes: readonly Route[], args: CallArguments): PreparedCall {
+  const { route, path } = findRoute(routes, args);
+  const { name: _n, parent: _p, collection: _c, body: given, signal: _s, ...parameters } = args;
+  if (takesRequestId(route)) parameters.requestId ??= newRequestId();
+  const body = withRequestIds(route, given);
+  const violations = [
+    ...strayMembers(querySchemaOf(route), parameters, ''),
+    ...bodyViolations(route.body, body),
+  ];
+  if (violations.length > 0) throw invalid(violations);
+  const query = queryOf(route, parameters);
+  return {
+    route,
+    path: query === '' ? path : `${path}?${query}`,
+    body: route.body === undefined || body === undefined ? undefined : bodyText(route.body, body),
+    resendable: isResendable(route, parameters, body),
+  };
+}
+
+/**
+ * Reads and rehearsals change nothing; a requestId makes a create one and the same; an etag is good for one change,
+ * so that sending it again either makes the change or is ABORTED. For the rest only the caller can tell.
+ */
+function isResendable(route: Route, parameters: object, body: object | undefined): boolean {
+  if (!route.mutates || ('validateOnly' in parameters && parameters.validateOnly === true)) return true;
+  return (
+    takesRequestId(route) ||
+    partsTakeRequestIds(route) ||
+    (body !== undefined && propertiesOf(route.body!.schema).etag !== undefined)
+  );
+}
+
+/** The row that the name, the parent or the collection belongs to, and its path. */
+function findRoute(routes: readonly Route[], args: CallArguments): { route: Route; path: string } {
+  const first = routes[0]!;
+  const target = targetOf(first.path);
+  if (target === 'collection') {
+    const route = routes.length > 1 ? routes.find((r) => r.path === args.collection) : first;
+    if (route !== undefined) return { route, path: formatPath(route, {}) };
+  } else if (typeof args[target] === 'string') {
+    for (const route of routes) {
+      const params = idsIn(patternOf(route.path), args[target]);
+      if (params !== undefined) return { route, path: formatPath(route, params) };
+    }
+  }
+  const patterns = [...new Set(routes.map((r) => patternOf(r.path)))].join(' or ');
+  const found =
+    args[target] === undefined ? 'is missing' : `is ${JSON.stringify(args[target]).slice(0, 200)}`;
+  throw new ExchangeError(
+    'MALFORMED_NAME',
+    `${first.operation}: ${target} ${found} and must be ${patterns}`,
+    {
+      violations: [{ field: target, description: `must match ${patterns}` }],
+      metadata: { fieldName: target },
+    },
+  );
+}
+
+function targetOf(path: string): 'name' | 'parent' | 'collection' {
+  if (path.endsWith('}')) return 'name';
+  return path.includes('/') ? 'parent' : 'collection';
+}
+
+/** What the argument must look like: the path, without its collection where that follows a parent. */
+function patternOf(path: string): string {
+  return targetOf(path) === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
+}
+
+function idsIn(pattern: string, name: string): Record<string, string> | undefined {
+  const [expected, segments] = [pattern.split('/'), name.split('/')];
+  const fits = (segment: string, i: number) => (i % 2 === 0 ? segment === expected[i] : isId(segment));
+  if (segments.length !== expected.length || !segments.every(fits)) return undefined;
+  return Object.fromEntries(
+    segments.flatMap((id, i) => (i % 2 === 0 ? [] : [[expected[i]!.slice(1, -1), id]])),
+  );
+}
+
+function queryOf(route: Route, parameters: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  const values = encode(querySchemaOf(route), parameters as never) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(values)) {
+    for (const one of Array.isArray(value) ? value : [value]) query.append(key, String(one));
+  }
+  return query.toString();
+}
+
+function bodyText(form: Body, body: object): string {
+  let value: unknown;
+  try {
+    value = encode(form.schema, body as never);
+  } catch (error) {
+    throw invalid([{ field: 'body', description: `is not of the shape that is asked for (${error})` }]);
+  }
+  // Free JSON may hold what the exact reader gave: it goes back as it came.
+  return JSON.stringify(value, (_key, member) => {
+    if (member instanceof JsonDecimal) return JSON.rawJSON(member.text);
+    return typeof member === 'bigint' ? JSON.rawJSON(member.toString()) : member;
+  });
+}
+
+function bodyViolations(form: Body | undefined, body: object | undefined): Violation[] {
+  if (form === undefined)
+    return body === undefined ? [] : [{ field: 'body', description: 'is not taken here' }];
+  if (body === undefined) {
+    const { required = [] } = form.schema as { required?: string[] };
+    return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
+  }
+  if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
+  // What a caller read and sends back may hold the fields that only the exchange sets.
+  const outputOnly = form.form === 'resource' ? Object.keys(propertiesOf(form.resource)) : [];
+  return strayMembers(form.schema, body, 'body', outputOnly);
+}
+
+/** Members that no field is for: the encoder would leave them out, and a typing error would go unnoticed. */
+function strayMembers(schema: TSchema, value: unknown, path: string, outputOnly: string[] = []): Violation[] {
+  const { properties, items, additionalProperties } = schema as {
+    properties?: Record<string, TSchema>;
+    items?: TSchema;
+    additionalProperties?: TSchema | false;
+  };
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) {
+    return items ? value.flatMap((item, i) => strayMembers(items, item, `${path}[${i}]`)) : [];
+  }
+  // Bytes and free JSON.
+  if (properties === undefined && !additionalProperties) return [];
+  const ignored = [...outputOnly, ...((schema as { 'x-ignored'?: string[] })['x-ignored'] ?? [])];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const at = path === '' ? key : `${path}.${key}`;
+    if (member === undefined) return [];
+    if (properties === undefined)
+      return strayMembers(additionalProperties as TSchema, member, `${path}[${key}]`);
+    if (Object.hasOwn(properties, key)) return strayMembers(properties[key]!, member, at);
+    return ignored.includes(key) ? [] : [{ field: at, description: 'is not a known field' }];
+  });
+}
+
+function propertiesOf(schema: TSchema): Record<string, TSchema> {
+  return (schema as { properties?: Record<string, TSchema> }).properties ?? {};
+}
+
+/** Whether the body is a batch of creates, each with a requestId of its own. */
+function partsTakeRequestIds(route: Route): boolean {
+  const parts = route.body && (propertiesOf(route.body.schema).requests as { items?: TSchema } | undefined);
+  return parts?.items !== undefined && propertiesOf(parts.items).requestId !== undefined;
+}
+
+function withRequestIds(route: Route, body: object | undefined): object | undefined {
+  const requests = (body as { requests?: unknown } | undefined)?.requests;
+  if (!partsTakeRequestIds(route) || !Array.isArray(requests)) return body;
+  return {
+    ...body,
+    requests: requests.map((part) => ({ ...part, requestId: part?.requestId ?? newRequestId() })),
+  };
+}
+
+/** 128 random bits. `crypto.randomUUID` exists only on secure pages. */
+function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

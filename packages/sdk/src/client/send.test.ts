@@ -1,0 +1,214 @@
+import { ExchangeError } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import {
+  BASE,
+  cancel,
+  json,
+  limited,
+  me,
+  NOW,
+  page,
+  party,
+  refused,
+  reset,
+  scripted,
+  unavailable,
+} from '../../test/scriptedClient.ts';
+import { isTransient, UnexpectedAnswer, Unreachable } from './errors.ts';
+
+describe('a transient failure', () => {
+  it.each([
+    ['UNAVAILABLE', unavailable],
+    ['DEADLINE_EXCEEDED', () => refused(new ExchangeError('DEADLINE_EXCEEDED', 'Slow.'))],
+    ['a lost connection', reset],
+    ['a page of a proxy', () => page('<h1>Bad gateway</h1>', 502)],
+    ['JSON cut short', () => json('{"principal":"oper')],
+    ['too many requests at a proxy', () => page('Slow down', 429)],
+    ['a body that breaks off', () => new Response(new ReadableStream({ start: (c) => c.error(reset()) }))],
+  ])('of a read is tried again, after a growing wait: %s', async (_title, failure) => {
+    const { client, slept } = scripted([failure(), failure(), failure(), failure(), json(me)]);
+    expect(await client.whoAmI()).toEqual(me);
+    expect(slept).toHaveLength(4);
+    for (const [i, ms] of slept.entries()) {
+      expect(ms).toBeGreaterThanOrEqual(100 * 2 ** i);
+      expect(ms).toBeLessThanOrEqual(200 * 2 ** i);
+    }
+  });
+
+  it('has waits that differ by chance', async () => {
+    const { client, slept } = scripted(
+      Array.from({ length: 21 }, (_, i) => (i < 20 ? unavailable() : json(me))),
+      { maxAttempts: 21 },
+    );
+    await client.whoAmI();
+    expect(new Set(slept.slice(6)).size).toBeGreaterThan(10);
+    expect(Math.max(...slept)).toBeLessThanOrEqual(10_000);
+  });
+
+  it('is told after the last attempt, as it came', async () => {
+    const { client, sent } = scripted([unavailable(), unavailable(), unavailable()], { maxAttempts: 3 });
+    const error = await client.whoAmI().catch((e) => e);
+    expect(error).toBeInstanceOf(ExchangeError);
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', reason: 'UNAVAILABLE', requestId: 'r1' });
+    expect(sent).toHaveLength(3);
+  });
+
+  it.each([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['a date', { 'retry-after': 'Sun, 15 Nov 2026 08:00:30 GMT' }, 30_000],
+    ['a date that is over', { 'retry-after': 'Sun, 15 Nov 2026 07:00:00 GMT' }, 0],
+    ['nonsense', { 'retry-after': 'soon' }, 0],
+  ])('waits as long as Retry-After says: %s', async (_title, headers, least) => {
+    for (const answer of [limited(headers), page('Slow down', 429, headers)]) {
+      const { client, slept } = scripted([answer, json(me)]);
+      await client.whoAmI();
+      expect(slept[0]).toBeGreaterThanOrEqual(least);
+      expect(slept[0]).toBeLessThanOrEqual(least + 200);
+    }
+  });
+
+  it('waits as long as RetryInfo says', async () => {
+    const answer = refused(new ExchangeError('UNAVAILABLE', 'Later.', { retryAfterSeconds: 4 }));
+    const { client, slept } = scripted([answer, json(me)]);
+    await client.whoAmI();
+    expect(slept[0]).toBeGreaterThanOrEqual(4_000);
+  });
+
+  it('that would take longer than a minute is left to the caller, who is told how long', async () => {
+    const { client, sent } = scripted([limited({ 'retry-after': '61' })]);
+    await expect(client.whoAmI()).rejects.toMatchObject({ reason: 'RATE_LIMITED', retryAfterSeconds: 61 });
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['INTERNAL', new ExchangeError('INTERNAL', 'No.')],
+    ['an answer too large', new ExchangeError('RESPONSE_TOO_LARGE', 'No.')],
+    ['a refusal', new ExchangeError('PERMISSION_DENIED', 'No.')],
+    ['ABORTED', new ExchangeError('REQUISITION_ETAG_MISMATCH', 'No.')],
+  ])('is not what this is: %s', async (_title, error) => {
+    const { client, sent } = scripted([refused(error)]);
+    await expect(client.whoAmI()).rejects.toMatchObject({ reason: error.reason });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a change', () => {
+  it.each([
+    ['a lost connection', reset, Unreachable],
+    ['UNAVAILABLE', unavailable, ExchangeError],
+    ['a page of a proxy', () => page('', 502), UnexpectedAnswer],
+  ])('whose outcome is unknown is not made twice: %s', async (_title, failure, type) => {
+    const { client, sent } = scripted([failure()]);
+    await expect(client.cancelMeasurement(cancel)).rejects.toBeInstanceOf(type);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('says that its outcome is unknown', async () => {
+    const { client } = scripted([reset()]);
+    await expect(client.cancelMeasurement(cancel)).rejects.toThrow(
+      `${BASE} does not answer (read ECONNRESET). Does the exchange run there? Whether it took effect is not known: read the resource before trying again.`,
+    );
+  });
+
+  it('that was not let in is tried again', async () => {
+    const { client, sent } = scripted([limited(), page('', 429), json({ state: 'CANCELLED' })]);
+    expect(await client.cancelMeasurement(cancel)).toEqual({ state: 'CANCELLED' });
+    expect(sent).toHaveLength(3);
+  });
+
+  it('that creates is sent again with the same requestId and the same bytes', async () => {
+    const created = json({ state: 'ACTIVE', measurementConsumer: 'measurementConsumers/a' });
+    const { client, sent } = scripted([reset(), unavailable(), created]);
+    await client.createEventGroup({
+      parent: party.name,
+      body: { measurementConsumer: 'measurementConsumers/a' },
+    });
+    expect(sent[0]!.url).toMatch(/\?requestId=\w{32}$/);
+    expect(new Set(sent.map(({ url, body }) => `${url} ${body}`)).size).toBe(1);
+  });
+
+  it('with an etag is sent again, and what that is refused with is not hidden', async () => {
+    const aborted = refused(new ExchangeError('REQUISITION_ETAG_MISMATCH', 'It changed.'));
+    const { client, sent } = scripted([reset(), aborted]);
+    const refuse = client.refuseRequisition({
+      name: 'dataProviders/p/requisitions/r',
+      body: { refusal: { justification: 'DECLINED' }, etag: 'e' },
+    });
+    await expect(refuse).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(sent[0]!.body).toBe(sent[1]!.body);
+  });
+});
+
+describe('time', () => {
+  /** Never answers, and gives up when it is told to. */
+  const silence = ({ signal }: RequestInit) =>
+    new Promise<Response>((_resolve, reject) => {
+      if (signal!.aborted) return reject(signal!.reason);
+      signal!.addEventListener('abort', () => reject(signal!.reason));
+    });
+  /** Begins an answer and does not end it. */
+  const halfAnswer = async ({ signal }: RequestInit) =>
+    new Response(
+      new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode('{'));
+          signal!.addEventListener('abort', () => controller.error(signal!.reason));
+        },
+      }),
+    );
+
+  it.each([
+    ['no answer', silence],
+    ['half an answer', halfAnswer],
+  ])('that is up ends an attempt, and the next one begins: %s', async (_title, step) => {
+    const { client, sent } = scripted([step, json(me)], { timeoutMs: 20 });
+    expect(await client.whoAmI()).toEqual(me);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('that is up in every attempt is told as unreachable, which is transient', async () => {
+    const { client } = scripted([silence, silence], { timeoutMs: 20, maxAttempts: 2 });
+    const error = await client.whoAmI().catch((e) => e);
+    expect(error).toBeInstanceOf(Unreachable);
+    expect(error.message).toBe(`${BASE} did not answer whoAmI within 20 ms.`);
+    expect(isTransient(error)).toBe(true);
+  });
+
+  // Sooner than an attempt would be over by itself.
+  it('is over for all attempts when the caller says so', { timeout: 10_000 }, async () => {
+    const reason = new Error('the user left');
+    const during = new AbortController();
+    const leave = (init: RequestInit) => {
+      queueMicrotask(() => during.abort(reason));
+      return silence(init);
+    };
+    await expect(scripted([leave]).client.whoAmI({ signal: during.signal })).rejects.toBe(reason);
+
+    const asking = new AbortController();
+    const asked = scripted([], {
+      token: () => {
+        asking.abort(reason);
+        return 't';
+      },
+    });
+    await expect(asked.client.whoAmI({ signal: asking.signal })).rejects.toBe(reason);
+    expect(asked.sent).toEqual([]);
+
+    const waiting = new AbortController();
+    const { client, sent } = scripted([unavailable()], {
+      clock: {
+        now: () => NOW,
+        sleep: async (_ms, signal) => {
+          waiting.abort(reason);
+          signal!.throwIfAborted();
+        },
+      },
+    });
+    await expect(client.whoAmI({ signal: waiting.signal })).rejects.toBe(reason);
+    expect(sent).toHaveLength(1);
+
+    const none = scripted([]);
+    await expect(none.client.whoAmI({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(none.sent).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+/** The client's types, all of them derived from the routes table of the contract. */
+import type { Operation, Route, RouteOf, Static, TSchema } from '@measurement-exchange/contract';
+import type { Listing } from './listing.ts';
+
+/** One method for every operation of the exchange; see `docs/openapi.json` for what each one does. */
+export type ExchangeClient = { [O in Operation]: Method<O> };
+
+/** What a method takes: `ArgumentsOf<'createMeasurement'>`. */
+export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
+
+/** What a method answers, awaited: a resource, or a `Listing` of them. */
+export type AnswerTo<O extends Operation> = Awaited<Answer<RouteOf<O>>>;
+
+/** Where an operation has several collections at the top level, `collection` says which one is meant. */
+type Method<O extends Operation> =
+  IsUnion<TopLevel<RouteOf<O>['path']>> extends true
+    ? <C extends TopLevel<RouteOf<O>['path']>>(
+        args: { collection: C } & Args<Extract<RouteOf<O>, { path: C }>>,
+      ) => Answer<Extract<RouteOf<O>, { path: C }>>
+    : Partial<Args<RouteOf<O>>> extends Args<RouteOf<O>>
+      ? (args?: Args<RouteOf<O>>) => Answer<RouteOf<O>>
+      : (args: Args<RouteOf<O>>) => Answer<RouteOf<O>>;
+
+/** `R` may be several rows of one operation; they differ in their paths, and those of parties in their bodies. */
+type Args<R extends Route> = [R] extends [infer Rows extends Route]
+  ? Flat<Target<Rows['path']> & QueryOf<Rows> & BodyOf<Rows> & ValidateOnly<Rows> & { signal?: AbortSignal }>
+  : never;
+
+/** A path that ends in an ID is a resource's name; one that ends in a collection has a parent, or is at the top. */
+type Target<P extends string> = P extends `${string}}`
+  ? { name: string }
+  : P extends `${string}/${string}`
+    ? { parent: string }
+    : unknown;
+type TopLevel<P extends string> = P extends `${string}/${string}` ? never : P;
+
+type QueryOf<R> = R extends { query: infer S extends TSchema } ? Static<S> : unknown;
+type BodyOf<R> = R extends { body: { schema: infer S extends TSchema } } ? BodyMember<Static<S>> : unknown;
+type BodyMember<B> = Partial<B> extends B ? { body?: B } : { body: B };
+type ValidateOnly<R> = R extends { mutates: true } ? { validateOnly?: boolean } : unknown;
+
+type ResponseOf<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
+type Answer<R extends Route> = 'nextPageToken' extends keyof ResponseOf<R>
+  ? Listing<ItemOf<ResponseOf<R>>, ResponseOf<R>>
+  : Promise<ResponseOf<R>>;
+type ItemOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number];
+
+/** Written out, so that an editor shows members instead of how they came about. */
+type Flat<T> = T extends infer U ? { [K in keyof U]: U[K] } : never;
+type IsUnion<T, All = T> = [T] extends [never]
+  ? false
+  : T extends T
+    ? [All] extends [T]
+      ? false
+      : true
+    : never;

@@ -1,0 +1,36 @@
+/** Certificates of other parties, from the exchange, believed only on the word of a trusted root. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { X509 } from '../crypto/index.ts';
+import type { Dependencies } from './deps.ts';
+
+/** A certificate that may not be relied on, whatever its chain says. */
+export class CertificateFault extends Error {
+  readonly code: 'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED';
+
+  constructor(code: CertificateFault['code'], message: string) {
+    super(message);
+    this.name = 'CertificateFault';
+    this.code = code;
+  }
+}
+
+/** `dataProviders/x` of `dataProviders/x/certificates/y`. */
+export function partyOf(certificate: string): string {
+  return certificate.split('/').slice(0, 2).join('/');
+}
+
+/** Throws `CertificateFault`, or a `ConsentError` where the chain does not hold for the party in the name. */
+export async function trustedCertificate(
+  { client, trust, clock }: Dependencies,
+  name: string,
+  signal?: AbortSignal,
+): Promise<X509> {
+  const certificate = await client.getCertificate({ name, ...(signal && { signal }) }).catch((error) => {
+    if (!(error instanceof ExchangeError && error.code === 'NOT_FOUND')) throw error;
+    throw new CertificateFault('CERTIFICATE_MISSING', `the exchange has no ${name}`);
+  });
+  if (certificate.revocationState !== undefined) {
+    throw new CertificateFault('CERTIFICATE_REVOKED', `${name} is in state ${certificate.revocationState}`);
+  }
+  return trust.verify(partyOf(name), certificate.x509Der, new Date(clock.now()));
+}

@@ -1,0 +1,154 @@
+/** Creating a measurement: everything is signed, and each provider's part is encrypted for it alone. */
+import {
+  type DataProviderEntry,
+  decodeMeasurementSpec,
+  ExchangeError,
+  type Measurement,
+  type MeasurementInput,
+  type PlainSpec,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
+import {
+  ConsentError,
+  createSigner,
+  encrypt,
+  nonceHash,
+  packSignedMessage,
+  randomNonce,
+  readPublicKeyset,
+  type Signer,
+  unpackEncryptionPublicKey,
+  verifySignature,
+} from '../crypto/index.ts';
+import { CertificateFault, trustedCertificate } from './certificates.ts';
+import type { Dependencies } from './deps.ts';
+import { DataProviderUntrusted } from './errors.ts';
+import { readRequest } from './readRequest.ts';
+import type { MeasurementRequest, ReadRequest, Selection } from './request.ts';
+import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
+
+/** A data provider found trustworthy: the certificate it signs with, and the keyset to encrypt to. */
+interface ProviderKey {
+  certificate: string;
+  keyset: Uint8Array;
+}
+
+export async function createMeasurement(
+  deps: Dependencies,
+  request: MeasurementRequest,
+  signal?: AbortSignal,
+): Promise<Measurement> {
+  const read = readRequest(request);
+  const keys = await Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name, signal)));
+  const body = await seal(deps, read, keys);
+  const { requestId } = read;
+  try {
+    return await deps.client.createMeasurement({
+      parent: deps.credentials.name,
+      body,
+      ...(requestId !== undefined && { requestId }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    const existing = await earlier(deps, error, body, signal);
+    if (existing === undefined) throw error;
+    return existing;
+  }
+}
+
+/** The key that the provider publishes, signed by the certificate it prefers, which a trusted root issued. */
+async function providerKey(deps: Dependencies, name: string, signal?: AbortSignal): Promise<ProviderKey> {
+  const provider = await deps.client.getParty({ name, ...(signal && { signal }) });
+  const { certificate, publicKey } = provider;
+  if (certificate === undefined) {
+    throw new DataProviderUntrusted(name, 'CERTIFICATE_MISSING', 'it has registered no certificate');
+  }
+  if (publicKey === undefined) {
+    throw new DataProviderUntrusted(name, 'PUBLIC_KEY_MISSING', 'it publishes no encryption key');
+  }
+  try {
+    const x509 = await trustedCertificate(deps, certificate, signal);
+    await verifySignature(publicKey, x509).catch((error) => {
+      if (!(error instanceof ConsentError && error.code === 'SIGNATURE_INVALID')) throw error;
+      const message = `${certificate} did not sign its encryption key; after a renewal it must sign it anew`;
+      throw new DataProviderUntrusted(name, error.code, message, error);
+    });
+    const keyset = unpackEncryptionPublicKey(publicKey.message);
+    await readPublicKeyset(keyset);
+    return { certificate, keyset };
+  } catch (error) {
+    if (!(error instanceof ConsentError || error instanceof CertificateFault)) throw error;
+    throw new DataProviderUntrusted(name, error.code, error.message, error);
+  }
+}
+
+async function seal(
+  { credentials }: Dependencies,
+  { spec, dataProviders, referenceId }: ReadRequest,
+  keys: ProviderKey[],
+): Promise<MeasurementInput> {
+  const signer = await createSigner(credentials.privateKeyPem);
+  const entries = await Promise.all(
+    dataProviders.map(async ({ name, selection }, i): Promise<[string, DataProviderEntry]> => {
+      return [name, await sealEntry(signer, selection, credentials.encryptionPublicKey, keys[i]!)];
+    }),
+  );
+  const nonceHashes = entries.map(([, entry]) => entry.nonceHash);
+  return {
+    measurementConsumerCertificate: credentials.certificate,
+    measurementSpec: await signer.sign(
+      encodeMeasurementSpec(spec, credentials.encryptionPublicKey, nonceHashes),
+    ),
+    dataProviders: Object.fromEntries(entries),
+    ...(referenceId !== undefined && { measurementReferenceId: referenceId }),
+  };
+}
+
+/** One provider's part. What is encrypted is the signed message, so that the provider knows whose it is. */
+async function sealEntry(
+  signer: Signer,
+  selection: Selection,
+  ownKeyset: Uint8Array,
+  { certificate, keyset }: ProviderKey,
+): Promise<DataProviderEntry> {
+  const nonce = randomNonce();
+  const signed = await signer.sign(encodeRequisitionSpec(selection, ownKeyset, nonce));
+  return {
+    dataProviderCertificate: certificate,
+    dataProviderPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: keyset },
+    encryptedRequisitionSpec: {
+      ciphertext: await encrypt(keyset, packSignedMessage(signed, TYPE_URLS.RequisitionSpec)),
+      typeUrl: TYPE_URLS.RequisitionSpec,
+    },
+    nonceHash: await nonceHash(nonce),
+  };
+}
+
+/** Of a requestId that is taken: the measurement that has it, if it asks what is asked now. */
+async function earlier(
+  { client }: Dependencies,
+  error: unknown,
+  body: MeasurementInput,
+  signal?: AbortSignal,
+): Promise<Measurement | undefined> {
+  if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) return undefined;
+  const name = error.metadata.existing;
+  if (name === undefined) return undefined;
+  const existing = await client.getMeasurement({ name, ...(signal && { signal }) });
+  return question(existing) === question(body) ? existing : undefined;
+}
+
+/** What a measurement asks, without what is random or encrypted in it. */
+function question({
+  measurementSpec,
+  dataProviders = {},
+  measurementReferenceId,
+}: Partial<MeasurementInput>): string {
+  const decoded = measurementSpec && decodeMeasurementSpec(measurementSpec.message);
+  const parameters = decoded && 'spec' in decoded ? parametersOf(decoded.spec) : undefined;
+  return JSON.stringify([parameters, Object.keys(dataProviders).sort(), measurementReferenceId]);
+}
+
+function parametersOf({ measurementPublicKey: _key, nonceHashes: _hashes, ...parameters }: PlainSpec) {
+  return parameters;
+}

@@ -1,0 +1,17 @@
+/** What everything a consumer does rests on. */
+import type { Clock } from '../client/clock.ts';
+import type { ExchangeClient } from '../client/index.ts';
+import type { Credentials } from '../credentials.ts';
+import type { TrustStore } from '../crypto/index.ts';
+
+export interface ConsumerOptions {
+  client: ExchangeClient;
+  credentials: Credentials;
+  /** The roots that data providers' certificates must come from, exchanged with them outside the exchange. */
+  trust: TrustStore;
+  /** Private keysets in use before those of `credentials`: results encrypted for them still open. */
+  formerEncryptionPrivateKeys?: Uint8Array[];
+  clock?: Clock;
+}
+
+export type Dependencies = ConsumerOptions & { clock: Clock };

@@ -1,0 +1,123 @@
+/** What can go wrong for a consumer beyond a refusal of the exchange (`ExchangeError`). */
+import type { FailureReason, Measurement, RefusalJustification } from '@measurement-exchange/contract';
+import type { ConsentErrorCode } from '../crypto/index.ts';
+
+/** Why a data provider cannot be asked: a fault of its certificate, signature or keyset, or one of these. */
+export type DataProviderFault =
+  | ConsentErrorCode
+  | 'CERTIFICATE_MISSING'
+  | 'CERTIFICATE_REVOKED'
+  | 'PUBLIC_KEY_MISSING';
+
+/** Nothing can be encrypted safely for a data provider. Nothing was created. */
+export class DataProviderUntrusted extends Error {
+  readonly dataProvider: string;
+  readonly code: DataProviderFault;
+
+  constructor(dataProvider: string, code: DataProviderFault, message: string, cause?: unknown) {
+    super(`${dataProvider} cannot be asked: ${message}`, { cause });
+    this.name = 'DataProviderUntrusted';
+    this.dataProvider = dataProvider;
+    this.code = code;
+  }
+}
+
+/** Who refused, and why. */
+export interface RefusedBy {
+  dataProvider: string;
+  justification: RefusalJustification;
+  message: string;
+}
+
+/** A measurement that ended without a result. Terminal: ask again with a new measurement. */
+export class MeasurementFailed extends Error {
+  readonly measurement: Measurement;
+  readonly reason: FailureReason | 'CANCELLED';
+  /** Of REQUISITION_REFUSED: the data provider that refused. */
+  readonly refusedBy: RefusedBy | undefined;
+
+  constructor(measurement: Measurement, refusedBy?: RefusedBy) {
+    const reason = measurement.failure?.reason ?? 'CANCELLED';
+    const why = refusedBy
+      ? `${refusedBy.dataProvider} refused: ${refusedBy.justification} ${refusedBy.message}`.trimEnd()
+      : (measurement.failure?.message ?? 'it was cancelled');
+    super(`${measurement.name} has no result (${reason}): ${why}`);
+    this.name = 'MeasurementFailed';
+    this.measurement = measurement;
+    this.reason = reason;
+    this.refusedBy = refusedBy;
+  }
+}
+
+/** The time given to `wait` was up. The measurement goes on: wait again, or cancel it. */
+export class WaitTimedOut extends Error {
+  /** As it was last seen. */
+  readonly measurement: Measurement;
+
+  constructor(measurement: Measurement, timeoutMs: number) {
+    super(
+      `${measurement.name} is still ${measurement.state} after ${timeoutMs} ms: wait again, or cancel it.`,
+    );
+    this.name = 'WaitTimedOut';
+    this.measurement = measurement;
+  }
+}
+
+/** Why a result was not opened: a fault of its encryption, signature or certificate, or one of these. */
+export type ResultFault =
+  | ConsentErrorCode
+  /** There is no result to open: the measurement has not succeeded, or its content was removed. */
+  | 'RESULT_ABSENT'
+  /** Another protocol than direct computed it. */
+  | 'PROTOCOL_UNSUPPORTED'
+  /** The measurement's own spec cannot be read. */
+  | 'SPEC_MALFORMED'
+  /** The certificate belongs to none of the measurement's data providers. */
+  | 'SIGNER_FOREIGN'
+  /** Two results of one data provider. */
+  | 'SIGNER_REPEATED'
+  /** A data provider of the measurement has no result in it. */
+  | 'SIGNER_MISSING'
+  | 'CERTIFICATE_MISSING'
+  | 'CERTIFICATE_REVOKED'
+  /** What was signed is no Measurement.Result, or one that holds nonsense. */
+  | 'RESULT_MALFORMED'
+  /** The result of another kind of measurement. */
+  | 'RESULT_TYPE_MISMATCH';
+
+/** A result that cannot be believed, and is not shown therefore. */
+export class ResultRejected extends Error {
+  readonly code: ResultFault;
+  readonly measurement: string;
+  /** Whose result it was to be, where one is at fault. */
+  readonly signer: string | undefined;
+
+  constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {
+    super(`${measurement}: ${signer === undefined ? '' : `result of ${signer}: `}${message}`, { cause });
+    this.name = 'ResultRejected';
+    this.code = code;
+    this.measurement = measurement;
+    this.signer = signer;
+  }
+}
+
+/** Why the metadata of an event group cannot be read. */
+export type MetadataFault =
+  | ConsentErrorCode
+  | 'DESCRIPTOR_NOT_FOUND'
+  | 'DESCRIPTOR_MALFORMED'
+  | 'TYPE_UNKNOWN'
+  | 'METADATA_MALFORMED';
+
+/** The metadata of an event group that cannot be read; the event group itself is fine. */
+export class MetadataUnreadable extends Error {
+  readonly code: MetadataFault;
+  readonly eventGroup: string;
+
+  constructor(eventGroup: string, code: MetadataFault, message: string, cause?: unknown) {
+    super(`${eventGroup}: ${message}`, { cause });
+    this.name = 'MetadataUnreadable';
+    this.code = code;
+    this.eventGroup = eventGroup;
+  }
+}

@@ -1,0 +1,187 @@
+/** Event groups as a consumer reads them: fetched, decrypted, and decoded by their provider's schema. */
+import {
+  type FileRegistry,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type Message,
+  toJson,
+} from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import {
+  type EventGroup,
+  type JsonValue as ExactJson,
+  ExchangeError,
+  fromBase64,
+  toPlainJson,
+} from '@measurement-exchange/contract';
+import type { ArgumentsOf } from '../client/index.ts';
+import { ConsentError } from '../crypto/index.ts';
+import type { Dependencies } from './deps.ts';
+import { type MetadataFault, MetadataUnreadable } from './errors.ts';
+import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
+import { decryptWithAny, privateKeysets } from './open.ts';
+
+/** An event group with its metadata made readable. */
+export interface DescribedEventGroup {
+  eventGroup: EventGroup;
+  /** Absent where the event group has none, and in a list where `error` says why it cannot be read. */
+  metadata?: DescribedMetadata;
+  error?: MetadataUnreadable;
+}
+
+export interface DescribedMetadata {
+  /** The descriptor that explains the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
+  descriptor: string;
+  typeUrl: string;
+  /** In proto3 JSON. */
+  json: JsonValue;
+  /** A dynamic message of the type that the descriptor defines. */
+  message: Message;
+}
+
+/** Which event groups to list: the filters of the exchange. */
+export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
+
+/** Descriptors by name. One per list: a provider may replace a descriptor at any time. */
+type Registries = Map<string, Promise<FileRegistry>>;
+
+/** Throws `MetadataUnreadable` where its metadata cannot be read. */
+export async function readEventGroup(
+  deps: Dependencies,
+  name: string,
+  signal?: AbortSignal,
+): Promise<DescribedEventGroup> {
+  const eventGroup = await deps.client.getEventGroup({ name, ...(signal && { signal }) });
+  return described(eventGroup, await metadataOf(deps, eventGroup, new Map(), signal));
+}
+
+/** One after the other; one whose metadata cannot be read says so in `error`, and the list goes on. */
+export async function* listEventGroups(
+  deps: Dependencies,
+  filters: EventGroupFilters = {},
+): AsyncGenerator<DescribedEventGroup> {
+  const registries: Registries = new Map();
+  for await (const eventGroup of deps.client.listEventGroups({ parent: deps.credentials.name, ...filters })) {
+    try {
+      yield described(eventGroup, await metadataOf(deps, eventGroup, registries, filters.signal));
+    } catch (error) {
+      if (!(error instanceof MetadataUnreadable)) throw error;
+      yield { eventGroup, error };
+    }
+  }
+}
+
+function described(eventGroup: EventGroup, metadata: DescribedMetadata | undefined): DescribedEventGroup {
+  return { eventGroup, ...(metadata && { metadata }) };
+}
+
+/** Where the message is: still as bytes, or in the JSON that the exchange made of it. */
+interface Given {
+  descriptor: string;
+  typeUrl: string;
+  content: { bytes: Uint8Array } | { json: JsonValue };
+}
+
+async function metadataOf(
+  deps: Dependencies,
+  { name = '', encryptedMetadata }: EventGroup,
+  registries: Registries,
+  signal: AbortSignal | undefined,
+): Promise<DescribedMetadata | undefined> {
+  const unreadable = (code: MetadataFault, message: string, cause?: unknown) =>
+    new MetadataUnreadable(name, code, message, cause);
+  if (encryptedMetadata === undefined) return undefined;
+  const { ciphertext, metadata } = encryptedMetadata;
+  if (ciphertext === undefined && metadata === undefined) return undefined;
+
+  const given = ciphertext ? await decrypted(ciphertext) : readable();
+  const registry = await registryFor(given.descriptor);
+  const type = registry.getMessage(given.typeUrl.slice(given.typeUrl.lastIndexOf('/') + 1));
+  if (type === undefined) {
+    throw unreadable('TYPE_UNKNOWN', `${given.descriptor} does not define ${given.typeUrl}`);
+  }
+  try {
+    const { content } = given;
+    const message =
+      'bytes' in content ? readMessage(type, content.bytes) : fromJson(type, content.json, { registry });
+    const json = toJson(type, message, { registry });
+    return { descriptor: given.descriptor, typeUrl: given.typeUrl, json, message };
+  } catch (error) {
+    const message = `the metadata is no ${type.typeName}: ${(error as Error).message}`;
+    throw unreadable('METADATA_MALFORMED', message, error);
+  }
+
+  async function decrypted(bytes: Uint8Array): Promise<Given> {
+    const plaintext = await decryptWithAny(privateKeysets(deps), bytes).catch((error) => {
+      if (!(error instanceof ConsentError)) throw error;
+      throw unreadable(error.code, error.message, error);
+    });
+    try {
+      const {
+        eventGroupMetadataDescriptor: descriptor,
+        typeUrl,
+        value,
+      } = unpackEventGroupMetadata(plaintext);
+      return { descriptor, typeUrl, content: { bytes: value } };
+    } catch (error) {
+      const message = `what was encrypted is no EventGroup.Metadata: ${(error as Error).message}`;
+      throw unreadable('METADATA_MALFORMED', message, error);
+    }
+  }
+
+  /** The exchange prints the message as JSON, and as bytes once its descriptor no longer explains it. */
+  function readable(): Given {
+    const { eventGroupMetadataDescriptor: descriptor, metadata: any } = metadata!;
+    const { '@type': type, ...fields } = toPlainJson(any as ExactJson) as Record<string, JsonValue>;
+    if (typeof type === 'string') return { descriptor, typeUrl: type, content: { json: fields } };
+    const bytes = typeof fields.value === 'string' ? fromBase64(fields.value) : undefined;
+    if (typeof fields.typeUrl !== 'string' || bytes === undefined) {
+      throw unreadable('METADATA_MALFORMED', 'the metadata has neither @type nor typeUrl and value');
+    }
+    return { descriptor, typeUrl: fields.typeUrl, content: { bytes } };
+  }
+
+  async function registryFor(descriptor: string): Promise<FileRegistry> {
+    let registry = registries.get(descriptor);
+    if (registry === undefined) {
+      registry = fetchRegistry(deps, descriptor, signal);
+      registries.set(descriptor, registry);
+    }
+    try {
+      return await registry;
+    } catch (error) {
+      if (error instanceof DescriptorFault) throw unreadable(error.code, error.message, error);
+      throw error;
+    }
+  }
+}
+
+class DescriptorFault extends Error {
+  readonly code: 'DESCRIPTOR_NOT_FOUND' | 'DESCRIPTOR_MALFORMED';
+
+  constructor(code: DescriptorFault['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+async function fetchRegistry(
+  { client }: Dependencies,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<FileRegistry> {
+  const asked = { name, descriptorSetEncoding: 'BASE64', ...(signal && { signal }) } as const;
+  const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
+    // A name that is none, which an encrypted message may hold, is refused before anything is sent.
+    const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);
+    if (!unknown) throw error;
+    throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);
+  });
+  try {
+    return registryOf(fromBinary(FileDescriptorSetSchema, fromBase64(descriptorSet as string)!));
+  } catch (error) {
+    const message = `${name} cannot be linked: ${(error as Error).message}`;
+    throw new DescriptorFault('DESCRIPTOR_MALFORMED', message);
+  }
+}

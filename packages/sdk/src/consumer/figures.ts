@@ -1,0 +1,246 @@
+/** The figures of one data provider's result, each with its uncertainty. */
+import { type PlainSpec, type PrivacyParams, specs } from '@measurement-exchange/contract';
+import {
+  countAtFrequencyVariance,
+  customVariance,
+  type Estimate,
+  estimate,
+  noiseVariance,
+  type ReportedNoiseMechanism,
+  relativeFrequencyVariance,
+  scalarVariance,
+} from '../privacy/index.ts';
+
+/** How often people were reached: `frequency` times, the last entry that often or more. */
+export interface FrequencyEstimate {
+  frequency: number;
+  /** Of the people reached. */
+  share: Estimate;
+  /** In people. */
+  count: Estimate;
+}
+
+/** What one data provider reports. Which figures there are depends on the type of the measurement. */
+export interface Figures {
+  reach?: Estimate;
+  frequency?: FrequencyEstimate[];
+  impressions?: Estimate;
+  watchDurationSeconds?: Estimate;
+  population?: Estimate;
+  /** As the result states it; absent where it names none that is known here. */
+  noiseMechanism?: ReportedNoiseMechanism;
+  /** The member of the result's methodology, such as `deterministicCountDistinct`, if it has one. */
+  methodology?: string;
+  /** Of the frequency distribution, which a data provider may compute in another way than the reach. */
+  frequencyNoiseMechanism?: ReportedNoiseMechanism;
+  frequencyMethodology?: string;
+}
+
+/** A result that answers another question, or none. */
+export class FiguresFault extends Error {
+  readonly code: 'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED';
+
+  constructor(code: FiguresFault['code'], message: string) {
+    super(message);
+    this.name = 'FiguresFault';
+    this.code = code;
+  }
+}
+
+/** What the result says, by the parameters that were asked for. */
+export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Figures {
+  const width = spec.vidSamplingInterval?.width ?? 1;
+  switch (spec.measurementType) {
+    case 'REACH':
+      return reachFigures(required(result.reach, 'reach'), spec.reach.privacyParams, width);
+    case 'REACH_AND_FREQUENCY': {
+      const { reachPrivacyParams, ...asked } = spec.reachAndFrequency;
+      const figures = reachFigures(required(result.reach, 'reach'), reachPrivacyParams, width);
+      const frequency = required(result.frequency, 'frequency');
+      return { ...figures, ...frequencyFigures(frequency, asked, figures.reach, width) };
+    }
+    case 'IMPRESSION': {
+      const impression = required(result.impression, 'impression');
+      const { privacyParams, maximumFrequencyPerUser } = spec.impression;
+      const custom =
+        impression.methodology.case === 'deterministicCount'
+          ? impression.methodology.value.customMaximumFrequencyPerUser
+          : 0;
+      const unit = { perUser: custom || maximumFrequencyPerUser, scale: 1 };
+      const impressions = scalar(Number(impression.value), impression, privacyParams, width, unit);
+      return { impressions, ...how(impression) };
+    }
+    case 'DURATION': {
+      const duration = required(result.watchDuration, 'watchDuration');
+      const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
+      const { seconds = 0n, nanos = 0 } = duration.value ?? {};
+      // Durations are counted in whole milliseconds; digits beyond nanoseconds are none of the cap's.
+      const millis = Math.floor(Number((maximumWatchDurationPerUser * 1000).toFixed(6)));
+      const unit = { perUser: Math.max(1, millis), scale: 1000 };
+      const value = Number(seconds) + nanos / 1e9;
+      return {
+        watchDurationSeconds: scalar(value, duration, privacyParams, width, unit),
+        ...how(duration),
+      };
+    }
+    case 'POPULATION': {
+      const population = required(result.population, 'population');
+      const { value, methodology } = population;
+      // Counted, not sampled, and without noise.
+      const variance = methodology.case === 'deterministicCount' ? 0 : undefined;
+      return { population: estimate(value, variance), noiseMechanism: 'NONE', ...how(population) };
+    }
+  }
+}
+
+function required<T>(member: T | undefined, name: string): T {
+  if (member !== undefined) return member;
+  throw new FiguresFault('RESULT_TYPE_MISMATCH', `it has no ${name}, which is what the measurement asks for`);
+}
+
+interface Reported {
+  noiseMechanism?: specs.ProtocolConfig_NoiseMechanism;
+  methodology: { case?: string | undefined; value?: unknown };
+}
+
+function how({ noiseMechanism, methodology }: Reported): Pick<Figures, 'noiseMechanism' | 'methodology'> {
+  const mechanism = mechanismOf(noiseMechanism);
+  return {
+    ...(mechanism && { noiseMechanism: mechanism }),
+    ...(methodology.case && { methodology: methodology.case }),
+  };
+}
+
+function mechanismOf(
+  number: specs.ProtocolConfig_NoiseMechanism | undefined,
+): ReportedNoiseMechanism | undefined {
+  const [name] = Object.entries(specs.ProtocolConfig_NoiseMechanism).find(([, n]) => n === number) ?? [];
+  return number ? (name as ReportedNoiseMechanism | undefined) : undefined;
+}
+
+type Reach = specs.Measurement_Result_Reach;
+type Frequency = specs.Measurement_Result_Frequency;
+
+function reachFigures(reach: Reach, privacy: PrivacyParams | undefined, width: number) {
+  const unit = { perUser: 1, scale: 1 };
+  return { reach: scalar(Number(reach.value), reach, privacy, width, unit), ...how(reach) };
+}
+
+/** The methodologies whose variance follows from the spec: everybody in the sample is counted. */
+const COUNTED = ['deterministicCountDistinct', 'deterministicCount', 'deterministicSum'];
+
+/** `perUser` is the cap in the unit that noise is drawn in: there are `scale` in one of the value's. */
+function scalar(
+  value: number,
+  reported: Reported,
+  privacy: PrivacyParams | undefined,
+  width: number,
+  { perUser, scale }: { perUser: number; scale: number },
+): Estimate {
+  const { methodology } = reported;
+  if (methodology.case === 'customDirectMethodology') {
+    return estimate(value, stated(customVariance(methodology.value as specs.CustomDirectMethodology)));
+  }
+  const noise = noiseOf(reported, privacy, perUser);
+  if (noise === undefined || perUser <= 0 || !COUNTED.includes(methodology.case ?? '')) {
+    return estimate(value, undefined);
+  }
+  const variance = scalarVariance({
+    value: value * scale,
+    maximumPerUser: perUser,
+    width,
+    noiseVariance: noise,
+  });
+  return estimate(value, variance / scale ** 2);
+}
+
+/** Undefined where it cannot be told: an unknown mechanism, or one that the spec's parameters do not fit. */
+function noiseOf(
+  { noiseMechanism }: Reported,
+  privacy: PrivacyParams | undefined,
+  sensitivity: number,
+): number | undefined {
+  const mechanism = mechanismOf(noiseMechanism);
+  if (mechanism === undefined) return undefined;
+  try {
+    return noiseVariance(mechanism, privacy, sensitivity);
+  } catch (error) {
+    // Such as Gaussian noise, which needs a delta, where the spec has none.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** A data provider's own word on its variance, if it can be one. */
+function stated(variance: number | undefined): number | undefined {
+  return variance !== undefined && variance >= 0 ? variance : undefined;
+}
+
+interface AskedFrequency {
+  frequencyPrivacyParams?: PrivacyParams;
+  maximumFrequency: number;
+}
+
+function frequencyFigures(
+  frequency: Frequency,
+  { frequencyPrivacyParams, maximumFrequency }: AskedFrequency,
+  reach: Estimate,
+  width: number,
+): Pick<Figures, 'frequency' | 'frequencyNoiseMechanism' | 'frequencyMethodology'> {
+  const shares = sharesOf(frequency, maximumFrequency);
+  const noise = noiseOf(frequency, frequencyPrivacyParams, 1);
+  const { noiseMechanism, methodology } = how(frequency);
+  return {
+    frequency: shares.map((ratio, i) => {
+      const k = i + 1;
+      const share = estimate(ratio, shareVariance(k, ratio), 1);
+      return { frequency: k, share, count: estimate(ratio * reach.value, countVariance(share, reach)) };
+    }),
+    ...(noiseMechanism && { frequencyNoiseMechanism: noiseMechanism }),
+    ...(methodology && { frequencyMethodology: methodology }),
+  };
+
+  function shareVariance(k: number, ratio: number): number | undefined {
+    const { case: kind, value } = frequency.methodology;
+    if (kind === 'customDirectMethodology') {
+      return stated(customVariance(value, { frequency: k, orMore: false }));
+    }
+    if (kind !== 'deterministicDistribution' || noise === undefined) return undefined;
+    return relativeFrequencyVariance({
+      ratio,
+      reach: reach.value,
+      reachVariance: reach.variance,
+      width,
+      maximumFrequency,
+      buckets: 1,
+      noiseVariance: noise,
+    });
+  }
+}
+
+function countVariance(share: Estimate, reach: Estimate): number | undefined {
+  // Nothing times an unknown variance is no number.
+  if (!Number.isFinite(share.variance) || !Number.isFinite(reach.variance)) return undefined;
+  return countAtFrequencyVariance({
+    ratio: share.value,
+    ratioVariance: share.variance,
+    reach: reach.value,
+    reachVariance: reach.variance,
+  });
+}
+
+/** Of every frequency from 1 to the maximum; what a data provider leaves out is nobody. */
+function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
+  const shares = new Array<number>(maximumFrequency).fill(0);
+  for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {
+    const k = Number(key);
+    if (!(k >= 1 && k <= maximumFrequency)) {
+      throw new FiguresFault('RESULT_MALFORMED', `it has a frequency outside 1 to ${maximumFrequency}`);
+    }
+    if (!(share >= 0 && share <= 1)) {
+      throw new FiguresFault('RESULT_MALFORMED', 'it has a share that is not between 0 and 1');
+    }
+    shares[k - 1] = share;
+  }
+  return shares;
+}

@@ -1,0 +1,16 @@
+/** What a measurement consumer does: asks, waits, opens results, and reads about event groups. */
+export { type CallOptions, type Consumer, createConsumer } from './consumer.ts';
+export type { ConsumerOptions } from './deps.ts';
+export * from './errors.ts';
+export {
+  EVENT_GROUP_METADATA_TYPE_URL,
+  type PackedMetadata,
+  packEventGroupMetadata,
+  unpackEventGroupMetadata,
+} from './eventGroupMetadata.ts';
+export type { DescribedEventGroup, DescribedMetadata, EventGroupFilters } from './eventGroups.ts';
+export type { Figures, FrequencyEstimate } from './figures.ts';
+export type { MeasurementResult } from './open.ts';
+export * from './request.ts';
+export type { ReachBounds, Total } from './total.ts';
+export type { Progress, WaitOptions } from './wait.ts';

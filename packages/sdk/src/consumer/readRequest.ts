@@ -1,0 +1,306 @@
+/** What a caller may have got wrong in a request: all of it at once, under the names the caller used. */
+import {
+  invalid,
+  measurementSpecViolations,
+  type PlainSpec,
+  type PrivacyParams,
+  parseName,
+  parseTimestamp,
+  REQUIRED,
+  type Timestamp,
+  type Violation,
+  WILDCARD,
+} from '@measurement-exchange/contract';
+import {
+  type Interval,
+  type MeasurementRequest,
+  REQUEST_TYPES,
+  type ReadRequest,
+  type RequestType,
+  type Selection,
+} from './request.ts';
+
+const DEFAULT_MAXIMUM_FREQUENCY = 10;
+const EVERYBODY = { start: 0, width: 1 };
+const MAX_INT32 = 2 ** 31 - 1;
+/** Of google.protobuf.Duration: ten thousand years. */
+const MAX_SECONDS = 315_576_000_000;
+
+const OF_EVERY_TYPE = ['type', 'dataProviders', 'privacy', 'modelLine', 'referenceId', 'requestId'];
+const OF_TYPE: Record<RequestType, string[]> = {
+  reach: ['vidSampling'],
+  reachAndFrequency: ['vidSampling', 'frequencyPrivacy', 'maximumFrequency'],
+  impression: ['vidSampling', 'maximumFrequencyPerUser'],
+  duration: ['vidSampling', 'maximumWatchDurationSeconds'],
+  population: [],
+};
+const KNOWN = new Set([...OF_EVERY_TYPE, ...Object.values(OF_TYPE).flat()]);
+
+/** The request as values that need no further check. Throws all violations at once, by the caller's names. */
+export function readRequest(request: MeasurementRequest): ReadRequest {
+  const reader = new RequestReader();
+  const read = reader.request(request);
+  if (reader.violations.length > 0) throw invalid(reader.violations);
+  return read;
+}
+
+type Members = Record<string, unknown>;
+
+/** Reports what is wrong and reads on with a value that is in order, so that nothing is reported twice. */
+class RequestReader {
+  readonly violations: Violation[] = [];
+
+  request(given: unknown): ReadRequest {
+    const request = this.object(given, 'request') ?? {};
+    const type = this.type(request.type);
+    const belongs = (member: string) => OF_EVERY_TYPE.includes(member) || OF_TYPE[type].includes(member);
+    for (const member of Object.keys(request)) {
+      if (request[member] === undefined) continue;
+      if (!KNOWN.has(member)) this.report(member, 'is not a known field');
+      else if (!belongs(member) && request.type === type)
+        this.report(member, `does not belong to the type ${type}`);
+    }
+    const modelLine = this.text(request.modelLine, 'modelLine', 255);
+    const spec: PlainSpec = {
+      nonceHashes: [],
+      ...(type !== 'population' && { vidSamplingInterval: this.sampling(request.vidSampling) }),
+      ...(modelLine !== undefined && { modelLine }),
+      ...this.parameters(type, request),
+    };
+    this.ranges(spec, request.frequencyPrivacy === undefined);
+    return {
+      spec,
+      dataProviders: this.dataProviders(request.dataProviders, type),
+      referenceId: this.text(request.referenceId, 'referenceId', 255),
+      requestId: this.text(request.requestId, 'requestId', 255),
+    };
+  }
+
+  private type(given: unknown): RequestType {
+    if (REQUEST_TYPES.includes(given as RequestType)) return given as RequestType;
+    this.report('type', given === undefined ? REQUIRED : `must be one of ${REQUEST_TYPES.join(', ')}`);
+    return 'reach';
+  }
+
+  private parameters(type: RequestType, request: Members) {
+    if (type === 'population') return { measurementType: 'POPULATION' } as const;
+    const privacyParams = this.privacy(request.privacy, 'privacy');
+    switch (type) {
+      case 'reach':
+        return { measurementType: 'REACH', reach: { privacyParams } } as const;
+      case 'reachAndFrequency': {
+        const frequencyPrivacyParams =
+          request.frequencyPrivacy === undefined
+            ? privacyParams
+            : this.privacy(request.frequencyPrivacy, 'frequencyPrivacy');
+        const given = request.maximumFrequency ?? DEFAULT_MAXIMUM_FREQUENCY;
+        const maximumFrequency = this.integer(given, 'maximumFrequency');
+        return {
+          measurementType: 'REACH_AND_FREQUENCY',
+          reachAndFrequency: { reachPrivacyParams: privacyParams, frequencyPrivacyParams, maximumFrequency },
+        } as const;
+      }
+      case 'impression': {
+        const maximumFrequencyPerUser = this.integer(
+          request.maximumFrequencyPerUser,
+          'maximumFrequencyPerUser',
+        );
+        return {
+          measurementType: 'IMPRESSION',
+          impression: { privacyParams, maximumFrequencyPerUser },
+        } as const;
+      }
+      case 'duration': {
+        const maximumWatchDurationPerUser = this.seconds(
+          request.maximumWatchDurationSeconds,
+          'maximumWatchDurationSeconds',
+        );
+        return {
+          measurementType: 'DURATION',
+          duration: { privacyParams, maximumWatchDurationPerUser },
+        } as const;
+      }
+    }
+  }
+
+  /** Which values make sense is the contract's to say; here they only get the caller's names. */
+  private ranges(spec: PlainSpec, oneBudget: boolean): void {
+    const key = { value: new Uint8Array(1) };
+    for (const { field, description } of measurementSpecViolations({ ...spec, measurementPublicKey: key })) {
+      if (oneBudget && field.startsWith('reachAndFrequency.frequencyPrivacyParams')) continue;
+      const [found, name] = CALLERS_NAMES.find(([prefix]) => field.startsWith(prefix)) ?? ['', ''];
+      this.report(name + field.slice(found.length), description);
+    }
+  }
+
+  private dataProviders(given: unknown, type: RequestType): ReadRequest['dataProviders'] {
+    const seen = new Set<string>();
+    return this.list(given, 'dataProviders').map((item, i) => {
+      const at = `dataProviders[${i}]`;
+      const provider = this.object(item, at, ['name', 'eventGroups', 'population']) ?? {};
+      const name = this.text(provider.name, `${at}.name`, 255) ?? '';
+      if (provider.name === undefined) this.report(`${at}.name`, REQUIRED);
+      else if (name !== '' && (parseName('dataProvider', name)?.dataProvider ?? WILDCARD) === WILDCARD) {
+        this.report(`${at}.name`, 'must match dataProviders/{dataProvider}');
+      }
+      if (name !== '' && seen.has(name)) this.report(`${at}.name`, 'repeats an earlier one');
+      seen.add(name);
+      return { name, selection: this.selection(provider, name, at, type) };
+    });
+  }
+
+  private selection(provider: Members, name: string, at: string, type: RequestType): Selection {
+    const member = type === 'population' ? 'eventGroups' : 'population';
+    if (provider[member] !== undefined) this.report(`${at}.${member}`, `does not belong to the type ${type}`);
+    return type === 'population'
+      ? { population: this.population(provider.population, `${at}.population`) }
+      : { eventGroups: this.eventGroups(provider.eventGroups, name, `${at}.eventGroups`) };
+  }
+
+  private population(given: unknown, at: string) {
+    const { filter, interval } = (given === undefined ? {} : this.object(given, at, POPULATION)) ?? {};
+    return {
+      filter: this.filter(filter, `${at}.filter`),
+      interval: interval === undefined ? undefined : this.interval(interval, `${at}.interval`),
+    };
+  }
+
+  private eventGroups(given: unknown, provider: string, at: string) {
+    const seen = new Set<string>();
+    return this.list(given, at).map((item, i) => {
+      const group = this.object(item, `${at}[${i}]`, EVENT_GROUP) ?? {};
+      const name = this.eventGroup(group.name, provider, `${at}[${i}].name`);
+      if (name !== '' && seen.has(name)) this.report(`${at}[${i}].name`, 'repeats an earlier one');
+      seen.add(name);
+      return {
+        name,
+        interval: this.interval(group.interval, `${at}[${i}].interval`),
+        filter: this.filter(group.filter, `${at}[${i}].filter`),
+      };
+    });
+  }
+
+  /** In the provider's form, which is the one it looks up. */
+  private eventGroup(given: unknown, provider: string, at: string): string {
+    const text = typeof given === 'string' ? given : '';
+    const ofProvider = parseName('eventGroup', text);
+    const id = (ofProvider ?? parseName('measurementConsumerEventGroup', text))?.eventGroup;
+    if (given === undefined) this.report(at, REQUIRED);
+    else if (
+      id === undefined ||
+      id === WILDCARD ||
+      (ofProvider && !text.startsWith(`${provider}/`) && provider !== '')
+    ) {
+      this.report(at, `must be an event group of ${provider || 'the data provider'}`);
+    }
+    return id === undefined ? '' : `${provider}/eventGroups/${id}`;
+  }
+
+  private interval(given: unknown, at: string): Interval {
+    const interval = this.object(given, at, ['start', 'end']);
+    if (interval === undefined) return { start: '', end: '' };
+    const start = this.time(interval.start, `${at}.start`);
+    const end = this.time(interval.end, `${at}.end`);
+    if (start && end && start >= end) this.report(at, 'start must be before end');
+    return { start, end };
+  }
+
+  private time(given: unknown, at: string): Timestamp {
+    const millis = given instanceof Date ? given.getTime() : Number.NaN;
+    const text = Number.isNaN(millis) ? given : new Date(millis).toISOString();
+    const time = typeof text === 'string' ? parseTimestamp(text) : undefined;
+    if (given === undefined) this.report(at, REQUIRED);
+    else if (time === undefined) this.report(at, `must be a Date or RFC 3339 such as ${EXAMPLE_TIME}`);
+    return time ?? '';
+  }
+
+  private filter(given: unknown, at: string): string | undefined {
+    const filter = this.text(given, at, 100_000);
+    return filter?.trim() === '' ? undefined : filter;
+  }
+
+  private privacy(given: unknown, at: string): PrivacyParams {
+    const members = this.object(given, at, ['epsilon', 'delta']);
+    if (members === undefined) return { epsilon: 1, delta: 0 };
+    return {
+      epsilon: this.number(members.epsilon, `${at}.epsilon`, 1),
+      delta: this.number(members.delta, `${at}.delta`, 0),
+    };
+  }
+
+  /** As 32-bit floats, which the spec has: what is checked here is what the provider reads. */
+  private sampling(given: unknown): { start: number; width: number } {
+    const at = 'vidSampling';
+    const { start, width } = this.object(given ?? EVERYBODY, at, ['start', 'width']) ?? EVERYBODY;
+    return {
+      start: Math.fround(this.number(start, `${at}.start`, 0)),
+      width: Math.fround(this.number(width, `${at}.width`, 1)),
+    };
+  }
+
+  private integer(given: unknown, at: string): number {
+    const value = this.number(given, at, 2);
+    if (Number.isInteger(value) && value <= MAX_INT32) return value;
+    this.report(at, 'must be an integer below 2147483648');
+    return 2;
+  }
+
+  /** To the nanosecond, as the spec has it. */
+  private seconds(given: unknown, at: string): number {
+    const value = this.number(given, at, 1);
+    if (value <= MAX_SECONDS) return Math.round(value * 1e9) / 1e9;
+    this.report(at, `must be at most ${MAX_SECONDS}`);
+    return 1;
+  }
+
+  private number(given: unknown, at: string, otherwise: number): number {
+    if (typeof given === 'number' && !Number.isNaN(given)) return given;
+    this.report(at, given === undefined ? REQUIRED : 'must be a number');
+    return otherwise;
+  }
+
+  private text(given: unknown, at: string, max: number): string | undefined {
+    if (given === undefined) return undefined;
+    if (typeof given === 'string' && given.length > 0 && given.length <= max) return given;
+    this.report(at, `must be a text of 1 to ${max} characters`);
+    return undefined;
+  }
+
+  private list(given: unknown, at: string): unknown[] {
+    if (Array.isArray(given) && given.length > 0) return given;
+    this.report(at, given === undefined ? REQUIRED : 'must be a list with at least one entry');
+    return [];
+  }
+
+  private object(given: unknown, at: string, known?: readonly string[]): Members | undefined {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      this.report(at, given === undefined ? REQUIRED : 'must be an object');
+      return undefined;
+    }
+    for (const member of Object.keys(given)) {
+      if (known && !known.includes(member)) this.report(`${at}.${member}`, 'is not a known field');
+    }
+    return given as Members;
+  }
+
+  private report(field: string, description: string): void {
+    this.violations.push({ field, description });
+  }
+}
+
+const POPULATION = ['filter', 'interval'];
+const EVENT_GROUP = ['name', 'interval', 'filter'];
+const EXAMPLE_TIME = '2026-01-31T00:00:00Z';
+
+/** Where the spec's fields come from, longest names first. */
+const CALLERS_NAMES: [field: string, caller: string][] = [
+  ['reachAndFrequency.frequencyPrivacyParams', 'frequencyPrivacy'],
+  ['reachAndFrequency.reachPrivacyParams', 'privacy'],
+  ['reachAndFrequency.', ''],
+  ['reach.privacyParams', 'privacy'],
+  ['impression.privacyParams', 'privacy'],
+  ['impression.', ''],
+  ['duration.privacyParams', 'privacy'],
+  ['duration.maximumWatchDurationPerUser', 'maximumWatchDurationSeconds'],
+  ['vidSamplingInterval', 'vidSampling'],
+];

@@ -1,0 +1,25 @@
+/** A Measurement.Result from its signed bytes. */
+import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
+
+/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error that says what is wrong. */
+export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
+  if (bytes[0] === 0x7b) return fromJsonBytes(bytes);
+  const wire = readWire(specs.Measurement_ResultSchema, bytes, SPEC_LIMITS);
+  if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
+  return fromBinary(specs.Measurement_ResultSchema, bytes);
+}
+
+/** What is not known of a methodology or a mechanism is left out, and then no variance follows from it. */
+function fromJsonBytes(bytes: Uint8Array): specs.Measurement_Result {
+  const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
+  return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
+}
+
+/** The specification writes LAPLACE for protobuf's CONTINUOUS_LAPLACE, and a variance as a bare number. */
+function inProtobufWords(value: JsonValue, key = ''): JsonValue {
+  if (key === 'noiseMechanism' && value === 'LAPLACE') return 'CONTINUOUS_LAPLACE';
+  if (key === 'variance' && typeof value === 'number') return { scalar: value };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, inProtobufWords(v, k)]));
+}

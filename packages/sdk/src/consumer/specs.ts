@@ -1,0 +1,104 @@
+/** The messages that ask for a measurement, serialized. */
+import { create, fromJson, toBinary } from '@bufbuild/protobuf';
+import { type Any, AnySchema, type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
+import { packEncryptionPublicKey } from '../crypto/index.ts';
+import type { Selection } from './request.ts';
+
+/** The MeasurementSpec that every provider of the measurement sees. */
+export function encodeMeasurementSpec(
+  spec: PlainSpec,
+  publicKeyset: Uint8Array,
+  nonceHashes: Uint8Array[],
+): Uint8Array {
+  const message = create(specs.MeasurementSpecSchema, {
+    measurementPublicKey: measurementPublicKey(publicKeyset),
+    nonceHashes,
+    modelLine: spec.modelLine ?? '',
+    ...(spec.vidSamplingInterval && { vidSamplingInterval: spec.vidSamplingInterval }),
+    measurementType: measurementType(spec),
+  });
+  return toBinary(specs.MeasurementSpecSchema, message);
+}
+
+/** The RequisitionSpec that one provider alone can read. */
+export function encodeRequisitionSpec(
+  selection: Selection,
+  publicKeyset: Uint8Array,
+  nonce: bigint,
+): Uint8Array {
+  const message = create(specs.RequisitionSpecSchema, {
+    nonce,
+    measurementPublicKey: measurementPublicKey(publicKeyset),
+    selection: 'population' in selection ? population(selection.population) : events(selection.eventGroups),
+  });
+  return toBinary(specs.RequisitionSpecSchema, message);
+}
+
+/** Byte-equal in both specs: providers compare them. */
+function measurementPublicKey(keyset: Uint8Array): Any {
+  return create(AnySchema, {
+    typeUrl: TYPE_URLS.EncryptionPublicKey,
+    value: packEncryptionPublicKey(keyset),
+  });
+}
+
+function measurementType(spec: PlainSpec) {
+  switch (spec.measurementType) {
+    case 'REACH':
+      return { case: 'reach', value: create(specs.MeasurementSpec_ReachSchema, spec.reach) } as const;
+    case 'REACH_AND_FREQUENCY': {
+      const value = create(specs.MeasurementSpec_ReachAndFrequencySchema, spec.reachAndFrequency);
+      return { case: 'reachAndFrequency', value } as const;
+    }
+    case 'IMPRESSION': {
+      const value = create(specs.MeasurementSpec_ImpressionSchema, spec.impression);
+      return { case: 'impression', value } as const;
+    }
+    case 'DURATION': {
+      const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
+      const seconds = Math.floor(maximumWatchDurationPerUser);
+      const nanos = Math.round((maximumWatchDurationPerUser - seconds) * 1e9);
+      const value = create(specs.MeasurementSpec_DurationSchema, {
+        ...(privacyParams && { privacyParams }),
+        maximumWatchDurationPerUser: { seconds: BigInt(seconds), nanos },
+      });
+      return { case: 'duration', value } as const;
+    }
+    case 'POPULATION':
+      return { case: 'population', value: create(specs.MeasurementSpec_PopulationSchema) } as const;
+  }
+}
+
+type EventGroups = Extract<Selection, { eventGroups: unknown }>['eventGroups'];
+type Population = Extract<Selection, { population: unknown }>['population'];
+
+function events(eventGroups: EventGroups) {
+  const value = create(specs.RequisitionSpec_EventsSchema, {
+    eventGroups: eventGroups.map(({ name, interval, filter }) => ({
+      key: name,
+      value: { collectionInterval: intervalOf(interval), ...filterOf(filter) },
+    })),
+  });
+  return { case: 'events', value } as const;
+}
+
+function population({ filter, interval }: Population) {
+  const value = create(specs.RequisitionSpec_PopulationSchema, {
+    ...filterOf(filter),
+    ...(interval && { interval: intervalOf(interval) }),
+  });
+  return { case: 'population', value } as const;
+}
+
+function filterOf(expression: string | undefined) {
+  return expression === undefined ? {} : { filter: { expression } };
+}
+
+function intervalOf({ start, end }: { start: string; end: string }) {
+  return { startTime: timestamp(start), endTime: timestamp(end) };
+}
+
+function timestamp(text: string): Timestamp {
+  return fromJson(TimestampSchema, text);
+}

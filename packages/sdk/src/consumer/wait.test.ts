@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../client/index.ts';
+import { MeasurementFailed, WaitTimedOut } from './errors.ts';
+import { waitForMeasurement } from './wait.ts';
+
+const NAME = 'measurementConsumers/acme/measurements/m';
+
+type State = 'AWAITING_REQUISITION_FULFILLMENT' | 'COMPUTING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+interface Look {
+  state: State;
+  requisitions?: string[];
+  failure?: object;
+}
+
+/** An exchange that shows the measurement at each look (the last one stays), and a clock that never waits. */
+function scene(looks: Look[]) {
+  let look = -1;
+  const current = () => looks[Math.min(Math.max(look, 0), looks.length - 1)]!;
+  const paths: string[] = [];
+  const pauses: number[] = [];
+  let now = 0;
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      pauses.push(ms);
+      now += ms;
+    },
+  };
+  const answer = (body: unknown) =>
+    new Response(JSON.stringify(body), {
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
+  const fetch: typeof globalThis.fetch = async (input) => {
+    const { pathname, searchParams } = new URL(input instanceof Request ? input.url : String(input));
+    paths.push(pathname.slice('/v2alpha/measurementConsumers/acme/measurements/'.length));
+    if (!pathname.endsWith('/requisitions')) {
+      look++;
+      const { state, failure } = current();
+      return answer({ name: NAME, state, ...(failure && { failure }) });
+    }
+    const wanted = searchParams.getAll('filter.states');
+    const requisitions = (current().requisitions ?? [])
+      .map((state, i) => ({
+        name: `${NAME}/requisitions/r${i}`,
+        state,
+        dataProvider: `dataProviders/p${i}`,
+        ...(state === 'REFUSED' && { refusal: { justification: 'DECLINED', message: 'not this quarter' } }),
+      }))
+      .filter(({ state }) => wanted.length === 0 || wanted.includes(state));
+    return answer({ requisitions });
+  };
+  const client = createClient({ baseUrl: 'http://exchange.test', token: 't', fetch, clock });
+  const wait = (options = {}) => waitForMeasurement(client, NAME, options, clock);
+  return { wait, paths, pauses };
+}
+
+const AWAITING: Look = { state: 'AWAITING_REQUISITION_FULFILLMENT' };
+const SUCCEEDED: Look = { state: 'SUCCEEDED' };
+
+describe('waiting', () => {
+  it('looks again after longer and longer pauses, and ends with the measurement', async () => {
+    const { wait, pauses, paths } = scene([...new Array(12).fill(AWAITING), SUCCEEDED]);
+    expect(await wait({ pollMs: 100 })).toMatchObject({ name: NAME, state: 'SUCCEEDED' });
+    expect(pauses.slice(0, 3)).toEqual([100, 150, 225]);
+    expect(pauses.at(-1)).toBe(2000);
+    // Nobody asked how the requisitions are.
+    expect(new Set(paths)).toEqual(new Set(['m']));
+  });
+
+  it('tells each change once, and looks sooner again after it', async () => {
+    const { wait, pauses } = scene([
+      { ...AWAITING, requisitions: ['UNFULFILLED', 'UNFULFILLED'] },
+      { ...AWAITING, requisitions: ['UNFULFILLED', 'UNFULFILLED'] },
+      { ...AWAITING, requisitions: ['FULFILLED', 'UNFULFILLED'] },
+      { ...SUCCEEDED, requisitions: ['FULFILLED', 'FULFILLED'] },
+    ]);
+    const told: string[] = [];
+    await wait({
+      pollMs: 100,
+      onChange: ({ measurement, requisitions }: { measurement: Look; requisitions: Look[] }) =>
+        told.push([measurement.state, ...requisitions.map(({ state }) => state)].join(' ')),
+    });
+    expect(told).toEqual([
+      'AWAITING_REQUISITION_FULFILLMENT UNFULFILLED UNFULFILLED',
+      'AWAITING_REQUISITION_FULFILLMENT FULFILLED UNFULFILLED',
+      'SUCCEEDED FULFILLED FULFILLED',
+    ]);
+    expect(pauses).toEqual([100, 150, 100]);
+  });
+
+  it('gives up when the time is up, having looked once more at the end', async () => {
+    const { wait, pauses, paths } = scene([AWAITING]);
+    const error = await wait({ pollMs: 100, timeoutMs: 260 }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(WaitTimedOut);
+    expect(error).toMatchObject({ measurement: { name: NAME, state: AWAITING.state } });
+    expect((error as Error).message).toMatch(/still AWAITING_REQUISITION_FULFILLMENT after 260 ms/);
+    expect(pauses).toEqual([100, 150, 10]);
+    expect(paths).toHaveLength(4);
+  });
+
+  it('ends with the reason of the signal', async () => {
+    const { wait } = scene([AWAITING]);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const waiting = wait({ signal: controller.signal, onChange: () => controller.abort(reason) });
+    await expect(waiting).rejects.toBe(reason);
+  });
+});
+
+describe('a measurement without a result', () => {
+  it('says who refused, and why', async () => {
+    const failure = { reason: 'REQUISITION_REFUSED', message: 'DECLINED …' };
+    const { wait } = scene([{ state: 'FAILED', failure, requisitions: ['WITHDRAWN', 'REFUSED'] }]);
+    const error = await wait().catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(MeasurementFailed);
+    expect(error).toMatchObject({
+      reason: 'REQUISITION_REFUSED',
+      refusedBy: { dataProvider: 'dataProviders/p1', justification: 'DECLINED', message: 'not this quarter' },
+      measurement: { state: 'FAILED' },
+    });
+    expect((error as Error).message).toContain('dataProviders/p1 refused: DECLINED not this quarter');
+  });
+
+  it('says why it failed where nobody refused', async () => {
+    const failure = { reason: 'CERTIFICATE_REVOKED', message: 'the certificate … was revoked' };
+    const { wait, paths } = scene([{ state: 'FAILED', failure }]);
+    const error = await wait().catch((e: unknown) => e);
+    expect(error).toMatchObject({ reason: 'CERTIFICATE_REVOKED', refusedBy: undefined });
+    expect((error as Error).message).toContain('the certificate … was revoked');
+    expect(paths).toEqual(['m']);
+  });
+
+  it('says that it was cancelled', async () => {
+    const { wait } = scene([AWAITING, { state: 'CANCELLED' }]);
+    await expect(wait()).rejects.toMatchObject({ name: 'MeasurementFailed', reason: 'CANCELLED' });
+  });
+});

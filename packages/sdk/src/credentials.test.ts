@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { type CredentialsJson, readCredentials } from './credentials.ts';
+
+const JSON_FORM: CredentialsJson = {
+  name: 'dataProviders/x',
+  certificate: 'dataProviders/x/certificates/c',
+  privateKeyPem: '-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----',
+  encryptionPublicKey: 'AQI=',
+  encryptionPrivateKey: 'AwQ=',
+};
+
+it('reads keysets from base64 and takes the rest as it is', () => {
+  const { encryptionPublicKey, encryptionPrivateKey, ...rest } = readCredentials(JSON_FORM);
+  expect([...encryptionPublicKey, ...encryptionPrivateKey]).toEqual([1, 2, 3, 4]);
+  const { encryptionPublicKey: _public, encryptionPrivateKey: _private, ...texts } = JSON_FORM;
+  expect(rest).toEqual(texts);
+});
+
+it.each([
+  ['certificate', ''],
+  ['privateKeyPem', undefined],
+  ['name', 3],
+  ['encryptionPrivateKey', 'not base64: secret'],
+] as const)('names %s when it cannot be used, and does not show what it was', (member, value) => {
+  const read = () => readCredentials({ ...JSON_FORM, [member]: value } as CredentialsJson);
+  expect(read).toThrow(member);
+  expect(read).not.toThrow('secret');
+});

@@ -1,0 +1,39 @@
+import { fromBase64 } from '@measurement-exchange/contract';
+
+/** Who a party is: its name, and the keys that go with the certificate it registered. Keep both keys secret. */
+export interface Credentials {
+  /** The party: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
+  name: string;
+  /** The name of the certificate whose private key is `privateKeyPem`: `dataProviders/…/certificates/…`. */
+  certificate: string;
+  /** The signing key, PKCS#8 in PEM. */
+  privateKeyPem: string;
+  /** The Tink keyset that others encrypt to. */
+  encryptionPublicKey: Uint8Array;
+  /** The Tink keyset that opens what was encrypted to `encryptionPublicKey`. */
+  encryptionPrivateKey: Uint8Array;
+}
+
+/** Credentials as JSON holds them, their keysets in base64: what a development exchange writes to `dev.json`. */
+export type CredentialsJson = { [K in keyof Credentials]: string };
+
+/** Throws an Error that names the member at fault, and shows none of its content. */
+export function readCredentials(json: CredentialsJson): Credentials {
+  const text = (member: keyof Credentials) => {
+    const value: unknown = json[member];
+    if (typeof value === 'string' && value !== '') return value;
+    throw new Error(`credentials: ${member} must be a text that is not empty.`);
+  };
+  const keyset = (member: keyof Credentials) => {
+    const bytes = fromBase64(text(member));
+    if (bytes === undefined) throw new Error(`credentials: ${member} must be a Tink keyset in base64.`);
+    return bytes;
+  };
+  return {
+    name: text('name'),
+    certificate: text('certificate'),
+    privateKeyPem: text('privateKeyPem'),
+    encryptionPublicKey: keyset('encryptionPublicKey'),
+    encryptionPrivateKey: keyset('encryptionPrivateKey'),
+  };
+}

@@ -1,0 +1,32 @@
+/** WebCrypto takes no views of shared memory; none are made here. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+export function concat(...parts: Uint8Array[]): Bytes {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+export function asBytes(bytes: Uint8Array): Bytes {
+  return bytes.buffer instanceof ArrayBuffer ? (bytes as Bytes) : Uint8Array.from(bytes);
+}
+
+export async function sha256(bytes: Uint8Array): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', asBytes(bytes)));
+}
+
+/** Without leading zeros, then padded to the width; undefined where the integer is wider. */
+export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
+  const first = integer.findIndex((byte) => byte !== 0);
+  const digits = first === -1 ? new Uint8Array() : integer.subarray(first);
+  if (digits.length > width) return undefined;
+  return concat(new Uint8Array(width - digits.length), digits);
+}
+
+export function bigEndian(integer: Uint8Array): bigint {
+  return integer.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+}

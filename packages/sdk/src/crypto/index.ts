@@ -1,0 +1,18 @@
+export { type CertificateKey, parseCertificate, type X509 } from './certificates.ts';
+export { ConsentError, type ConsentErrorCode } from './errors.ts';
+export { decrypt, encrypt } from './hybrid.ts';
+export {
+  createEncryptionKeysets,
+  type EncryptionKeysets,
+  type Keyset,
+  type KeyTemplate,
+  publicKeysetOf,
+  readPrivateKeyset,
+  readPublicKeyset,
+} from './keysets.ts';
+export { nonceHash, nonceMatches, randomNonce, requisitionFingerprint } from './nonce.ts';
+export { packEncryptionPublicKey, unpackEncryptionPublicKey } from './publicKey.ts';
+export { createSigner, type Signer, verifySignature } from './signatures.ts';
+export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
+export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './tinkKeys.ts';
+export { createTrustStore, type TrustedRoot, type TrustStore } from './trust.ts';

@@ -1,0 +1,4 @@
+/** Making the keys and certificates of a party. Nothing of this is needed to take part with those one has. */
+export { createEncryptionKeysets, type EncryptionKeysets, type KeyTemplate } from '../crypto/keysets.ts';
+export { createRoot, issueLeaf, type Leaf, type Root } from './certificates.ts';
+export { createIdentity, type Identity, signEncryptionKey } from './identity.ts';

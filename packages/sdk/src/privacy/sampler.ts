@@ -1,0 +1,86 @@
+/**
+ * Exact samplers of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020),
+ * section 5: integers only, so there are no rounded bits for an attacker to read (Mironov 2012).
+ */
+import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
+import type { Rational } from './rational.ts';
+
+/** One draw X with P[X = x] proportional to exp(−|x| / scale) over the integers (their algorithm 2). */
+export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bigint {
+  checkPositive(scale, 'scale');
+  const { numerator: t, denominator: s } = scale;
+  for (;;) {
+    const u = uniformBelow(t, random);
+    if (!bernoulliExp(u, t, random)) continue;
+    let v = 0n;
+    while (bernoulliExpOne(random)) v++;
+    const magnitude = (u + t * v) / s;
+    const negative = (uniform32(random) & 1) === 1;
+    // Zero has one sign only: kept twice, it would be twice as likely as it should be.
+    if (negative && magnitude === 0n) continue;
+    return negative ? -magnitude : magnitude;
+  }
+}
+
+/** One draw X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (their algorithm 3). */
+export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSource): bigint {
+  checkPositive(sigmaSquared, 'sigmaSquared');
+  const { numerator: n, denominator: d } = sigmaSquared;
+  const t = squareRoot(n / d) + 1n;
+  const laplace = { numerator: t, denominator: 1n };
+  const dt = d * t;
+  const denominator = 2n * n * dt * t;
+  for (;;) {
+    const y = sampleDiscreteLaplace(laplace, random);
+    // (|y| − σ²/t)² / (2σ²) over one denominator.
+    const distance = (y < 0n ? -y : y) * dt - n;
+    if (bernoulliExp(distance * distance, denominator, random)) return y;
+  }
+}
+
+/** True with probability exp(−numerator / denominator) (their algorithm 1). */
+export function bernoulliExp(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
+  while (numerator > denominator) {
+    if (!bernoulliExpOne(random)) return false;
+    numerator -= denominator;
+  }
+  for (let k = 1n; ; k++) {
+    if (!bernoulli(numerator, denominator * k, random)) return (k & 1n) === 1n;
+  }
+}
+
+/** The same for exp(−1), most often needed by far: small numbers do. Its first trial, of 1 / 1, always succeeds. */
+function bernoulliExpOne(random: RandomSource): boolean {
+  for (let k = 2; ; k++) if (uniformBelow32(k, random) !== 0) return (k & 1) === 1;
+}
+
+/**
+ * True with probability numerator / denominator (at most 1): a uniform number in [0, 1) is compared with the
+ * fraction 32 binary digits at a time, and further digits are drawn only while they agree.
+ */
+function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
+  if (numerator >= denominator) return true;
+  for (;;) {
+    const scaled = numerator << 32n;
+    const digits = Number(scaled / denominator);
+    const drawn = uniform32(random);
+    if (drawn !== digits) return drawn < digits;
+    numerator = scaled % denominator;
+  }
+}
+
+/** The whole part of a square root: Newton's method from above. */
+function squareRoot(n: bigint): bigint {
+  if (n < 2n) return n;
+  let root = 1n << BigInt((n.toString(2).length + 1) >> 1);
+  for (;;) {
+    const next = (root + n / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+function checkPositive({ numerator, denominator }: Rational, name: string): void {
+  if (numerator > 0n && denominator > 0n) return;
+  throw new RangeError(`${name} must have a numerator and a denominator above 0`);
+}

@@ -1,0 +1,192 @@
+/** How wide the noise must be for a promise of (ε, δ)-differential privacy. */
+import type { PrivacyParams } from '@measurement-exchange/contract';
+import { erfc, erfcx, erfcxDrop, expMinusSquare } from './erfc.ts';
+import { exactRational, type Rational, roundedUp, toNumber } from './rational.ts';
+
+/** More noise than this serves nobody, and its square must still be a double. */
+const MAX_SIGMA = 1e100;
+
+/**
+ * Standard deviation of continuous Gaussian noise that gives (ε, δ) for the sensitivity, exactly: the
+ * analytic mechanism of Balle and Wang (2018).
+ */
+export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
+  checkGaussian(params);
+  checkSensitivity(sensitivity);
+  const enough = (sigma: number) => gaussianDelta(sigma, params.epsilon) <= params.delta;
+  let high = 1;
+  while (!enough(high)) {
+    high *= 2;
+    if (high > MAX_SIGMA) throw new RangeError('privacyParams ask for too much noise: raise them');
+  }
+  let low = high / 2;
+  while (enough(low)) low /= 2;
+  return sensitivity * leastEnough(low, high, enough);
+}
+
+/** The δ that continuous noise of this σ gives for ε and sensitivity 1: decreasing in σ. */
+function gaussianDelta(sigma: number, epsilon: number): number {
+  const low = (sigma * epsilon - 1 / (2 * sigma)) / Math.SQRT2;
+  return tailDifference(low, 1 / sigma / Math.SQRT2, 0);
+}
+
+/**
+ * (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2 with high = low + step ≥ 0. It is SF − e^ε SF of
+ * the papers: with exp(−low²) taken out of both terms e^ε cannot overflow, and what differs is not lost.
+ */
+function tailDifference(low: number, step: number, gap: number): number {
+  const factor = expMinusSquare(low);
+  if (low < -1) return (erfc(low) - (1 - gap) * erfcx(low + step) * factor) / 2;
+  return (factor * (erfcxDrop(low, step) + gap * erfcx(low + step))) / 2;
+}
+
+/**
+ * Standard deviation parameter σ of discrete Gaussian noise for (ε, δ): the analytic σ, raised where the
+ * discrete distribution needs more. It is the σ that `drawNoise` draws with.
+ */
+export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
+  return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
+}
+
+/** Calibrating costs some milliseconds, and a result draws many times from few calibrations. */
+const calibrations = new Map<string, Rational>();
+const MAX_CALIBRATIONS = 256;
+
+/** σ² of the discrete Gaussian as the fraction the sampler takes, rounded up. */
+export function discreteGaussianSigmaSquared(params: PrivacyParams, sensitivity: number | bigint): Rational {
+  const { epsilon, delta } = params;
+  const key = `${epsilon} ${delta} ${sensitivity}`;
+  let calibrated = calibrations.get(key);
+  if (calibrated === undefined) {
+    calibrated = calibrate(params, wholeSensitivity(sensitivity));
+    if (calibrations.size >= MAX_CALIBRATIONS) calibrations.clear();
+    calibrations.set(key, calibrated);
+  }
+  return calibrated;
+}
+
+function calibrate(params: PrivacyParams, sensitivity: number): Rational {
+  const enough = (sigma: number) => discreteGaussianDelta(sigma, params.epsilon, sensitivity) <= params.delta;
+  let sigma = gaussianSigma(params, sensitivity);
+  if (!enough(sigma)) {
+    let step = 2 ** -20;
+    while (!enough(sigma * (1 + step))) step *= 2;
+    sigma = leastEnough(sigma, sigma * (1 + step), enough);
+  }
+  // Four parts in 10^9 cover the error of δ, which falls at least as fast as σ rises. It need not fall at every
+  // single step, so what the rounding gives is checked again.
+  for (let variance = sigma * sigma * (1 + 4e-9); ; variance *= 1 + 1e-9) {
+    const rational = roundedUp(exactRational(variance));
+    if (enough(Math.sqrt(toNumber(rational)))) return rational;
+  }
+}
+
+/**
+ * From this σ on, and where the terms fall no faster than this rate, a sum over the integers is replaced by its
+ * Euler–Maclaurin expansion: the first term left out would move σ by less than a part in 10^10.
+ */
+const SMOOTH_SIGMA = 500;
+const SMOOTH_RATE = 1 / 20;
+
+/**
+ * The exact δ of discrete Gaussian noise at ε (Canonne, Kamath and Steinke 2020, theorem 7):
+ * P[Y > a] − e^ε P[Y > a + Δ] with a = εσ²/Δ − Δ/2. Written as one sum over y > a of
+ * P[Y = y] (1 − exp(−Δ(y − a)/σ²)), every term is positive and nothing cancels.
+ */
+export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
+  const variance = sigma * sigma;
+  const a = (epsilon * variance) / sensitivity - sensitivity / 2;
+  const rate = sensitivity / variance;
+  const smooth = sigma >= SMOOTH_SIGMA && rate <= SMOOTH_RATE;
+  const first = Math.floor(a) + 1;
+  const sum = smooth ? smoothSum(first, a, sigma, sensitivity) : directSum(first, a, sigma, rate);
+  return sum / totalWeight(sigma);
+}
+
+function directSum(first: number, a: number, sigma: number, rate: number): number {
+  let sum = 0;
+  for (let y = first; ; y++) {
+    const weight = Math.exp(-((y / sigma) ** 2) / 2);
+    sum += weight * -Math.expm1(-rate * (y - a));
+    if (y > 0 && weight <= sum * 1e-18) return sum;
+  }
+}
+
+/** ∫ g from `first` to infinity + g/2 − g′/12 there, g(y) = exp(−y²/2σ²) (1 − exp(−Δ(y − a)/σ²)). */
+function smoothSum(first: number, a: number, sigma: number, sensitivity: number): number {
+  const rate = sensitivity / (sigma * sigma);
+  const gap = -Math.expm1(-rate * (first - a));
+  const slope = (-first / (sigma * sigma)) * gap + rate * (1 - gap);
+  const low = first / sigma / Math.SQRT2;
+  const integral =
+    sigma * Math.sqrt(2 * Math.PI) * tailDifference(low, sensitivity / sigma / Math.SQRT2, gap);
+  return integral + expMinusSquare(low) * (gap / 2 - slope / 12);
+}
+
+/** Σ exp(−y²/2σ²) over the integers. From σ = 1 on by Poisson summation, where it takes three terms. */
+function totalWeight(sigma: number): number {
+  if (sigma >= 1) {
+    const q = Math.exp(-2 * Math.PI * Math.PI * sigma * sigma);
+    return sigma * Math.sqrt(2 * Math.PI) * (1 + 2 * q + 2 * q ** 4);
+  }
+  let sum = 1;
+  for (let y = 1; y <= SMALL_SIGMA_REACH; y++) sum += 2 * expMinusSquare(y / sigma / Math.SQRT2);
+  return sum;
+}
+
+/** Below σ = 2 nothing past this many integers weighs more than 1e-20. */
+const SMALL_SIGMA_REACH = 20;
+
+/** Variance of the discrete Gaussian of parameter σ, a little below σ² while σ is small. */
+export function discreteGaussianVariance(sigma: number): number {
+  // The difference is 8π²σ² exp(−2π²σ²) of it: 2e-32 at σ = 2.
+  if (sigma >= 2) return sigma * sigma;
+  let sum = 0;
+  for (let y = 1; y <= SMALL_SIGMA_REACH; y++) sum += 2 * y * y * expMinusSquare(y / sigma / Math.SQRT2);
+  return sum / totalWeight(sigma);
+}
+
+/** The scale sensitivity / ε of Laplace noise as the fraction the sampler takes, rounded up. */
+export function laplaceScale(params: PrivacyParams, sensitivity: number | bigint = 1): Rational {
+  checkEpsilon(params);
+  const { numerator, denominator } = exactRational(params.epsilon);
+  const whole = BigInt(wholeSensitivity(sensitivity));
+  return roundedUp({ numerator: whole * denominator, denominator: numerator });
+}
+
+/** Variance 2q/(1 − q)², q = exp(−1/scale), of the discrete Laplace (two-sided geometric) distribution. */
+export function discreteLaplaceVariance(scale: number): number {
+  return 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);
+}
+
+/** The least value in (low, high] that is enough, to a part in 10^12; `high` is enough and `low` is not. */
+function leastEnough(low: number, high: number, enough: (sigma: number) => boolean): number {
+  while (high - low > high * 1e-12) {
+    const middle = low + (high - low) / 2;
+    if (enough(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+function checkEpsilon({ epsilon }: PrivacyParams): void {
+  if (epsilon > 0 && Number.isFinite(epsilon)) return;
+  throw new RangeError('privacyParams.epsilon must be a finite number above 0');
+}
+
+function checkGaussian(params: PrivacyParams): void {
+  checkEpsilon(params);
+  if (params.delta > 0 && params.delta < 1) return;
+  throw new RangeError('privacyParams.delta must be above 0 and below 1 for Gaussian noise');
+}
+
+function checkSensitivity(sensitivity: number): void {
+  if (sensitivity > 0 && Number.isFinite(sensitivity)) return;
+  throw new RangeError('sensitivity must be a finite number above 0');
+}
+
+function wholeSensitivity(sensitivity: number | bigint): number {
+  const whole = Number(sensitivity);
+  if (whole > 0 && Number.isSafeInteger(whole)) return whole;
+  throw new RangeError('sensitivity must be a whole number above 0 and below 2^53: noise here is integer');
+}

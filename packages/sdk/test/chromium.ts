@@ -1,0 +1,83 @@
+/** A real browser out of an npm package: unpacked once per version, whoever comes first. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+
+const PACKAGE = dirname(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))));
+
+/**
+ * Not the package's own flags: those switch off the checks of origins, which are to be tested. Without a
+ * sandbox, because a container has no user namespaces for it and root may not have one; only our own pages
+ * are opened.
+ */
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+
+export async function launchChromium(): Promise<Browser> {
+  const directory = await unpacked();
+  const launch = (env: NodeJS.ProcessEnv) =>
+    chromium.launch({ executablePath: join(directory, 'chromium'), args: ARGS, env: stringsOf(env) });
+  // A machine without fonts gets those of the package.
+  const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(directory, 'fonts') };
+  const env = { ...process.env, ...fonts };
+  try {
+    return await launch(env);
+  } catch (error) {
+    if (!/shared librar/i.test(String(error))) throw error;
+    // The machine lacks libraries that Chromium needs: the package has them, too.
+    return launch({ ...env, LD_LIBRARY_PATH: join(directory, 'al2023', 'lib') });
+  }
+}
+
+/** Where Chromium is. Of several that come at once, one unpacks and the others wait for it. */
+async function unpacked(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
+  const final = join(tmpdir(), `mex-chromium-${version}-${process.getuid?.() ?? 0}`);
+  if (existsSync(final)) return final;
+  const lock = `${final}.lock`;
+  const isFirst = await mkdir(lock).then(
+    () => true,
+    () => false,
+  );
+  // It takes seconds. Whoever leaves the lock behind was killed, and then the next one does it all the same.
+  for (let i = 0; !isFirst && i < 300; i++) {
+    if (existsSync(final)) return final;
+    await setTimeout(100);
+  }
+  try {
+    await unpack(final);
+  } finally {
+    await rm(lock, { recursive: true, force: true });
+  }
+  return final;
+}
+
+/** Elsewhere first and moved as a whole, so that nobody finds half of it. */
+async function unpack(final: string): Promise<void> {
+  const directory = await mkdtemp(`${final}-`);
+  // The package unpacks into the temporary directory of its process.
+  const script = `
+    import { inflate } from '@sparticuz/chromium';
+    for (const name of ['chromium.br', 'fonts.tar.br', 'al2023.tar.br']) {
+      await inflate(${JSON.stringify(join(PACKAGE, 'bin'))} + '/' + name);
+    }`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: PACKAGE,
+    env: { ...process.env, TMPDIR: directory },
+  });
+  await rename(directory, final).catch(async (error) => {
+    await rm(directory, { recursive: true, force: true });
+    if (!existsSync(final)) throw error;
+  });
+}
+
+function stringsOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,24 @@
+import { expect } from 'vitest';
+import { ConsentError, type ConsentErrorCode } from '../src/crypto/errors.ts';
+
+/** The code of the ConsentError that this throws, or rejects with: nothing else will do. */
+export async function faultOf(run: () => unknown): Promise<ConsentErrorCode> {
+  return (await errorOf(run)).code;
+}
+
+export async function errorOf(run: () => unknown): Promise<ConsentError> {
+  const error = await Promise.resolve()
+    .then(run)
+    .then(
+      () => expect.fail('it did not fail'),
+      (thrown: unknown) => thrown,
+    );
+  if (!(error instanceof ConsentError)) throw error;
+  return error;
+}
+
+export function flipped(bytes: Uint8Array, bit: number): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  copy[bit >> 3]! ^= 1 << (bit & 7);
+  return copy;
+}

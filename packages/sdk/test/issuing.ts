@@ -1,0 +1,89 @@
+/** Certificates of every kind, also of those that nobody should issue. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import * as x509 from '@peculiar/x509';
+
+export const NOW = new Date('2027-01-15T12:00:00Z');
+export const YEAR_MS = 365 * 24 * 3600_000;
+export const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags;
+
+export interface Issued {
+  name: string;
+  keys: CryptoKeyPair;
+  der: Uint8Array;
+  pem: string;
+  /** In hexadecimal, absent where there is none. */
+  ski: string | undefined;
+}
+
+export interface Options {
+  name: string;
+  /** In place of the name, for one that has no form as text. */
+  subject?: x509.JsonName;
+  /** Absent: self-signed. */
+  by?: Issued | undefined;
+  keys?: CryptoKeyPair;
+  /** The name that is written for the issuer, where it is not the issuer's. */
+  issuerName?: string;
+  ca?: boolean | 'absent';
+  usages?: number | 'absent';
+  ski?: string | 'absent';
+  aki?: string | 'absent';
+  /** Years from now. */
+  from?: number;
+  until?: number;
+  extensions?: x509.Extension[];
+  algorithm?: { name: string; hash?: string; saltLength?: number };
+}
+
+export function generateKeys(algorithm: object = P256): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(algorithm as EcKeyGenParams, true, ['sign', 'verify']);
+}
+
+/** A root unless the options say otherwise. */
+export function root(name: string, options: Partial<Options> = {}): Promise<Issued> {
+  return issue({ name, ca: true, usages: keyCertSign | cRLSign, from: -1, until: 20, ...options });
+}
+
+/** A good certificate of a signer unless the options say otherwise. */
+export function leaf(by: Issued, options: Partial<Options> = {}): Promise<Issued> {
+  return issue({
+    name: 'CN=Streamly TV',
+    by,
+    ca: false,
+    usages: digitalSignature,
+    from: -1,
+    until: 10,
+    ...options,
+  });
+}
+
+async function issue(options: Options): Promise<Issued> {
+  const keys = options.keys ?? (await generateKeys());
+  const ski = options.ski ?? (await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)).keyId;
+  const aki = options.aki ?? options.by?.ski ?? (options.by === undefined ? ski : 'absent');
+  const { ca = 'absent', usages = 'absent', from = -1, until = 10, extensions = [] } = options;
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: options.subject ?? options.name,
+    issuer: options.issuerName ?? options.by?.name ?? options.name,
+    publicKey: keys.publicKey,
+    signingKey: (options.by?.keys ?? keys).privateKey,
+    signingAlgorithm: (options.algorithm ?? P256) as EcdsaParams,
+    notBefore: new Date(NOW.getTime() + from * YEAR_MS),
+    notAfter: new Date(NOW.getTime() + until * YEAR_MS),
+    extensions: [
+      ...(ca === 'absent' ? [] : [new x509.BasicConstraintsExtension(ca, undefined, true)]),
+      ...(usages === 'absent' ? [] : [new x509.KeyUsagesExtension(usages, true)]),
+      ...(ski === 'absent' ? [] : [new x509.SubjectKeyIdentifierExtension(ski)]),
+      ...(aki === 'absent' ? [] : [new x509.AuthorityKeyIdentifierExtension(aki)]),
+      ...extensions,
+    ],
+  });
+  return {
+    name: options.name,
+    keys,
+    der: new Uint8Array(certificate.rawData),
+    pem: certificate.toString('pem'),
+    ski: ski === 'absent' ? undefined : ski,
+  };
+}
