@@ -1,0 +1,226 @@
+/**
+ * Direct results: exact figures from the events, noise on each, and what that costs. Formulas of the public
+ * reference system; w is the width of the sampling interval as a 32-bit float.
+ */
+import { create } from '@bufbuild/protobuf';
+import { type PrivacyParams, specs } from '@measurement-exchange/contract';
+import { charge, drawNoise, type NoiseMechanism, type RandomSource, secureRandom } from '../privacy/index.ts';
+import { exactRational } from '../privacy/rational.ts';
+import type { EventQuery, Events } from './events.ts';
+import { addUnits, costInUnits, NOTHING } from './ledger/amounts.ts';
+import type { Charge } from './ledger.ts';
+import { capMillis } from './limits.ts';
+import type { Population } from './population.ts';
+import { Refuse } from './refuse.ts';
+import type { VerifiedRequisition } from './verify.ts';
+
+/** What a provider computes from, and how. */
+export interface Methodology {
+  events?: Events | undefined;
+  /** Needed for population measurements only. */
+  population?: Population | undefined;
+  /** Unless given: Gaussian where the consumer allows a delta above 0, else geometric (integer Laplace). */
+  noise?: NoiseMechanism | undefined;
+  /** Counts at most so many impressions of one person where the consumer asks for more; the result says so. */
+  maximumFrequencyPerUser?: number | undefined;
+}
+
+/** A methodology, and what one computation takes beside it. */
+export interface ComputeOptions extends Methodology {
+  random?: RandomSource;
+  signal?: AbortSignal;
+  onProgress?: (percent: number) => void;
+}
+
+/** One figure to be released: what one person can change in it, and the privacy it is given. */
+interface Release {
+  params: PrivacyParams;
+  mechanism: NoiseMechanism;
+  sensitivity: bigint;
+}
+
+/** Refuses what this provider does not offer, and what can never be computed; reads no events. */
+export function requireComputable(verified: VerifiedRequisition, methodology: Methodology): void {
+  const { spec, selection } = verified;
+  const { events, population, noise } = methodology;
+  if (selection.population) {
+    if (!population) throw new Refuse('DECLINED', 'This provider has no population figures.');
+    population.count(selection.population.filter);
+    return;
+  }
+  if (!events) throw new Refuse('DECLINED', 'This provider has population figures only.');
+  if (spec.measurementType === 'DURATION' && !events.hasDuration) {
+    throw new Refuse('DECLINED', 'This provider does not record watch durations.');
+  }
+  for (const { params } of releases(verified, methodology)) {
+    if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
+    throw new Refuse('DECLINED', 'This provider adds Gaussian noise, which needs a delta above 0.');
+  }
+  events.check(queryOf(verified));
+}
+
+/**
+ * What the result will cost: in full for each event group and each UTC day its collection interval touches.
+ * It follows from the specification alone.
+ */
+export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
+  const cost = releases(verified, methodology)
+    .map(({ mechanism, params, sensitivity }) => costInUnits(charge(mechanism, params, sensitivity)))
+    .reduce(addUnits, NOTHING);
+  return (verified.selection.events ?? []).flatMap(({ eventGroup, interval }) =>
+    daysOf(interval).map((day) => ({ eventGroup, day, cost })),
+  );
+}
+
+/** Computes a result with fresh noise. Call it once for a requisition: two draws on the same data leak. */
+export async function computeResult(
+  verified: VerifiedRequisition,
+  options: ComputeOptions,
+): Promise<{ result: specs.Measurement_Result; charges: Charge[] }> {
+  requireComputable(verified, options);
+  const figures = await computeFigures(verified, options);
+  return {
+    result: create(specs.Measurement_ResultSchema, figures),
+    charges: chargesFor(verified, options),
+  };
+}
+
+/** UTC days that `[start, end)` touches. */
+export function daysOf({ start, end }: { start: Date; end: Date }): string[] {
+  const days: string[] = [];
+  for (let day = Math.floor(start.getTime() / DAY_MS); day * DAY_MS < end.getTime(); day++) {
+    days.push(new Date(day * DAY_MS).toISOString().slice(0, 10));
+  }
+  return days;
+}
+const DAY_MS = 86_400_000;
+
+async function computeFigures(verified: VerifiedRequisition, options: ComputeOptions) {
+  const { spec, selection, vidSampling } = verified;
+  const { population, random = secureRandom, signal, onProgress } = options;
+  const events = options.events!;
+  const query: EventQuery = { ...queryOf(verified), signal, onProgress };
+  const [first, second] = releases(verified, options);
+  const noisy = (exact: bigint, { mechanism, params, sensitivity }: Release) => {
+    const value = exact + drawNoise(mechanism, params, sensitivity, random);
+    return value > 0n ? value : 0n;
+  };
+  const scaled = (exact: bigint, release: Release, maximum: bigint) =>
+    smaller(divideByWidth(noisy(exact, release), vidSampling.width), maximum);
+
+  switch (spec.measurementType) {
+    case 'REACH': {
+      const [reached] = await events.frequencies(query, 1);
+      return { reach: reachOf(scaled(reached!, first!, MAX_INT64), first!) };
+    }
+    case 'REACH_AND_FREQUENCY': {
+      const counts = await events.frequencies(query, spec.reachAndFrequency.maximumFrequency);
+      const reached = counts.reduce((sum, count) => sum + count, 0n);
+      return {
+        reach: reachOf(scaled(reached, first!, MAX_INT64), first!),
+        frequency: {
+          relativeFrequencyDistribution: sharesOf(counts.map((count) => noisy(count, second!))),
+          noiseMechanism: NOISE[second!.mechanism],
+          methodology: { case: 'deterministicDistribution', value: {} },
+        },
+      } as const;
+    }
+    case 'IMPRESSION': {
+      const maximum = Number(first!.sensitivity);
+      const impressions = await events.impressions(query, maximum);
+      const overridden = maximum !== spec.impression.maximumFrequencyPerUser;
+      return {
+        impression: {
+          value: scaled(impressions, first!, MAX_INT64),
+          noiseMechanism: NOISE[first!.mechanism],
+          methodology: {
+            case: 'deterministicCount',
+            value: overridden ? { customMaximumFrequencyPerUser: maximum } : {},
+          },
+        },
+      } as const;
+    }
+    case 'DURATION': {
+      const watched = await events.watchDurationMillis(query, first!.sensitivity);
+      const millis = scaled(watched, first!, MAX_DURATION_MS);
+      return {
+        watchDuration: {
+          value: { seconds: millis / 1000n, nanos: Number(millis % 1000n) * 1_000_000 },
+          noiseMechanism: NOISE[first!.mechanism],
+          methodology: { case: 'deterministicSum', value: {} },
+        },
+      } as const;
+    }
+    case 'POPULATION':
+      // Exact: it counts the model's virtual people, whatever they did.
+      return {
+        population: {
+          value: population!.count(selection.population?.filter),
+          methodology: { case: 'deterministicCount', value: {} },
+        },
+      } as const;
+  }
+}
+
+/**
+ * In the order in which they are released. One person is in one frequency bin, so that adding or removing
+ * that person changes each bin by one at most, and one bin only.
+ */
+function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
+  // That the parameters are there has been verified.
+  const release = (params: PrivacyParams | undefined, sensitivity = 1n): Release => ({
+    params: params!,
+    mechanism: methodology.noise ?? (params!.delta > 0 ? 'DISCRETE_GAUSSIAN' : 'GEOMETRIC'),
+    sensitivity,
+  });
+  switch (spec.measurementType) {
+    case 'REACH':
+      return [release(spec.reach.privacyParams)];
+    case 'REACH_AND_FREQUENCY': {
+      const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
+      return [release(reachPrivacyParams), release(frequencyPrivacyParams)];
+    }
+    case 'IMPRESSION': {
+      const { maximumFrequencyPerUser: asked } = spec.impression;
+      const maximum = Math.min(asked, methodology.maximumFrequencyPerUser ?? asked);
+      return [release(spec.impression.privacyParams, BigInt(maximum))];
+    }
+    case 'DURATION':
+      return [release(spec.duration.privacyParams, capMillis(spec.duration.maximumWatchDurationPerUser!))];
+    case 'POPULATION':
+      return [];
+  }
+}
+
+function queryOf({ selection, vidSampling }: VerifiedRequisition): EventQuery {
+  return { eventGroups: selection.events ?? [], vidSampling };
+}
+
+const NOISE = specs.ProtocolConfig_NoiseMechanism;
+const MAX_INT64 = 2n ** 63n - 1n;
+/** A protobuf Duration spans 10,000 years. */
+const MAX_DURATION_MS = 315_576_000_000_000n;
+
+function reachOf(value: bigint, { mechanism }: Release) {
+  return {
+    value,
+    noiseMechanism: NOISE[mechanism],
+    methodology: { case: 'deterministicCountDistinct', value: {} },
+  } as const;
+}
+
+/** The share of each frequency; nothing at all where the noise left nothing. */
+function sharesOf(counts: bigint[]): Record<string, number> {
+  const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
+  return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));
+}
+
+/** Rounded down, exactly: a 32-bit float is a whole number over a power of two. */
+function divideByWidth(value: bigint, width: number): bigint {
+  const { numerator, denominator } = exactRational(Math.fround(width));
+  return (value * denominator) / numerator;
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,294 @@
+/** Every figure against a count in plain JavaScript over the same rows. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EventFiles, eventFiles } from '../../test/eventFiles.ts';
+import { isSampled, sampleBucket } from '../privacy/vidSampling.ts';
+import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
+import { InvalidQuery } from './filter/index.ts';
+
+const ROWS = 100_000;
+const RANDOM_ROWS = `
+  SELECT CASE WHEN hash(range, 0) % 50 = 0 THEN NULL ELSE (hash(range, 1) % 30000)::BIGINT - 5000 END AS vid,
+    TIMESTAMP '2024-01-01' + INTERVAL (hash(range, 2) % 864000) SECOND AS timestamp,
+    'group-' || (hash(range, 3) % 3) AS event_group,
+    CASE hash(range, 4) % 3 WHEN 0 THEN 'F' WHEN 1 THEN 'M' END AS gender,
+    (hash(range, 5) % 90)::SMALLINT AS age,
+    CASE hash(range, 6) % 20 WHEN 0 THEN NULL WHEN 1 THEN -5.0 WHEN 2 THEN 'NaN'::DOUBLE
+      ELSE (hash(range, 7) % 60000) / 1000.0 END AS duration
+  FROM range(${ROWS})`;
+
+interface Row {
+  vid: bigint | null;
+  timestamp: Date;
+  event_group: string;
+  gender: string | null;
+  age: number;
+  duration: number | null;
+}
+
+let files: EventFiles;
+let rows: Row[];
+let parquet: Events;
+let csv: Events;
+const warnings: string[] = [];
+
+beforeAll(async () => {
+  files = await eventFiles();
+  const file = await files.write('events.parquet', RANDOM_ROWS);
+  rows = (await files.rows(`FROM '${file}'`)) as unknown as Row[];
+  await files.write('events.csv', `FROM '${file}'`);
+  parquet = await openEvents({ files: file, onWarning: (message) => warnings.push(message) });
+  csv = await openEvents({ files: files.path('events.csv'), threads: 1 });
+});
+afterAll(async () => {
+  await parquet?.close();
+  await csv?.close();
+  await files?.remove();
+});
+
+const day = (n: number) => new Date(Date.UTC(2024, 0, n));
+const WHOLE = { start: day(1), end: day(11) };
+const group = (n: number, filter?: string, interval = WHOLE): EventGroupSelection => ({
+  reference: `group-${n}`,
+  interval,
+  ...(filter !== undefined && { filter }),
+});
+const queryOf = (eventGroups: EventGroupSelection[], width = 1, start = 0): EventQuery => ({
+  eventGroups,
+  vidSampling: { start, width },
+});
+
+/** The events of a selection, by person: what the engine should find, with the filter written out by hand. */
+function byPerson(query: EventQuery, filter: (row: Row) => boolean = () => true): Map<bigint, Row[]> {
+  const people = new Map<bigint, Row[]>();
+  for (const row of rows) {
+    const { vid } = row;
+    const selected = query.eventGroups.some(
+      ({ reference, interval }) =>
+        row.event_group === reference && row.timestamp >= interval.start && row.timestamp < interval.end,
+    );
+    if (vid === null || !selected || !filter(row)) continue;
+    const { start, width } = query.vidSampling;
+    if (width < 1 && !isSampled(vid, { start, width })) continue;
+    people.set(vid, [...(people.get(vid) ?? []), row]);
+  }
+  return people;
+}
+
+function histogramOf(people: Map<bigint, Row[]>, maximum: number): bigint[] {
+  const histogram = new Array<bigint>(maximum).fill(0n);
+  for (const events of people.values()) histogram[Math.min(events.length, maximum) - 1]! += 1n;
+  return histogram;
+}
+
+const millisOf = ({ duration }: Row) =>
+  duration === null || !(duration > 0) ? 0 : Math.round(duration * 1000);
+const total = (values: number[]) => BigInt(values.reduce((sum, value) => sum + value, 0));
+
+describe.each([
+  ['Parquet', () => parquet],
+  ['CSV', () => csv],
+])('%s', (_title, events) => {
+  const query = queryOf([group(0), group(1, undefined, { start: day(3), end: day(5) })]);
+
+  it('counts people by frequency, the last bin for those with as many or more', async () => {
+    const people = byPerson(query);
+    expect(await events().frequencies(query, 4)).toEqual(histogramOf(people, 4));
+    expect(await events().frequencies(query, 1)).toEqual([BigInt(people.size)]);
+  });
+
+  it('sums impressions, capped for each person', async () => {
+    const counts = [...byPerson(query).values()].map((own) => own.length);
+    expect(await events().impressions(query, 2)).toBe(total(counts.map((count) => Math.min(count, 2))));
+    expect(await events().impressions(query, 2 ** 31 - 1)).toBe(total(counts));
+  });
+
+  it('sums whole milliseconds watched, capped for each person; missing and negative durations count nothing', async () => {
+    const watched = [...byPerson(query).values()].map((own) =>
+      own.reduce((sum, row) => sum + millisOf(row), 0),
+    );
+    const capped = total(watched.map((millis) => Math.min(millis, 45_000)));
+    expect(await events().watchDurationMillis(query, 45_000n)).toBe(capped);
+    expect(await events().watchDurationMillis(query, 2n ** 63n - 1n)).toBe(total(watched));
+  });
+
+  it('takes a filter, pushed down or evaluated, and both at once', async () => {
+    const filter = (row: Row) => row.gender === 'F' && String(row.age).includes('1');
+    const expected = histogramOf(byPerson(queryOf([group(0), group(2)]), filter), 3);
+    for (const text of [
+      "gender == 'F' && (age % 10 == 1 || age / 10 == 1)",
+      "gender == 'F' && string(age).contains('1')",
+      "(gender + string(age)).matches('^F.*1')",
+    ]) {
+      expect(await events().frequencies(queryOf([group(0, text), group(2, text)]), 3)).toEqual(expected);
+    }
+  });
+});
+
+describe('the selected events', () => {
+  it('may have a filter of their own for each event group, some pushed down and others evaluated', async () => {
+    const query = queryOf([group(0, "gender == 'F'"), group(1, "gender.matches('M')"), group(2, 'age < 10')]);
+    const filter = (row: Row) =>
+      row.event_group === 'group-0'
+        ? row.gender === 'F'
+        : row.event_group === 'group-1'
+          ? row.gender === 'M'
+          : row.age < 10;
+    expect(await parquet.frequencies(query, 5)).toEqual(histogramOf(byPerson(query, filter), 5));
+  });
+
+  it('are counted once where selections overlap', async () => {
+    const overlapping = [group(0), group(0, undefined, { start: day(2), end: day(4) }), group(0, 'age > 1')];
+    expect(await parquet.impressions(queryOf(overlapping), 1000)).toBe(
+      await parquet.impressions(queryOf([group(0)]), 1000),
+    );
+  });
+
+  it('start with the interval and end before its end', async () => {
+    const [first] = rows.filter((row) => row.event_group === 'group-0' && row.vid !== null);
+    const at = first!.timestamp;
+    const later = (ms: number) => new Date(at.getTime() + ms);
+    const count = (start: Date, end: Date) =>
+      parquet.impressions(queryOf([group(0, undefined, { start, end })]), 1000);
+    const there = rows.filter(
+      (row) => row.vid !== null && row.event_group === 'group-0' && row.timestamp.getTime() === at.getTime(),
+    ).length;
+    expect(await count(at, later(1))).toBe(BigInt(there));
+    expect(await count(later(-999), at)).toBe(0n);
+    expect(await count(later(1), later(1000))).toBe(0n);
+  });
+
+  it('are none where the event group is unknown, or there is no event group', async () => {
+    const unknown = [{ ...group(0), reference: "x' OR true --" }];
+    expect(await parquet.frequencies(queryOf(unknown), 2)).toEqual([0n, 0n]);
+    expect(await parquet.impressions(queryOf([]), 2)).toBe(0n);
+    expect(await parquet.watchDurationMillis(queryOf([]), 2n)).toBe(0n);
+  });
+
+  it('may be of very many event groups and filters in one statement', async () => {
+    const many = Array.from({ length: 2000 }, (_, i) => ({ ...group(0), reference: `group-${i}` }));
+    expect(await parquet.impressions(queryOf(many), 1000)).toBe(
+      await parquet.impressions(queryOf([group(0), group(1), group(2)]), 1000),
+    );
+    const ages = Array.from({ length: 90 }, (_, age) => group(1, `age == ${age}`));
+    expect(await parquet.impressions(queryOf(ages), 1000)).toBe(
+      await parquet.impressions(queryOf([group(1)]), 1000),
+    );
+  });
+
+  it('are left out without a VID, and their number is told', async () => {
+    const nameless = rows.filter((row) => row.vid === null && row.event_group === 'group-0').length;
+    warnings.length = 0;
+    await parquet.frequencies(queryOf([group(0)]), 3);
+    await parquet.impressions(queryOf([group(0)], 0.5), 3);
+    await parquet.watchDurationMillis(queryOf([group(0)]), 3n);
+    const warning = `${nameless} events have no VID and were left out.`;
+    expect(warnings).toEqual([warning, warning, warning]);
+  });
+});
+
+describe('sampling', () => {
+  it.each([
+    [0, 0.5],
+    [0.25, 0.5],
+    [0.9, 0.1],
+    [0.75, 0.5],
+    [0.1, 0.0001],
+    [1, 0.3],
+  ])('from %d on, %d wide takes the people that the public rule takes', async (start, width) => {
+    const query = queryOf([group(0), group(1), group(2)], width, start);
+    const people = byPerson(query);
+    expect(await parquet.frequencies(query, 8)).toEqual(histogramOf(people, 8));
+    const counts = [...people.values()].map((own) => own.length);
+    expect(await parquet.impressions(query, 3)).toBe(total(counts.map((count) => Math.min(count, 3))));
+    const watched = [...people.values()].map((own) => own.reduce((sum, row) => sum + millisOf(row), 0));
+    expect(await parquet.watchDurationMillis(query, 10_000n)).toBe(
+      total(watched.map((millis) => Math.min(millis, 10_000))),
+    );
+  });
+
+  it('hashes every 64-bit VID as the public rule does', async () => {
+    const edges = [
+      0n,
+      -1n,
+      1n,
+      2n ** 63n - 1n,
+      -(2n ** 63n),
+      -1_414_214n,
+      -1_414_215n,
+      2n ** 63n - 1_414_214n,
+    ];
+    const vids = [...edges.flatMap((vid) => [vid, vid + 1n, vid - 1n])].filter(
+      (vid) => BigInt.asIntN(64, vid) === vid,
+    );
+    const values = [...new Set(vids)].map((vid) => `((${vid})::BIGINT)`).join(', ');
+    const file = await files.write(
+      'edges.parquet',
+      `SELECT vid, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group FROM (
+         SELECT unnest([${values}]) AS vid
+         UNION SELECT (hash(range) >> 1)::BIGINT * (CASE WHEN range % 2 = 0 THEN 1 ELSE -1 END) FROM range(2000))`,
+    );
+    const all = (await files.rows(`SELECT vid FROM '${file}'`)).map(({ vid }) => vid as bigint);
+    const events = await openEvents({ files: file });
+    // Sixteenths: a VID in the wrong bucket is hardly ever in the right sixteenth.
+    for (let k = 0; k < 16; k++) {
+      const [count] = await events.frequencies(queryOf([group(0)], 1 / 16, k / 16), 1);
+      const inside = all.filter((vid) => isSampled(vid, { start: k / 16, width: 1 / 16 }));
+      expect(count).toBe(BigInt(inside.length));
+    }
+    // And one at a time at the edges.
+    for (const vid of new Set(vids)) {
+      const single = await openEvents({ files: await files.write('one.parquet', oneEvent(vid)), threads: 1 });
+      const start = sampleBucket(vid) / 0x7fffff;
+      const width = 2 ** -22;
+      expect(await single.frequencies(queryOf([group(0)], width, start), 1)).toEqual([
+        isSampled(vid, { start, width }) ? 1n : 0n,
+      ]);
+      await single.close();
+    }
+    await events.close();
+  });
+
+  const oneEvent = (vid: bigint) =>
+    `SELECT (${vid})::BIGINT AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group`;
+});
+
+describe('a query that can never be answered', () => {
+  it.each<[string, EventQuery]>([
+    ['an interval that ends where it starts', queryOf([group(0, undefined, { start: day(1), end: day(1) })])],
+    ['no time at all', queryOf([group(0, undefined, { start: new Date('x'), end: day(1) })])],
+    ['a width of 0', queryOf([group(0)], 0)],
+    ['a width above 1', queryOf([group(0)], 1.5)],
+    ['a start that is not a number', queryOf([group(0)], 1, Number.NaN)],
+    ['a filter on no attribute', queryOf([group(0, 'income > 3')])],
+    ['a filter on the VID', queryOf([group(0, 'vid == 3')])],
+  ])('is refused at once: %s', async (_title, query) => {
+    expect(() => parquet.check(query)).toThrow(InvalidQuery);
+    await expect(parquet.frequencies(query, 3)).rejects.toThrow(InvalidQuery);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 1e9])('is refused for a cap of %d', async (cap) => {
+    await expect(parquet.frequencies(queryOf([group(0)]), cap)).rejects.toThrow('maximumFrequency');
+    if (cap !== 1e9)
+      await expect(parquet.impressions(queryOf([group(0)]), cap)).rejects.toThrow('maximumPerUser');
+  });
+
+  it('is refused for a watch duration that no one may have', async () => {
+    await expect(parquet.watchDurationMillis(queryOf([group(0)]), 0n)).rejects.toThrow(InvalidQuery);
+    await expect(parquet.watchDurationMillis(queryOf([group(0)]), 2n ** 63n)).rejects.toThrow(InvalidQuery);
+  });
+
+  it('is refused when its filter takes too many steps over the values there are', async () => {
+    const file = await files.write(
+      'codes.parquet',
+      `SELECT range AS vid, range AS code, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group
+         FROM range(30000)`,
+    );
+    const events = await openEvents({ files: file });
+    // Each of the 30,000 could take 80,000 steps, and takes few.
+    const list = Array.from({ length: 500 }, (_, i) => i);
+    const never = list.slice(0, 40).map((i) => `x == ${i}`);
+    const filter = `[${list.join(', ')}].all(x, code < 0 && (${never.join(' || ')}))`;
+    await expect(events.impressions(queryOf([group(0, filter)]), 1)).rejects.toThrow('too many steps over');
+    await events.close();
+  });
+});

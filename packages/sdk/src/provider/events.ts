@@ -1,0 +1,190 @@
+/** Figures over a provider's own events in Parquet or CSV: exact, before any noise. */
+import { BIGINT } from '@duckdb/node-api';
+import { bucketRange } from '../privacy/vidSampling.ts';
+import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
+import { type Engine, localFiles, rowsOf, startEngine, type Watch } from './events/engine.ts';
+import { evaluate, evaluationsOf, joinOf, matchedSql } from './events/evaluation.ts';
+import { inRange, isEverybody, withBucket } from './events/sampling.ts';
+import { conditionOf, selectionsOf } from './events/selection.ts';
+import { type Source, sourceOf } from './events/source.ts';
+import { Parameters } from './events/sql.ts';
+import { type AttributeType, InvalidQuery } from './filter/index.ts';
+
+export type { ColumnNames } from './events/columns.ts';
+export { EventsUnavailable, type Watch } from './events/engine.ts';
+export type { AttributeType } from './filter/index.ts';
+
+/** Where the events are and how to read them. */
+export interface EventsConfig {
+  /** Paths on this machine; patterns such as `events/*.parquet` are allowed and looked up at each query. */
+  files: string | string[];
+  /** Default: by the first file's extension (`.csv`, `.tsv`, `.csv.gz` …), else Parquet. */
+  format?: 'parquet' | 'csv';
+  columns?: ColumnNames;
+  /** What the engine may hold in memory before it uses the disk. Default `512MB`. */
+  memoryLimit?: string;
+  /** Default: one a core. */
+  threads?: number;
+  /** Told of events that were left out, such as those without a VID. */
+  onWarning?(message: string): void;
+}
+
+/** Which events, of which people. Events of several event groups are taken together, each event once. */
+export interface EventQuery extends Watch {
+  eventGroups: EventGroupSelection[];
+  vidSampling: { start: number; width: number };
+}
+
+export interface EventGroupSelection {
+  /** The event group's reference in the events; one that no event has adds nothing. */
+  reference: string;
+  interval: { start: Date; end: Date };
+  /** CEL over the attributes; events for which it is not true, or fails, are left out. */
+  filter?: string;
+}
+
+/** A provider's events. Close it when done. */
+export interface Events {
+  /** What filters may use. */
+  readonly attributes: Readonly<Record<string, AttributeType>>;
+  readonly hasDuration: boolean;
+  /** Throws InvalidQuery (FilterError, UnknownAttribute) for a query that could never be answered. */
+  check(query: EventQuery): void;
+  /** How many people have 1, 2, … F events; the last is "F or more". */
+  frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
+  /** Events, at most `maximumPerUser` of one person. */
+  impressions(query: EventQuery, maximumPerUser: number): Promise<bigint>;
+  /** Milliseconds watched, at most `maximumMillisPerUser` of one person. */
+  watchDurationMillis(query: EventQuery, maximumMillisPerUser: bigint): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+/** Opens events in Parquet or CSV, and checks that the columns are there and of fitting types. */
+export async function openEvents(config: EventsConfig): Promise<Events> {
+  const files = localFiles(config.files);
+  const engine = await startEngine({ files, memoryLimit: config.memoryLimit, threads: config.threads });
+  try {
+    const source = await sourceOf(engine, files, config);
+    return eventsOf(engine, source, resolveColumns(config.columns ?? {}, source.columns), config);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+function eventsOf(engine: Engine, source: Source, columns: Columns, config: EventsConfig): Events {
+  const attributes: Record<string, AttributeType> = Object.create(null);
+  for (const [name, { type }] of columns.attributes) attributes[name] = type;
+
+  /**
+   * One pass over the files: each sampled person with the number of `events` and, where `total` is given, its
+   * sum over them; then `figure` over these people. Events without a VID form one group of their own, which
+   * tells how many were left out.
+   */
+  async function scan(query: EventQuery, total: string | undefined, figure: Figure) {
+    const selections = selectionsOf(query, attributes);
+    const evaluations = evaluationsOf(selections);
+    const stage = stages(evaluations.length + 1, query.onProgress);
+    const watch = (i: number) => ({ signal: query.signal, onProgress: stage(i) });
+    return engine.use(watch(evaluations.length), async (connection) => {
+      for (const [i, evaluation] of evaluations.entries()) {
+        await evaluate(evaluation, connection, { engine, source, columns }, watch(i));
+      }
+      const parameters = new Parameters();
+      const from = `${source.from(parameters)}${joinOf(evaluations, columns)}`;
+      const conditions = selections.map((selection) => {
+        const evaluation = evaluations.find(({ rest }) => rest === selection.filter?.rest);
+        const matched = evaluation === undefined ? '' : ` AND ${matchedSql(evaluation)}`;
+        return `(${conditionOf(selection, columns, parameters)}${matched})`;
+      });
+      const events = `${from} WHERE ${conditions.join(' OR ') || 'false'}`;
+      const kept = total === undefined ? 'events' : 'events, total';
+      const sum = total === undefined ? '' : `, sum(${total}) AS total`;
+      const people = `(SELECT ${columns.vid} AS vid, count(*) AS events${sum} FROM ${events} GROUP BY ALL)`;
+      const range = bucketRange(query.vidSampling);
+      const sampled = isEverybody(range)
+        ? people
+        : `(SELECT vid, ${kept} FROM ${withBucket(people, kept)} WHERE vid IS NULL OR ${inRange(range)})`;
+      return rowsOf(connection, figure(sampled, parameters), parameters);
+    });
+  }
+
+  const warnOfMissing = (count: bigint | null) => {
+    if (count) config.onWarning?.(`${count} events have no VID and were left out.`);
+  };
+
+  async function cappedSum(query: EventQuery, total: string | undefined, cap: bigint): Promise<bigint> {
+    const each = total === undefined ? 'events' : 'total';
+    const [row] = await scan(
+      query,
+      total,
+      (people, parameters) =>
+        `SELECT sum(least(${each}, ${parameters.bind(cap, BIGINT)})) FILTER (WHERE vid IS NOT NULL),
+           sum(events) FILTER (WHERE vid IS NULL) FROM ${people}`,
+    );
+    const [sum, missing] = row as [bigint | null, bigint | null];
+    warnOfMissing(missing);
+    return sum ?? 0n;
+  }
+
+  return {
+    attributes,
+    hasDuration: columns.durationMillis !== undefined,
+    check: (query) => void selectionsOf(query, attributes),
+
+    async frequencies(query, maximumFrequency) {
+      requireWhole('maximumFrequency', maximumFrequency, MAX_FREQUENCY);
+      const histogram = new Array<bigint>(maximumFrequency).fill(0n);
+      const rows = await scan(query, undefined, (people, parameters) => {
+        const cap = parameters.bind(BigInt(maximumFrequency), BIGINT);
+        return `SELECT CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${cap}) END AS k, count(*), sum(events)
+          FROM ${people} GROUP BY k`;
+      });
+      for (const [k, users, events] of rows as [bigint, bigint, bigint][]) {
+        if (k === 0n) warnOfMissing(events);
+        else histogram[Number(k) - 1] = users;
+      }
+      return histogram;
+    },
+
+    async impressions(query, maximumPerUser) {
+      requireWhole('maximumPerUser', maximumPerUser, MAX_PER_USER);
+      return cappedSum(query, undefined, BigInt(maximumPerUser));
+    },
+
+    async watchDurationMillis(query, maximumMillisPerUser) {
+      if (columns.durationMillis === undefined) {
+        throw new InvalidQuery('These events have no duration: set columns.duration.');
+      }
+      if (maximumMillisPerUser < 1n || maximumMillisPerUser > MAX_MILLIS) {
+        throw new InvalidQuery(`maximumMillisPerUser must be 1 to ${MAX_MILLIS}.`);
+      }
+      return cappedSum(query, columns.durationMillis, maximumMillisPerUser);
+    },
+
+    close: () => engine.close(),
+  };
+}
+
+type Figure = (people: string, parameters: Parameters) => string;
+
+const MAX_FREQUENCY = 100_000;
+const MAX_PER_USER = 2 ** 31 - 1;
+const MAX_MILLIS = 2n ** 63n - 1n;
+
+function requireWhole(field: string, value: number, maximum: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= maximum) return;
+  throw new InvalidQuery(`${field} must be a whole number from 1 to ${maximum}.`);
+}
+
+/** Progress over several scans in a row, as one that only grows. */
+function stages(count: number, onProgress: Watch['onProgress']): (stage: number) => Watch['onProgress'] {
+  if (onProgress === undefined) return () => undefined;
+  let last = -1;
+  return (stage) => (percent) => {
+    const overall = (100 * stage + percent) / count;
+    if (overall <= last) return;
+    last = overall;
+    onProgress(overall);
+  };
+}

@@ -1,0 +1,257 @@
+/** Which column plays which part, checked against what the files hold, and how each is written in SQL. */
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  type DuckDBStructType,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBType,
+  DuckDBTypeId,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  UBIGINT,
+  VARCHAR,
+} from '@duckdb/node-api';
+import type { AttributeType } from '../filter/types.ts';
+import { type Parameters, quoteName, quoteText } from './sql.ts';
+
+export interface ColumnNames {
+  /** Virtual person ID, an integer. Default `vid`. */
+  vid?: string;
+  /** When the event happened. Default `timestamp`. A time without a zone is taken as UTC. */
+  timestamp?: string;
+  /** For a `timestamp` column of integers: what they count since 1970. */
+  timestampUnit?: 's' | 'ms' | 'us' | 'ns';
+  /** The event group's reference, `eventGroupReferenceId` on the exchange. Default `event_group`. */
+  eventGroup?: string;
+  /** Seconds watched, a number or an INTERVAL. Default `duration`, where there is such a column. */
+  duration?: string;
+  /**
+   * Columns that filters may use, or their names with their types: how the text of CSV is to be read, which
+   * is guessed otherwise. Default: every other column of a usable type.
+   */
+  attributes?: string[] | Record<string, AttributeType>;
+}
+
+export const DEFAULT_COLUMNS = {
+  vid: 'vid',
+  timestamp: 'timestamp',
+  eventGroup: 'event_group',
+  duration: 'duration',
+} as const;
+
+/** What the engine calls the types of attributes. */
+export const DUCKDB_TYPES = {
+  string: VARCHAR,
+  int: BIGINT,
+  uint: UBIGINT,
+  double: DOUBLE,
+  bool: BOOLEAN,
+  timestamp: TIMESTAMP,
+} as const satisfies Record<AttributeType, DuckDBType>;
+
+export interface Column {
+  name: string;
+  type: DuckDBType;
+}
+
+export interface Columns {
+  vid: string;
+  eventGroup: string;
+  /** `[start, end)` in the column's own type, so that the engine can skip parts of a file by it. */
+  within(interval: { start: Date; end: Date }, parameters: Parameters): string;
+  /** Whole milliseconds watched in one event, never NULL or negative. */
+  durationMillis: string | undefined;
+  attributes: Map<string, Attribute>;
+}
+
+export interface Attribute {
+  type: AttributeType;
+  sql: string;
+}
+
+export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
+  const find = (role: keyof ColumnNames, name: string): Column => {
+    const found = columns.find((column) => column.name === name);
+    if (found !== undefined) return found;
+    throw new Error(
+      `columns.${role}: the events have no column ${quoteName(name)}. They have ${listOf(columns)}.`,
+    );
+  };
+  const vid = find('vid', names.vid ?? DEFAULT_COLUMNS.vid);
+  const timestamp = find('timestamp', names.timestamp ?? DEFAULT_COLUMNS.timestamp);
+  const eventGroup = find('eventGroup', names.eventGroup ?? DEFAULT_COLUMNS.eventGroup);
+  const duration =
+    names.duration !== undefined
+      ? find('duration', names.duration)
+      : columns.find((column) => column.name === DEFAULT_COLUMNS.duration);
+  const taken = new Set([vid, timestamp, eventGroup, duration]);
+  const asked = names.attributes && new Map(attributesAsked(names.attributes));
+  const candidates = asked
+    ? [...asked.keys()].map((name) => find('attributes', name))
+    : columns.filter((column) => !taken.has(column));
+  return {
+    vid: vidSql(vid),
+    eventGroup: eventGroupSql(eventGroup),
+    within: timestampSql(timestamp, names.timestampUnit),
+    durationMillis: duration && durationSql(duration),
+    attributes: attributesOf(candidates, asked),
+  };
+}
+
+/** Names with the types that were given. */
+export function attributesAsked(
+  attributes: NonNullable<ColumnNames['attributes']>,
+): [name: string, type: AttributeType | undefined][] {
+  return Array.isArray(attributes) ? attributes.map((name) => [name, undefined]) : Object.entries(attributes);
+}
+
+const listOf = (columns: Column[]) => columns.map((c) => `${quoteName(c.name)} (${c.type})`).join(', ');
+
+function mismatch(role: keyof ColumnNames, column: Column, wanted: string): Error {
+  return new Error(`columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}.`);
+}
+
+const INTEGERS = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+]);
+const isInteger = ({ type }: Column) => INTEGERS.has(type.typeId) || type.typeId === DuckDBTypeId.UBIGINT;
+const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
+
+/** A 64-bit VID: an unsigned one beyond it fails the scan instead of meeting another person's. */
+function vidSql(column: Column): string {
+  if (!isInteger(column)) throw mismatch('vid', column, 'an integer column of at most 64 bits');
+  const name = quoteName(column.name);
+  return column.type.typeId === DuckDBTypeId.BIGINT ? name : cast(name, 'BIGINT');
+}
+
+function eventGroupSql(column: Column): string {
+  const name = quoteName(column.name);
+  if (column.type.typeId === DuckDBTypeId.VARCHAR) return name;
+  if (column.type.typeId === DuckDBTypeId.ENUM || isInteger(column)) return cast(name, 'VARCHAR');
+  throw mismatch('eventGroup', column, 'text');
+}
+
+const PER_MILLISECOND = { s: [1n, 1000n], ms: [1n, 1n], us: [1000n, 1n], ns: [1_000_000n, 1n] } as const;
+
+function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Columns['within'] {
+  const name = quoteName(column.name);
+  const between = (expression: string, bind: (at: Date, parameters: Parameters) => string) => {
+    const within: Columns['within'] = ({ start, end }, parameters) =>
+      `${expression} >= ${bind(start, parameters)} AND ${expression} < ${bind(end, parameters)}`;
+    return within;
+  };
+  const micros = (at: Date) => BigInt(at.getTime()) * 1000n;
+  const naive = (at: Date, parameters: Parameters) =>
+    parameters.bind(new DuckDBTimestampValue(micros(at)), TIMESTAMP);
+  switch (column.type.typeId) {
+    case DuckDBTypeId.TIMESTAMP:
+      return between(name, naive);
+    case DuckDBTypeId.TIMESTAMP_TZ:
+      return between(name, (at, parameters) =>
+        parameters.bind(new DuckDBTimestampTZValue(micros(at)), TIMESTAMPTZ),
+      );
+    case DuckDBTypeId.DATE:
+    case DuckDBTypeId.TIMESTAMP_S:
+    case DuckDBTypeId.TIMESTAMP_MS:
+    case DuckDBTypeId.TIMESTAMP_NS:
+      return between(cast(name, 'TIMESTAMP'), naive);
+  }
+  if (!isInteger(column)) throw mismatch('timestamp', column, 'TIMESTAMP, TIMESTAMPTZ, DATE or an integer');
+  if (unit === undefined) {
+    throw new Error(
+      `columns.timestampUnit: ${quoteName(column.name)} is ${column.type}: say whether it counts s, ms, us or ns.`,
+    );
+  }
+  const [times, per] = PER_MILLISECOND[unit];
+  // Rounded up: for whole numbers t, t >= b is t >= ceil(b), and t < b is t < ceil(b).
+  const count = (at: Date) => ceilDivide(BigInt(at.getTime()) * times, per);
+  return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
+}
+
+function ceilDivide(a: bigint, b: bigint): bigint {
+  return a / b + (a > 0n && a % b !== 0n ? 1n : 0n);
+}
+
+/**
+ * Each event is rounded to whole milliseconds, so that a person's sum does not depend on the order of
+ * addition. A missing, negative or not-a-number duration counts as none. 2^53 ms is beyond any cap.
+ */
+function durationSql(column: Column): string {
+  const name = quoteName(column.name);
+  const clamp = (millis: string) =>
+    `CAST(round(least(greatest(coalesce(${millis}, 0), 0), 9007199254740992)) AS BIGINT)`;
+  if (column.type.typeId === DuckDBTypeId.INTERVAL) return clamp(`epoch_ms(${name})`);
+  const numeric =
+    isInteger(column) ||
+    [DuckDBTypeId.DOUBLE, DuckDBTypeId.FLOAT, DuckDBTypeId.DECIMAL].includes(column.type.typeId);
+  if (!numeric) throw mismatch('duration', column, 'a number of seconds or an INTERVAL');
+  const seconds = cast(name, 'DOUBLE');
+  return clamp(`CASE WHEN isnan(${seconds}) THEN 0 ELSE ${seconds} * 1000 END`);
+}
+
+function attributesOf(
+  columns: Column[],
+  asked: Map<string, AttributeType | undefined> | undefined,
+): Map<string, Attribute> {
+  const attributes = new Map<string, Attribute>();
+  const add = (name: string, sql: string, type: DuckDBType) => {
+    if (type.typeId === DuckDBTypeId.STRUCT) {
+      const { entryNames, entryTypes } = type as DuckDBStructType;
+      for (const [i, entry] of entryNames.entries()) {
+        add(`${name}.${entry}`, `struct_extract(${sql}, ${quoteText(entry)})`, entryTypes[i]!);
+      }
+      return;
+    }
+    const attribute = attributeOf(sql, type);
+    const wanted = asked?.get(name);
+    if (asked?.has(name) && (attribute === undefined || attribute.type !== (wanted ?? attribute.type))) {
+      throw mismatch('attributes', { name, type }, wanted ?? 'text, a boolean, a number, a date or a time');
+    }
+    if (attribute !== undefined && !attributes.has(name)) attributes.set(name, attribute);
+  };
+  // Plain columns first: one that is called "person.gender" wins over the field of a struct.
+  const isStruct = ({ type }: Column) => type.typeId === DuckDBTypeId.STRUCT;
+  for (const { name, type } of columns.toSorted((a, b) => Number(isStruct(a)) - Number(isStruct(b)))) {
+    add(name, quoteName(name), type);
+  }
+  return attributes;
+}
+
+function attributeOf(sql: string, type: DuckDBType): Attribute | undefined {
+  if (INTEGERS.has(type.typeId)) {
+    return { type: 'int', sql: type.typeId === DuckDBTypeId.BIGINT ? sql : cast(sql, 'BIGINT') };
+  }
+  switch (type.typeId) {
+    case DuckDBTypeId.VARCHAR:
+      return { type: 'string', sql };
+    case DuckDBTypeId.ENUM:
+      return { type: 'string', sql: cast(sql, 'VARCHAR') };
+    case DuckDBTypeId.BOOLEAN:
+      return { type: 'bool', sql };
+    case DuckDBTypeId.UBIGINT:
+      return { type: 'uint', sql };
+    case DuckDBTypeId.DOUBLE:
+      return { type: 'double', sql };
+    case DuckDBTypeId.FLOAT:
+    case DuckDBTypeId.DECIMAL:
+      return { type: 'double', sql: cast(sql, 'DOUBLE') };
+    case DuckDBTypeId.TIMESTAMP:
+      return { type: 'timestamp', sql };
+    case DuckDBTypeId.TIMESTAMP_TZ:
+    case DuckDBTypeId.DATE:
+    case DuckDBTypeId.TIMESTAMP_S:
+    case DuckDBTypeId.TIMESTAMP_MS:
+    case DuckDBTypeId.TIMESTAMP_NS:
+      return { type: 'timestamp', sql: cast(sql, 'TIMESTAMP') };
+    default:
+      return undefined;
+  }
+}

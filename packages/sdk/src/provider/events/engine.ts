@@ -1,0 +1,177 @@
+/** The embedded query engine: closed off from the network and from other files, cancellable, with progress. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type Parameters, quoteText } from './sql.ts';
+
+/** The events cannot be read now: a file is missing or broken, or the engine or disk is in trouble. */
+export class EventsUnavailable extends Error {
+  override name = 'EventsUnavailable';
+}
+
+/** How to follow a query and to stop it. */
+export interface Watch {
+  signal?: AbortSignal | undefined;
+  /** Called now and then with how much of the scan is done, 0 to 100. */
+  onProgress?: ((percent: number) => void) | undefined;
+}
+
+export interface Engine {
+  /** Lends a connection of its own to `work`; failures of the engine come out as EventsUnavailable. */
+  use<T>(watch: Watch, work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const POLL_MS = 100;
+/** Progress is kept only for a connection that asks for it. */
+const PROGRESS = ['enable_progress_bar = true', 'enable_progress_bar_print = false', 'progress_bar_time = 0'];
+
+export async function startEngine(options: {
+  files: string[];
+  memoryLimit?: string | undefined;
+  threads?: number | undefined;
+}): Promise<Engine> {
+  const scratch = await mkdtemp(join(tmpdir(), 'mex-events-')).catch((error: Error) => {
+    throw new EventsUnavailable(`No scratch folder in ${tmpdir()}: ${error.message}`, { cause: error });
+  });
+  const instance = await startInstance(options, scratch).catch(async (error: Error) => {
+    await rm(scratch, { recursive: true, force: true });
+    throw error;
+  });
+  const running = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  return {
+    use(watch, work) {
+      if (closing.signal.aborted) return Promise.reject(new EventsUnavailable('The events were closed.'));
+      const job = lend(instance, { ...watch, closing: closing.signal }, work);
+      running.add(job);
+      const done = () => running.delete(job);
+      job.then(done, done);
+      return job;
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      await Promise.allSettled(running);
+      instance.closeSync();
+      await rm(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startInstance(
+  options: { files: string[]; memoryLimit?: string | undefined; threads?: number | undefined },
+  scratch: string,
+): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(options.threads ?? availableParallelism()),
+    memory_limit: options.memoryLimit ?? '512MB',
+    temp_directory: scratch,
+    // Nothing is ever fetched: Parquet, CSV and time zones are built in.
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    preserve_insertion_order: 'false',
+  }).catch((error: Error) => {
+    throw new Error(
+      `The query engine does not start with memoryLimit and threads as given: ${error.message}`,
+    );
+  });
+  const connection = await instance.connect();
+  try {
+    for (const statement of confinement(options.files)) await connection.run(statement);
+  } finally {
+    connection.closeSync();
+  }
+  return instance;
+}
+
+/** From here on the engine reads the given files and folders and nothing else, and cannot be told otherwise. */
+function confinement(files: string[]): string[] {
+  const patterns = files.filter(isPattern);
+  const list = (paths: string[]) => `[${paths.map(quoteText).join(', ')}]`;
+  return [
+    "SET GLOBAL TimeZone = 'UTC'",
+    `SET GLOBAL allowed_paths = ${list(files.filter((file) => !isPattern(file)))}`,
+    `SET GLOBAL allowed_directories = ${list(patterns.map(folderOf))}`,
+    "SET GLOBAL allowed_configs = ['enable_progress_bar', 'enable_progress_bar_print', 'progress_bar_time']",
+    'SET GLOBAL enable_external_access = false',
+    'SET GLOBAL lock_configuration = true',
+  ];
+}
+
+const isPattern = (file: string) => /[*?[\]{}]/.test(file);
+const folderOf = (pattern: string) => dirname(`${pattern.slice(0, pattern.search(/[*?[\]{}]/))}x`);
+
+/** Absolute paths, patterns kept: what `files` means does not change with the working directory later. */
+export function localFiles(files: string | string[]): string[] {
+  const all = [files].flat();
+  if (all.length === 0) throw new Error('files must name at least one Parquet or CSV file.');
+  const remote = all.find((file) => /^[a-z][a-z0-9+.-]+:\/\//i.test(file));
+  if (remote !== undefined) throw new Error(`files must be on this machine, and ${remote} is not.`);
+  return all.map((file) => resolve(file));
+}
+
+async function lend<T>(
+  instance: DuckDBInstance,
+  watch: Watch & { closing: AbortSignal },
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  watch.signal?.throwIfAborted();
+  const stopped = () => watch.signal?.aborted || watch.closing.aborted;
+  const connection = await instance.connect().catch((error) => {
+    throw translate(error);
+  });
+  // Interrupting is repeated: an interrupt between two statements, or before the first, is lost.
+  const timer = setInterval(() => {
+    if (stopped()) connection.interrupt();
+    else if (watch.onProgress) report(connection, watch.onProgress);
+  }, POLL_MS);
+  const interrupt = () => connection.interrupt();
+  watch.signal?.addEventListener('abort', interrupt);
+  watch.closing.addEventListener('abort', interrupt);
+  try {
+    if (watch.onProgress) for (const setting of PROGRESS) await connection.run(`SET ${setting}`);
+    const result = await work(connection);
+    watch.signal?.throwIfAborted();
+    watch.onProgress?.(100);
+    return result;
+  } catch (error) {
+    watch.signal?.throwIfAborted();
+    if (watch.closing.aborted) throw new EventsUnavailable('The events were closed.', { cause: error });
+    throw translate(error);
+  } finally {
+    clearInterval(timer);
+    watch.signal?.removeEventListener('abort', interrupt);
+    watch.closing.removeEventListener('abort', interrupt);
+    connection.closeSync();
+  }
+}
+
+function report(connection: DuckDBConnection, onProgress: (percent: number) => void): void {
+  const { percentage } = connection.progress;
+  if (percentage >= 0) onProgress(Math.min(percentage, 100));
+}
+
+export async function rowsOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
+  const reader = await connection.runAndReadAll(sql, parameters.values, parameters.types);
+  return reader.getRows();
+}
+
+/** The rows of a statement as they come, some thousand at a time. */
+export async function* chunksOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
+  const result = await connection.stream(sql, parameters.values, parameters.types);
+  yield* result.yieldRows();
+}
+
+/**
+ * The engine throws plain Errors. Filters are checked before they reach it and cannot make it fail, so
+ * whatever it says is trouble of data, disk or engine, never of the query.
+ */
+function translate(error: unknown): unknown {
+  if (!(error instanceof Error) || error.constructor !== Error) return error;
+  // Its first line says what is wrong; the lines after it quote our SQL.
+  const reason = error.message.split('\n', 1)[0];
+  return new EventsUnavailable(`The events cannot be read: ${reason}`, { cause: error });
+}

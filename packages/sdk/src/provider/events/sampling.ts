@@ -1,0 +1,64 @@
+/** VID sampling inside the engine: FarmHash Fingerprint64 of the VID, in SQL, over people and not events. */
+import {
+  BUCKET_COUNT,
+  BUCKET_MASK,
+  type BucketRange,
+  FARMHASH_K2,
+  FARMHASH_MUL_8,
+  VID_SALT,
+} from '../../privacy/vidSampling.ts';
+
+const MASK32 = 0xffffffffn;
+const MASK64 = 0xffffffffffffffffn;
+const MUL_LOW = FARMHASH_MUL_8 & MASK32;
+const MUL_HIGH = FARMHASH_MUL_8 >> 32n;
+const MUL_BUCKET = FARMHASH_MUL_8 & BigInt(BUCKET_MASK);
+
+// The engine has no wrapping arithmetic: 64-bit overflow is an error there, and 128-bit products take ten
+// times as long (1.5 million VIDs: 1.7 s against 0.19 s on two cores). So overflow is avoided piece by piece.
+const u = (value: bigint) => `${value}::UBIGINT`;
+const low = (x: string) => `(${x} & ${u(MASK32)})`;
+const rotateRight = (x: string, n: bigint) =>
+  `((${x} >> ${n}) | ((${x} & ${u((1n << n) - 1n)}) << ${64n - n}))`;
+const add = (x: string, y: string) =>
+  `CASE WHEN ${x} > ${u(MASK64)} - ${y} THEN ${x} - (${u(MASK64)} - ${y}) - ${u(1n)} ELSE ${x} + ${y} END`;
+const timesMul = (x: string) => {
+  const product = `${low(x)} * ${u(MUL_LOW)}`;
+  const crossed = `${low(`(${low(x)} * ${u(MUL_HIGH)})`)} + ${low(`((${x} >> 32) * ${u(MUL_LOW)})`)}`;
+  return `((${low(`(((${product}) >> 32) + ${crossed})`)} << 32) | ${low(`(${product})`)})`;
+};
+
+/** The salted VID as an unsigned word, for every signed 64-bit vid. */
+const wrapsAbove = (1n << 63n) - VID_SALT;
+const word = `CASE
+  WHEN vid >= ${wrapsAbove} THEN ${u(1n << 63n)} + CAST(vid - ${wrapsAbove} AS UBIGINT)
+  WHEN vid >= -${VID_SALT} THEN CAST(vid + ${VID_SALT} AS UBIGINT)
+  ELSE ${u(MASK64)} - CAST(-(vid + ${VID_SALT + 1n}) AS UBIGINT) END`;
+
+/** Each intermediate value is a column of its own, so that it is computed once; names as in the closed form. */
+const STEPS = [
+  `${word} AS w`,
+  `w, ${add('w', u(FARMHASH_K2))} AS a, ${rotateRight('w', 37n)} AS w37`,
+  `w, a, ${timesMul('w37')} AS w37m, ${rotateRight('a', 25n)} AS a25`,
+  `a, w37m, ${add('a25', 'w')} AS a25w`,
+  `${add('w37m', 'a')} AS c, ${timesMul('a25w')} AS d`,
+  'd, xor(c, d) AS cd',
+  `d, ${timesMul('cd')} AS x`,
+  'xor(d, xor(x, x >> 47)) AS dx',
+  `${timesMul('dx')} AS y`,
+  // Of the last product only the low 23 bits are wanted.
+  `CAST(((xor(y, y >> 47) & ${BUCKET_MASK}) * ${u(MUL_BUCKET)}) & ${BUCKET_MASK} AS INTEGER) AS bucket`,
+];
+
+/** `source`, a table with a column `vid` and the column `keep`, with the sampling `bucket` of each row. */
+export function withBucket(source: string, keep: string): string {
+  return STEPS.reduce((from, columns) => `(SELECT vid, ${keep}, ${columns} FROM ${from})`, source);
+}
+
+/** Whether every bucket is in the sample, and no VID need be hashed. */
+export const isEverybody = ({ from, to }: BucketRange) => from === 0 && to === BUCKET_COUNT;
+
+/** Whether `bucket` is in the sample. */
+export function inRange({ from, to, wrapTo }: BucketRange): string {
+  return `((bucket >= ${from} AND bucket < ${to}) OR bucket < ${wrapTo})`;
+}

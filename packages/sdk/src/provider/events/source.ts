@@ -1,0 +1,47 @@
+/** The files as a table. */
+import { DuckDBListValue, type DuckDBType, LIST, VARCHAR } from '@duckdb/node-api';
+import { attributesAsked, type Column, type ColumnNames, DEFAULT_COLUMNS, DUCKDB_TYPES } from './columns.ts';
+import type { Engine } from './engine.ts';
+import { Parameters, quoteText } from './sql.ts';
+
+export interface Source {
+  columns: Column[];
+  /** The table, to stand after FROM. The file list is bound: patterns are looked up at each query. */
+  from(parameters: Parameters): string;
+}
+
+export async function sourceOf(
+  engine: Engine,
+  files: string[],
+  { format, columns: names }: { format?: 'parquet' | 'csv'; columns?: ColumnNames },
+): Promise<Source> {
+  const isCsv = format === undefined ? /\.(csv|tsv)(\.gz|\.zst)?$/i.test(files[0]!) : format === 'csv';
+  const bindFiles = (parameters: Parameters) => parameters.bind(new DuckDBListValue(files), LIST(VARCHAR));
+  if (!isCsv) {
+    const from: Source['from'] = (parameters) => `read_parquet(${bindFiles(parameters)})`;
+    return { columns: await columnsOf(engine, from), from };
+  }
+  const guessed = await columnsOf(
+    engine,
+    (parameters) => `read_csv(${bindFiles(parameters)}, header = true)`,
+  );
+  // References are text, also where they look like numbers: 007 is not 7.
+  const told = new Map<string, DuckDBType>([[names?.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
+  for (const [name, type] of attributesAsked(names?.attributes ?? []))
+    if (type) told.set(name, DUCKDB_TYPES[type]);
+  const columns = guessed.map(({ name, type }) => ({ name, type: told.get(name) ?? type }));
+  // What was guessed from the text stays as it is, also when files are added.
+  const types = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(String(type))}`).join(', ');
+  const from: Source['from'] = (parameters) =>
+    `read_csv(${bindFiles(parameters)}, header = true, types = {${types}})`;
+  return { columns, from };
+}
+
+function columnsOf(engine: Engine, from: Source['from']): Promise<Column[]> {
+  return engine.use({}, async (connection) => {
+    const parameters = new Parameters();
+    const sql = `SELECT * FROM ${from(parameters)} LIMIT 0`;
+    const result = await connection.run(sql, parameters.values, parameters.types);
+    return result.columnNames().map((name, i) => ({ name, type: result.columnType(i) }));
+  });
+}

@@ -1,0 +1,77 @@
+/** The parsed filter as a tree, with attributes as identifiers of their own. */
+import type { parse } from '@bufbuild/cel';
+
+export type Parsed = ReturnType<typeof parse>;
+export type Expr = Parsed['expr'];
+export type Kind<C extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: C }>['value'];
+
+/** Names no filter can spell, so that an attribute is never taken for a macro's variable. */
+const VALUE = '@value:';
+const PRESENT = '@present:';
+export const valueKey = (attribute: string) => VALUE + attribute;
+export const presentKey = (attribute: string) => PRESENT + attribute;
+
+/** What a resolved identifier stands for: an attribute's value, or whether it is present. */
+export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
+  return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;
+}
+
+function attributeNamed(identifier: string): { name: string; present: boolean } | undefined {
+  if (identifier.startsWith(VALUE)) return { name: identifier.slice(VALUE.length), present: false };
+  if (identifier.startsWith(PRESENT)) return { name: identifier.slice(PRESENT.length), present: true };
+  return undefined;
+}
+
+export function* identifiersIn(expr: Expr): Generator<string> {
+  if (expr.exprKind.case === 'identExpr') yield expr.exprKind.value.name;
+  for (const child of childrenOf(expr)) yield* identifiersIn(child);
+}
+
+export function attributesIn(expr: Expr): string[] {
+  return [...identifiersIn(expr)].flatMap((identifier) => attributeNamed(identifier)?.name ?? []);
+}
+
+export const usesAttributes = (expr: Expr) =>
+  identifiersIn(expr).some((name) => attributeNamed(name) !== undefined);
+
+function childrenOf({ exprKind }: Expr): Expr[] {
+  switch (exprKind.case) {
+    case 'selectExpr':
+      return [exprKind.value.operand!];
+    case 'callExpr':
+      return exprKind.value.target ? [exprKind.value.target, ...exprKind.value.args] : exprKind.value.args;
+    case 'listExpr':
+      return exprKind.value.elements;
+    case 'structExpr':
+      return exprKind.value.entries.flatMap(({ keyKind, value }) =>
+        keyKind.case === 'mapKey' ? [keyKind.value, value!] : [value!],
+      );
+    case 'comprehensionExpr': {
+      const { iterRange, accuInit, loopCondition, loopStep, result } = exprKind.value;
+      return [iterRange!, accuInit!, loopCondition!, loopStep!, result!];
+    }
+    default:
+      return [];
+  }
+}
+
+/** a && b is true exactly when a is true and b is true: the parts may be tested one by one. */
+export function conjunctsOf(expr: Expr): Expr[] {
+  if (expr.exprKind.case !== 'callExpr' || expr.exprKind.value.function !== '_&&_') return [expr];
+  return expr.exprKind.value.args.flatMap(conjunctsOf);
+}
+
+/** ["a", "b"] for `a.b`. */
+export function pathOf({ operand, field }: Kind<'selectExpr'>): string[] | undefined {
+  switch (operand?.exprKind.case) {
+    case 'identExpr':
+      return [operand.exprKind.value.name, field];
+    case 'selectExpr': {
+      if (operand.exprKind.value.testOnly) return undefined;
+      const path = pathOf(operand.exprKind.value);
+      return path && [...path, field];
+    }
+    default:
+      return undefined;
+  }
+}

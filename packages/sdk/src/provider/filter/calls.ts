@@ -1,0 +1,117 @@
+/** What the operators and functions of a filter take, and what they give. */
+import { CelScalar, type CelType, isCelError, plan } from '@bufbuild/cel';
+import { type Expr, identifiersIn } from './ast.ts';
+import { common, describe, fits, isBool, isDyn, isNumber, mixed, spelled } from './celTypes.ts';
+import type { Checked, Fail } from './check.ts';
+import { compilePattern, environment, OVERLOADS } from './environment.ts';
+
+interface Call {
+  expr: Expr;
+  name: string;
+  target: Checked | undefined;
+  args: Checked[];
+  /** Of the macros around it. */
+  variables: ReadonlyMap<string, CelType>;
+}
+
+const { BOOL, DYN, INT } = CelScalar;
+
+/** The type of a call; throws where the arguments do not fit. */
+export function resultType(call: Call, fail: Fail): CelType {
+  const { expr, name } = call;
+  const types = call.args.map((arg) => arg.type);
+  const [a, b, c] = types as [CelType, CelType, CelType];
+  const wrong = (message: string) => fail(expr, message);
+  switch (name) {
+    case '_&&_':
+    case '_||_':
+    case '!_': {
+      const odd = types.find((type) => !isBool(type));
+      if (odd === undefined) return BOOL;
+      throw wrong(`${spelled(name)} needs true or false, and this is ${describe(odd)}`);
+    }
+    case '@not_strictly_false':
+      return BOOL;
+    case '_?_:_':
+      if (!isBool(a)) throw wrong(`? needs true or false before it, and this is ${describe(a)}`);
+      if (fits(b, c)) return common([b, c]);
+      throw wrong(`? : needs one type on both sides, not ${describe(b)} and ${describe(c)}`);
+    case '_==_':
+    case '_!=_':
+      if (fits(a, b)) return BOOL;
+      throw wrong(mixed(name, a, b));
+    case '@in': {
+      if (isDyn(b)) return BOOL;
+      if (b.kind !== 'list' && b.kind !== 'map')
+        throw wrong(`in needs a list or a map, and this is ${describe(b)}`);
+      const element = b.kind === 'list' ? b.element : b.key;
+      if (fits(a, element)) return BOOL;
+      throw wrong(mixed(name, a, element));
+    }
+    case '_[_]':
+      if (a.kind === 'list' && fits(b, INT)) return a.element;
+      if (a.kind === 'map' && fits(b, a.key)) return a.value;
+      if (isDyn(a)) return DYN;
+      throw wrong(`[ ] cannot be used on ${describe(a)} with ${describe(b)}`);
+    case 'has':
+      throw wrong('has() takes a member, such as a.b; write a != null for a name');
+    default:
+      return overload(call, fail);
+  }
+}
+
+function overload(call: Call, fail: Fail): CelType {
+  const { expr, name, target, args } = call;
+  const named = OVERLOADS.get(name);
+  if (named === undefined) throw fail(expr, `There is no function ${spelled(name)}`);
+  const types = args.map((arg) => arg.type);
+  const fitting = named.filter(
+    (func) =>
+      (func.target === undefined) === (target === undefined) &&
+      (target === undefined || fits(target.type, func.target!)) &&
+      func.arguments.length === args.length &&
+      func.arguments.every((parameter, i) => fits(types[i]!, parameter)),
+  );
+  if (fitting.length === 0) {
+    if (/^_.+_$/.test(name)) throw fail(expr, mixed(name, types[0]!, types[1]!));
+    const on = target === undefined ? '' : `${describe(target.type)}.`;
+    throw fail(expr, `There is no ${on}${spelled(name)}(${types.map(describe).join(', ')})`);
+  }
+  if (name === '_+_') refuseGrowth(call, fail);
+  if (name === 'matches') checkPattern(call, fail);
+  if (CONVERSIONS.has(name)) checkConversion(call, fail);
+  return common(fitting.map((func) => func.result));
+}
+
+/** Joining a macro's variable to something could double it with each nesting. Its accumulator grows by one. */
+function refuseGrowth({ expr, args, variables }: Call, fail: Fail): void {
+  if (args.every(({ type }) => isNumber(type))) return;
+  const { exprKind } = args[0]!.expr;
+  const isAccumulator = exprKind.case === 'identExpr' && /^@(?!value:)/.test(exprKind.value.name);
+  const joins = args.some((arg) => identifiersIn(arg.expr).some((name) => variables.has(name)));
+  if (joins && !isAccumulator) throw fail(expr, "+ on a macro's variable only adds numbers");
+}
+
+function checkPattern({ expr, args }: Call, fail: Fail): void {
+  const text = textOf(args[0]!.expr);
+  if (text === undefined) return;
+  try {
+    compilePattern(text);
+  } catch (error) {
+    throw fail(expr, `The pattern is not valid: ${(error as Error).message}`);
+  }
+}
+
+const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
+
+/** timestamp('2024-01-01') would fail for every event, and the filter pick none, which nobody wants. */
+function checkConversion({ expr, name, args }: Call, fail: Fail): void {
+  const text = textOf(args[0]!.expr);
+  if (text === undefined || !isCelError(plan(environment, expr)({}))) return;
+  throw fail(expr, `'${text.slice(0, 50)}' is not a ${name}`);
+}
+
+function textOf({ exprKind }: Expr): string | undefined {
+  if (exprKind.case !== 'constExpr' || exprKind.value.constantKind.case !== 'stringValue') return undefined;
+  return exprKind.value.constantKind.value;
+}

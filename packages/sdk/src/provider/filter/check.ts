@@ -1,0 +1,266 @@
+/**
+ * Name resolution and type checking of a parsed filter. CEL converts nothing silently: what would fail for
+ * every event is refused here, with its place. The limits keep a hostile filter from costing much.
+ */
+import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
+import { attributeOf, type Expr, type Kind, type Parsed, pathOf, presentKey, valueKey } from './ast.ts';
+import { resultType } from './calls.ts';
+import { common, describe, isBool, isDyn } from './celTypes.ts';
+import { type FilterError, UnknownAttribute } from './errors.ts';
+import { type AttributeType, CEL_TYPES } from './types.ts';
+
+const MAX_DEPTH = 100;
+const MAX_ELEMENTS = 1000;
+/** Steps of one evaluation: 1,000 list elements with 100 steps each. */
+const MAX_COST = 100_000;
+
+export interface Checked {
+  /** The expression with each attribute resolved, see `attributeOf`. */
+  expr: Expr;
+  type: CelType;
+  /** An upper bound of the steps one evaluation takes. */
+  cost: number;
+}
+
+export function checkFilter(parsed: Parsed, fail: Fail, attributes: Record<string, AttributeType>): Checked {
+  const checked = new Checker(fail, attributes).check(parsed.expr, { variables: new Map(), depth: 0 });
+  if (!isBool(checked.type)) {
+    throw fail(parsed.expr, `A filter must be true or false, and this is ${describe(checked.type)}`);
+  }
+  return checked;
+}
+
+/** Makes the error for a place in the filter. */
+export type Fail = (at: Expr, message: string, kind?: typeof FilterError) => FilterError;
+
+interface Scope {
+  /** Of macros: `x` in `list.exists(x, …)`, and the accumulators behind them. */
+  variables: ReadonlyMap<string, CelType>;
+  depth: number;
+}
+
+const { BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, TYPE, UINT } = CelScalar;
+const LIST = listType(DYN);
+const TYPE_NAMES = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'int',
+  'list',
+  'map',
+  'null_type',
+  'string',
+  'type',
+  'uint',
+]);
+
+class Checker {
+  private readonly fail: Fail;
+  private readonly attributes: Record<string, AttributeType>;
+  private elements = 0;
+
+  constructor(fail: Fail, attributes: Record<string, AttributeType>) {
+    this.fail = fail;
+    this.attributes = attributes;
+  }
+
+  check(expr: Expr, outer: Scope): Checked {
+    const scope = { ...outer, depth: outer.depth + 1 };
+    if (scope.depth > MAX_DEPTH) throw this.fail(expr, `A filter nests at most ${MAX_DEPTH} deep`);
+    const checked = this.checkKind(expr, scope);
+    if (checked.cost > MAX_COST) throw this.fail(expr, 'The filter takes too many steps: shorten its lists');
+    return checked;
+  }
+
+  private checkKind(expr: Expr, scope: Scope): Checked {
+    switch (expr.exprKind.case) {
+      case 'constExpr':
+        return { expr, type: this.constant(expr, expr.exprKind.value), cost: 1 };
+      case 'identExpr':
+        return this.identifier(expr, expr.exprKind.value.name, scope);
+      case 'selectExpr':
+        return this.select(expr, expr.exprKind.value, scope);
+      case 'callExpr':
+        return this.call(expr, expr.exprKind.value, scope);
+      case 'listExpr':
+        return this.list(expr, expr.exprKind.value, scope);
+      case 'structExpr':
+        return this.map(expr, expr.exprKind.value, scope);
+      case 'comprehensionExpr':
+        return this.comprehension(expr, expr.exprKind.value, scope);
+      default:
+        throw this.fail(expr, 'This expression is not supported');
+    }
+  }
+
+  private constant(expr: Expr, { constantKind }: Kind<'constExpr'>): CelType {
+    switch (constantKind.case) {
+      case 'boolValue':
+        return BOOL;
+      case 'int64Value':
+        if (BigInt.asIntN(64, constantKind.value) === constantKind.value) return INT;
+        throw this.fail(expr, `${constantKind.value} is beyond 64 bits`);
+      case 'uint64Value':
+        if (BigInt.asUintN(64, constantKind.value) === constantKind.value) return UINT;
+        throw this.fail(expr, `${constantKind.value}u is beyond 64 bits`);
+      case 'doubleValue':
+        return DOUBLE;
+      case 'stringValue':
+        return STRING;
+      case 'bytesValue':
+        return BYTES;
+      case 'nullValue':
+        return NULL;
+      default:
+        throw this.fail(expr, 'This constant is not supported');
+    }
+  }
+
+  private identifier(expr: Expr, name: string, scope: Scope): Checked {
+    const variable = scope.variables.get(name);
+    if (variable !== undefined) return { expr, type: variable, cost: 1 };
+    const attribute = this.attributes[name];
+    if (attribute !== undefined) return resolved(expr, valueKey(name), CEL_TYPES[attribute]);
+    if (TYPE_NAMES.has(name)) return { expr, type: TYPE, cost: 1 };
+    throw this.unknown(expr, name);
+  }
+
+  private unknown(expr: Expr, name: string): FilterError {
+    const names = Object.keys(this.attributes);
+    const known = names.length > 0 ? names.join(', ') : 'none';
+    return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, UnknownAttribute);
+  }
+
+  /** `a.b` is the attribute called "a.b" where there is one, else the member b of a map a. */
+  private select(expr: Expr, select: Kind<'selectExpr'>, scope: Scope): Checked {
+    const path = pathOf(select);
+    const isVariable = path !== undefined && scope.variables.has(path[0]!);
+    const name = path?.join('.');
+    const attribute = isVariable || name === undefined ? undefined : this.attributes[name];
+    if (attribute !== undefined) {
+      return select.testOnly
+        ? resolved(expr, presentKey(name!), BOOL)
+        : resolved(expr, valueKey(name!), CEL_TYPES[attribute]);
+    }
+    if (name !== undefined && !isVariable && this.attributes[path![0]!] === undefined) {
+      throw this.unknown(expr, name);
+    }
+    const operand = this.check(select.operand!, scope);
+    if (!isDyn(operand.type) && operand.type.kind !== 'map') {
+      throw this.fail(expr, `What is of type ${describe(operand.type)} has no member ${select.field}`);
+    }
+    const type = select.testOnly ? BOOL : operand.type.kind === 'map' ? operand.type.value : DYN;
+    const value = { ...select, operand: operand.expr };
+    return { expr: { ...expr, exprKind: { case: 'selectExpr', value } }, type, cost: operand.cost + 1 };
+  }
+
+  private call(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked {
+    const nullTest = this.nullTest(expr, call, scope);
+    if (nullTest !== undefined) return nullTest;
+    const target = call.target && this.check(call.target, scope);
+    const args = call.args.map((arg) => this.check(arg, scope));
+    const type = resultType(
+      { expr, name: call.function, target, args, variables: scope.variables },
+      this.fail,
+    );
+    const value = { ...call, args: args.map((arg) => arg.expr), ...(target && { target: target.expr }) };
+    const cost = args.reduce((sum, arg) => sum + arg.cost, 1 + (target?.cost ?? 0));
+    return { expr: { ...expr, exprKind: { case: 'callExpr', value } }, type, cost };
+  }
+
+  /** `attribute == null` asks whether it is absent; comparing an absent value as such would fail. */
+  private nullTest(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked | undefined {
+    if (call.function !== '_==_' && call.function !== '_!=_') return undefined;
+    const isNull = ({ exprKind }: Expr) =>
+      exprKind.case === 'constExpr' && exprKind.value.constantKind.case === 'nullValue';
+    const other = call.args.find((arg) => !isNull(arg));
+    if (other === undefined || !call.args.some(isNull)) return undefined;
+    const checked = this.check(other, scope);
+    const attribute = attributeOf(checked.expr);
+    if (attribute === undefined || attribute.present) {
+      if (isDyn(checked.type)) return undefined;
+      throw this.fail(expr, `What is of type ${describe(checked.type)} is never null`);
+    }
+    const present = resolved(other, presentKey(attribute.name), BOOL);
+    if (call.function === '_!=_') return present;
+    const value = { ...call, function: '!_', args: [present.expr] };
+    return { expr: { ...expr, exprKind: { case: 'callExpr', value } }, type: BOOL, cost: 2 };
+  }
+
+  private list(expr: Expr, list: Kind<'listExpr'>, scope: Scope): Checked {
+    this.countElements(expr, list.elements.length);
+    const elements = list.elements.map((element) => this.check(element, scope));
+    const value = { ...list, elements: elements.map((element) => element.expr) };
+    return {
+      expr: { ...expr, exprKind: { case: 'listExpr', value } },
+      type: listType(common(elements.map((element) => element.type))),
+      cost: elements.reduce((sum, element) => sum + element.cost, 1),
+    };
+  }
+
+  private map(expr: Expr, struct: Kind<'structExpr'>, scope: Scope): Checked {
+    if (struct.messageName !== '') throw this.fail(expr, 'A filter cannot build messages');
+    this.countElements(expr, struct.entries.length);
+    const checked = struct.entries.map((entry) => {
+      if (entry.keyKind.case !== 'mapKey') throw this.fail(expr, 'This map is not supported');
+      return { entry, key: this.check(entry.keyKind.value, scope), value: this.check(entry.value!, scope) };
+    });
+    const entries = checked.map(({ entry, key, value }) => ({
+      ...entry,
+      keyKind: { case: 'mapKey' as const, value: key.expr },
+      value: value.expr,
+    }));
+    return {
+      expr: { ...expr, exprKind: { case: 'structExpr', value: { ...struct, entries } } },
+      type: mapType(DYN, common(checked.map(({ value }) => value.type))),
+      cost: checked.reduce((sum, { key, value }) => sum + key.cost + value.cost, 1),
+    };
+  }
+
+  private countElements(expr: Expr, count: number): void {
+    this.elements += count;
+    if (this.elements <= MAX_ELEMENTS) return;
+    throw this.fail(expr, `The lists of a filter have at most ${MAX_ELEMENTS} elements together`);
+  }
+
+  /** What the macros all, exists, exists_one, filter and map become. */
+  private comprehension(expr: Expr, fold: Kind<'comprehensionExpr'>, scope: Scope): Checked {
+    const range = this.check(fold.iterRange!, scope);
+    const { type } = range;
+    if (!isDyn(type) && type.kind !== 'list' && type.kind !== 'map') {
+      throw this.fail(expr, `A macro goes over a list or a map, and this is ${describe(type)}`);
+    }
+    const start = this.check(fold.accuInit!, scope);
+    const accumulated = start.type.kind === 'list' ? LIST : start.type;
+    const item = type.kind === 'list' ? type.element : type.kind === 'map' ? type.key : DYN;
+    const within = (variables: [string, CelType][]) => ({
+      ...scope,
+      variables: new Map([...scope.variables, ...variables]),
+    });
+    const inner = within([
+      [fold.accuVar, accumulated],
+      [fold.iterVar, item],
+    ]);
+    const condition = this.check(fold.loopCondition!, inner);
+    const step = this.check(fold.loopStep!, inner);
+    const result = this.check(fold.result!, within([[fold.accuVar, accumulated]]));
+    const value = {
+      ...fold,
+      iterRange: range.expr,
+      accuInit: start.expr,
+      loopCondition: condition.expr,
+      loopStep: step.expr,
+      result: result.expr,
+    };
+    // No list grows beyond the elements that are written down, see refuseGrowth.
+    const turns =
+      range.expr.exprKind.case === 'listExpr' ? range.expr.exprKind.value.elements.length : MAX_ELEMENTS;
+    const cost = range.cost + start.cost + turns * (condition.cost + step.cost) + result.cost;
+    return { expr: { ...expr, exprKind: { case: 'comprehensionExpr', value } }, type: result.type, cost };
+  }
+}
+
+function resolved(expr: Expr, name: string, type: CelType): Checked {
+  const value = { $typeName: 'cel.expr.Expr.Ident' as const, name };
+  return { expr: { ...expr, exprKind: { case: 'identExpr', value } }, type, cost: 1 };
+}

@@ -1,0 +1,101 @@
+/** CEL as filters have it: the library's standard functions, with the few that differ from the CEL definition put right. */
+import { type CelEnv, type CelFunc, CelScalar, celEnv, celFunc, celMethod, celUint } from '@bufbuild/cel';
+import { create } from '@bufbuild/protobuf';
+import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
+import { RE2JS } from '@bufbuild/re2';
+import { sameType, TIMESTAMP } from './celTypes.ts';
+
+const { BOOL, DOUBLE, INT, STRING, UINT } = CelScalar;
+
+/** Strings are ordered by code point; JavaScript's own order is by UTF-16 unit and differs beyond U+FFFF. */
+function compareCodePoints(a: string, b: string): number {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
+  if (Number.isNaN(x) || Number.isNaN(y)) return a.length - b.length;
+  const isSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdfff;
+  return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
+}
+
+const ordering = (name: string, holds: (order: number) => boolean) =>
+  celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
+
+/** In UTC whatever the machine's time zone is. */
+const timePart = (name: string, part: (date: Date) => number) =>
+  celMethod(name, TIMESTAMP, [], INT, function () {
+    return BigInt(part(timestampDate(this.message as Timestamp)));
+  });
+
+const dayOfYear = (date: Date) =>
+  Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000);
+
+/** The library reads '', ' 5 ' and '0x10' as numbers, too. */
+function formed(text: string, form: RegExp): string {
+  if (form.test(text)) return text;
+  throw new Error('not a number');
+}
+
+function within64(value: bigint, wrap: (bits: number, value: bigint) => bigint): bigint {
+  if (wrap(64, value) === value) return value;
+  throw new Error('beyond 64 bits');
+}
+
+const MAX_PATTERN = 1000;
+const MAX_PATTERNS = 100;
+const patterns = new Map<string, RE2JS>();
+
+/** RE2: linear in the text, whatever the pattern. Throws for one that is not valid. */
+export function compilePattern(pattern: string): RE2JS {
+  const known = patterns.get(pattern);
+  if (known !== undefined) return known;
+  if (pattern.length > MAX_PATTERN) throw new Error(`a pattern has at most ${MAX_PATTERN} characters`);
+  const compiled = RE2JS.compile(pattern);
+  if (patterns.size >= MAX_PATTERNS) patterns.clear();
+  patterns.set(pattern, compiled);
+  return compiled;
+}
+
+export const environment: CelEnv = celEnv({
+  re2: { compile: compilePattern },
+  funcs: [
+    ordering('_<_', (order) => order < 0),
+    ordering('_<=_', (order) => order <= 0),
+    ordering('_>_', (order) => order > 0),
+    ordering('_>=_', (order) => order >= 0),
+    celFunc('int', [STRING], INT, (text) => within64(BigInt(formed(text, /^-?\d{1,19}$/)), BigInt.asIntN)),
+    celFunc('uint', [STRING], UINT, (text) =>
+      celUint(within64(BigInt(formed(text, /^\d{1,20}$/)), BigInt.asUintN)),
+    ),
+    celFunc('double', [STRING], DOUBLE, (text) =>
+      Number(formed(text, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i)),
+    ),
+    // The library takes a quotient above 2^63 for an overflow.
+    celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
+    // The library takes milliseconds.
+    celFunc('timestamp', [INT], TIMESTAMP, (seconds) => create(TimestampSchema, { seconds })),
+    timePart('getFullYear', (date) => date.getUTCFullYear()),
+    timePart('getMonth', (date) => date.getUTCMonth()),
+    timePart('getDate', (date) => date.getUTCDate()),
+    timePart('getDayOfMonth', (date) => date.getUTCDate() - 1),
+    timePart('getDayOfWeek', (date) => date.getUTCDay()),
+    timePart('getDayOfYear', dayOfYear),
+    timePart('getHours', (date) => date.getUTCHours()),
+    timePart('getMinutes', (date) => date.getUTCMinutes()),
+    timePart('getSeconds', (date) => date.getUTCSeconds()),
+    timePart('getMilliseconds', (date) => date.getUTCMilliseconds()),
+  ],
+});
+
+/** What a filter may call, by name, with the argument types. */
+export const OVERLOADS: ReadonlyMap<string, CelFunc[]> = Map.groupBy(
+  [...environment.funcs].filter((func) => !convertsSilently(func) && !takesTimeZone(func)),
+  (func) => func.name,
+);
+
+function convertsSilently({ name, arguments: [a, b] }: CelFunc): boolean {
+  return /^_[<>]=?_$/.test(name) && !sameType(a!, b!);
+}
+
+function takesTimeZone({ target, arguments: args }: CelFunc): boolean {
+  return target !== undefined && sameType(target, TIMESTAMP) && args.length > 0;
+}

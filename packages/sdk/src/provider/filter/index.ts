@@ -1,0 +1,112 @@
+/** Event filters in CEL over the attributes of events: checked, evaluated, and where they map, pushed down to SQL. */
+import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
+import { attributesIn, conjunctsOf, type Expr, presentKey, valueKey } from './ast.ts';
+import { checkFilter, type Fail } from './check.ts';
+import { environment } from './environment.ts';
+import { FilterError } from './errors.ts';
+import { type Sql, type SqlContext, toSql } from './sql.ts';
+import { type AttributeType, type AttributeValue, celValueOf } from './types.ts';
+
+export * from './errors.ts';
+export type { SqlContext } from './sql.ts';
+export type { AttributeType, AttributeValue } from './types.ts';
+
+/** A checked filter. */
+export interface Filter {
+  readonly expression: string;
+  /** The attributes it depends on. */
+  readonly attributes: readonly string[];
+  /** An upper bound of the steps that `matches` takes. */
+  readonly cost: number;
+  /** Whether the filter is true; where it fails (an absent attribute, an overflow), it is not. */
+  matches(values: Readonly<Record<string, AttributeValue>>): boolean;
+  /** What maps to SQL of equal meaning, and what is left to evaluate: an event matches when both hold. */
+  pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
+}
+
+const MAX_LENGTH = 32_768;
+
+/** Parses a CEL expression and checks it against the attributes. Throws FilterError or UnknownAttribute. */
+export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
+  const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
+  const { expr, cost } = checkFilter(...parsed(expression), known);
+  return filterOf(expression, conjunctsOf(expr), cost, known);
+}
+
+function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
+  if (expression.length > MAX_LENGTH) {
+    throw new FilterError(
+      `A filter has at most ${MAX_LENGTH} characters, and this one has ${expression.length}`,
+    );
+  }
+  if (!expression.isWellFormed()) throw new FilterError('The filter is not valid Unicode');
+  try {
+    const result = parse(expression);
+    const positions = result.sourceInfo?.positions ?? {};
+    return [
+      result,
+      (at, message, kind = FilterError) =>
+        new kind(message, positionOf(expression, positions[at.id.toString()] ?? 0)),
+    ];
+  } catch (error) {
+    throw notCel(error);
+  }
+}
+
+function notCel(error: unknown): FilterError {
+  if (error instanceof RangeError) return new FilterError('The filter nests too deep');
+  const message = (error as Error).message;
+  // "<input>:1:6: found x but expecting …", the rest being every token there is.
+  const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
+  const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
+  const reason = found === undefined ? message.slice(0, 200) : `unexpected ${found}`;
+  return new FilterError(`The filter is not valid CEL: ${reason}`, position);
+}
+
+function positionOf(expression: string, offset: number): { line: number; column: number } {
+  // The parser counts the space before an operator as its own.
+  const start = offset + /^\s*/.exec(expression.slice(offset))![0].length;
+  const lines = expression.slice(0, start).split('\n');
+  return { line: lines.length, column: lines.at(-1)!.length + 1 };
+}
+
+/** The filter whose parts must all be true. */
+function filterOf(
+  expression: string,
+  parts: Expr[],
+  cost: number,
+  attributes: Record<string, AttributeType>,
+): Filter {
+  const used = [...new Set(parts.flatMap(attributesIn))];
+  const tests = parts.map((part) => plan(environment, part));
+  return {
+    expression,
+    attributes: used,
+    cost,
+    matches(values) {
+      const bindings: Record<string, CelInput | CelError> = Object.create(null);
+      for (const name of used) {
+        const value = Object.hasOwn(values, name) ? values[name] : undefined;
+        bindings[valueKey(name)] = celValueOf(attributes[name]!, value);
+        bindings[presentKey(name)] = value !== null && value !== undefined;
+      }
+      return tests.every((test) => test(bindings as Record<string, CelInput>) === true);
+    },
+    pushDown() {
+      const mapped: Sql[] = [];
+      const left: Expr[] = [];
+      for (const part of parts) {
+        const sql = toSql(part, attributes);
+        if (sql?.type === 'bool') mapped.push(sql);
+        else left.push(part);
+      }
+      return {
+        sql:
+          mapped.length === 0
+            ? undefined
+            : (context) => mapped.map((sql) => sql.write(context)).join(' AND '),
+        rest: left.length === 0 ? undefined : filterOf(expression, left, cost, attributes),
+      };
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * A checked filter as SQL of equal meaning. CEL's error is SQL's NULL: both && and || absorb an error exactly
+ * where AND and OR absorb NULL, and an event for which the filter fails is left out like one for which it is
+ * false. Nothing written here can make the engine itself fail.
+ */
+import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
+import { isReflectMessage } from '@bufbuild/protobuf/reflect';
+import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { attributeOf, type Expr, usesAttributes } from './ast.ts';
+import { environment } from './environment.ts';
+import type { AttributeType } from './types.ts';
+
+export interface SqlContext {
+  attribute(name: string): string;
+  /** Binds a constant and gives its placeholder; a timestamp comes as microseconds since 1970. */
+  bind(value: string | bigint | number | boolean, type: AttributeType): string;
+}
+
+/** SQL of a value or condition; undefined where CEL has no exact counterpart in SQL. */
+export interface Sql {
+  type: AttributeType;
+  /** An attribute or a constant: short enough to be written more than once. */
+  atom?: true;
+  write(context: SqlContext): string;
+}
+
+export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sql | undefined {
+  const attribute = attributeOf(expr);
+  if (attribute?.present) {
+    return { type: 'bool', write: (context) => `(${context.attribute(attribute.name)} IS NOT NULL)` };
+  }
+  if (attribute !== undefined) {
+    const type = attributes[attribute.name]!;
+    return { type, atom: true, write: (context) => context.attribute(attribute.name) };
+  }
+  if (!usesAttributes(expr)) return constant(expr);
+  if (expr.exprKind.case !== 'callExpr') return undefined;
+  const { function: name, target, args } = expr.exprKind.value;
+  const operands = target === undefined ? args : [target, ...args];
+  if (name === '@in') return membership(operands, attributes);
+  const parts: Sql[] = [];
+  for (const operand of operands) {
+    const part = toSql(operand, attributes);
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  return RULES[name]?.(parts, name);
+}
+
+/** What depends on no attribute is computed once, by CEL itself. */
+function constant(expr: Expr): Sql | undefined {
+  const value = plan(environment, expr)({});
+  if (isCelError(value)) return { type: 'bool', write: () => 'CAST(NULL AS BOOLEAN)' };
+  const literal = literalOf(value);
+  return literal && { ...literal, atom: true, write: ({ bind }) => bind(literal.value, literal.type) };
+}
+
+interface Literal {
+  type: AttributeType;
+  value: string | bigint | number | boolean;
+}
+
+function literalOf(value: CelResult): Literal | undefined {
+  if (isCelUint(value)) return { type: 'uint', value: value.value };
+  if (isReflectMessage(value, TimestampSchema)) {
+    const { seconds, nanos } = value.message as Timestamp;
+    if (nanos % 1000 !== 0) return undefined;
+    return { type: 'timestamp', value: seconds * 1_000_000n + BigInt(nanos / 1000) };
+  }
+  switch (typeof value) {
+    case 'string':
+      return { type: 'string', value };
+    case 'bigint':
+      return { type: 'int', value };
+    case 'number':
+      return { type: 'double', value };
+    case 'boolean':
+      return { type: 'bool', value };
+    default:
+      return undefined;
+  }
+}
+
+type Rule = (parts: Sql[], name: string) => Sql | undefined;
+const all = (parts: Sql[], ...types: AttributeType[]) =>
+  parts.every(({ type }) => type === parts[0]!.type && types.includes(type));
+const of = (type: AttributeType, parts: Sql[], write: (...parts: string[]) => string): Sql => ({
+  type,
+  write: (context) => `(${write(...parts.map((part) => part.write(context)))})`,
+});
+
+const logic =
+  (write: (...parts: string[]) => string): Rule =>
+  (parts) =>
+    all(parts, 'bool') ? of('bool', parts, write) : undefined;
+
+const comparison =
+  (operator: string): Rule =>
+  (parts) => {
+    if (!all(parts, 'string', 'int', 'uint', 'bool', 'timestamp', 'double')) return undefined;
+    if (parts[0]!.type === 'double') {
+      return parts.every(({ atom }) => atom)
+        ? of('bool', parts, (a, b) => numberwise(a, operator, b))
+        : undefined;
+    }
+    return of('bool', parts, (a, b) => `${a} ${operator} ${b}`);
+  };
+
+/** The engine sorts NaN above all numbers and equal to itself; in CEL no comparison with it holds. */
+const numberwise = (a: string, operator: string, b: string) =>
+  `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
+
+/** TRY turns overflow and the like into NULL, as CEL turns them into an error. */
+const arithmetic =
+  (operator: string): Rule =>
+  (parts) =>
+    all(parts, 'int', 'uint') ? of(parts[0]!.type, parts, (a, b) => `TRY(${a} ${operator} ${b})`) : undefined;
+
+const text =
+  (type: AttributeType, write: (...parts: string[]) => string): Rule =>
+  (parts) =>
+    all(parts, 'string') ? of(type, parts, write) : undefined;
+
+const equal = comparison('=');
+const not = logic((a) => `NOT ${a}`);
+const add = arithmetic('+');
+const join = text('string', (a, b) => `${a} || ${b}`);
+
+const RULES: Readonly<Record<string, Rule>> = {
+  '_&&_': logic((...parts) => parts.join(' AND ')),
+  '_||_': logic((...parts) => parts.join(' OR ')),
+  '!_': not,
+  '_==_': equal,
+  '_!=_': (parts, name) => {
+    const same = equal(parts, name);
+    return same && not([same], name);
+  },
+  '_<_': comparison('<'),
+  '_<=_': comparison('<='),
+  '_>_': comparison('>'),
+  '_>=_': comparison('>='),
+  '_+_': (parts, name) => add(parts, name) ?? join(parts, name),
+  '_-_': arithmetic('-'),
+  '_*_': arithmetic('*'),
+  '_/_': arithmetic('//'),
+  '-_': (parts) => (all(parts, 'int') ? of('int', parts, (a) => `TRY(-${a})`) : undefined),
+  '_?_:_': ([condition, yes, no]) => {
+    if (condition!.type !== 'bool' || yes!.type !== no!.type) return undefined;
+    return of(
+      yes!.type,
+      [condition!, yes!, no!],
+      (c, a, b) => `CASE ${c} WHEN true THEN ${a} WHEN false THEN ${b} END`,
+    );
+  },
+  startsWith: text('bool', (a, b) => `starts_with(${a}, ${b})`),
+  endsWith: text('bool', (a, b) => `suffix(${a}, ${b})`),
+  contains: text('bool', (a, b) => `contains(${a}, ${b})`),
+  size: text('int', (a) => `length(${a})`),
+};
+
+/** Only lists of constants: an element that fails makes CEL's whole test fail, and SQL's not. */
+function membership([element, list]: Expr[], attributes: Record<string, AttributeType>): Sql | undefined {
+  const tested = toSql(element!, attributes);
+  if (tested === undefined || list!.exprKind.case !== 'listExpr' || usesAttributes(list!)) return undefined;
+  const literals: Literal[] = [];
+  for (const candidate of list!.exprKind.value.elements) {
+    const literal = literalOf(plan(environment, candidate)({}));
+    if (literal?.type !== tested.type || Number.isNaN(literal.value)) return undefined;
+    literals.push(literal);
+  }
+  return {
+    type: 'bool',
+    write: (context) => {
+      const value = tested.write(context);
+      // In an empty list there is nothing; an absent value still makes the test fail.
+      if (literals.length === 0) return `nullif(${value} IS NULL, true)`;
+      return `(${value} IN (${literals.map((literal) => context.bind(literal.value, literal.type)).join(', ')}))`;
+    },
+  };
+}

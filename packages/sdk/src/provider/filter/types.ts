@@ -1,0 +1,47 @@
+/** Attributes as filters see them. */
+import { type CelError, type CelInput, CelScalar, type CelType, celError, celUint } from '@bufbuild/cel';
+import { create } from '@bufbuild/protobuf';
+import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TIMESTAMP } from './celTypes.ts';
+
+/** The CEL type a filter sees for an attribute. */
+export type AttributeType = 'string' | 'int' | 'uint' | 'double' | 'bool' | 'timestamp';
+
+/**
+ * An attribute's value: int and uint are bigint, timestamp is a Date or microseconds since 1970 as bigint.
+ * null, undefined or missing is absent: what depends on it fails, and `attribute == null` tells.
+ */
+export type AttributeValue = string | bigint | number | boolean | Date | null | undefined;
+
+export const CEL_TYPES: Readonly<Record<AttributeType, CelType>> = {
+  string: CelScalar.STRING,
+  int: CelScalar.INT,
+  uint: CelScalar.UINT,
+  double: CelScalar.DOUBLE,
+  bool: CelScalar.BOOL,
+  timestamp: TIMESTAMP,
+};
+
+const ABSENT = celError('the attribute is absent');
+
+export function celValueOf(type: AttributeType, value: AttributeValue): CelInput | CelError {
+  if (value === null || value === undefined) return ABSENT;
+  switch (type) {
+    case 'uint':
+      return celUint(value as bigint);
+    case 'double':
+      // Zero has no sign here: the engine does not tell -0 from 0 when it groups rows.
+      return (value as number) + 0;
+    case 'timestamp':
+      return typeof value === 'bigint'
+        ? timestampFromMicros(value)
+        : timestampFromMs((value as Date).getTime());
+    default:
+      return value as string | bigint | boolean;
+  }
+}
+
+function timestampFromMicros(micros: bigint) {
+  const rest = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  return create(TimestampSchema, { seconds: (micros - rest) / 1_000_000n, nanos: Number(rest) * 1000 });
+}

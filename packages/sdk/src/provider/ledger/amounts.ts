@@ -1,0 +1,63 @@
+/** Privacy in whole units, so that sums are exact: epsilon in 1e-9, delta in 1e-18, rho in 1e-12. */
+
+/** Epsilon and delta add up over Laplace noise (basic composition), rho over Gaussian noise (zCDP). */
+export interface PrivacyAmount {
+  epsilon: number;
+  delta: number;
+  rho: number;
+}
+
+/** The same in whole units. */
+export interface Units {
+  epsilon: bigint;
+  delta: bigint;
+  rho: bigint;
+}
+
+export const MEASURES = ['epsilon', 'delta', 'rho'] as const;
+export type Measure = (typeof MEASURES)[number];
+
+const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
+
+export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
+
+/** What a release costs: rounded up, so that nothing is ever spent for free. */
+export function costInUnits(amount: Partial<PrivacyAmount>): Units {
+  return inUnits(amount, 'up');
+}
+
+/** What may be spent: rounded down. */
+export function budgetInUnits(amount: Partial<PrivacyAmount>): Units {
+  return inUnits(amount, 'down');
+}
+
+export function addUnits(a: Units, b: Units): Units {
+  return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
+}
+
+export function fromUnits(units: Units): PrivacyAmount {
+  const number = (measure: Measure) => Number(`${units[measure]}e-${DECIMALS[measure]}`);
+  return { epsilon: number('epsilon'), delta: number('delta'), rho: number('rho') };
+}
+
+function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
+  const units = (measure: Measure) => decimalUnits(amount[measure] ?? 0, DECIMALS[measure], round);
+  return { epsilon: units('epsilon'), delta: units('delta'), rho: units('rho') };
+}
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+
+/**
+ * By the shortest decimal text of the number, which is what a person wrote: the double next to 0.1 is a
+ * little more, and rounded up ten of them would not fit into a budget of 1.
+ */
+function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {
+  const match = DECIMAL.exec(String(value));
+  if (match === null) throw new RangeError(`${value} is no amount of privacy: it must be finite, 0 or more.`);
+  const [, whole, fraction = '', exponent = '0'] = match;
+  const digits = BigInt(whole + fraction);
+  const shift = decimals + Number(exponent) - fraction.length;
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  return (digits + (round === 'up' ? divisor - 1n : 0n)) / divisor;
+}

@@ -1,0 +1,150 @@
+/** The file of a ledger: opened, locked against a second agent, and brought to the current schema. */
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+const VERSION = 1;
+/** SQLite's error code for a lock that another connection holds. */
+const SQLITE_BUSY = 5;
+
+/**
+ * `totals` repeats what `charges` add up to, so that a budget is checked without adding up a year of them.
+ * Amounts are whole units (amounts.ts). Nothing is ever updated but totals, and nothing deleted.
+ */
+const SCHEMA = `
+CREATE TABLE settings (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE answers (
+  requisition   TEXT PRIMARY KEY,
+  answered_at   TEXT NOT NULL,
+  certificate   TEXT,
+  nonce         TEXT,
+  type_url      TEXT,
+  ciphertext    BLOB,
+  justification TEXT,
+  message       TEXT,
+  CHECK (CASE WHEN justification IS NULL
+    THEN certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL AND ciphertext IS NOT NULL
+    ELSE ciphertext IS NULL END)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE charges (
+  requisition TEXT NOT NULL REFERENCES answers,
+  event_group TEXT NOT NULL,
+  day         TEXT NOT NULL,
+  epsilon     INTEGER NOT NULL CHECK (epsilon >= 0),
+  delta       INTEGER NOT NULL CHECK (delta >= 0),
+  rho         INTEGER NOT NULL CHECK (rho >= 0),
+  PRIMARY KEY (requisition, event_group, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE totals (
+  event_group TEXT NOT NULL,
+  day         TEXT NOT NULL,
+  epsilon     INTEGER NOT NULL,
+  delta       INTEGER NOT NULL,
+  rho         INTEGER NOT NULL,
+  PRIMARY KEY (event_group, day)
+) STRICT, WITHOUT ROWID;
+
+PRAGMA user_version = ${VERSION};
+`;
+
+/** Held until it is closed or the process ends in any way. */
+export interface OpenFile {
+  database: DatabaseSync;
+  close(): void;
+}
+
+export function openLedgerFile(path: string): OpenFile {
+  const lock = takeLock(path);
+  try {
+    createPrivate(path);
+    const database = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+    try {
+      // FULL: a commit is on the disk before the result leaves the house.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      migrate(database, path);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return {
+      database,
+      close: () => {
+        database.close();
+        lock.close();
+      },
+    };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** To look into a ledger, also while an agent works on it. */
+export function openLedgerForReading(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true });
+  requireKnown(database, path);
+  return database;
+}
+
+/**
+ * A database of its own, held in an exclusive transaction: the operating system drops the lock with the
+ * process, kill -9 included, and readers of the ledger are not shut out.
+ */
+function takeLock(path: string): DatabaseSync {
+  const file = `${path}.lock`;
+  createPrivate(file);
+  const lock = new DatabaseSync(file);
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    throw new Error(
+      `Another agent works on ${path}. One agent has a ledger: stop the other one, or give this one a file of its own.`,
+    );
+  }
+}
+
+/**
+ * SQLite gives its own files beside this one the same mode. A file that is there is not opened here: closing
+ * it again would drop the locks that SQLite holds on it in this process (fcntl(2)).
+ */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    throw new Error(`The ledger ${path} cannot be written (${code}): give a file in a folder that exists.`);
+  }
+}
+
+function migrate(database: DatabaseSync, path: string): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    if (versionOf(database) === 0) database.exec(SCHEMA);
+    requireKnown(database, path);
+    database.exec('COMMIT');
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function requireKnown(database: DatabaseSync, path: string): void {
+  const version = versionOf(database);
+  if (version === VERSION) return;
+  throw new Error(
+    `The ledger ${path} has schema ${version}, and this version knows ${VERSION} only: use the version that wrote it, or a newer one.`,
+  );
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()!.user_version);
+}

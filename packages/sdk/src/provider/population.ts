@@ -1,0 +1,130 @@
+/** The provider's universe: disjoint ranges of VIDs, each with attributes, counted by a CEL filter. */
+import { type AttributeType, type AttributeValue, compileFilter } from './filter/index.ts';
+
+/** A VID as JSON has it: beyond 2^53 it must be a decimal string, else it would be rounded. */
+export type Vid = number | string | bigint;
+
+/** A population as JSON. Both ends belong to a range, and no VID may be in two ranges. */
+export interface PopulationSpec {
+  subpopulations: {
+    vidRanges: { start: Vid; end: Vid }[];
+    attributes?: Record<string, string | number | bigint | boolean | null>;
+  }[];
+}
+
+/** A population to count in. */
+export interface Population {
+  /** What filters may use. */
+  readonly attributes: Readonly<Record<string, AttributeType>>;
+  /** How many VIDs are in subpopulations whose attributes satisfy the filter; without one, how many there are. */
+  count(filter?: string): bigint;
+}
+
+/** Checks a population, and keeps the size and the attributes of each part. Throws an Error that names the fault. */
+export function openPopulation(spec: PopulationSpec): Population {
+  const isPart = (part: unknown) => typeof part === 'object' && part !== null;
+  if (!Array.isArray(spec?.subpopulations) || !spec.subpopulations.every(isPart)) {
+    throw new Error('subpopulations must be a list of objects.');
+  }
+  const types = attributeTypes(spec);
+  const parts = spec.subpopulations.map(({ vidRanges, attributes = {} }, i) => {
+    const at = `subpopulations[${i}].vidRanges`;
+    if (!Array.isArray(vidRanges)) throw new Error(`${at} must be a list.`);
+    const ranges = vidRanges.map((range, j) => readRange(range, `${at}[${j}]`));
+    const size = ranges.reduce((sum, { start, end }) => sum + end - start + 1n, 0n);
+    return { ranges, size, values: valuesOf(attributes, types) };
+  });
+  requireDisjoint(parts.flatMap(({ ranges }) => ranges));
+  return {
+    attributes: types,
+    count(filter) {
+      const compiled = filter ? compileFilter(filter, types) : undefined;
+      return parts.reduce(
+        (sum, { size, values }) => (compiled?.matches(values) === false ? sum : sum + size),
+        0n,
+      );
+    },
+  };
+}
+
+interface Range {
+  at: string;
+  start: bigint;
+  end: bigint;
+}
+
+function readRange(range: { start: Vid; end: Vid }, at: string): Range {
+  const start = readVid(range?.start, `${at}.start`);
+  const end = readVid(range?.end, `${at}.end`);
+  if (end < start) throw new Error(`${at}.end must not be below its start.`);
+  return { at, start, end };
+}
+
+function readVid(value: Vid, at: string): bigint {
+  const exact =
+    typeof value === 'bigint' ||
+    (typeof value === 'number' && Number.isSafeInteger(value)) ||
+    (typeof value === 'string' && /^-?\d{1,19}$/.test(value));
+  const vid = exact ? BigInt(value) : undefined;
+  if (vid !== undefined && BigInt.asIntN(64, vid) === vid) return vid;
+  throw new Error(`${at} must be a whole number of 64 bits; write it as a string beyond 2^53.`);
+}
+
+function requireDisjoint(ranges: Range[]): void {
+  const sorted = ranges.toSorted((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0));
+  for (const [i, range] of sorted.entries()) {
+    const before = sorted[i - 1];
+    if (before !== undefined && before.end >= range.start) {
+      throw new Error(`${before.at} and ${range.at} overlap: a VID must be in one range only.`);
+    }
+  }
+}
+
+/** Of all subpopulations together: an attribute has one type, and whole and broken numbers make doubles. */
+function attributeTypes(spec: PopulationSpec): Record<string, AttributeType> {
+  const types: Record<string, AttributeType> = Object.create(null);
+  for (const { attributes = {} } of spec.subpopulations) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === null) continue;
+      const type = typeOf(value);
+      if (type === undefined) {
+        throw new Error(`The attribute ${name} must be text, a number, true or false, or null.`);
+      }
+      const known = types[name] ?? type;
+      const numbers = new Set<AttributeType>(['int', 'double']);
+      if (known !== type && !(numbers.has(known) && numbers.has(type))) {
+        throw new Error(`The attribute ${name} must have one type, and is ${known} and ${type}.`);
+      }
+      types[name] = known === type ? type : 'double';
+    }
+  }
+  return types;
+}
+
+function typeOf(value: unknown): AttributeType | undefined {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return BigInt.asIntN(64, value) === value ? 'int' : undefined;
+    case 'number':
+      return Number.isSafeInteger(value) ? 'int' : 'double';
+    default:
+      return undefined;
+  }
+}
+
+function valuesOf(
+  attributes: NonNullable<PopulationSpec['subpopulations'][number]['attributes']>,
+  types: Record<string, AttributeType>,
+): Record<string, AttributeValue> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => {
+      if (value === null) return [name, null];
+      if (types[name] === 'int') return [name, BigInt(value as number | bigint)];
+      return [name, types[name] === 'double' ? Number(value) : value];
+    }),
+  );
+}

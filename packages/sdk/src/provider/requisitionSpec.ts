@@ -1,0 +1,76 @@
+/** A RequisitionSpec from its signed bytes, as plain values. */
+import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
+
+/** From `start` until before `end`. */
+export interface PlainInterval {
+  start: Date;
+  end: Date;
+}
+
+export interface PlainRequisitionSpec {
+  nonce: bigint;
+  /** `typeUrl` is absent where the form has plain bytes: in JSON and in the field from before the Any. */
+  measurementPublicKey: { typeUrl?: string; value: Uint8Array };
+  /** `interval` is absent where it is open, or no interval at all. */
+  events?: { eventGroup: string; interval?: PlainInterval; filter?: string }[];
+  population?: { interval?: PlainInterval; filter?: string };
+}
+
+/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error that says what is wrong. */
+export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
+  const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : fromWire(bytes);
+  // The fields from before `events` and the Any.
+  const { eventGroups, serializedMeasurementPublicKey } = message;
+  const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
+  const { case: selected, value } = message.selection;
+  const entries = selected === 'events' ? value.eventGroups : eventGroups;
+  return {
+    nonce: message.nonce,
+    measurementPublicKey: {
+      value: key.value,
+      ...('typeUrl' in key && key.typeUrl && { typeUrl: key.typeUrl }),
+    },
+    ...(selected === 'population'
+      ? { population: { ...intervalOf(value.interval), ...filterOf(value.filter) } }
+      : { events: entries.map(eventGroupOf) }),
+  };
+}
+
+function fromWire(bytes: Uint8Array): specs.RequisitionSpec {
+  const wire = readWire(specs.RequisitionSpecSchema, bytes, SPEC_LIMITS);
+  if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
+  return fromBinary(specs.RequisitionSpecSchema, bytes);
+}
+
+/** `measurementPublicKey` is base64 here, as in the JSON form of a MeasurementSpec. */
+function fromJsonBytes(bytes: Uint8Array): specs.RequisitionSpec {
+  const { measurementPublicKey, ...rest } = toPlainJson(parseJsonBytes(bytes)) as Record<string, JsonValue>;
+  return fromJson(specs.RequisitionSpecSchema, {
+    ...rest,
+    ...(measurementPublicKey !== undefined && { serializedMeasurementPublicKey: measurementPublicKey }),
+  });
+}
+
+function eventGroupOf({ key, value }: specs.RequisitionSpec_EventGroupEntry) {
+  return { eventGroup: key, ...intervalOf(value?.collectionInterval), ...filterOf(value?.filter) };
+}
+
+function filterOf(filter: specs.RequisitionSpec_EventFilter | undefined): { filter?: string } {
+  return filter?.expression ? { filter: filter.expression } : {};
+}
+
+function intervalOf(interval: { startTime?: Timestamp; endTime?: Timestamp } | undefined): {
+  interval?: PlainInterval;
+} {
+  const [start, end] = [dateOf(interval?.startTime), dateOf(interval?.endTime)];
+  return start && end && start < end ? { interval: { start, end } } : {};
+}
+
+/** From year 1 to 9999, as a protobuf Timestamp is defined. */
+function dateOf(time: Timestamp | undefined): Date | undefined {
+  if (!time || time.seconds < -62_135_596_800n || time.seconds > 253_402_300_799n) return undefined;
+  if (time.nanos < 0 || time.nanos > 999_999_999) return undefined;
+  return new Date(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6));
+}

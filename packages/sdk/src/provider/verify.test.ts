@@ -1,0 +1,162 @@
+import { ExchangeError, toBase64 } from '@measurement-exchange/contract';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  CONSUMER,
+  createWorld,
+  entry,
+  eventGroups,
+  keysOf,
+  NOW,
+  PROVIDER,
+  SPRING,
+  type World,
+} from '../../test/requisitions.ts';
+import { fails, group, privacy, SPOILED, text } from '../../test/spoiledRequisitions.ts';
+import { Unreachable } from '../client/index.ts';
+import { createEncryptionKeysets, nonceHash, packEncryptionPublicKey } from '../crypto/index.ts';
+import { Refuse } from './refuse.ts';
+import { verifyRequisition } from './verify.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+describe('a good requisition', () => {
+  it('is verified, and gives what a computation needs', async () => {
+    const requisition = await world.requisition({
+      requisitionSpec: eventGroups(entry(SPRING, 'age > 5'), entry(`${PROVIDER}/eventGroups/summer`)),
+      spec: { vidSamplingInterval: { start: 0.25, width: 0.5 } },
+    });
+    const verified = await verifyRequisition(requisition, world.context());
+    const interval = { start: new Date('2026-07-01'), end: new Date('2026-07-04') };
+    expect(verified).toMatchObject({
+      name: `${PROVIDER}/requisitions/r1`,
+      measurementConsumer: CONSUMER,
+      spec: { measurementType: 'REACH', reach: privacy(0.5) },
+      vidSampling: { start: 0.25, width: 0.5 },
+      nonce: 0xb09d9f98ecd52179n,
+      resultKeyset: world.consumer.keysets.publicKeyset,
+    });
+    expect(verified.selection).toEqual({
+      events: [
+        { eventGroup: SPRING, reference: 'spring', interval, filter: 'age > 5' },
+        { eventGroup: `${PROVIDER}/eventGroups/summer`, reference: 'spring', interval },
+      ],
+    });
+  });
+
+  it('may be in JSON, with the key as a keyset or as an EncryptionPublicKey', async () => {
+    const { publicKeyset } = world.consumer.keysets;
+    const nonce = 12345678901234567890n;
+    const hash = await nonceHash(nonce);
+    for (const key of [publicKeyset, packEncryptionPublicKey(publicKeyset)]) {
+      const spec = text({
+        measurementPublicKey: toBase64(key),
+        vidSamplingInterval: { start: 0, width: 1 },
+        nonceHashes: [toBase64(hash)],
+        reach: privacy(0.5),
+      });
+      const requisitionSpec = new TextEncoder().encode(
+        `{"measurementPublicKey": "${toBase64(key)}", "nonce": ${nonce}, "events": {"eventGroups": [{"key": "${SPRING}",
+          "value": {"collectionInterval": {"startTime": "2026-07-01T00:00:00Z", "endTime": "2026-07-02T00:00:00Z"},
+          "filter": {"expression": "true"}}}]}}`,
+      );
+      const requisition = await world.requisition({ spec, requisitionSpec, relayed: { nonceHash: hash } });
+      const verified = await verifyRequisition(requisition, world.context());
+      expect(verified).toMatchObject({ nonce, resultKeyset: publicKeyset });
+      expect(verified.selection.events).toMatchObject([{ eventGroup: SPRING, filter: 'true' }]);
+    }
+  });
+
+  it('may use the fields from before the Any and `events`', async () => {
+    const key = packEncryptionPublicKey(world.consumer.keysets.publicKeyset);
+    const requisition = await world.requisition({
+      spec: { measurementPublicKey: undefined, serializedMeasurementPublicKey: key },
+      requisitionSpec: {
+        measurementPublicKey: undefined,
+        serializedMeasurementPublicKey: key,
+        selection: { case: undefined },
+        eventGroups: [entry(SPRING)],
+      },
+    });
+    const { selection } = await verifyRequisition(requisition, world.context());
+    expect(selection.events).toMatchObject([{ eventGroup: SPRING }]);
+  });
+
+  it('may be encrypted under a key that was current when it was made', async () => {
+    const current = await createEncryptionKeysets();
+    const keys = [
+      { encryptionPublicKey: current.publicKeyset, encryptionPrivateKey: current.privateKeyset },
+      keysOf(world.provider),
+    ];
+    await verifyRequisition(await world.requisition(), world.context({ keys }));
+  });
+
+  it('may ask for a population, of which no event group is needed', async () => {
+    const requisition = await world.requisition({
+      spec: { measurementType: { case: 'population', value: {} }, vidSamplingInterval: undefined },
+      requisitionSpec: { selection: { case: 'population', value: { filter: { expression: 'age > 17' } } } },
+    });
+    const { selection } = await verifyRequisition(requisition, world.context());
+    expect(selection).toEqual({ population: { filter: 'age > 17' } });
+  });
+
+  it('finds the events under the name that the provider maps to', async () => {
+    const references = { [SPRING]: 'campaign-17' };
+    const { selection } = await verifyRequisition(await world.requisition(), world.context({ references }));
+    expect(selection.events).toMatchObject([{ reference: 'campaign-17' }]);
+  });
+});
+
+describe('a requisition is refused when', () => {
+  it.each(SPOILED)('%s (%s)', async (_what, justification, says, spoil) => {
+    const { context, ...draft } = await spoil(world);
+    const requisition = await world.requisition(draft);
+    const refusal = await verifyRequisition(requisition, world.context(context)).catch((error) => error);
+    expect(refusal).toBeInstanceOf(Refuse);
+    expect(refusal.justification).toBe(justification);
+    expect(`${refusal.message} ${refusal.cause?.code}`).toContain(says);
+  });
+});
+
+describe('a requisition is not refused, but tried again, when', () => {
+  it.each<[string, Error]>([
+    ['does not answer', new Unreachable('connection refused')],
+    ['is overloaded', new ExchangeError('UNAVAILABLE', 'later')],
+    ['does not know the route', new ExchangeError('ROUTE_NOT_FOUND', 'no route')],
+    ['does not let us in', new ExchangeError('PERMISSION_DENIED', 'no')],
+  ])('the exchange %s', async (_what, error) => {
+    const requisition = await world.requisition();
+    for (const fetch of ['fetchCertificate', 'fetchEventGroup'] as const) {
+      const outcome = verifyRequisition(requisition, world.context({ [fetch]: fails(error) }));
+      await expect(outcome).rejects.toBe(error);
+    }
+  });
+
+  it('the certificate is not valid yet: clocks differ', async () => {
+    const context = world.context({ now: new Date(NOW - 7200_000) });
+    const error = await verifyRequisition(await world.requisition(), context).catch((error) => error);
+    expect(error).toMatchObject({ name: 'ConsentError', code: 'CERTIFICATE_NOT_YET_VALID' });
+  });
+
+  it('our own key is damaged', async () => {
+    const keys = [{ ...keysOf(world.provider), encryptionPrivateKey: Uint8Array.of(1) }];
+    const error = await verifyRequisition(await world.requisition(), world.context({ keys })).catch((e) => e);
+    expect(error).toMatchObject({ name: 'ConsentError' });
+  });
+
+  it('nobody said what the events call the event group', async () => {
+    const context = world.context(group(world, { eventGroupReferenceId: undefined }));
+    const error = await verifyRequisition(await world.requisition(), context).catch((error) => error);
+    expect(error).not.toBeInstanceOf(Refuse);
+    expect(error.message).toContain('has no eventGroupReferenceId');
+  });
+});
+
+it('a refusal carries what the exchange takes: 2,000 well-formed characters without control characters', () => {
+  const { message } = new Refuse('SPEC_INVALID', `\u0000a\u001bb\ud800${'😀'.repeat(2000)}`);
+  expect(message.length).toBe(2000);
+  expect(message.isWellFormed()).toBe(true);
+  expect(message).not.toMatch(/\p{Cc}/u);
+});

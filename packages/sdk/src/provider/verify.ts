@@ -1,0 +1,235 @@
+/**
+ * Whether a requisition is what its consumer signed, for this provider, about events that are the consumer's
+ * to ask about. Step by step: a step that can never succeed throws `Refuse`; one that could not be made (the
+ * exchange out of reach) throws whatever happened, and is made again later.
+ */
+import {
+  type Certificate,
+  decodeMeasurementSpec,
+  equalBytes,
+  measurementSpecViolations,
+  type PlainSpec,
+  parseName,
+  type Requisition,
+  type SignedMessage,
+} from '@measurement-exchange/contract';
+import type { Credentials } from '../credentials.ts';
+import type { X509 } from '../crypto/certificates.ts';
+import { ConsentError, type ConsentErrorCode } from '../crypto/errors.ts';
+import { decrypt } from '../crypto/hybrid.ts';
+import { readPublicKeyset } from '../crypto/keysets.ts';
+import { nonceMatches } from '../crypto/nonce.ts';
+import { unpackEncryptionPublicKey } from '../crypto/publicKey.ts';
+import { verifySignature } from '../crypto/signatures.ts';
+import { unpackSignedMessage } from '../crypto/signedMessage.ts';
+import type { TrustStore } from '../crypto/trust.ts';
+import { outOfRange, requireInRange } from './limits.ts';
+import { Refuse } from './refuse.ts';
+import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';
+import { found, type Selection, type SelectionContext, selectionOf } from './selection.ts';
+
+/** The keys under which consumers encrypt for a provider. */
+export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
+
+/** Who verifies, whom it trusts, and how it asks the exchange. */
+export interface VerifyContext extends SelectionContext {
+  /** The current keys first, then those that earlier measurements may still be encrypted under. */
+  keys: EncryptionKeys[];
+  trust: TrustStore;
+  fetchCertificate(name: string): Promise<Certificate>;
+  now: Date;
+}
+
+/** A requisition in which every step holds. */
+export interface VerifiedRequisition {
+  name: string;
+  measurementConsumer: string;
+  /** With parameters in range. */
+  spec: PlainSpec;
+  selection: Selection;
+  vidSampling: { start: number; width: number };
+  nonce: bigint;
+  /** The Tink keyset to encrypt the result under. */
+  resultKeyset: Uint8Array;
+}
+
+/** All steps, in order (section A.9 of the facts on consent signalling; the exchange has made none of them). */
+export async function verifyRequisition(
+  requisition: Requisition,
+  context: VerifyContext,
+): Promise<VerifiedRequisition> {
+  const parts = requireOurs(requisition, context.name);
+  requireDirect(requisition);
+
+  const certificate = await consumerCertificate(parts, context);
+  await requireSignature('measurementSpec', parts.measurementSpec, certificate);
+  const spec = readMeasurementSpec(parts.measurementSpec.message);
+
+  const key = ownKey(parts, context.keys);
+  const signed = await decryptRequisitionSpec(parts, key);
+  await requireSignature('the RequisitionSpec', signed, certificate);
+  const requisitionSpec = readRequisitionSpec(signed.message);
+
+  const resultKeyset = await sameResultKey(spec, requisitionSpec);
+  await requireNonce(requisitionSpec.nonce, parts.nonceHash, spec.nonceHashes);
+  requireInRange(spec);
+  const selection = await selectionOf(spec, requisitionSpec, parts.measurementConsumer, context);
+
+  return {
+    name: parts.name,
+    measurementConsumer: parts.measurementConsumer,
+    spec,
+    selection,
+    vidSampling: spec.vidSamplingInterval ?? { start: 0, width: 1 },
+    nonce: requisitionSpec.nonce,
+    resultKeyset,
+  };
+}
+
+/** What the exchange relays with every requisition that is open. */
+const PARTS = [
+  'name',
+  'measurement',
+  'measurementConsumerCertificate',
+  'measurementSpec',
+  'dataProvider',
+  'dataProviderPublicKey',
+  'encryptedRequisitionSpec',
+  'nonceHash',
+] as const;
+
+type Relayed = { [P in (typeof PARTS)[number]]: NonNullable<Requisition[P]> };
+type Parts = Relayed & { measurementConsumer: string };
+
+/** It is addressed to us, and all there. */
+function requireOurs(requisition: Requisition, us: string): Parts {
+  const missing = PARTS.find((part) => requisition[part] === undefined);
+  if (missing !== undefined) throw new Refuse('SPEC_INVALID', `The requisition has no ${missing}.`);
+  const parts = requisition as Relayed;
+  if (parts.dataProvider !== us) {
+    throw new Refuse('CONSENT_SIGNAL_INVALID', `The requisition is for ${parts.dataProvider}.`);
+  }
+  const { measurementConsumer } = parseName('measurement', parts.measurement)!;
+  return { ...parts, measurementConsumer: `measurementConsumers/${measurementConsumer}` };
+}
+
+function requireDirect({ protocolConfig }: Requisition): void {
+  if (protocolConfig?.direct) return;
+  throw new Refuse(
+    'DECLINED',
+    'This provider computes direct results only, and the measurement has another protocol.',
+  );
+}
+
+/** The certificate is the consumer's, not revoked, and chains to a root that is trusted for that consumer. */
+async function consumerCertificate(
+  parts: Parts,
+  { trust, fetchCertificate, now }: VerifyContext,
+): Promise<X509> {
+  const { measurementConsumerCertificate: name, measurementConsumer } = parts;
+  if (!name.startsWith(`${measurementConsumer}/`)) {
+    throw new Refuse('CONSENT_SIGNAL_INVALID', `${name} is no certificate of ${measurementConsumer}.`);
+  }
+  const absent = new Refuse('CONSENT_SIGNAL_INVALID', `${name} does not exist.`);
+  const { x509Der, revocationState } = await found(fetchCertificate(name), 'CERTIFICATE_NOT_FOUND', absent);
+  if (revocationState) throw new Refuse('CONSENT_SIGNAL_INVALID', `${name} is revoked (${revocationState}).`);
+  return consented(name, trust.verify(measurementConsumer, x509Der, now), PASSING);
+}
+
+function requireSignature(what: string, signed: SignedMessage, certificate: X509): Promise<void> {
+  return consented(what, verifySignature(signed, certificate));
+}
+
+function readMeasurementSpec(message: Uint8Array): PlainSpec {
+  const decoded = decodeMeasurementSpec(message);
+  if ('error' in decoded)
+    throw new Refuse('SPEC_INVALID', `The MeasurementSpec cannot be read: ${decoded.error}.`);
+  const [violation] = measurementSpecViolations(decoded.spec);
+  if (violation) throw outOfRange(violation.field, violation.description);
+  return decoded.spec;
+}
+
+/** It was encrypted under a key of ours. */
+function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
+  const key = keys.find(({ encryptionPublicKey }) =>
+    equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
+  );
+  if (key) return key;
+  throw new Refuse(
+    'CONSENT_SIGNAL_INVALID',
+    'dataProviderPublicKey is no key of this provider: take its current one.',
+  );
+}
+
+async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys): Promise<SignedMessage> {
+  const { ciphertext } = parts.encryptedRequisitionSpec;
+  const opened = decrypt(key.encryptionPrivateKey, ciphertext).then(unpackSignedMessage);
+  return consented('encryptedRequisitionSpec', opened, OWN_KEY);
+}
+
+function readRequisitionSpec(message: Uint8Array): PlainRequisitionSpec {
+  try {
+    return decodeRequisitionSpec(message);
+  } catch (error) {
+    throw new Refuse('SPEC_INVALID', `The RequisitionSpec cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Both specifications name the same key for the result, else one of them is from another measurement. */
+async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionSpec): Promise<Uint8Array> {
+  const [theirs, ours] = [spec.measurementPublicKey!, requisitionSpec.measurementPublicKey];
+  const sameType =
+    theirs.typeUrl === undefined || ours.typeUrl === undefined || theirs.typeUrl === ours.typeUrl;
+  if (!sameType || !equalBytes(theirs.value, ours.value)) {
+    throw new Refuse('CONSENT_SIGNAL_INVALID', 'The two specifications differ in measurementPublicKey.');
+  }
+  try {
+    const keyset = keysetOf(theirs);
+    await readPublicKeyset(keyset);
+    return keyset;
+  } catch (error) {
+    if (!(error instanceof ConsentError)) throw error;
+    throw new Refuse('SPEC_INVALID', `measurementPublicKey: ${error.message}`, { cause: error });
+  }
+}
+
+/** Plain bytes, as JSON has them, may be the keyset itself: an EncryptionPublicKey always has the format 1. */
+function keysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
+  try {
+    return unpackEncryptionPublicKey(value);
+  } catch (error) {
+    if (typeUrl === undefined) return value;
+    throw error;
+  }
+}
+
+/** The nonce is the one whose hash this requisition was created with, and the signed specification vouches for it. */
+async function requireNonce(nonce: bigint, hash: Uint8Array, signedHashes: Uint8Array[]): Promise<void> {
+  if (nonce === 0n || !(await nonceMatches(nonce, hash))) {
+    throw new Refuse(
+      'CONSENT_SIGNAL_INVALID',
+      'The nonce of the RequisitionSpec does not hash to nonceHash.',
+    );
+  }
+  if (!signedHashes.some((signed) => equalBytes(signed, hash))) {
+    throw new Refuse(
+      'CONSENT_SIGNAL_INVALID',
+      'nonceHash is none of the nonceHashes of the MeasurementSpec.',
+    );
+  }
+}
+
+/** Time or we ourselves heal these; the requisition is not at fault. */
+type Healing = (code: ConsentErrorCode) => boolean;
+const PASSING: Healing = (code) => code.endsWith('_NOT_YET_VALID');
+const OWN_KEY: Healing = (code) => code.startsWith('KEY');
+
+/** What consent signalling finds wrong with a requisition stays wrong. */
+async function consented<T>(what: string, check: Promise<T>, heals: Healing = () => false): Promise<T> {
+  try {
+    return await check;
+  } catch (error) {
+    if (!(error instanceof ConsentError) || heals(error.code)) throw error;
+    throw new Refuse('CONSENT_SIGNAL_INVALID', `${what}: ${error.message}`, { cause: error });
+  }
+}
