@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXCHANGE = 'packages/exchange/src';
 const SDK = 'packages/sdk/src';
+/** The switch that every layer of the exchange may look at. */
+const PLANTED = `${EXCHANGE}/planted.ts`;
 
 /** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
 const SDK_ROOT = ['client', 'consumer', 'credentials.ts', 'crypto', 'identity', 'index.ts', 'privacy'].map(
@@ -20,14 +22,18 @@ const SDK_ROOT = ['client', 'consumer', 'credentials.ts', 'crypto', 'identity', 
 /** Who may import whom. The longest matching place decides; `contract` stands for the package. */
 const RULES: [place: string, allowed: string[]][] = [
   ['packages/contract/src', ['packages/contract/src']],
-  [`${EXCHANGE}/domain`, ['contract', `${EXCHANGE}/domain`]],
-  [`${EXCHANGE}/sql`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/sql`]],
-  [`${EXCHANGE}/operations`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/sql`, `${EXCHANGE}/operations`]],
+  [`${EXCHANGE}/domain`, ['contract', PLANTED, `${EXCHANGE}/domain`]],
+  [`${EXCHANGE}/sql`, ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/sql`]],
+  [
+    `${EXCHANGE}/operations`,
+    ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/sql`, `${EXCHANGE}/operations`],
+  ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [
     `${EXCHANGE}/http`,
     [
       'contract',
+      PLANTED,
       'packages/exchange/package.json',
       `${EXCHANGE}/operations`,
       `${EXCHANGE}/auth`,

@@ -1,5 +1,6 @@
 /**
- * Writes the files that are printed from the source: the list of errors, the OpenAPI document, the protobuf code.
+ * Writes the files that are printed from the source: the list of errors, the OpenAPI document, the reference of the
+ * SDK, the protobuf code.
  * With --check it writes nothing and fails, naming those that are out of date.
  */
 import { execFileSync } from 'node:child_process';
@@ -17,6 +18,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ExchangeError, openApiDocument, REASONS, type Reason } from '@measurement-exchange/contract';
 import manifest from '../packages/exchange/package.json' with { type: 'json' };
+import { printSdkReference } from './sdkReference.ts';
 
 /** Contents by path below the root. */
 export type Files = Map<string, string>;
@@ -45,6 +47,7 @@ export function printFiles(): Files {
   return new Map([
     ['docs/errors.md', printErrors()],
     ['docs/openapi.json', `${JSON.stringify(openApiDocument({ version: manifest.version }), null, 2)}\n`],
+    ['docs/sdk.md', printSdkReference(ROOT, COMMAND)],
     ...printProtobufCode(),
   ]);
 }

@@ -1,13 +1,25 @@
 #!/usr/bin/env node
 /** `mex`: the command line of the Measurement Exchange. */
-import { CommanderError } from 'commander';
-import { explain } from './output.ts';
-import { createMex } from './program.ts';
+import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+// Everything else is imported after this: compiled code from the last time halves the time to start (1.2 to 0.6 s).
+enableCompileCache(join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'mex'));
+const { CommanderError } = await import('commander');
+const { explain, Failed } = await import('./output.ts');
+const { createMex } = await import('./program.ts');
+
+// `mex … | head` has read enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
 
 try {
   await createMex().parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode);
   process.stderr.write(`mex: ${explain(error)}\n`);
-  process.exit(1);
+  process.exit(error instanceof Failed ? error.exitCode : 1);
 }

@@ -1,5 +1,5 @@
 /** Every command of `mex`. */
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { adminCommand } from './admin/index.ts';
 import { backupCommand } from './commands/backup.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -9,44 +9,113 @@ import { migrateCommand } from './commands/migrate.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tokenCommand } from './commands/token.ts';
+import { completionCommand } from './completion/command.ts';
+import { demoCommand } from './demo/command.ts';
+import { keysCommand } from './keys/command.ts';
+import { paint } from './output.ts';
+import { certificatesCommand } from './party/certificates.ts';
+import { descriptorsCommand } from './party/descriptors.ts';
+import { eventGroupsCommand } from './party/eventGroups.ts';
+import { measureCommand } from './party/measure.ts';
+import { measurementsCommand } from './party/measurements.ts';
+import { requisitionsCommand } from './party/requisitions.ts';
+import { whoamiCommand } from './party/whoami.ts';
+import { providerCommand } from './provider/index.ts';
+import { verifyCommand } from './verify/command.ts';
+
+/** In the order in which people need them, each with what the overview says of it. */
+const GROUPS: [heading: string, commands: [make: () => Command, summary: string][]][] = [
+  [
+    'Try it:',
+    [
+      [demoCommand, 'a whole measurement with three publishers, compared with the truth'],
+      [serveCommand, 'start an exchange; --dev with demo parties'],
+      [tokenCommand, 'a bearer token for a demo party'],
+      [envCommand, 'demo parties as shell variables'],
+    ],
+  ],
+  [
+    'Measure:',
+    [
+      [measureCommand, 'ask providers for a figure, and print it with its interval'],
+      [measurementsCommand, 'list, show, results, timeline, cancel'],
+      [eventGroupsCommand, 'what can be measured: list, get, create, update, delete'],
+    ],
+  ],
+  [
+    'Provide data:',
+    [
+      [providerCommand, 'answer what is asked from event files, within a privacy budget'],
+      [requisitionsCommand, 'what is asked: list, show, timeline, refuse'],
+      [descriptorsCommand, 'schemas of metadata: list, get, create, update, diff, decode'],
+    ],
+  ],
+  [
+    'Keys and trust:',
+    [
+      [identityCommand, 'make the keys and certificates of a party'],
+      [keysCommand, 'look into keys and certificates; make keysets'],
+      [certificatesCommand, 'list, get, create, revoke, release-hold'],
+      [verifyCommand, 'check signatures, certificates, hashes and keys step by step'],
+      [whoamiCommand, 'whom the token in use stands for'],
+    ],
+  ],
+  [
+    'Run an exchange:',
+    [
+      [adminCommand, 'parties, principals, certificates, roots, audit, retention'],
+      [doctorCommand, 'look through the database for what should not be'],
+      [backupCommand, 'back up the embedded database'],
+      [restoreCommand, 'make a data directory of a backup'],
+      [migrateCommand, 'bring the database schema to this version'],
+    ],
+  ],
+  ['This command:', [[completionCommand, 'completion for bash, zsh or fish']]],
+];
 
 export function createMex(): Command {
   const mex = new Command('mex')
-    .description('Measure reach, frequency, impressions, watch duration and population across publishers.')
+    .description(
+      'Measure reach, frequency, impressions, watch duration and population across publishers, without anybody ' +
+        'showing anybody their data.',
+    )
     .version('0.1.0')
     .showHelpAfterError('(add --help to see what there is)')
+    .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
-    .addHelpText(
-      'after',
-      `
-Settings come from the environment: PORT, HOST, MEX_DATA_DIR, DATABASE_URL, MEX_CHECKS, MEX_CONFIG; for mex admin
-also MEX_URL and MEX_TOKEN. mex <command> --help says more.
-
-First steps:
-  mex serve --dev                       start an exchange with demo parties
-  mex token measurementConsumers/acme   a bearer token for one of them
-  mex doctor                            look for anything that should not be
-
-Running one:
-  mex identity dataProviders/x --out x  keys and certificates of a new party
-  mex admin onboard x/party.json …      let it in, without a restart
-  mex backup backups/today              a copy to restore from`,
-    );
-  for (const command of [
-    serveCommand(),
-    tokenCommand(),
-    envCommand(),
-    identityCommand(),
-    adminCommand(),
-    doctorCommand(),
-    backupCommand(),
-    restoreCommand(),
-    migrateCommand(),
-  ])
-    mex.addCommand(command);
+    .addHelpText('after', FIRST_STEPS);
+  for (const [heading, commands] of GROUPS) {
+    mex.commandsGroup(heading);
+    for (const [make, summary] of commands) mex.addCommand(make().summary(summary));
+  }
   inherit(mex);
+  // After that, so that only this one is in the last group.
+  mex.helpCommand(true);
   return mex;
 }
+
+/** The overview has names alone; a group also shows what its commands take. */
+function subcommandTerm(this: Help, command: Command): string {
+  const isOverview = command.parent?.parent === null;
+  return isOverview ? command.name() : Help.prototype.subcommandTerm.call(this, command);
+}
+
+const FIRST_STEPS = `
+First steps:
+  mex demo                 everything at once: three publishers and an advertiser
+                           measure together, and a report compares with the truth
+  mex serve --dev          an exchange with demo parties; in another terminal:
+  mex provider run …       a publisher that answers from its event files
+  mex measure reach --as acme --provider streamly --from 2026-01-01 --to 2026-02-01
+
+Whom you call, and as whom:
+  MEX_URL, MEX_TOKEN       or --url and --token; without them the development
+                           exchange of MEX_DATA_DIR, whose demo party --as names
+  --identity, --root       your keys (mex identity) and the roots you trust, where
+                           something is signed or decrypted; --as brings its own
+
+--json prints what the API answers, lists one resource a line. Where something is
+your own, the last part of its name is enough. mex <command> --help says more.`;
 
 /** Commander hands settings down only to commands that are made inside of others. */
 function inherit(parent: Command): void {

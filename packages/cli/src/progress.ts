@@ -39,3 +39,61 @@ export function startProgress(label: string, unit: 'measurements' | 'MB'): Progr
 function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
+
+/** Several things that happen at once: a block that is repainted on a terminal, a line per change in a pipe. */
+export interface Live {
+  /** The lines by their label, in the order they are shown. */
+  show: (lines: Map<string, string>) => void;
+  end: () => void;
+}
+
+const SPINNER = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+
+/** `hint` stands below the lines. */
+export function startLive(title: string, hint: string): Live {
+  const { stderr } = process;
+  if (!stderr.isTTY) return lineByLine(title, hint);
+  const startedAt = Date.now();
+  let current = new Map<string, string>();
+  let [painted, turn] = [0, 0];
+
+  const repaint = (mark: string) => {
+    const seconds = Math.floor((Date.now() - startedAt) / 1000);
+    const width = Math.max(...[...current.keys()].map((label) => label.length), 0);
+    const lines = [
+      `${mark} ${seconds} s  ${title}`,
+      ...[...current].map(([label, text]) => `  ${label.padEnd(width)}  ${text}`),
+      `  ${hint}`,
+    ];
+    // A line that wraps would be two, and the block would creep down the screen.
+    const cut = lines.map((line) => `\u001b[2K${line.slice(0, (stderr.columns || 80) - 1)}\n`);
+    stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
+    painted = lines.length;
+  };
+  const timer = setInterval(() => repaint(SPINNER[turn++ % SPINNER.length]!), REPAINT_MS);
+  return {
+    show(lines) {
+      current = lines;
+    },
+    /** The last state stays, and the hint, which is no longer true, goes. */
+    end() {
+      clearInterval(timer);
+      repaint('·');
+      stderr.write('\u001b[1A\u001b[2K');
+    },
+  };
+}
+
+function lineByLine(title: string, hint: string): Live {
+  let current = new Map<string, string>();
+  process.stderr.write(`${title}\n${hint}\n`);
+  return {
+    show(lines) {
+      for (const [label, text] of lines) {
+        if (current.get(label) !== text) process.stderr.write(`${label}: ${text}\n`);
+      }
+      current = lines;
+    },
+    end() {},
+  };
+}

@@ -238,7 +238,9 @@ describe('a batch', () => {
     const { eventGroups } = await ok(
       steps.batch([{ eventGroup, requestId: 'v' }], 'batchCreate', '?validateOnly=true'),
     );
-    expect(eventGroups).toEqual([{ ...eventGroup, state: 'ACTIVE', findings: [] }]);
+    expect(eventGroups).toEqual([
+      { ...eventGroup, dataProvider: streamly.name, state: 'ACTIVE', findings: [] },
+    ]);
     for (const party of [acme, chirper]) {
       const path = `/v2alpha/${collection(streamly)}:batchCreate`;
       expect(refusal(await x.call(party.token, 'POST', path, { requests: [{ eventGroup }] }))).toBe(DENIED);

@@ -54,6 +54,7 @@ describe('creating an event group', () => {
   it('answers it whole, under a name of the service, and shows it to both parties', async () => {
     const created = await steps.make({ name: `${collection(streamly)}/mine`, state: 'DELETED', ...full });
     expect(created).toEqual({
+      dataProvider: streamly.name,
       name: expect.stringMatching(/^dataProviders\/streamly\/eventGroups\/[a-z][a-z0-9]{12,62}$/),
       measurementConsumer: acme.name,
       ...full,
@@ -68,7 +69,7 @@ describe('creating an event group', () => {
 
   it('needs no more than a measurement consumer', async () => {
     const { name, state, createTime, updateTime, ...rest } = await steps.make();
-    expect(rest).toEqual({ measurementConsumer: acme.name });
+    expect(rest).toEqual({ dataProvider: streamly.name, measurementConsumer: acme.name });
     expect(refusal(await steps.send({}))).toBe(`${MISSING} measurementConsumer`);
   });
 
@@ -171,6 +172,7 @@ describe('creating an event group', () => {
     const body = { measurementConsumer: acme.name, ...readable({ title: 'a' }), requestId: 'dry' };
     const { requestId, ...rest } = body;
     expect(await ok(steps.send(body, '?validateOnly=true'))).toEqual({
+      dataProvider: streamly.name,
       ...rest,
       state: 'ACTIVE',
       findings: [],
@@ -244,6 +246,7 @@ describe('replacing an event group', () => {
     const body = { measurementConsumer: acme.name, ...readable({ title: 'a' }) };
     const after = await ok(steps.put(before.name, body, method));
     expect(after).toEqual({
+      dataProvider: streamly.name,
       name: before.name,
       ...body,
       state: 'ACTIVE',
@@ -282,6 +285,7 @@ describe('replacing an event group', () => {
     expect(refusal(await steps.put(name, { ...body, name: `${name}x` }))).toBe(`${INVALID} name`);
     const before = await stored(x);
     expect(await ok(steps.put(name, { ...body, ...ad('A', 'B') }, 'PUT', '?validateOnly=true'))).toEqual({
+      dataProvider: streamly.name,
       ...body,
       ...ad('A', 'B'),
       state: 'ACTIVE',
@@ -330,6 +334,7 @@ describe('deleting an event group', () => {
       const group = await steps.make({ ...kept, ...ad('A', 'B'), ...content });
       const deleted = await ok(steps.drop(group.name));
       expect(deleted).toEqual({
+        dataProvider: streamly.name,
         name: group.name,
         measurementConsumer: acme.name,
         ...kept,
@@ -375,6 +380,7 @@ describe('deleting an event group', () => {
     }
     const before = await stored(x);
     expect(await ok(steps.drop(name, '?validateOnly=true'))).toEqual({
+      dataProvider: streamly.name,
       measurementConsumer: acme.name,
       state: 'DELETED',
       findings: [],

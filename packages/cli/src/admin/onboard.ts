@@ -69,8 +69,9 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
     );
   }
   if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
-  const certificate = await certify(client, file);
+  // The root first: under strict checks a certificate must chain to one.
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
+  const certificate = await certify(client, file);
   if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });
   return {
     party: { created: before === undefined, name: file.name, state: before?.state ?? 'ACTIVE' },

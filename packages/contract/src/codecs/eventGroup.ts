@@ -52,6 +52,8 @@ const input = {
 };
 
 const output = {
+  /** Whose it is: its name under the consumer does not say. */
+  dataProvider: optional(nameOf('dataProvider')),
   state: enumOf(EVENT_GROUP_STATES),
   createTime: optional(timestamp()),
   updateTime: optional(timestamp()),

@@ -43,6 +43,7 @@ function view(g: EventGroupRecord, side: Side, schemas: Schemas): EventGroup {
   const isAd = g.brandName !== undefined || g.campaignName !== undefined;
   return {
     name: eventGroupName(g[side], g.id),
+    dataProvider: g.provider,
     measurementConsumer: g.consumer,
     eventGroupReferenceId: g.referenceId,
     mediaTypes: g.mediaTypes.length > 0 ? g.mediaTypes : undefined,

@@ -1,0 +1,118 @@
+/** Who a command acts as: the keys of a party, whom it trusts, and the exchange it calls. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fromBase64 } from '@measurement-exchange/contract';
+import { loadConfig } from '@measurement-exchange/exchange';
+import {
+  type Credentials,
+  createClient,
+  createTrustStore,
+  type ExchangeClient,
+  type TrustedRoot,
+  type TrustStore,
+} from '@measurement-exchange/sdk';
+import { type ClientOptions, connect } from './client.ts';
+import { credentialsOf, findDevParty, readDevFile } from './devFile.ts';
+import { readPartyFile } from './partyFile.ts';
+
+export interface CredentialOptions extends ClientOptions {
+  /** A folder that `mex identity` made. */
+  identity?: string;
+  /** A file with the bearer token, read again for every call: whoever renews the token writes it there. */
+  tokenFile?: string;
+  /** PEM files of trusted roots; `measurementConsumers/acme=acme.pem` is trusted for that party only. */
+  roots?: string[];
+}
+
+export interface Acting {
+  credentials: Credentials;
+  trust: TrustStore;
+  client: ExchangeClient;
+}
+
+/**
+ * A demo party of the development exchange here (`as`), which trusts the demo root, or the party of an
+ * identity folder, which trusts `roots`.
+ */
+export async function loadCredentials(options: CredentialOptions): Promise<Acting> {
+  const { as, identity, roots = [] } = options;
+  if ((as === undefined) === (identity === undefined)) {
+    throw new Error(
+      'Say who you are: --identity with a folder that mex identity made, or in development --as with a demo party.',
+    );
+  }
+  const trusted = await Promise.all(roots.map(readRoot));
+  if (as !== undefined) {
+    const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
+    return {
+      credentials: credentialsOf(findDevParty(dev, as)),
+      trust: createTrustStore([{ pem: dev.rootCertificatePem }, ...trusted]),
+      client: await connect(options),
+    };
+  }
+  if (trusted.length === 0) {
+    throw new Error('Say whose certificates you trust: --root with the PEM file of a root, once for each.');
+  }
+  const client = await clientOf(options);
+  return { credentials: await readIdentity(identity!, client), trust: createTrustStore(trusted), client };
+}
+
+async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<ExchangeClient> {
+  const baseUrl = options.url ?? process.env.MEX_URL;
+  if (tokenFile === undefined || options.token !== undefined || baseUrl === undefined)
+    return connect(options);
+  return createClient({ baseUrl, token: async () => (await readText(tokenFile)).trim(), userAgent: 'mex' });
+}
+
+/** The encryption keys in an identity folder: they outlive the certificate when a party renews it. */
+export async function readEncryptionKeys(
+  directory: string,
+): Promise<Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>> {
+  const keyset = async (file: string) => {
+    const bytes = fromBase64((await readText(join(directory, file))).trim());
+    if (bytes === undefined)
+      throw new Error(`${join(directory, file)} is not the base64 that mex identity wrote.`);
+    return bytes;
+  };
+  return {
+    encryptionPublicKey: await keyset('encryption-public.tink'),
+    encryptionPrivateKey: await keyset('encryption-private.tink'),
+  };
+}
+
+async function readIdentity(directory: string, client: ExchangeClient): Promise<Credentials> {
+  const party = await readPartyFile(join(directory, 'party.json'));
+  return {
+    name: party.name,
+    certificate: await registeredName(party, client),
+    privateKeyPem: await readText(join(directory, 'signing-key.pem')),
+    ...(await readEncryptionKeys(directory)),
+  };
+}
+
+/** The exchange names certificates when they are registered, so only it knows the name of this one. */
+async function registeredName(
+  party: { name: string; certificatePem: string },
+  client: ExchangeClient,
+): Promise<string> {
+  const own = new X509Certificate(party.certificatePem).raw;
+  for await (const { name, x509Der } of client.listCertificates({ parent: party.name })) {
+    if (own.equals(x509Der)) return name!;
+  }
+  throw new Error(
+    `The certificate of ${party.name} is not registered at the exchange: ` +
+      'mex admin onboard party.json (its operator), or mex admin certificates add (after a renewal).',
+  );
+}
+
+async function readRoot(text: string): Promise<TrustedRoot> {
+  const [, party, file] = /^((?:measurementConsumers|dataProviders|duchies)\/[^=]+)=(.+)$/.exec(text) ?? [];
+  return party === undefined ? { pem: await readText(text) } : { party, pem: await readText(file!) };
+}
+
+export function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read (${error.code}).`);
+  });
+}

@@ -1,0 +1,137 @@
+/** Synthetic audiences that overlap, as Parquet files, and the truth about them. */
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+
+/** 28 days, so that every weekday counts alike. */
+export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' } as const;
+const CAMPAIGN_SECONDS = (Date.parse(CAMPAIGN.end) - Date.parse(CAMPAIGN.start)) / 1000;
+
+export interface Audience {
+  /** dataProviders/… */
+  dataProvider: string;
+  file: string;
+  impressions: number;
+}
+
+/** A share of the population, and how strongly its impressions repeat (the ratio of a geometric series). */
+const PROVIDERS: Record<string, { share: number; repeat: number }> = {
+  'dataProviders/streamly': { share: 0.45, repeat: 0.66 },
+  'dataProviders/chirper': { share: 0.32, repeat: 0.55 },
+  'dataProviders/dailynews': { share: 0.2, repeat: 0.5 },
+};
+
+/** The event groups of each provider, as its own systems call them. */
+export const EVENT_GROUPS = ['autumn-video', 'autumn-display'] as const;
+
+/**
+ * Writes the impressions of every provider. People and what they do follow from the hash of their number and
+ * the seed: the same files come out whatever the number of threads.
+ */
+export async function createAudiences(
+  db: DuckDBConnection,
+  options: { directory: string; seed: number; population: number },
+): Promise<Audience[]> {
+  const { directory, seed, population } = options;
+  const audiences: Audience[] = [];
+  for (const [index, [dataProvider, { share, repeat }]] of Object.entries(PROVIDERS).entries()) {
+    const file = join(directory, `${dataProvider.split('/')[1]}.parquet`);
+    const salt = seed * 1000 + index * 10;
+    await db.run(`COPY (
+      WITH reached AS (
+        SELECT vid, 1 + least(29, floor(ln((hash(vid, ${salt + 1}) % 1000000 + 1) / 1000001.0) / ln(${repeat})))::BIGINT AS times
+        FROM range(1, ${population} + 1) AS people(vid)
+        WHERE hash(vid, ${salt}) % 1000 < ${Math.round(share * 1000)}),
+      impression AS (SELECT vid, unnest(range(times)) AS i FROM reached)
+      SELECT
+        vid,
+        TIMESTAMP '${CAMPAIGN.start.slice(0, 10)}'
+          + to_seconds((hash(vid, i, ${salt + 2}) % ${CAMPAIGN_SECONDS})::BIGINT) AS timestamp,
+        CASE WHEN hash(vid, i, ${salt + 3}) % 3 = 0 THEN '${EVENT_GROUPS[1]}' ELSE '${EVENT_GROUPS[0]}' END AS event_group,
+        (3 + hash(vid, i, ${salt + 4}) % 58)::INTEGER AS duration,
+        ${attributeOf('gender', population)} AS gender,
+        ${attributeOf('age_group', population)} AS age_group,
+        CASE hash(vid, i, ${salt + 5}) % 3 WHEN 0 THEN 'tv' WHEN 1 THEN 'phone' ELSE 'desktop' END AS device
+      FROM impression
+      ORDER BY timestamp, vid
+    ) TO ${quoted(file)} (FORMAT parquet)`);
+    const [[impressions]] = (await db.runAndReadAll(`SELECT count(*) FROM ${quoted(file)}`)).getRows() as [
+      [bigint],
+    ];
+    audiences.push({ dataProvider, file, impressions: Number(impressions) });
+  }
+  return audiences;
+}
+
+/** The population in ranges of people who share their attributes, as a panel would publish it. */
+export interface Subpopulation {
+  attributes: { gender: string; age_group: string };
+  vidRanges: { start: number; end: number }[];
+}
+
+const AGES: [group: string, share: number][] = [
+  ['18-34', 0.3],
+  ['35-54', 0.4],
+  ['55+', 0.3],
+];
+
+export interface PopulationSpec {
+  subpopulations: Subpopulation[];
+}
+
+export function populationSpec(population: number): PopulationSpec {
+  let start = 1;
+  const subpopulations = ['F', 'M'].flatMap((gender) =>
+    AGES.map(([age_group, share]) => {
+      const end = start + Math.floor((population * share) / 2) - 1;
+      const vidRanges = [{ start, end }];
+      start = end + 1;
+      return { attributes: { gender, age_group }, vidRanges };
+    }),
+  );
+  subpopulations.at(-1)!.vidRanges[0]!.end = population;
+  return { subpopulations };
+}
+
+function attributeOf(name: keyof Subpopulation['attributes'], population: number): string {
+  const cases = populationSpec(population).subpopulations.map(
+    ({ attributes, vidRanges: [range] }) => `WHEN vid <= ${range!.end} THEN '${attributes[name]}'`,
+  );
+  return `CASE ${cases.join(' ')} END`;
+}
+
+/** What is true of the files: plain SQL, which shares nothing with the provider's computation. */
+export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
+  const list = `[${files.map(quoted).join(', ')}]`;
+  const one = async (sql: string) =>
+    Number(((await db.runAndReadAll(sql)).getRows() as [[bigint | null]])[0][0] ?? 0);
+  const events = `(SELECT * FROM read_parquet(${list}) WHERE ${where})`;
+  return {
+    reach: () => one(`SELECT count(DISTINCT vid) FROM ${events}`),
+    impressions: (cap: number) =>
+      one(`SELECT sum(least(n, ${cap})) FROM (SELECT count(*) AS n FROM ${events} GROUP BY vid)`),
+    watchSeconds: (cap: number) =>
+      one(`SELECT sum(least(n, ${cap})) FROM (SELECT sum(duration) AS n FROM ${events} GROUP BY vid)`),
+    /** Of the population rather than of the files. */
+    people: ({ subpopulations }: PopulationSpec) => {
+      const rows = subpopulations.map(({ attributes, vidRanges: [range] }) => {
+        const { gender, age_group } = attributes;
+        return `('${gender}', '${age_group}', ${range!.end - range!.start + 1})`;
+      });
+      return one(
+        `SELECT sum(n) FROM (VALUES ${rows.join(', ')}) AS people(gender, age_group, n) WHERE ${where}`,
+      );
+    },
+    frequencies: async (maximum: number) => {
+      const rows = (
+        await db.runAndReadAll(`SELECT least(n, ${maximum}) AS k, count(*) FROM
+          (SELECT count(*) AS n FROM ${events} GROUP BY vid) GROUP BY k ORDER BY k`)
+      ).getRows() as [bigint, bigint][];
+      const counts = new Map(rows.map(([k, count]) => [Number(k), Number(count)]));
+      return Array.from({ length: maximum }, (_, i) => counts.get(i + 1) ?? 0);
+    },
+  };
+}
+
+function quoted(file: string): string {
+  return `'${file.replaceAll("'", "''")}'`;
+}

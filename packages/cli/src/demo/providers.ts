@@ -1,0 +1,93 @@
+/** The data providers of the demo: each tells the advertiser of its event groups, and runs its agent. */
+import { join } from 'node:path';
+import { createClient, createTrustStore } from '@measurement-exchange/sdk';
+import {
+  createAgent,
+  type Events,
+  type Ledger,
+  openEvents,
+  openLedger,
+  openPopulation,
+} from '@measurement-exchange/sdk/provider';
+import { credentialsOf, type DevFile, type DevParty, findDevParty } from '../devFile.ts';
+import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
+
+export interface StartedProviders {
+  /** Names of event groups, by data provider. */
+  eventGroups: Map<string, string[]>;
+  stop(): Promise<void>;
+}
+
+/** Per event group and day: enough for the demo's questions, and not for the one that is to be too much. */
+const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.01 };
+
+export async function startProviders(options: {
+  dev: DevFile;
+  consumer: DevParty;
+  audiences: Audience[];
+  population: PopulationSpec;
+  directory: string;
+  pollMs: number;
+}): Promise<StartedProviders> {
+  const { dev, consumer, audiences, directory, pollMs } = options;
+  const trust = createTrustStore([{ party: consumer.name, pem: dev.rootCertificatePem }]);
+  const population = openPopulation(options.population);
+  const eventGroups = new Map<string, string[]>();
+  const stopping = new AbortController();
+  const opened: (Events | Ledger)[] = [];
+  const agents: Promise<void>[] = [];
+  const stop = async () => {
+    stopping.abort();
+    await Promise.all(agents);
+    for (const each of opened) await each.close();
+  };
+  try {
+    for (const { dataProvider, file } of audiences) {
+      const party = findDevParty(dev, dataProvider);
+      const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
+      const events = await openEvents({ files: file });
+      opened.push(events);
+      const ledger = openLedger(join(directory, `${party.name.split('/')[1]}.ledger`), BUDGET);
+      opened.push(ledger);
+      eventGroups.set(dataProvider, await describeEventGroups(client, dataProvider, consumer.name));
+      const agent = createAgent({
+        client,
+        credentials: credentialsOf(party),
+        trust,
+        events,
+        population,
+        ledger,
+        pollMs,
+      });
+      agents.push(agent.run(stopping.signal));
+    }
+    return { eventGroups, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Created once: a second demo on the same exchange finds those of the first. */
+async function describeEventGroups(
+  client: ReturnType<typeof createClient>,
+  parent: string,
+  measurementConsumer: string,
+): Promise<string[]> {
+  const created = EVENT_GROUPS.map((reference) =>
+    client.createEventGroup({
+      parent,
+      requestId: `demo-${measurementConsumer}-${reference}`,
+      body: {
+        measurementConsumer,
+        eventGroupReferenceId: reference,
+        mediaTypes: [reference.endsWith('video') ? 'VIDEO' : 'DISPLAY'],
+        dataAvailabilityInterval: { startTime: CAMPAIGN.start, endTime: CAMPAIGN.end },
+        eventGroupMetadata: {
+          adMetadata: { campaignMetadata: { brandName: 'Acme Cola', campaignName: 'Autumn' } },
+        },
+      },
+    }),
+  );
+  return (await Promise.all(created)).map(({ name }) => name!);
+}

@@ -1,0 +1,160 @@
+/** The demo's report: one HTML file that needs no network. */
+import {
+  type Bar,
+  barChart,
+  columnChart,
+  count,
+  deviationChart,
+  escapeHtml,
+  type Lane,
+  percent,
+  timelineChart,
+} from './charts.ts';
+import type { DemoMeasurement, DemoReport, Figure } from './figures.ts';
+
+export function renderReport(report: DemoReport): string {
+  const { measurements, impressions } = report;
+  const total = impressions.reduce((sum, { impressions: n }) => sum + n, 0);
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Measurement Exchange: the demo's report</title>
+<style>${STYLE}</style>
+<main>
+<h1>Three publishers, one advertiser, nobody shows their data</h1>
+<p>${count(total)} synthetic impressions (seed ${report.seed}) at three data providers. The advertiser asked, each provider
+answered from its own file with noise added, and only the advertiser could decrypt the answers. The truth, which nobody
+in the exchange knows, was computed from the files afterwards. All of it took ${report.seconds.toFixed(1)} s.</p>
+<p class="key"><span class="swatch bar"></span> released result <span class="swatch whisker"></span> 95 % interval <span class="swatch truth"></span> truth</p>
+${section('Reach by provider', reachCharts(measurements))}
+${section('How often people were reached', frequencyCharts(measurements))}
+${section('How far from the truth', deviations(measurements))}
+${section('What happened when', timelines(measurements))}
+${section('Every figure', table(measurements))}
+${section('What was refused', refusals(measurements))}
+</main>
+</html>
+`;
+}
+
+function section(title: string, content: string): string {
+  return `<section><h2>${title}</h2>${content}</section>`;
+}
+
+const shortName = (dataProvider: string) => dataProvider.split('/').at(-1)!;
+
+function reachCharts(measurements: DemoMeasurement[]): string {
+  return measurements
+    .map((measurement) => {
+      const bars = measurement.figures.filter(({ what }) => what === 'reach').map(barOf);
+      if (bars.length === 0) return '';
+      const { union } = measurement;
+      const ranges =
+        union === undefined
+          ? []
+          : [{ label: 'all together', low: union.bounds[0], high: union.bounds[1], truth: union.truth }];
+      const note =
+        union === undefined
+          ? ''
+          : '<p>People whom two providers reached count twice in the sum, and nobody can tell how many they are from these answers: all that follows is that the union lies between the largest reach and the sum.</p>';
+      return figure(measurement.title, barChart(`Reach: ${measurement.title}`, bars, ranges)) + note;
+    })
+    .join('');
+}
+
+function barOf({ dataProvider, result, truth }: Figure): Bar {
+  return { label: shortName(dataProvider), value: result.value, interval: result.interval, truth };
+}
+
+function frequencyCharts(measurements: DemoMeasurement[]): string {
+  return measurements
+    .flatMap(({ figures }) => {
+      const shares = figures.filter(({ what }) => what.startsWith('frequency'));
+      return [...new Set(shares.map(({ dataProvider }) => dataProvider))].map((dataProvider) => {
+        const own = shares.filter((figure) => figure.dataProvider === dataProvider);
+        const columns = own.map((share) => ({
+          ...barOf(share),
+          label: share.what.replace('frequency ', ''),
+        }));
+        const title = `${shortName(dataProvider)}: share of the people reached, by number of impressions`;
+        return figure(title, columnChart(title, columns));
+      });
+    })
+    .join('');
+}
+
+function timelines(measurements: DemoMeasurement[]): string {
+  const timed = measurements.filter(({ timeline }) => timeline.transitions.length > 0);
+  const at = (time: string) => Date.parse(time);
+  const start = Math.min(...timed.map(({ timeline }) => at(timeline.transitions[0]!.time)));
+  const lanes = timed.map(({ title, timeline, name }): Lane => {
+    const steps = timeline.transitions.filter(({ resource }) => resource === name);
+    const times = steps.map(({ time }) => at(time) - start);
+    return {
+      label: title,
+      spans: steps.map(({ to }, i) => ({ state: to, from: times[i]!, to: times[i + 1] ?? times[i]! })),
+    };
+  });
+  const states = [...new Set(lanes.flatMap(({ spans }) => spans.map(({ state }) => state)))];
+  const key = states
+    .map((state) => `<span class="swatch state ${state.toLowerCase()}"></span> ${state}`)
+    .join(' ');
+  return `<p class="key">${key}</p>${figure('Measurements by state', timelineChart('Measurements by state', lanes))}`;
+}
+
+function deviations(measurements: DemoMeasurement[]): string {
+  const dots = measurements.flatMap(({ title, figures }) =>
+    figures
+      .filter(({ result }) => result.standardDeviation > 0)
+      .map(({ dataProvider, what, truth, result }) => ({
+        row: what.replace(/ \d.*/, ''),
+        label: `${title}, ${shortName(dataProvider)}, ${what}`,
+        sigmas: (result.value - truth) / result.standardDeviation,
+      })),
+  );
+  const title = 'Every figure with noise, in its own standard deviations; the band should hold 95 of 100';
+  return figure(title, deviationChart(title, dots));
+}
+
+function table(measurements: DemoMeasurement[]): string {
+  const groups = measurements
+    .filter(({ figures }) => figures.length > 0)
+    .map(({ title, figures }) => {
+      const rows = figures.map(({ dataProvider, what, truth, result, inside95, within5Sigma }) => {
+        const text = what.startsWith('frequency') ? percent : count;
+        const [low, high] = result.interval;
+        const verdict = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'beyond 5σ';
+        return `<tr><td>${escapeHtml(shortName(dataProvider))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${text(low)} … ${text(high)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
+      });
+      return `<tbody><tr><th colspan="6" class="group">${escapeHtml(title)}</th></tr>${rows.join('')}</tbody>`;
+    });
+  return `<div class="scroll"><table><thead><tr><th>provider<th>figure<th>truth<th>result<th>95 % interval<th>truth lies</thead>${groups.join('')}</table></div>`;
+}
+
+function refusals(measurements: DemoMeasurement[]): string {
+  const failed = measurements.filter(({ failure }) => failure !== undefined);
+  return `<ul>${failed.map(({ title, failure }) => `<li><strong>${escapeHtml(title)}</strong>: ${escapeHtml(failure!)}`).join('')}</ul>`;
+}
+
+function figure(caption: string, chart: string): string {
+  return `<figure><figcaption>${escapeHtml(caption)}</figcaption>${chart}</figure>`;
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1d2530; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --bar: #4a7fd0; --range: #b9cdec; --truth: #c2410c; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #323b47; --paper: #14181d; --bar: #6d9be0; --range: #33507f; --truth: #ff8a4c; } }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
+main { max-width: 52rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
+figure { margin: 1.25rem 0; } figcaption { color: var(--soft); font-size: .9rem; margin-bottom: .25rem; }
+svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; }
+.label { text-anchor: end; fill: var(--ink); } .value { fill: var(--soft); } .tick { text-anchor: middle; fill: var(--soft); font-size: 11px; }
+rect.bar, .swatch.bar { fill: var(--bar); background: var(--bar); } rect.range { fill: var(--range); }
+.whisker { stroke: var(--ink); fill: none; stroke-width: 1.2; } .truth { stroke: var(--truth); fill: none; stroke-width: 2.5; } .grid { stroke: var(--line); } .dot { fill: var(--bar); stroke: var(--paper); }
+.state { fill: var(--soft); background: var(--soft); } .awaiting_requisition_fulfillment { fill: var(--range); background: var(--range); } .computing { fill: var(--bar); background: var(--bar); }
+.succeeded { fill: #2f9e60; background: #2f9e60; } .failed { fill: #cf4037; background: #cf4037; } .cancelled { fill: #a16207; background: #a16207; }
+.key { color: var(--soft); font-size: .9rem; } .swatch { display: inline-block; width: .9rem; height: .7rem; margin: 0 .25rem 0 .8rem; } .swatch.whisker { height: 2px; background: var(--ink); vertical-align: middle; } .swatch.truth { width: 3px; background: var(--truth); vertical-align: middle; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; width: 100%; } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; } th.group { padding-top: 1.2rem; color: var(--soft); font-weight: 600; } td.n { text-align: right; font-variant-numeric: tabular-nums; } .good { color: #2f9e60; } .bad { color: #cf4037; font-weight: 600; }
+`;

@@ -1,0 +1,147 @@
+/** The demo: three providers with their agents, an advertiser with its questions, and the truth. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import {
+  createClient,
+  createConsumer,
+  createTrustStore,
+  type Estimate,
+  MeasurementFailed,
+  type MeasurementResult,
+} from '@measurement-exchange/sdk';
+import { credentialsOf, type DevFile, findDevParty } from '../devFile.ts';
+import { type Audience, createAudiences, populationSpec, truthOf } from './audience.ts';
+import { type DemoMeasurement, type DemoReport, type Figure, figureOf } from './figures.ts';
+import { type StartedProviders, startProviders } from './providers.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+
+export interface DemoOptions {
+  dev: DevFile;
+  seed: number;
+  population: number;
+  say: (line: string) => void;
+}
+
+const CONSUMER = 'measurementConsumers/acme';
+/** Agents and the advertiser look this often. */
+const POLL_MS = 100;
+
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const { dev, seed, population, say } = options;
+  const startedAt = performance.now();
+  const directory = await mkdtemp(join(tmpdir(), 'mex-demo-'));
+  const instance = await DuckDBInstance.create(':memory:');
+  const db = await instance.connect();
+  let providers: StartedProviders | undefined;
+  try {
+    const audiences = await createAudiences(db, { directory, seed, population });
+    const total = audiences.reduce((sum, { impressions }) => sum + impressions, 0);
+    say(`${total.toLocaleString('en-US')} impressions at ${audiences.length} providers, from seed ${seed}`);
+    providers = await startProviders({
+      dev,
+      consumer: findDevParty(dev, CONSUMER),
+      audiences,
+      population: populationSpec(population),
+      directory,
+      pollMs: POLL_MS,
+    });
+    const measurements: DemoMeasurement[] = [];
+    for (const scenario of scenarios(audiences, providers.eventGroups)) {
+      const { result, ...facts } = await ask(dev, scenario);
+      const truth = result && (await compare(db, { audiences, population, scenario, result }));
+      measurements.push({ ...facts, figures: [], ...truth });
+      say(`${facts.state.padEnd(9)}  ${scenario.title}${scenario.refusal ? ` (${scenario.refusal})` : ''}`);
+    }
+    return {
+      exchange: dev.baseUrl,
+      seed,
+      seconds: (performance.now() - startedAt) / 1000,
+      impressions: audiences.map(({ dataProvider, impressions }) => ({ dataProvider, impressions })),
+      measurements,
+    };
+  } finally {
+    await providers?.stop();
+    db.closeSync();
+    instance.closeSync();
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** The advertiser's part, from the signed and encrypted question to the opened answer. */
+async function ask(dev: DevFile, { title, request, refusal }: Scenario) {
+  const party = findDevParty(dev, CONSUMER);
+  const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
+  const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
+  const consumer = createConsumer({ client, credentials: credentialsOf(party), trust });
+  const { name } = (await consumer.create(request)) as { name: string };
+  const outcome = await consumer.wait(name, { pollMs: POLL_MS }).catch((error: unknown) => {
+    if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
+    throw error;
+  });
+  const timeline = await client.getMeasurementTimeline({ name });
+  if (outcome instanceof MeasurementFailed) {
+    const { dataProvider, justification, message } = outcome.refusedBy!;
+    return {
+      title,
+      name,
+      state: 'FAILED',
+      failure: `${dataProvider}: ${justification}. ${message}`,
+      timeline,
+    };
+  }
+  if (refusal !== undefined)
+    throw new Error(`${title}: ${name} was to be refused with ${refusal}, and was not.`);
+  return { title, name, state: outcome.state, timeline, result: await consumer.open(outcome) };
+}
+
+interface Asked {
+  audiences: Audience[];
+  population: number;
+  scenario: Scenario;
+  result: MeasurementResult;
+}
+
+/** Every figure beside the truth. */
+async function compare(
+  db: DuckDBConnection,
+  asked: Asked,
+): Promise<Pick<DemoMeasurement, 'figures' | 'union'>> {
+  const { audiences, population, scenario, result } = asked;
+  const { request, where } = scenario;
+  const figures: Figure[] = [];
+  const fileOf = (name: string) => audiences.find(({ dataProvider }) => dataProvider === name)!.file;
+  for (const provider of result.dataProviders) {
+    const truth = truthOf(db, [fileOf(provider.name)], where);
+    const add = (what: Figure['what'], truly: number, estimate: Estimate) =>
+      figures.push(figureOf(provider.name, what, truly, estimate));
+    if (provider.reach) add('reach', await truth.reach(), provider.reach);
+    if (provider.frequency) {
+      const counts = await truth.frequencies(provider.frequency.length);
+      const reach = counts.reduce((sum, count) => sum + count, 0);
+      for (const [i, { frequency, share }] of provider.frequency.entries()) {
+        const last = i === provider.frequency.length - 1;
+        add(`frequency ${frequency}${last ? '+' : ''}`, counts[i]! / reach, share);
+      }
+    }
+    if (provider.impressions) {
+      add('impressions', await truth.impressions(request.maximumFrequencyPerUser!), provider.impressions);
+    }
+    if (provider.watchDurationSeconds) {
+      const seconds = await truth.watchSeconds(request.maximumWatchDurationSeconds!);
+      add('watch seconds', seconds, provider.watchDurationSeconds);
+    }
+    if (provider.population) {
+      add('people', await truth.people(populationSpec(population)), provider.population);
+    }
+  }
+  const { reach } = result.total;
+  if (reach === undefined || result.dataProviders.length === 1) return { figures };
+  const together = truthOf(
+    db,
+    result.dataProviders.map(({ name }) => fileOf(name)),
+    where,
+  );
+  return { figures, union: { bounds: reach.bounds, truth: await together.reach() } };
+}

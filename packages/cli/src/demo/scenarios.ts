@@ -1,0 +1,97 @@
+/** What the advertiser of the demo asks, and what is true. */
+import type { MeasurementRequest } from '@measurement-exchange/sdk';
+import { type Audience, CAMPAIGN } from './audience.ts';
+
+export interface Scenario {
+  title: string;
+  request: MeasurementRequest;
+  /** The same selection in SQL, for the truth. */
+  where?: string;
+  /** The refusal that is the point of it. */
+  refusal?: string;
+}
+
+const MAXIMUM_FREQUENCY = 8;
+const IMPRESSION_CAP = 10;
+const WATCH_CAP_SECONDS = 120;
+/** Noise with a standard deviation of 50 people on a reach. */
+const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
+/** Noise of 3 people: more than the budget of a day allows. */
+const TOO_CLOSE = { epsilon: 2, delta: 1e-9 };
+
+/** `eventGroups`: the names of the event groups of each provider. */
+export function scenarios(audiences: Audience[], eventGroups: Map<string, string[]>): Scenario[] {
+  const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
+    names.map((name) => ({
+      name,
+      eventGroups: eventGroups.get(name)!.map((eventGroup) => ({
+        name: eventGroup,
+        interval: CAMPAIGN,
+        ...(filter === undefined ? {} : { filter }),
+      })),
+    }));
+  const everyone = audiences.map(({ dataProvider }) => dataProvider);
+  const [first, second, third] = everyone as [string, string, string];
+  return [
+    {
+      title: 'Reach and frequency, all providers',
+      request: {
+        type: 'reachAndFrequency',
+        dataProviders: at(everyone),
+        privacy: PRIVACY,
+        maximumFrequency: MAXIMUM_FREQUENCY,
+      },
+    },
+    {
+      title: 'Reach of women on phones, half sampled',
+      request: {
+        type: 'reach',
+        dataProviders: at([first], `gender == 'F' && device == 'phone'`),
+        privacy: PRIVACY,
+        vidSampling: { start: 0, width: 0.5 },
+      },
+      where: `gender = 'F' AND device = 'phone'`,
+    },
+    {
+      title: 'Impressions, all providers',
+      request: {
+        type: 'impression',
+        dataProviders: at(everyone),
+        privacy: PRIVACY,
+        maximumFrequencyPerUser: IMPRESSION_CAP,
+      },
+    },
+    {
+      title: 'Watch duration, video providers',
+      request: {
+        type: 'duration',
+        dataProviders: at([first, second]),
+        privacy: PRIVACY,
+        maximumWatchDurationSeconds: WATCH_CAP_SECONDS,
+      },
+    },
+    {
+      title: 'Population: women of 35 and older',
+      request: {
+        type: 'population',
+        dataProviders: [
+          {
+            name: third,
+            population: { filter: `gender == 'F' && age_group != '18-34'`, interval: CAMPAIGN },
+          },
+        ],
+      },
+      where: `gender = 'F' AND age_group != '18-34'`,
+    },
+    {
+      title: 'A filter on what no provider knows',
+      request: { type: 'reach', dataProviders: at([second], `income > 100000`), privacy: PRIVACY },
+      refusal: 'SPEC_INVALID',
+    },
+    {
+      title: 'A question beyond the privacy budget',
+      request: { type: 'reach', dataProviders: at([third]), privacy: TOO_CLOSE },
+      refusal: 'INSUFFICIENT_PRIVACY_BUDGET',
+    },
+  ];
+}

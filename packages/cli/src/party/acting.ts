@@ -1,0 +1,32 @@
+/** Commands that need the keys of a party, not only its token. */
+import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
+import type { Command } from 'commander';
+import type { CallOptions } from '../admin/command.ts';
+import { type Acting, loadCredentials } from '../credentials.ts';
+
+export interface ActingOptions extends CallOptions {
+  identity?: string;
+  root?: string[];
+}
+
+/** The options that say where the keys are. */
+export function withKeys(command: Command): Command {
+  return command
+    .optionsGroup('Your keys:')
+    .option('--identity <dir>', 'the folder that mex identity made (in development --as is enough)')
+    .option('--root <file...>', 'root certificates you trust; dataProviders/x=x.pem is trusted for x alone')
+    .optionsGroup('Options:');
+}
+
+export function actingAs({ root, ...options }: ActingOptions): Promise<Acting> {
+  return loadCredentials({ ...options, ...(root && { roots: root }) });
+}
+
+export async function consumerOf(options: ActingOptions): Promise<Acting & { consumer: Consumer }> {
+  const acting = await actingAs(options);
+  const { name } = acting.credentials;
+  if (!name.startsWith('measurementConsumers/')) {
+    throw new Error(`${name} is no measurement consumer: consumers ask and read results, providers answer.`);
+  }
+  return { ...acting, consumer: createConsumer(acting) };
+}

@@ -1,0 +1,37 @@
+/** Bar charts in text. */
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** `part` of `width` columns, exact to an eighth of one; what is not zero is never invisible. */
+export function bar(part: number, width: number): string {
+  const eighths = Math.round(Math.min(Math.max(part, 0), 1) * width * 8);
+  const drawn = part > 0 ? Math.max(eighths, 1) : 0;
+  return '█'.repeat(Math.floor(drawn / 8)) + EIGHTHS[drawn % 8];
+}
+
+export interface Bar {
+  label: string;
+  value: number;
+  /** What stands behind the bar. */
+  text: string;
+}
+
+const MAX_BAR = 60;
+const MIN_BAR = 8;
+
+/** One line a bar, the longest as wide as the terminal leaves room for. */
+export function barChart(bars: Bar[], columns: number): string[] {
+  const labels = Math.max(...bars.map(({ label }) => label.length));
+  const texts = Math.max(...bars.map(({ text }) => text.length));
+  const width = Math.min(Math.max(columns - labels - texts - 6, MIN_BAR), MAX_BAR);
+  const largest = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE);
+  return bars.map(
+    ({ label, value, text }) =>
+      `  ${label.padStart(labels)}  ${bar(value / largest, width).padEnd(width)}  ${text}`,
+  );
+}
+
+/** A pipe has no width, and some terminals say 0; 80 columns fit everywhere. */
+export function terminalColumns(): number {
+  return Math.max(process.stdout.columns || 80, 40);
+}

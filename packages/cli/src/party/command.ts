@@ -1,0 +1,106 @@
+/** What the commands of parties have in common. */
+import type { ExchangeClient } from '@measurement-exchange/sdk';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type CallOptions, remote } from '../admin/command.ts';
+import { connect } from '../client.ts';
+import { note, print, printJson, printJsonLine, startTable } from '../output.ts';
+
+export interface Caller {
+  client: ExchangeClient;
+  /** Who calls: `measurementConsumers/…`, `dataProviders/…`, `duchies/…` or `operator`. */
+  principal: string;
+}
+
+/** The exchange itself says who calls: a token is not for reading. */
+export async function callerOf(options: CallOptions): Promise<Caller> {
+  const client = await connect(options);
+  const { principal } = await client.whoAmI();
+  return { client, principal };
+}
+
+type Kind = 'measurementConsumers' | 'dataProviders';
+const KINDS: Record<Kind, string> = {
+  measurementConsumers: 'a measurement consumer',
+  dataProviders: 'a data provider',
+};
+
+export function isOf(kind: Kind, name: string): boolean {
+  return name.startsWith(`${kind}/`);
+}
+
+/** Throws unless the caller is one of the kind that the command is for. */
+export function requireKind(kind: Kind, { principal }: Caller, what: string): void {
+  if (isOf(kind, principal)) return;
+  throw new Error(
+    `${what} is for ${KINDS[kind]}, and you call as ${principal}: set MEX_TOKEN to one's token, ` +
+      `or in development --as ${kind}/…`,
+  );
+}
+
+/** The full name of what is below the caller: an ID alone is enough. */
+export function nameBelow(principal: string, collection: string, text: string): string {
+  return text.includes('/') ? text : `${principal}/${collection}/${text}`;
+}
+
+/** What to type next, as the same caller. */
+export function nextCommand({ as }: CallOptions, command: string): string {
+  return `mex ${command}${as === undefined ? '' : ` --as ${as}`}`;
+}
+
+/** As the API prints it, or for people. */
+export function showResource<T>(options: CallOptions, resource: T, describe: (resource: T) => void): void {
+  if (options.json) printJson(resource);
+  else describe(resource);
+}
+
+export interface ListOptions extends CallOptions {
+  limit: number;
+}
+
+/** A list command: JSON is one resource a line. */
+export function listCommand(usage: string, description: string): Command {
+  return remote(usage, description).option('--limit <count>', 'so many at most, or `all`', parseLimit, 50);
+}
+
+function parseLimit(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number above 0, or `all`.');
+}
+
+/** No more is asked for in one page than is shown. */
+export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
+  return { pageSize: Math.min(limit, 1000) };
+}
+
+interface Shown<T> {
+  headings: string[];
+  row: (item: T) => (string | undefined)[];
+  /** Says that there is nothing, and what to do about it. */
+  none: string;
+}
+
+/** A list as it comes: one resource a line in JSON, or a table. */
+export async function showPages<T, Page extends { nextPageToken?: string }>(
+  options: ListOptions,
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => T[],
+  { headings, row, none }: Shown<T>,
+): Promise<void> {
+  const table = startTable(headings);
+  let left = options.limit;
+  for await (const page of pages) {
+    const found = itemsOf(page);
+    const items = found.slice(0, left);
+    if (options.json) for (const item of items) printJsonLine(item);
+    else if (items.length > 0) table(items.map(row));
+    left -= items.length;
+    if (left === 0) {
+      const more = found.length > items.length || page.nextPageToken !== undefined;
+      if (more)
+        note(`There are more than these ${options.limit}: --limit ${options.limit * 10}, or --limit all.`);
+      return;
+    }
+  }
+  if (left === options.limit && !options.json) print(none);
+}

@@ -1,0 +1,167 @@
+/** `mex event-groups create` and `update`: what a provider says of its events. */
+import {
+  decode,
+  type EventGroup,
+  EventGroupInput,
+  invalid,
+  type JsonObject,
+  MEDIA_TYPES,
+  type MediaType,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { type Command, Option } from 'commander';
+import { type CallOptions, remote } from '../admin/command.ts';
+import { paint, print, visible } from '../output.ts';
+import { callerOf, nameBelow, requireKind, showResource } from './command.ts';
+import { readJsonObject } from './files.ts';
+import { parseMoment } from './times.ts';
+
+const COLLECTION = 'eventGroups';
+
+export const inFull = (collection: string) => (party: string) =>
+  party.includes('/') ? party : `${collection}/${party}`;
+
+interface Described extends CallOptions {
+  file?: string;
+  consumer?: string;
+  reference?: string;
+  mediaType?: MediaType[];
+  availableFrom?: string;
+  availableUntil?: string;
+  brand?: string;
+  campaign?: string;
+  descriptor?: string;
+  metadata?: string;
+  requestId?: string;
+  validateOnly?: boolean;
+}
+
+/** What an event group says; in an update what is not given stays. */
+function describing(command: Command): Command {
+  return command
+    .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')
+    .option('--reference <text>', 'how your own systems call it')
+    .addOption(new Option('--media-type <type...>', 'of its events').choices(MEDIA_TYPES))
+    .option('--available-from <time>', 'since when there is data', parseMoment)
+    .option('--available-until <time>', 'with --available-from: until when (else: open)', parseMoment)
+    .option('--brand <text>', 'whose brand it is about')
+    .option('--campaign <text>', 'the campaign')
+    .option('--descriptor <descriptor>', 'with --metadata: the schema that explains it')
+    .option('--metadata <file>', 'readable metadata as JSON, with an @type that the schema defines')
+    .option('--validate-only', 'only say what the exchange finds; write nothing');
+}
+
+export function create(): Command {
+  return describing(
+    remote('create', 'describe a group of events to a measurement consumer').option(
+      '--consumer <consumer>',
+      'to whom: measurementConsumers/…',
+    ),
+  )
+    .option('--request-id <id>', 'makes repeating it find the one it made')
+    .action(async (options: Described) => {
+      const caller = await callerOf(options);
+      requireKind('dataProviders', caller, 'mex event-groups create');
+      const created = await caller.client.createEventGroup({
+        parent: caller.principal,
+        body: await bodyOf(options, {}, caller.principal),
+        ...(options.requestId !== undefined && { requestId: options.requestId }),
+        ...(options.validateOnly && { validateOnly: true }),
+      });
+      showResource(options, created, (g) => written(g, options, `is described to ${g.measurementConsumer}`));
+    });
+}
+
+export function update(): Command {
+  return describing(remote('update <event-group>', 'change it; what is not given stays')).action(
+    async (text: string, options: Described) => {
+      const caller = await callerOf(options);
+      requireKind('dataProviders', caller, 'mex event-groups update');
+      const name = nameBelow(caller.principal, COLLECTION, text);
+      const current = await caller.client.getEventGroup({ name });
+      const updated = await caller.client.updateEventGroup({
+        name,
+        body: await bodyOf(options, current, caller.principal),
+        ...(options.validateOnly && { validateOnly: true }),
+      });
+      showResource(options, updated, (g) => written(g, options, 'is changed'));
+    },
+  );
+}
+
+async function bodyOf(
+  options: Described,
+  current: Partial<EventGroup>,
+  provider: string,
+): Promise<EventGroupInput> {
+  const { availableFrom: startTime, availableUntil: endTime, brand, campaign, mediaType } = options;
+  if (endTime !== undefined && startTime === undefined)
+    throw new Error('--available-until needs --available-from.');
+  if ((options.metadata === undefined) !== (options.descriptor === undefined)) {
+    throw new Error(
+      '--metadata and --descriptor belong together: the message, and the schema that explains it.',
+    );
+  }
+  const base = options.file === undefined ? current : await readEventGroup(options.file);
+  const earlier = base.eventGroupMetadata?.adMetadata.campaignMetadata;
+  const body = {
+    ...base,
+    ...(options.consumer !== undefined && {
+      measurementConsumer: inFull('measurementConsumers')(options.consumer),
+    }),
+    ...(options.reference !== undefined && { eventGroupReferenceId: options.reference }),
+    ...(mediaType && { mediaTypes: mediaType }),
+    ...(startTime && { dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) } }),
+    ...((brand ?? campaign) !== undefined && {
+      eventGroupMetadata: {
+        adMetadata: {
+          campaignMetadata: {
+            ...earlier,
+            ...(brand && { brandName: brand }),
+            ...(campaign && { campaignName: campaign }),
+          },
+        },
+      },
+    }),
+    ...(options.metadata !== undefined && {
+      encryptedMetadata: {
+        metadata: {
+          eventGroupMetadataDescriptor: nameBelow(
+            provider,
+            'eventGroupMetadataDescriptors',
+            options.descriptor!,
+          ),
+          metadata: await readJsonObject(options.metadata, 'the message as JSON with an @type'),
+        },
+      },
+    }),
+  };
+  if (body.measurementConsumer === undefined) {
+    throw new Error('To whom? --consumer measurementConsumers/…, or measurementConsumer in the --file.');
+  }
+  return body as EventGroupInput;
+}
+
+/** All that is wrong with the file at once. */
+async function readEventGroup(file: string): Promise<Partial<EventGroup>> {
+  const {
+    name: _n,
+    state: _s,
+    dataProvider: _d,
+    createTime: _c,
+    updateTime: _u,
+    findings: _f,
+    ...fields
+  } = await readJsonObject(file, 'an event group as mex event-groups get --json prints it');
+  const violations: Violation[] = [];
+  const read = decode(EventGroupInput, fields as JsonObject, violations);
+  if (read === undefined) throw invalid(violations);
+  return read;
+}
+
+function written(eventGroup: EventGroup, options: Described, done: string): void {
+  print(options.validateOnly ? 'Nothing was written.' : `${paint('green', eventGroup.name!)} ${done}.`);
+  for (const { code, message, remedy } of eventGroup.findings ?? []) {
+    print(`${code}: ${visible(message)}\n  ${visible(remedy)}`);
+  }
+}

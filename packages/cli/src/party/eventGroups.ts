@@ -1,0 +1,151 @@
+/** `mex event-groups`: providers describe their events, consumers read what is described to them. */
+import { type EventGroup, MEDIA_TYPES, type MediaType } from '@measurement-exchange/contract';
+import { type DescribedEventGroup, MetadataUnreadable } from '@measurement-exchange/sdk';
+import { type Command, Option } from 'commander';
+import { type CallOptions, group, remote } from '../admin/command.ts';
+import { print, printFacts, printJson, visible } from '../output.ts';
+import { type ActingOptions, consumerOf, withKeys } from './acting.ts';
+import {
+  callerOf,
+  isOf,
+  type ListOptions,
+  listCommand,
+  nameBelow,
+  pageSizeOf,
+  showPages,
+  showResource,
+} from './command.ts';
+import { type DecodedEventGroup, decoded, decodedPages, metadataKind } from './eventGroupMetadata.ts';
+import { create, inFull, update } from './eventGroupWrites.ts';
+import { shortInterval, shortTime } from './times.ts';
+
+const COLLECTION = 'eventGroups';
+
+export function eventGroupsCommand(): Command {
+  return group('event-groups', 'what can be measured: list, get, create, update, delete', [
+    list(),
+    get(),
+    create(),
+    update(),
+    remove(),
+  ]);
+}
+
+interface Filters extends ListOptions, ActingOptions {
+  decode?: boolean;
+  provider?: string[];
+  consumer?: string[];
+  mediaType?: MediaType[];
+  search?: string;
+  deleted?: boolean;
+}
+
+function list(): Command {
+  const command = listCommand(
+    'list',
+    'list yours: a provider those it described, a consumer those described to it',
+  );
+  return withKeys(command)
+    .option('--provider <provider...>', 'a consumer: only those of these')
+    .option('--consumer <consumer...>', 'a provider: only those for these')
+    .addOption(new Option('--media-type <type...>', 'only with one of these').choices(MEDIA_TYPES))
+    .option('--search <text>', 'only where brand, campaign or reference contain this')
+    .option('--deleted', 'also those that are deleted')
+    .option('--decode', 'a consumer: decrypt and decode their metadata, with its keys')
+    .action(async (options: Filters) => {
+      const { client, principal } = await callerOf(options);
+      const filters = {
+        ...(options.provider && { 'filter.dataProviders': options.provider.map(inFull('dataProviders')) }),
+        ...(options.consumer && {
+          'filter.measurementConsumers': options.consumer.map(inFull('measurementConsumers')),
+        }),
+        ...(options.mediaType && { 'filter.mediaTypes': options.mediaType }),
+        ...(options.search && { 'filter.metadataSearchQuery': options.search }),
+        ...(options.deleted && { showDeleted: true }),
+        ...pageSizeOf(options),
+      };
+      const pages = options.decode
+        ? decodedPages((await consumerOf(options)).consumer.listEventGroups(filters))
+        : client.listEventGroups({ parent: principal, ...filters }).pages();
+      const whose = isOf('dataProviders', principal) ? 'CONSUMER' : 'PROVIDER';
+      await showPages(options, pages, (page): DecodedEventGroup[] => page.eventGroups, {
+        headings: ['NAME', whose, 'REFERENCE', 'STATE', 'MEDIA', 'AVAILABLE', 'CAMPAIGN', 'METADATA'],
+        row: (g) => [
+          g.name,
+          whose === 'PROVIDER' ? g.dataProvider : g.measurementConsumer,
+          g.eventGroupReferenceId,
+          g.state,
+          g.mediaTypes?.join(', '),
+          shortInterval(g.dataAvailabilityInterval),
+          campaignOf(g),
+          metadataKind(g),
+        ],
+        none: isOf('dataProviders', principal)
+          ? `${principal} has described none: mex event-groups create describes one to a consumer.`
+          : `Nobody has described one to ${principal}: ask a provider to (mex event-groups create).`,
+      });
+    });
+}
+
+function campaignOf({ eventGroupMetadata }: EventGroup): string | undefined {
+  const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
+  return [brandName, campaignName].filter(Boolean).join(': ') || undefined;
+}
+
+function get(): Command {
+  return withKeys(
+    remote('get <event-group>', 'show one; a consumer with its keys also reads encrypted metadata'),
+  ).action(async (text: string, options: ActingOptions) => {
+    const { client, principal } = await callerOf(options);
+    const name = nameBelow(principal, COLLECTION, text);
+    const hasKeys = options.as !== undefined || options.identity !== undefined;
+    const described: DescribedEventGroup =
+      isOf('measurementConsumers', principal) && hasKeys
+        ? await decrypted(name, options)
+        : { eventGroup: await client.getEventGroup({ name }) };
+    if (options.json) printJson(decoded(described));
+    else describe(described);
+  });
+}
+
+async function decrypted(name: string, options: ActingOptions): Promise<DescribedEventGroup> {
+  const { client, consumer } = await consumerOf(options);
+  try {
+    return await consumer.readEventGroup(name);
+  } catch (error) {
+    if (!(error instanceof MetadataUnreadable)) throw error;
+    return { eventGroup: await client.getEventGroup({ name }), error };
+  }
+}
+
+function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void {
+  const readable = g.encryptedMetadata?.metadata;
+  printFacts(g.name!, {
+    state: g.state,
+    provider: g.dataProvider,
+    consumer: g.measurementConsumer,
+    reference: g.eventGroupReferenceId && visible(g.eventGroupReferenceId),
+    media: g.mediaTypes?.join(', '),
+    available: shortInterval(g.dataAvailabilityInterval),
+    campaign: campaignOf(g) && visible(campaignOf(g)!),
+    metadata: error
+      ? visible(`cannot be read: ${error.message} (${error.code})`)
+      : (metadata?.typeUrl ?? (g.encryptedMetadata?.ciphertext ? 'encrypted for the consumer' : undefined)),
+    schema: metadata?.descriptor ?? readable?.eventGroupMetadataDescriptor,
+    created: `${shortTime(g.createTime)} UTC`,
+    updated: `${shortTime(g.updateTime)} UTC`,
+  });
+  if (metadata) printJson(metadata.json);
+  else if (readable) printJson(readable.metadata);
+}
+
+function remove(): Command {
+  return remote(
+    'delete <event-group>',
+    'delete it: it stays readable as DELETED, without its metadata',
+  ).action(async (text: string, options: CallOptions) => {
+    const { client, principal } = await callerOf(options);
+    const name = nameBelow(principal, COLLECTION, text);
+    showResource(options, await client.deleteEventGroup({ name }), (g) => print(`${g.name} is ${g.state}.`));
+  });
+}

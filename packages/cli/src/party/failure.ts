@@ -1,0 +1,89 @@
+/** Ends that are no result: who, why, and what to do next. The exit codes of `mex measure`. */
+import type { RefusalJustification } from '@measurement-exchange/contract';
+import {
+  DataProviderUntrusted,
+  MeasurementFailed,
+  ResultRejected,
+  WaitTimedOut,
+} from '@measurement-exchange/sdk';
+import type { CallOptions } from '../admin/command.ts';
+import { Failed, visible } from '../output.ts';
+import { nextCommand } from './command.ts';
+
+export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as const;
+
+export const EXIT_CODES_HELP = `
+Exit codes:
+  0    the result was printed (with --no-wait: the measurement was created)
+  1    something is wrong with the command, the keys or the exchange; nothing was measured
+  2    the measurement failed or was cancelled, for good
+  3    the result cannot be believed: a signature, a certificate or an encryption does not hold
+  4    --timeout was up; the measurement goes on
+  130  interrupted; the measurement goes on`;
+
+const ADVICE: Record<RefusalJustification, string> = {
+  CONSENT_SIGNAL_INVALID:
+    'It does not believe that this is from you. Ask it whether it trusts your root, and see what holds: VERIFY',
+  SPEC_INVALID: 'Ask for something else: other event groups, another interval or filter, other limits.',
+  INSUFFICIENT_PRIVACY_BUDGET:
+    'Ask for less: a smaller --epsilon, fewer days, other event groups; or ask the provider for more budget.',
+  UNFULFILLABLE: 'It cannot answer this, now or later: ask the provider, or measure without it.',
+  DECLINED: 'It does not want to answer this: talk to the provider, or measure without it.',
+};
+
+/** What ended the wait, as an error with its exit code; others as they are. */
+export function explainEnd(error: unknown, options: CallOptions): unknown {
+  const verify = (name: string) => nextCommand(options, `verify measurement ${name}`);
+  if (error instanceof MeasurementFailed) return new Failed(EXIT.failed, failedText(error, verify));
+  if (error instanceof ResultRejected) {
+    return new Failed(
+      EXIT.rejected,
+      `${visible(error.message)} (${error.code})\n  The result is not shown. See what holds: ${verify(error.measurement)}`,
+    );
+  }
+  if (error instanceof WaitTimedOut) {
+    return new Failed(
+      EXIT.timedOut,
+      `${error.measurement.name} is still ${error.measurement.state}.\n  ${comeBack(error.measurement.name!, options)}`,
+    );
+  }
+  if (error instanceof DataProviderUntrusted) {
+    return new Error(
+      `${visible(error.message)} (${error.code})\n  Nothing was created. Trust its root with --root once you have it from ${error.dataProvider} itself, or measure without it.`,
+    );
+  }
+  return error;
+}
+
+function failedText(
+  { measurement, reason, refusedBy }: MeasurementFailed,
+  verify: (name: string) => string,
+): string {
+  const name = measurement.name!;
+  if (reason === 'CANCELLED') return `${name} was cancelled, for good.`;
+  if (refusedBy !== undefined) {
+    const { dataProvider, justification, message } = refusedBy;
+    return visibleLines([
+      `${dataProvider} refused: ${justification}`,
+      ...(message ? [`  it says: ${message}`] : []),
+      `  ${ADVICE[justification].replace('VERIFY', verify(name))}`,
+      `  ${name} failed for good; ask again with a new one.`,
+    ]);
+  }
+  return visibleLines([
+    `${name} failed: ${reason}`,
+    `  ${measurement.failure?.message ?? ''}`,
+    reason === 'CERTIFICATE_REVOKED'
+      ? '  Measure again; if the certificate is yours, register a new one first (mex certificates list).'
+      : '  It may be worth trying again.',
+  ]);
+}
+
+function visibleLines(lines: string[]): string {
+  return lines.map(visible).join('\n');
+}
+
+/** How to find a measurement again that goes on without anybody watching. */
+export function comeBack(name: string, options: CallOptions): string {
+  return `It goes on. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
+}

@@ -1,0 +1,26 @@
+/** Files that people name on the command line. */
+import { readFile } from 'node:fs/promises';
+import { type JsonObject, type JsonValue, parseJson } from '@measurement-exchange/contract';
+
+/** `-` is standard input. `what` says what belongs there. */
+export async function readBytes(file: string, what: string): Promise<Buffer> {
+  return readFile(file === '-' ? '/dev/stdin' : file).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} cannot be read (${error.code}): give ${what}.`);
+  });
+}
+
+/** Every number digit by digit as it is written. */
+export async function readJson(file: string, what: string): Promise<JsonValue> {
+  const text = (await readBytes(file, what)).toString('utf8');
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new Error(`${file} is not JSON (${(error as Error).message}): give ${what}.`);
+  }
+}
+
+export async function readJsonObject(file: string, what: string): Promise<JsonObject> {
+  const value = await readJson(file, what);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new Error(`${file} is no JSON object: give ${what}.`);
+}

@@ -1,0 +1,147 @@
+/** `mex measure`: asks, waits, and shows what came back. */
+import { toPlainJson } from '@measurement-exchange/contract';
+import type { MeasurementRequest } from '@measurement-exchange/sdk';
+import { Argument, type Command, type Option } from 'commander';
+import { positiveInteger, remote } from '../admin/command.ts';
+import type { Acting } from '../credentials.ts';
+import { print, printJson } from '../output.ts';
+import { consumerOf, withKeys } from './acting.ts';
+import { nextCommand } from './command.ts';
+import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
+import { readJsonObject } from './files.ts';
+import { interruptible } from './interrupt.ts';
+import {
+  type Asked,
+  parseNumber,
+  parseProvider,
+  parseSampling,
+  parseSeconds,
+  requestOf,
+  TYPES,
+} from './measureRequest.ts';
+import { showWhenDone, type WaitingOptions, withTimeout } from './results.ts';
+import { parseMoment } from './times.ts';
+
+interface MeasureOptions extends Asked, WaitingOptions {
+  spec?: string;
+  wait: boolean;
+  dryRun?: boolean;
+}
+
+export function measureCommand(): Command {
+  const command = remote('measure', 'ask providers for a figure, wait, and print it with its 95 % interval');
+  withKeys(command)
+    .addArgument(new Argument('[type]', 'what to measure').choices(Object.keys(TYPES)))
+    .optionsGroup('What is asked:')
+    .option(
+      '--provider <provider>',
+      'whom to ask, repeated for several; :group,group for some of its event groups (else all)',
+      parseProvider,
+    )
+    .option('--from <time>', 'from this day (midnight UTC) or time on', parseMoment)
+    .option('--to <time>', 'up to and without this day or time', parseMoment)
+    .option('--filter <cel>', "only events (of a population: people) that match, such as 'age > 30'")
+    .option(
+      '--max-frequency <count>',
+      'frequency: the last bar, this often or more (10); impressions: of one person',
+      positiveInteger,
+    )
+    .option(
+      '--max-watch-duration <time>',
+      'duration: of one person at most, such as 90s, 5m or 1h',
+      parseSeconds,
+    )
+    .option('--sampling <start,width>', 'count a part of the people, such as 0,0.5 (all)', parseSampling)
+    .option('--model-line <name>', 'the model line that assigned people to events')
+    .option('--reference <text>', 'your own reference, kept with the measurement')
+    .option('--request-id <id>', 'makes repeating the command find the measurement it made')
+    .option('--spec <file>', 'the whole request as JSON (- for standard input), instead of the options above')
+    .optionsGroup('Privacy:')
+    .option(
+      '--epsilon <number>',
+      'of the noise: smaller is noisier, and spends less of the providers’ budgets',
+      parseNumber,
+      0.1,
+    )
+    .option('--delta <number>', 'of the noise', parseNumber, 1e-9)
+    .option(
+      '--frequency-epsilon <number>',
+      'of the frequency distribution (as --epsilon, spent a second time)',
+      parseNumber,
+    )
+    .option('--frequency-delta <number>', 'likewise', parseNumber)
+    .optionsGroup('Waiting:');
+  withTimeout(command)
+    .option('--no-wait', 'create it and go; mex measurements results shows the figures later')
+    .option('--dry-run', 'print the request as JSON, which --spec takes, and create nothing')
+    .addHelpText('after', HELP);
+  // What is asked comes first in the help, how the exchange is called last.
+  const options = command.options as Option[];
+  options.push(
+    ...options.splice(
+      0,
+      options.findIndex((option) => option.long === '--provider'),
+    ),
+  );
+  return command.action(async (type: string | undefined, options: MeasureOptions) => {
+    const acting = await consumerOf(options);
+    const request =
+      options.spec === undefined ? await typed(acting, type, options) : await written(type, options);
+    if (options.dryRun) return printJson(request);
+    const measurement = await interruptible(
+      (signal) => acting.consumer.create(request, { signal }),
+      `It may have been created: ${nextCommand(options, 'measurements list --created-after 5m')}`,
+    ).catch((error) => {
+      throw explainEnd(error, options);
+    });
+    const name = measurement.name!;
+    if (!options.wait) {
+      if (options.json) printJson(measurement);
+      else
+        print(
+          `${name} is created. Its figures: ${nextCommand(options, `measurements results ${name} --wait`)}`,
+        );
+      return;
+    }
+    await showWhenDone(acting.consumer, name, options);
+  });
+}
+
+async function typed(
+  { client, credentials }: Acting,
+  type: string | undefined,
+  options: MeasureOptions,
+): Promise<MeasurementRequest> {
+  if (type === undefined) {
+    throw new Error(
+      `What is to be measured? mex measure <type>: ${Object.keys(TYPES).join(', ')}; or --spec with a file.`,
+    );
+  }
+  return requestOf(client, credentials.name, TYPES[type]!, options);
+}
+
+async function written(
+  type: string | undefined,
+  { spec, provider }: MeasureOptions,
+): Promise<MeasurementRequest> {
+  if (type !== undefined || provider !== undefined) {
+    throw new Error('--spec says everything: leave out the type and --provider, or leave out --spec.');
+  }
+  const json = await readJsonObject(spec!, 'a request as mex measure … --dry-run prints it');
+  return toPlainJson(json) as MeasurementRequest;
+}
+
+const HELP = `
+  mex measure reach --as acme --provider streamly --from 2026-01-01 --to 2026-02-01
+  mex measure frequency --as acme --provider streamly --provider chirper --from 2026-01-01 --to 2026-02-01 \\
+      --filter 'age_group == "18-34"' --epsilon 0.5 --max-frequency 15
+  mex measure impressions --as acme --provider streamly:spring-video --from 2026-01-01 --to 2026-02-01 --max-frequency 20
+  mex measure population --as acme --provider streamly --filter 'gender == "F"'
+  mex measure --as acme --spec request.json --json
+
+Impressions and watch durations of several providers add up. Reaches do not: each provider's own is shown, and
+between which bounds the reach of all together lies.
+
+--json prints the result: {measurement, type, dataProviders: [{name, reach: {value, variance, standardDeviation,
+interval}, …}], total}; an unknown variance is null. When the measurement failed, the measurement itself is printed.
+${EXIT_CODES_HELP}`;

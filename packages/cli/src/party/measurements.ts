@@ -1,0 +1,147 @@
+/** `mex measurements`: what a consumer asked for, and what became of it. */
+import {
+  MEASUREMENT_STATES,
+  type Measurement,
+  type MeasurementState,
+  type Requisition,
+} from '@measurement-exchange/contract';
+import { type Command, Option } from 'commander';
+import { type CallOptions, group, remote } from '../admin/command.ts';
+import { paint, print, printFacts, visible } from '../output.ts';
+import {
+  type Caller,
+  callerOf,
+  type ListOptions,
+  listCommand,
+  nameBelow,
+  nextCommand,
+  pageSizeOf,
+  requireKind,
+  showPages,
+  showResource,
+} from './command.ts';
+import { resultsCommand } from './results.ts';
+import { specFacts, typeWords } from './spec.ts';
+import { showTimeline } from './timeline.ts';
+import { parsePast, shortTime } from './times.ts';
+
+export function measurementsCommand(): Command {
+  return group('measurements', 'what was measured: list, show, results, timeline, cancel', [
+    list(),
+    show(),
+    resultsCommand(),
+    timeline(),
+    cancel(),
+  ]);
+}
+
+/** Who asks, and the full name of what was asked for. */
+export async function measurementOf(text: string, options: CallOptions): Promise<Caller & { name: string }> {
+  const caller = await callerOf(options);
+  requireKind('measurementConsumers', caller, 'mex measurements');
+  return { ...caller, name: nameBelow(caller.principal, 'measurements', text) };
+}
+
+interface Filters extends ListOptions {
+  state?: MeasurementState[];
+  createdAfter?: string;
+  createdBefore?: string;
+  updatedAfter?: string;
+  updatedBefore?: string;
+}
+
+function list(): Command {
+  return listCommand('list', 'list your measurements, oldest first')
+    .addOption(new Option('--state <state...>', 'only in these states').choices(MEASUREMENT_STATES))
+    .option('--created-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
+    .option('--created-before <time>', 'likewise', parsePast)
+    .option('--updated-after <time>', 'likewise; the list is then in the order of the changes', parsePast)
+    .option('--updated-before <time>', 'likewise', parsePast)
+    .action(async (options: Filters) => {
+      const caller = await callerOf(options);
+      requireKind('measurementConsumers', caller, 'mex measurements');
+      const listing = caller.client.listMeasurements({
+        parent: caller.principal,
+        ...pageSizeOf(options),
+        ...(options.state && { 'filter.states': options.state }),
+        ...(options.createdAfter && { 'filter.createdAfter': options.createdAfter }),
+        ...(options.createdBefore && { 'filter.createdBefore': options.createdBefore }),
+        ...(options.updatedAfter && { 'filter.updatedAfter': options.updatedAfter }),
+        ...(options.updatedBefore && { 'filter.updatedBefore': options.updatedBefore }),
+      });
+      await showPages(options, listing.pages(), (page) => page.measurements, {
+        headings: ['NAME', 'STATE', 'MEASURES', 'PROVIDERS', 'REFERENCE', 'CREATED (UTC)'],
+        row: (m) => [
+          m.name,
+          m.state,
+          typeWords(m.protocolConfig?.measurementType),
+          String(Object.keys(m.dataProviders ?? {}).length),
+          m.measurementReferenceId,
+          shortTime(m.createTime),
+        ],
+        none: `${caller.principal} has no such measurement: mex measure --help says how to make one.`,
+      });
+    });
+}
+
+function show(): Command {
+  return remote('show <measurement>', 'its state, who has answered, and what to do next').action(
+    async (text: string, options: CallOptions) => {
+      const { client, name } = await measurementOf(text, options);
+      const measurement = await client.getMeasurement({ name });
+      if (options.json) return showResource(options, measurement, () => {});
+      const requisitions = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name }));
+      describe(measurement);
+      for (const requisition of requisitions) print(`  ${answerOf(requisition)}`);
+      print(`\n${nextStep(measurement, options)}`);
+    },
+  );
+}
+
+function describe(m: Measurement): void {
+  printFacts(m.name!, {
+    state: m.state,
+    ...specFacts(m.measurementSpec?.message),
+    reference: m.measurementReferenceId && visible(m.measurementReferenceId),
+    created: `${shortTime(m.createTime)} UTC`,
+    updated: `${shortTime(m.updateTime)} UTC`,
+    removed: m.deleteTime && `${shortTime(m.deleteTime)} UTC: only name, state and times are left`,
+    failure: m.failure && visible(`${m.failure.reason}: ${m.failure.message}`),
+  });
+}
+
+/** One provider's part, in a line. */
+export function answerOf({ dataProvider, name, state, refusal }: Requisition): string {
+  const why = refusal === undefined ? '' : ` (${refusal.justification}) ${refusal.message ?? ''}`;
+  return visible(`${dataProvider ?? name}  ${state}${why}`.trimEnd());
+}
+
+function nextStep({ name, state, deleteTime }: Measurement, options: CallOptions): string {
+  const next = (command: string) => nextCommand(options, command);
+  if (deleteTime !== undefined) return 'Its contents were removed by the retention of the exchange.';
+  if (state === 'SUCCEEDED') return `The figures: ${next(`measurements results ${name}`)}`;
+  if (state === 'FAILED') return `It ended for good. What happened: ${next(`measurements timeline ${name}`)}`;
+  if (state === 'CANCELLED') return 'It was cancelled, for good.';
+  return `It is not complete yet. To wait: ${next(`measurements results ${name} --wait`)}`;
+}
+
+function timeline(): Command {
+  return remote('timeline <measurement>', 'what happened to it and its requisitions, and why').action(
+    async (text: string, options: CallOptions) => {
+      const { client, name } = await measurementOf(text, options);
+      showTimeline(options, await client.getMeasurementTimeline({ name }));
+    },
+  );
+}
+
+function cancel(): Command {
+  return remote('cancel <measurement>', 'end one that is not complete, for good').action(
+    async (text: string, options: CallOptions) => {
+      const { client, name } = await measurementOf(text, options);
+      const measurement = await client.cancelMeasurement({ name });
+      showResource(options, measurement, ({ state }) =>
+        print(`${name} is ${paint('bold', state)}; the requisitions that were open are withdrawn.`),
+      );
+    },
+  );
+}

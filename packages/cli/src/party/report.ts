@@ -1,0 +1,117 @@
+/** A result, for people: each provider's figures with their 95 % intervals, and what they say together. */
+import type { Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
+import { paint, print, visible } from '../output.ts';
+import { barChart, terminalColumns } from './chart.ts';
+
+const LABELS = {
+  reach: 'reach',
+  impressions: 'impressions',
+  watchDurationSeconds: 'watch duration',
+  population: 'population',
+} as const;
+const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length));
+
+export function printResult(result: MeasurementResult): void {
+  print('');
+  for (const { name, ...figures } of result.dataProviders) {
+    print(paint('bold', name));
+    for (const line of figureLines(figures)) print(`  ${line}`);
+    for (const line of frequencyLines(figures)) print(line);
+    print(paint('dim', `  ${visible(howComputed(figures))}`));
+    print('');
+  }
+  if (result.dataProviders.length > 1) for (const line of totalLines(result)) print(line);
+}
+
+function figureLines(figures: Figures): string[] {
+  return (Object.keys(LABELS) as (keyof typeof LABELS)[]).flatMap((member) => {
+    const estimate = figures[member];
+    return estimate ? [figureLine(member, estimate)] : [];
+  });
+}
+
+function figureLine(member: keyof typeof LABELS, estimate: Estimate): string {
+  const show = member === 'watchDurationSeconds' ? hours : count;
+  const value = paint('green', show(estimate.value));
+  return `${LABELS[member].padEnd(WIDTH)}  ${value}   ${intervalText(estimate, show)}`;
+}
+
+function intervalText(
+  { interval: [low, high], variance }: Estimate,
+  show: (value: number) => string,
+): string {
+  if (!Number.isFinite(variance)) return '(how far it may be off cannot be told)';
+  if (variance === 0) return '(counted, without noise)';
+  return `95 %: ${show(low)} to ${show(high)}`;
+}
+
+function frequencyLines({ frequency }: Figures): string[] {
+  if (frequency === undefined) return [];
+  const shares = frequency.map(({ share }) => percent(share.value));
+  const people = frequency.map(({ count: { value } }) => count(value));
+  const widths = [shares, people].map((texts) => Math.max(...texts.map((text) => text.length)));
+  const bars = frequency.map(({ frequency: k, share }, i) => ({
+    label: `${k}${i === frequency.length - 1 ? '+' : ''}`,
+    value: share.value,
+    text: `${shares[i]!.padStart(widths[0]!)} ${margin(share)}  ${people[i]!.padStart(widths[1]!)}`,
+  }));
+  return ['  times seen: share of those reached, ± 95 %, people', ...barChart(bars, terminalColumns())];
+}
+
+function margin({ standardDeviation, value, interval }: Estimate): string {
+  if (!Number.isFinite(standardDeviation)) return '± ?'.padEnd(8);
+  return `± ${percent(Math.max(interval[1] - value, value - interval[0]))}`.padEnd(8);
+}
+
+function totalLines({ dataProviders, total, type }: MeasurementResult): string[] {
+  const lines = [paint('bold', `all ${dataProviders.length} providers`)];
+  if (total.impressions) lines.push(`  ${figureLine('impressions', total.impressions)}`);
+  if (total.watchDurationSeconds)
+    lines.push(`  ${figureLine('watchDurationSeconds', total.watchDurationSeconds)}`);
+  if (total.reach) {
+    const [max, sum] = total.reach.bounds;
+    const bounds = `between ${paint('green', count(max))} and ${paint('green', count(sum))}`;
+    lines.push(`  ${LABELS.reach.padEnd(WIDTH)}  ${bounds}`, ...wrapped(total.reach.note));
+  }
+  // Each provider counts the same population: there is nothing to add up.
+  return type === 'population' ? [] : [...lines, ''];
+}
+
+function wrapped(text: string): string[] {
+  const width = Math.min(terminalColumns(), 100) - 2;
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`.trimStart();
+    if (line.length <= width) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return lines.map((line) => `  ${line}`);
+}
+
+const NOISE: Record<string, string> = {
+  GEOMETRIC: 'geometric noise (discrete Laplace)',
+  DISCRETE_GAUSSIAN: 'discrete Gaussian noise',
+  NONE: 'no noise',
+};
+
+function howComputed({ noiseMechanism, methodology }: Figures): string {
+  const noise = noiseMechanism === undefined ? 'noise not named' : (NOISE[noiseMechanism] ?? noiseMechanism);
+  const method = methodology?.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`) ?? 'method not named';
+  return `${method}, ${noise}; signature and certificate verified`;
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function hours(seconds: number): string {
+  return seconds < 7200 ? `${count(seconds)} s` : `${decimals(seconds / 3600)} h`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
+
+function decimals(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+}

@@ -1,0 +1,176 @@
+/** `mex requisitions`: the part of each provider; providers see their own, consumers those of a measurement. */
+import {
+  parseName,
+  REFUSAL_JUSTIFICATIONS,
+  REQUISITION_STATES,
+  type RefusalJustification,
+  type Requisition,
+  type RequisitionState,
+} from '@measurement-exchange/contract';
+import { retryOnAborted } from '@measurement-exchange/sdk';
+import { type Command, Option } from 'commander';
+import { type CallOptions, group, remote } from '../admin/command.ts';
+import { print, printFacts, visible } from '../output.ts';
+import {
+  type Caller,
+  callerOf,
+  isOf,
+  type ListOptions,
+  listCommand,
+  nameBelow,
+  pageSizeOf,
+  requireKind,
+  showPages,
+  showResource,
+} from './command.ts';
+import { specFacts, typeWords } from './spec.ts';
+import { showTimeline } from './timeline.ts';
+import { parsePast, shortTime } from './times.ts';
+
+export function requisitionsCommand(): Command {
+  return group('requisitions', 'what providers are asked for: list, show, timeline, refuse', [
+    list(),
+    show(),
+    timeline(),
+    refuse(),
+  ]);
+}
+
+interface Filters extends ListOptions {
+  state?: RequisitionState[];
+  updatedAfter?: string;
+}
+
+function list(): Command {
+  return listCommand('list [measurement]', 'list those of a provider, or of a measurement, oldest first')
+    .addOption(new Option('--state <state...>', 'only in these states').choices(REQUISITION_STATES))
+    .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
+    .addHelpText(
+      'after',
+      '\nA data provider lists its own; a measurement consumer those of a measurement it names.',
+    )
+    .action(async (measurement: string | undefined, options: Filters) => {
+      const caller = await callerOf(options);
+      const parent = parentOf(caller, measurement);
+      const query = {
+        parent,
+        ...pageSizeOf(options),
+        ...(options.state && { 'filter.states': options.state }),
+        ...(options.updatedAfter && { 'filter.updatedAfter': options.updatedAfter }),
+      };
+      const listing = isOf('dataProviders', parent)
+        ? caller.client.listRequisitions(query)
+        : caller.client.listMeasurementRequisitions(query);
+      await showPages(options, listing.pages(), (page) => page.requisitions, {
+        headings: [
+          'NAME',
+          'STATE',
+          'MEASURES',
+          isOf('dataProviders', parent) ? 'FOR' : 'OF',
+          'CREATED (UTC)',
+        ],
+        row: (r) => [
+          r.name,
+          r.state,
+          typeWords(r.protocolConfig?.measurementType),
+          isOf('dataProviders', parent) ? r.measurement?.split('/').slice(0, 2).join('/') : r.dataProvider,
+          shortTime(r.createTime),
+        ],
+        none: `${parent} has no such requisition.`,
+      });
+    });
+}
+
+function parentOf({ principal }: Caller, measurement: string | undefined): string {
+  if (isOf('dataProviders', principal)) return principal;
+  if (measurement !== undefined) return nameBelow(principal, 'measurements', measurement);
+  throw new Error(
+    `Which measurement of ${principal}? mex requisitions list <measurement>, by a name that mex measurements list prints.`,
+  );
+}
+
+async function read(text: string, options: CallOptions): Promise<Caller & { requisition: Requisition }> {
+  const caller = await callerOf(options);
+  const name = nameBelow(caller.principal, 'requisitions', text);
+  const requisition = parseName('measurementRequisition', name)
+    ? await caller.client.getMeasurementRequisition({ name })
+    : await caller.client.getRequisition({ name });
+  return { ...caller, requisition };
+}
+
+function show(): Command {
+  return remote('show <requisition>', 'what is asked, of whom, and what became of it').action(
+    async (text: string, options: CallOptions) => {
+      const { requisition } = await read(text, options);
+      showResource(options, requisition, (r) =>
+        printFacts(r.name!, {
+          state: r.state,
+          provider: r.dataProvider,
+          measurement: r.measurement && `${r.measurement} (${r.measurementState})`,
+          ...specFacts(r.measurementSpec?.message),
+          refusal: r.refusal && visible(`${r.refusal.justification}: ${r.refusal.message ?? ''}`),
+          'fulfilled by': r.fulfillmentContext?.buildLabel && visible(r.fulfillmentContext.buildLabel),
+          warnings: r.fulfillmentContext?.warnings && visible(r.fulfillmentContext.warnings.join('; ')),
+          created: `${shortTime(r.createTime)} UTC`,
+          updated: `${shortTime(r.updateTime)} UTC`,
+        }),
+      );
+    },
+  );
+}
+
+function timeline(): Command {
+  return remote('timeline <requisition>', 'what happened to it, and why').action(
+    async (text: string, options: CallOptions) => {
+      const caller = await callerOf(options);
+      const name = nameBelow(caller.principal, 'requisitions', text);
+      const parts = parseName('measurementRequisition', name);
+      if (parts === undefined) {
+        showTimeline(options, await caller.client.getRequisitionTimeline({ name }));
+        return;
+      }
+      // A consumer reads the timeline of the whole measurement, of which this is a part.
+      const measurement = name.split('/').slice(0, 4).join('/');
+      const { transitions } = await caller.client.getMeasurementTimeline({ name: measurement });
+      showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });
+    },
+  );
+}
+
+interface RefuseOptions extends CallOptions {
+  justification: RefusalJustification;
+  message?: string;
+}
+
+function refuse(): Command {
+  return remote('refuse <requisition>', 'refuse it for good, which fails the measurement')
+    .addOption(
+      new Option('--justification <why>', 'why').choices(REFUSAL_JUSTIFICATIONS).makeOptionMandatory(),
+    )
+    .option('--message <text>', 'what the consumer should know')
+    .addHelpText(
+      'after',
+      `
+  CONSENT_SIGNAL_INVALID       a signature, a certificate or an encryption does not hold
+  SPEC_INVALID                 what is asked cannot be understood, or asks for what there is not
+  INSUFFICIENT_PRIVACY_BUDGET  answering would tell too much of what was asked before
+  UNFULFILLABLE                it cannot be answered, and never will be
+  DECLINED                     it will not be answered: policy, business, contract
+
+For permanent reasons only: the measurement fails, and the other providers' work is in vain.`,
+    )
+    .action(async (text: string, options: RefuseOptions) => {
+      const caller = await callerOf(options);
+      requireKind('dataProviders', caller, 'mex requisitions refuse');
+      const name = nameBelow(caller.principal, 'requisitions', text);
+      const { justification, message } = options;
+      const refusal = { justification, ...(message !== undefined && { message }) };
+      const requisition = await retryOnAborted(
+        () => caller.client.getRequisition({ name }),
+        ({ etag }) => caller.client.refuseRequisition({ name, body: { refusal, etag: etag! } }),
+      );
+      showResource(options, requisition, (r) =>
+        print(`${r.name} is ${r.state}, and ${r.measurement} is ${r.measurementState}.`),
+      );
+    });
+}

@@ -1,0 +1,27 @@
+import type { Timeline } from '@measurement-exchange/contract';
+import type { CallOptions } from '../admin/command.ts';
+import { paint, print, printTable, visible } from '../output.ts';
+import { showResource } from './command.ts';
+import { shortTime } from './times.ts';
+
+/** What happened, and below it what the checks of the exchange found. */
+export function showTimeline(options: CallOptions, timeline: Timeline): void {
+  showResource(options, timeline, ({ transitions }) => {
+    printTable(
+      ['TIME (UTC)', 'WHAT', 'STATE', 'BY', 'CAUSE', 'REQUEST ID'],
+      transitions.map((t) => [
+        shortTime(t.time),
+        t.resource.split('/').slice(-2).join('/'),
+        t.from === undefined ? t.to : `${t.from} → ${t.to}`,
+        t.actor,
+        t.cause,
+        t.requestId,
+      ]),
+    );
+    for (const { code, field, message, remedy } of transitions.flatMap((t) => t.findings ?? [])) {
+      print(`
+${paint('yellow', code)} at ${visible(field)}: ${visible(message)}
+  ${visible(remedy)}`);
+    }
+  });
+}

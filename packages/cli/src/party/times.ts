@@ -1,0 +1,39 @@
+/** Times that people type. */
+import { parseTimestamp, type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { InvalidArgumentError } from 'commander';
+
+const UNITS: Record<string, number> = { m: 60_000, h: 3600_000, d: 86_400_000 };
+
+/** RFC 3339, or a day, which begins at midnight UTC. */
+export function parseMoment(text: string): Timestamp {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text);
+  const time = parseTimestamp(day ? `${text}T00:00:00Z` : text);
+  if (time !== undefined) return time;
+  throw new InvalidArgumentError(
+    'It must be a day such as 2026-01-31, or a time such as 2026-01-31T18:00:00Z.',
+  );
+}
+
+/** The same, or how long ago: 30m, 12h, 7d. */
+export function parsePast(text: string): Timestamp {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  return unit === undefined ? parseMoment(text) : timestampOf(Date.now() - Number(count) * UNITS[unit]!);
+}
+
+/** To the second, which is enough to read. */
+export function shortTime(time: Timestamp | undefined): string | undefined {
+  return time === undefined ? undefined : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
+}
+
+/** An interval as days where it is made of days: `2026-01-01 to 2026-02-01`. */
+export function shortInterval(
+  interval: { startTime: Timestamp; endTime?: Timestamp } | undefined,
+): string | undefined {
+  if (interval === undefined) return undefined;
+  const { startTime, endTime } = interval;
+  return endTime === undefined ? `since ${moment(startTime)}` : `${moment(startTime)} to ${moment(endTime)}`;
+}
+
+function moment(time: Timestamp): string {
+  return time.slice(11, 19) === '00:00:00' ? time.slice(0, 10) : shortTime(time)!;
+}

@@ -1,0 +1,14 @@
+import type { Command } from 'commander';
+import { type CallOptions, remote } from '../admin/command.ts';
+import { connect } from '../client.ts';
+import { printFacts, visible } from '../output.ts';
+import { showResource } from './command.ts';
+
+export function whoamiCommand(): Command {
+  return remote('whoami', 'whom the token in use stands for').action(async (options: CallOptions) => {
+    const client = await connect(options);
+    showResource(options, await client.whoAmI(), ({ principal, issuer, subject }) =>
+      printFacts(principal, { issuer: visible(issuer), subject: visible(subject) }),
+    );
+  });
+}

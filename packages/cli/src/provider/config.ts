@@ -1,0 +1,134 @@
+/** `provider.json`: everything that `mex provider run` needs to know. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { NoiseMechanism } from '@measurement-exchange/sdk';
+import type { EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+
+/** Paths are relative to the folder of the file. */
+export interface ProviderConfig {
+  /** The exchange; else MEX_URL. */
+  url?: string;
+  /** A file with the bearer token, read again for every call, so that it may be renewed; else MEX_TOKEN. */
+  tokenFile?: string;
+  /** The folder that `mex identity` made. */
+  identity?: string;
+  /** Folders of earlier identities, whose encryption keys open what was encrypted before a renewal. */
+  earlierIdentities?: string[];
+  /** PEM files of the roots of consumers; `measurementConsumers/acme=acme.pem` for that party only. */
+  roots?: string[];
+  /** Where the spent budget and the answers are kept. */
+  ledger?: string;
+  /** What may be spent on the events of one event group on one UTC day. */
+  budget?: PrivacyAmount;
+  events?: Omit<EventsConfig, 'onWarning'>;
+  /** What the events call an event group, by its name, where that is not its eventGroupReferenceId. */
+  eventGroups?: Record<string, string>;
+  /** A JSON file with the virtual population. */
+  population?: string;
+  /** Unless given: DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
+  noise?: NoiseMechanism;
+  /** Counts at most so many impressions of one person, whatever the consumer asks. */
+  maximumFrequencyPerUser?: number;
+  concurrency?: number;
+  pollSeconds?: number;
+}
+
+export async function readProviderConfig(path: string): Promise<ProviderConfig> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read (${error.code}).`);
+  });
+  let file: unknown;
+  try {
+    file = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path} is not JSON: ${(error as Error).message}.`);
+  }
+  const problems = check(file, '');
+  if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n  ')}`);
+  return withPaths(file as ProviderConfig, dirname(path));
+}
+
+/** The same settings with paths from where the command runs. */
+function withPaths(config: ProviderConfig, folder: string): ProviderConfig {
+  const from = (path: string) => resolve(folder, path);
+  const rooted = (root: string) => root.replace(/[^=]+$/, from);
+  const { tokenFile, identity, earlierIdentities, roots, ledger, events, population } = config;
+  return {
+    ...config,
+    ...(tokenFile && { tokenFile: from(tokenFile) }),
+    ...(identity && { identity: from(identity) }),
+    ...(earlierIdentities && { earlierIdentities: earlierIdentities.map(from) }),
+    ...(roots && { roots: roots.map(rooted) }),
+    ...(ledger && { ledger: from(ledger) }),
+    ...(events && { events: { ...events, files: [events.files].flat().map(from) } }),
+    ...(population && { population: from(population) }),
+  };
+}
+
+/** What is wrong with a value. */
+type Check = (value: unknown, path: string) => string[];
+
+const is =
+  (what: string, test: (value: unknown) => boolean): Check =>
+  (value, path) =>
+    test(value) ? [] : [`${path} must be ${what}.`];
+const isText = (value: unknown) => typeof value === 'string' && value !== '';
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const text = is('a text', isText);
+const texts = is('a list of texts', isTexts);
+const amount = is('a number, 0 or more', (value) => typeof value === 'number' && value >= 0);
+const above = is('a number above 0', (value) => typeof value === 'number' && value > 0);
+const count = is('a whole number above 0', (value) => Number.isInteger(value) && (value as number) > 0);
+const oneOf = (...choices: string[]) =>
+  is(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string));
+
+const objectOf =
+  (members: Record<string, Check>, required: string[] = []): Check =>
+  (value, path) => {
+    if (!isObject(value)) return [`${path || 'the file'} must be an object.`];
+    const inside = path === '' ? '' : `${path}.`;
+    return [
+      ...required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${inside}${key} is missing.`),
+      ...Object.entries(value).flatMap(([key, member]) =>
+        Object.hasOwn(members, key)
+          ? members[key]!(member, `${inside}${key}`)
+          : [`there is no setting named ${inside}${key}.`],
+      ),
+    ];
+  };
+
+const columns: Record<keyof NonNullable<EventsConfig['columns']>, Check> = {
+  vid: text,
+  timestamp: text,
+  timestampUnit: oneOf('s', 'ms', 'us', 'ns'),
+  eventGroup: text,
+  duration: text,
+  attributes: texts,
+};
+const events: Record<keyof NonNullable<ProviderConfig['events']>, Check> = {
+  files: is('a path, or a list of them', (value) => isText(value) || (isTexts(value) && value.length > 0)),
+  format: oneOf('parquet', 'csv'),
+  columns: objectOf(columns),
+  memoryLimit: text,
+  threads: count,
+};
+const settings: Record<keyof ProviderConfig, Check> = {
+  url: text,
+  tokenFile: text,
+  identity: text,
+  earlierIdentities: texts,
+  roots: texts,
+  ledger: text,
+  budget: objectOf({ epsilon: amount, delta: amount, rho: amount }, ['epsilon', 'delta', 'rho']),
+  events: objectOf(events, ['files']),
+  eventGroups: is('an object of texts', (value) => isObject(value) && Object.values(value).every(isText)),
+  population: text,
+  noise: oneOf('DISCRETE_GAUSSIAN', 'GEOMETRIC'),
+  maximumFrequencyPerUser: count,
+  concurrency: count,
+  pollSeconds: above,
+};
+const check = objectOf(settings);

@@ -1,0 +1,51 @@
+/** What an agent does, in sentences. */
+import type { AgentEvent } from '@measurement-exchange/sdk/provider';
+import { paint, visible } from '../output.ts';
+
+/** A long scan says how far it is this often. */
+const PROGRESS_MS = 5000;
+
+/** Sentences for events in their order; none for what is not worth a line. */
+export function describeEvent(): (event: AgentEvent, now: number) => string | undefined {
+  const said = new Map<string, number>();
+  return (event, now) => {
+    if (!('requisition' in event)) return ofExchange(event);
+    const name = event.requisition.split('/').at(-1)!;
+    if (event.type === 'received') said.set(name, now);
+    if (event.type === 'progress') {
+      if (now - (said.get(name) ?? now) < PROGRESS_MS) return undefined;
+      said.set(name, now);
+    } else if (event.type !== 'received') said.delete(name);
+    return `${name}  ${ofRequisition(event)}`;
+  };
+}
+
+function ofExchange(event: Extract<AgentEvent, { type: 'unreachable' | 'reachable' }>): string {
+  return event.type === 'reachable'
+    ? paint('green', 'The exchange answers again.')
+    : paint(
+        'yellow',
+        `The exchange does not answer, and is asked again until it does: ${visible(event.why)}`,
+      );
+}
+
+function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): string {
+  switch (event.type) {
+    case 'received':
+      return `received, for ${event.measurement}`;
+    case 'progress':
+      return `scanning, ${Math.floor(event.percent)} %`;
+    case 'resending':
+      return 'was answered before; the same answer is sent again';
+    case 'fulfilled':
+      return `${paint('green', 'fulfilled')} in ${(event.ms / 1000).toFixed(1)} s`;
+    case 'refused':
+      return `${paint('red', 'refused')} (${event.justification}): ${visible(event.message)}`;
+    case 'closed':
+      return `is ${event.state}${event.charged ? '; what its answer cost stays charged' : ''}`;
+    case 'retrying': {
+      const wait = `${(event.inMs / 1000).toFixed(1)} s`;
+      return `${paint('yellow', `attempt ${event.attempt} failed`)}, again in ${wait}: ${visible(event.why)}`;
+    }
+  }
+}

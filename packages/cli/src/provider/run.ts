@@ -1,0 +1,219 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadConfig } from '@measurement-exchange/exchange';
+import {
+  type AgentEvent,
+  createAgent,
+  type Events,
+  openEvents,
+  openLedger,
+  openPopulation,
+  type PrivacyAmount,
+} from '@measurement-exchange/sdk/provider';
+import type { Command } from 'commander';
+import { positiveInteger, remote } from '../admin/command.ts';
+import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
+import { Failed, note, paint, print, printJsonLine } from '../output.ts';
+import { type ProviderConfig, readProviderConfig } from './config.ts';
+import { describeEvent } from './describe.ts';
+
+export interface RunOptions {
+  config?: string;
+  as?: string;
+  url?: string;
+  token?: string;
+  identity?: string;
+  root?: string[];
+  events?: string[];
+  population?: string;
+  ledger?: string;
+  once?: boolean;
+  concurrency?: number;
+  json?: boolean;
+}
+
+/** Of the development exchange: room to play, and small enough to run out. */
+const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
+
+export function runCommand(): Command {
+  const collect = (value: string, earlier: string[] = []) => [...earlier, value];
+  return remote('run', 'answer requisitions, until it is stopped')
+    .option('--config <file>', 'the settings of a provider, in JSON (see below); options win over it')
+    .option(
+      '--events <file>',
+      'a Parquet or CSV file with events, once for each; patterns are allowed',
+      collect,
+    )
+    .option('--population <file>', 'a JSON file with the virtual population')
+    .option('--identity <dir>', 'the folder that mex identity made')
+    .option('--root <file>', 'a root to trust, once for each: root.pem, or party=root.pem', collect)
+    .option('--ledger <file>', 'where the spent budget and the answers are kept')
+    .option('--concurrency <count>', 'work on so many requisitions at once (2)', positiveInteger)
+    .option('--once', 'answer what is open now, and end')
+    .addHelpText('after', HELP)
+    .action((options: RunOptions) => run(options));
+}
+
+async function run(options: RunOptions): Promise<void> {
+  const settings = await settingsOf(options);
+  const { credentials, trust, client } = await loadCredentials(settings);
+  if (!credentials.name.startsWith('dataProviders/')) {
+    throw new Error(`${credentials.name} is no data provider, and has no requisitions.`);
+  }
+  const { budget, path } = await ledgerOf(settings, credentials.name);
+  const ledger = openLedger(path, budget);
+  const events = eventsOf(settings);
+  const { signal, dispose } = untilStopped();
+  try {
+    const agent = createAgent({
+      client,
+      credentials,
+      trust,
+      ledger,
+      earlierKeys: await Promise.all((settings.earlierIdentities ?? []).map(readEncryptionKeys)),
+      ...(settings.events && { events: events.open }),
+      ...(settings.population && { population: openPopulation(await readPopulation(settings.population)) }),
+      ...(settings.eventGroups && { references: settings.eventGroups }),
+      ...(settings.noise && { noise: settings.noise }),
+      ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
+      ...(settings.concurrency && { concurrency: settings.concurrency }),
+      ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
+      log: options.json ? logJson : logLine(),
+    });
+    if (!options.json) note(banner(credentials.name, path, budget, options));
+    if (!options.once) return await agent.run(signal);
+    const { failed } = await agent.once(signal);
+    if (failed > 0) throw new Failed(1, `${failed} requisitions could not be answered yet: run it again.`);
+  } finally {
+    dispose();
+    await events.close();
+    ledger.close();
+  }
+}
+
+/** Options win over the file. */
+async function settingsOf(options: RunOptions): Promise<ProviderConfig & { as?: string; token?: string }> {
+  const file = options.config === undefined ? {} : await readProviderConfig(options.config);
+  const { as, token, url, identity, ledger, population, concurrency, root, events } = options;
+  const settings = {
+    ...file,
+    ...(as && { as }),
+    ...(token && { token }),
+    ...(url && { url }),
+    ...(identity && { identity }),
+    ...(ledger && { ledger }),
+    ...(population && { population }),
+    ...(concurrency && { concurrency }),
+    ...(root && { roots: root }),
+    ...(events && { events: { ...file.events, files: events } }),
+  };
+  if (!settings.events && !settings.population) {
+    throw new Error(
+      'Say what to answer from: --events with Parquet or CSV files, --population, or --config.',
+    );
+  }
+  return settings;
+}
+
+async function ledgerOf(settings: ProviderConfig & { as?: string }, provider: string) {
+  const { budget, ledger, as } = settings;
+  if (as !== undefined)
+    return { budget: budget ?? DEMO_BUDGET, path: ledger ?? (await demoLedger(provider)) };
+  if (budget === undefined) {
+    throw new Error('Say in --config what may be spent: "budget": {"epsilon": …, "delta": …, "rho": …}.');
+  }
+  if (ledger === undefined) throw new Error('Say where the ledger is: --ledger, or "ledger" in --config.');
+  return { budget, path: ledger };
+}
+
+/** In the data directory of the development exchange. */
+export async function demoLedger(provider: string): Promise<string> {
+  const { dataDir } = loadConfig(process.env, { mode: 'development' });
+  const path = join(dataDir, 'ledgers', `${provider.split('/').at(-1)}.sqlite`);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return path;
+}
+
+/** Opened when they are first needed: files may appear, or be mended, while the agent waits for them. */
+function eventsOf({ events }: ProviderConfig) {
+  let opened: Promise<Events> | undefined;
+  return {
+    open: () => {
+      opened ??= openEvents({ ...events!, onWarning: note }).catch((error) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
+}
+
+async function readPopulation(path: string) {
+  const text = await readText(path);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path} is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+/** The first signal ends it in order; a second one does not wait. */
+function untilStopped(): { signal: AbortSignal; dispose: () => void } {
+  const stop = new AbortController();
+  const onSignal = () => (stop.signal.aborted ? process.exit(130) : stop.abort());
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    signal: stop.signal,
+    dispose: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  };
+}
+
+function logJson(event: AgentEvent): void {
+  printJsonLine({ time: new Date().toISOString(), ...event });
+}
+
+function logLine(): (event: AgentEvent) => void {
+  const describe = describeEvent();
+  return (event) => {
+    const line = describe(event, Date.now());
+    if (line !== undefined) print(`${paint('dim', new Date().toISOString().slice(11, 19))}  ${line}`);
+  };
+}
+
+function banner(provider: string, ledger: string, budget: PrivacyAmount, { once }: RunOptions): string {
+  const { epsilon, delta, rho } = budget;
+  return `${paint('bold', provider, process.stderr)} answers its requisitions${once ? ' once' : '; Ctrl-C stops it'}.
+  Ledger  ${ledger}
+  Budget  epsilon ${epsilon}, delta ${delta}, rho ${rho} for an event group and day
+`;
+}
+
+const HELP = `
+In development, with the demo parties of mex serve --dev:
+  mex provider run --as dataProviders/streamly --events impressions.parquet
+
+Otherwise with a file of settings; paths are relative to it, and what is marked * is required:
+  {
+    "url": "https://exchange.example.com",        else MEX_URL
+    "tokenFile": "token",                         read again for every call; else MEX_TOKEN
+    "identity": "keys/lakeside",                * the folder that mex identity made
+    "earlierIdentities": ["keys/lakeside-2025"],  whose encryption keys may still be in use
+    "roots": ["measurementConsumers/acme=acme.pem"],  * whom to believe
+    "ledger": "lakeside.ledger",                * spent budget and answers: keep it, and back it up
+    "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of an event group and day
+    "events": {"files": "impressions/*.parquet",
+               "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group",
+                           "duration": "seconds", "attributes": ["age", "country"]}},
+    "eventGroups": {"dataProviders/lakeside/eventGroups/x": "spring"},  where the events have another name
+    "population": "population.json",              for population measurements
+    "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
+    "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's
+    "concurrency": 2, "pollSeconds": 2
+  }
+
+One agent has a ledger at a time. It may be stopped or killed at any point: what was answered is sent again
+as it is, and charged once. A requisition that cannot be answered for now is tried until it can be.`;

@@ -1,0 +1,62 @@
+/** `mex verify`: is it what it says, and from whom it says? */
+import { parseName } from '@measurement-exchange/contract';
+import { Command } from 'commander';
+import { group, remote } from '../admin/command.ts';
+import { type ActingOptions, actingAs, withKeys } from '../party/acting.ts';
+import { nameBelow } from '../party/command.ts';
+import { startChecklist } from './checklist.ts';
+import { verifyFile } from './file.ts';
+import { verifyMeasurement } from './measurement.ts';
+import { verifyRequisition } from './requisition.ts';
+
+export function verifyCommand(): Command {
+  return group('verify', 'check signatures, certificates, hashes and keys, step by step', [
+    measurement(),
+    file(),
+  ]);
+}
+
+const EXIT_CODES =
+  'Ends with 0 when every step holds, with 2 when one does not, with 1 when it cannot be told.';
+
+function measurement(): Command {
+  return withKeys(
+    remote('measurement <name>', 'a measurement of yours; as a provider, a requisition for you'),
+  )
+    .addHelpText(
+      'after',
+      `
+  mex verify measurement measurementConsumers/acme/measurements/x --as acme
+  mex verify measurement dataProviders/streamly/requisitions/y --as streamly
+
+${EXIT_CODES}`,
+    )
+    .action(async (text: string, options: ActingOptions) => {
+      const context = await actingAs(options);
+      const { name: us } = context.credentials;
+      const isProvider = us.startsWith('dataProviders/');
+      const name = nameBelow(us, isProvider ? 'requisitions' : 'measurements', text);
+      const expected = isProvider ? 'requisition' : 'measurement';
+      if (parseName(expected, name) === undefined || !name.startsWith(`${us}/`)) {
+        throw new Error(`${name} is no ${expected} of ${us}: it looks like ${us}/${expected}s/<id>.`);
+      }
+      const list = startChecklist(options);
+      await (isProvider ? verifyRequisition : verifyMeasurement)(list, context, name);
+      list.end(name);
+    });
+}
+
+function file(): Command {
+  return new Command('file')
+    .description('a SignedMessage in a file: {message, signature, signatureAlgorithm} as JSON, or protobuf')
+    .argument('<file>')
+    .requiredOption('--certificate <file>', 'whose signature it should be, in PEM or DER')
+    .option('--root <file...>', 'the roots that the certificate must come from, in PEM')
+    .option('--json', 'print the steps as JSON')
+    .addHelpText('after', `\n${EXIT_CODES}`)
+    .action(async (path: string, options: { certificate: string; root?: string[]; json?: boolean }) => {
+      const list = startChecklist(options);
+      await verifyFile(list, path, options);
+      list.end(path);
+    });
+}

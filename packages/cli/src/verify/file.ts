@@ -1,0 +1,68 @@
+/** A signed message in a file, and the certificate that it should be of. */
+import { readFile } from 'node:fs/promises';
+import {
+  createTrustStore,
+  parseCertificate,
+  unpackSignedMessage,
+  type X509,
+} from '@measurement-exchange/sdk';
+import { readBytes } from '../party/files.ts';
+import { type Checklist, DoesNotHold } from './checklist.ts';
+import { checkSignature } from './steps.ts';
+
+export async function verifyFile(
+  list: Checklist,
+  file: string,
+  { certificate, root }: { certificate: string; root?: string[] },
+): Promise<void> {
+  const bytes = await readBytes(file, 'a SignedMessage');
+  const der = pemOrDer(await readBytes(certificate, 'a certificate in PEM or DER'));
+  const x509 = await list.check('the certificate can be read', () => {
+    const read = parseCertificate(der);
+    return { value: read, detail: `${read.subject}, until ${read.notAfter.toISOString().slice(0, 10)}` };
+  });
+  if (root === undefined) await checkDates(list, x509);
+  else await checkChain(list, der, root);
+  const signed = await list.check('the message can be read', () => {
+    const read = unpackSignedMessage(trimmed(bytes));
+    return {
+      value: read,
+      detail: `${read.message.length} bytes${read.typeUrl ? ` of ${read.typeUrl}` : ''}`,
+    };
+  });
+  await checkSignature(list, 'the message', signed, x509);
+}
+
+/** JSON may have white space in front. */
+function trimmed(bytes: Buffer): Uint8Array {
+  const start = bytes.findIndex((byte) => ![0x20, 9, 10, 13].includes(byte));
+  return bytes[start] === 0x7b ? bytes.subarray(start) : bytes;
+}
+
+function pemOrDer(bytes: Buffer): Uint8Array {
+  const block = /-----BEGIN CERTIFICATE-----([^-]*)-----END/.exec(bytes.toString('latin1'))?.[1];
+  return block === undefined ? bytes : Buffer.from(block, 'base64');
+}
+
+async function checkDates(list: Checklist, x509: X509 | undefined): Promise<void> {
+  await list.checkWith('the certificate is valid today (its root is not checked: --root)', [x509], (x509) => {
+    const now = new Date();
+    if (now < x509.notBefore || now > x509.notAfter) throw new DoesNotHold('it is outside its dates');
+    return { value: true };
+  });
+}
+
+async function checkChain(list: Checklist, der: Uint8Array, roots: string[]): Promise<void> {
+  const pems = await Promise.all(
+    roots.map((file) =>
+      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        throw new Error(`${file} cannot be read (${error.code}): give a root certificate in PEM.`);
+      }),
+    ),
+  );
+  await list.check('the certificate is valid and chains to the root', async () => {
+    const trust = createTrustStore(pems.map((pem) => ({ pem })));
+    // These roots are trusted for whoever it is.
+    return { value: await trust.verify('', der, new Date()) };
+  });
+}

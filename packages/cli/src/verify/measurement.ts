@@ -1,0 +1,117 @@
+/** A measurement as its consumer sees it: what it signed, whom it asked, and what came back. */
+import { equalBytes, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
+import {
+  createConsumer,
+  decrypt,
+  unpackEncryptionPublicKey,
+  unpackSignedMessage,
+  verifySignature,
+  type X509,
+} from '@measurement-exchange/sdk';
+import { type Checklist, DoesNotHold } from './checklist.ts';
+import { type Context, checkCertificate, checkOwnCertificate, checkSignature, checkSpec } from './steps.ts';
+
+export async function verifyMeasurement(list: Checklist, context: Context, name: string): Promise<void> {
+  const measurement = await context.client.getMeasurement({ name });
+  list.about('what you asked');
+  const { measurementSpec, measurementConsumerCertificate, dataProviders = {} } = measurement;
+  const own = await checkOwnCertificate(list, context, measurementConsumerCertificate);
+  const signed = await checkSignature(list, 'the MeasurementSpec', measurementSpec, own);
+  const spec = await checkSpec(list, signed?.message);
+  await checkResultKey(list, context, spec);
+  await checkNonceHashes(list, spec, measurement);
+
+  for (const [provider, entry] of Object.entries(dataProviders)) {
+    list.about(provider);
+    const certificate = await checkCertificate(list, context, provider, entry.dataProviderCertificate);
+    await checkProviderKey(list, context, provider, entry.dataProviderPublicKey.data, certificate);
+    await checkResult(list, context, provider, measurement);
+  }
+  if (measurement.state !== 'SUCCEEDED') return;
+  list.about('all together');
+  await list.check('every provider has exactly one result, of what was asked', async () => {
+    const result = await createConsumer(context).open(measurement);
+    return { value: result, detail: `${result.dataProviders.length}` };
+  });
+}
+
+async function checkResultKey(list: Checklist, { credentials }: Context, spec: PlainSpec | undefined) {
+  await list.checkWith(
+    'results are encrypted for you',
+    [spec?.measurementPublicKey],
+    ({ typeUrl, value }) => {
+      const keyset = typeUrl === undefined ? value : unpackEncryptionPublicKey(value);
+      if (!equalBytes(keyset, credentials.encryptionPublicKey)) {
+        throw new DoesNotHold('the key in it is not the one you have now: was it made with an earlier one?');
+      }
+      return { value: keyset };
+    },
+  );
+}
+
+/** Each provider's nonce is vouched for by the signature over the whole, and nobody else's is. */
+async function checkNonceHashes(
+  list: Checklist,
+  spec: PlainSpec | undefined,
+  { dataProviders = {} }: Measurement,
+) {
+  await list.checkWith('it names exactly the nonces of its providers', [spec], ({ nonceHashes }) => {
+    const entries = Object.entries(dataProviders);
+    for (const [provider, { nonceHash }] of entries) {
+      if (!nonceHashes.some((hash) => equalBytes(hash, nonceHash))) {
+        throw new DoesNotHold(`the nonceHash of ${provider} is not in it`);
+      }
+    }
+    if (nonceHashes.length !== entries.length) {
+      throw new DoesNotHold(`it has ${nonceHashes.length} of them, for ${entries.length} providers`);
+    }
+    return { value: true, detail: `${entries.length}` };
+  });
+}
+
+async function checkProviderKey(
+  list: Checklist,
+  { client }: Context,
+  provider: string,
+  keyset: Uint8Array,
+  certificate: X509 | undefined,
+) {
+  await list.checkWith(
+    'its part was encrypted with the key it publishes, signed',
+    [certificate],
+    async (x509) => {
+      const { publicKey } = await client.getParty({ name: provider });
+      if (publicKey === undefined) throw new DoesNotHold(`${provider} publishes no key`);
+      await verifySignature(publicKey, x509);
+      if (!equalBytes(unpackEncryptionPublicKey(publicKey.message), keyset)) {
+        throw new DoesNotHold('it publishes another key now: it may have changed it since');
+      }
+      return { value: true };
+    },
+  );
+}
+
+async function checkResult(list: Checklist, context: Context, provider: string, { results }: Measurement) {
+  if (results === undefined) return;
+  const entry = results.find(({ certificate }) => certificate.startsWith(`${provider}/certificates/`));
+  const found = await list.check('it has a result', () => {
+    if (entry === undefined) throw new DoesNotHold('there is none that names a certificate of it');
+    return { value: entry };
+  });
+  const certificate = await checkCertificate(
+    list,
+    context,
+    provider,
+    found?.certificate,
+    'the certificate of the result',
+  );
+  const signed = await list.checkWith(
+    'the result decrypts with your key',
+    [found],
+    async ({ encryptedResult }) => {
+      const plaintext = await decrypt(context.credentials.encryptionPrivateKey, encryptedResult.ciphertext);
+      return { value: unpackSignedMessage(plaintext), detail: `${encryptedResult.ciphertext.length} bytes` };
+    },
+  );
+  await checkSignature(list, 'the result', signed, certificate);
+}

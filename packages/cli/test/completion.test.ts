@@ -1,0 +1,118 @@
+/** Completion scripts, run by the shell they are for (bash is on every machine that tests run on). */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandTree } from '../src/completion/tree.ts';
+import { createMex } from '../src/program.ts';
+import { mex } from './mexInProcess.ts';
+
+let folder: string;
+const file = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mex-completion-'));
+  writeFileSync(file('mex.bash'), await mex('completion', 'bash'));
+  const named = (name: string) => ({ name, displayName: 'measurementConsumers/decoy', token: 'secret' });
+  const dev = {
+    measurementConsumers: [named('measurementConsumers/acme')],
+    dataProviders: [named('dataProviders/streamly'), named('dataProviders/chirper')],
+  };
+  writeFileSync(file('dev.json'), JSON.stringify(dev, null, 2));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What bash offers for the last of these words, in this folder. */
+function offered(...words: string[]): string[] {
+  const script = `source ./mex.bash
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+    _mex; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const env = { PATH: process.env.PATH, MEX_DATA_DIR: folder };
+  const out = execFileSync('bash', ['--norc', '-uc', script, 'bash', 'mex', ...words], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  return out.split('\n').filter(Boolean);
+}
+
+describe('in bash', () => {
+  it('mex has commands, and each of them its own', () => {
+    expect(offered('')).toEqual(
+      expect.arrayContaining(['demo', 'serve', 'measure', 'provider', 'verify', 'help']),
+    );
+    expect(offered('')).not.toContain('--help');
+    expect(offered('measur')).toEqual(['measure', 'measurements']);
+    expect(offered('measurements', '')).toEqual(['list', 'show', 'results', 'timeline', 'cancel', 'help']);
+    expect(offered('admin', 'parties', 's')).toEqual(['suspend']);
+    expect(offered('nonsense', 'x')).toEqual([]);
+  });
+
+  it('options come once a dash is typed, or where nothing else fits', () => {
+    expect(offered('measure', 'reach', '--ma')).toEqual(['--max-frequency', '--max-watch-duration']);
+    expect(offered('--v')).toEqual(['--version']);
+    expect(offered('doctor', '')).toEqual(['--json', '--help', '-h']);
+  });
+
+  it('the values of options and arguments are offered where they are known', () => {
+    expect(offered('measure', '')).toEqual(['reach', 'frequency', 'impressions', 'duration', 'population']);
+    expect(offered('requisitions', 'refuse', 'x', '--justification', 'S')).toEqual(['SPEC_INVALID']);
+    expect(offered('measurements', 'list', '--json', '--state', 'C')).toEqual(['COMPUTING', 'CANCELLED']);
+    expect(offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+    expect(offered('measure', '--epsilon', '')).toEqual([]);
+    // The value of an option is no command and no argument.
+    expect(offered('measure', '--reference', 'demo', '')).toContain('reach');
+  });
+
+  it('demo parties are read from the file of the development exchange', () => {
+    expect(offered('measure', '--as', '')).toEqual([
+      'measurementConsumers/acme',
+      'dataProviders/streamly',
+      'dataProviders/chirper',
+    ]);
+    expect(offered('measure', 'reach', '--provider', '')).toEqual([
+      'dataProviders/streamly',
+      'dataProviders/chirper',
+    ]);
+    expect(offered('measure', 'reach', '--provider', '=', 'dataProviders/s')).toEqual([
+      'dataProviders/streamly',
+    ]);
+    expect(offered('token', 'measurement')).toEqual(['measurementConsumers/acme']);
+    rmSync(file('dev.json'));
+    expect(offered('measure', '--as', '')).toEqual([]);
+  });
+
+  it('files are offered where a file belongs', () => {
+    expect(offered('keys', 'inspect', 'me')).toEqual(['mex.bash']);
+    expect(offered('measure', '--spec', './m')).toEqual(['./mex.bash']);
+  });
+});
+
+describe('every script', () => {
+  const root: Command = createMex();
+
+  it.each(['bash', 'zsh', 'fish'])('knows every command and option (%s)', async (shell) => {
+    const script = await mex('completion', shell);
+    for (const node of commandTree(root)) {
+      expect(script).toContain(`'${node.path}'`);
+      for (const { word } of [...node.commands, ...node.options]) expect(script).toContain(word);
+    }
+    expect(script).not.toContain('undefined');
+  });
+
+  it('covers commands down to the last', () => {
+    const paths = commandTree(root).map(({ path }) => path);
+    for (const path of [
+      '',
+      'measure',
+      'admin parties create',
+      'measurements results',
+      'verify file',
+      'provider run',
+    ]) {
+      expect(paths).toContain(path);
+    }
+  });
+});

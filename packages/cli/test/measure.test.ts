@@ -1,0 +1,377 @@
+/** `mex measure`, against an exchange that runs and providers that answer for real or as a test says. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange';
+import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  answer,
+  frequency,
+  impression,
+  population,
+  reach,
+  readRequisition,
+  requisitionOf,
+  watchDuration,
+} from '../../sdk/test/consumerWorld.ts';
+import { eventsCsv, PEOPLE } from '../../sdk/test/providerWorld.ts';
+import { bar, barChart } from '../src/party/chart.ts';
+import { mex } from './mexInProcess.ts';
+import { asked, describeTo, path, run, useWorld, w } from './partyWorld.ts';
+
+useWorld();
+
+const JANUARY = ['--from', '2026-01-01', '--to', '2026-02-01'];
+const both = ['--as', 'acme', '--provider', 'streamly', '--provider', 'dataProviders/chirper', ...JANUARY];
+const one = ['--as', 'acme', '--provider', 'streamly', ...JANUARY];
+
+describe('a bar', () => {
+  it('is drawn to an eighth of a column, and is never invisible for what is not nothing', () => {
+    expect(bar(0.5, 10)).toBe('█████');
+    expect(bar(0.55, 10)).toBe('█████▌');
+    expect(bar(0, 10)).toBe('');
+    expect(bar(1e-9, 10)).toBe('▏');
+    expect(bar(7, 3)).toBe('███');
+  });
+
+  it('fits the columns of the terminal, the longest one filling what is left', () => {
+    const bars = [
+      { label: '1', value: 0.8, text: '80 %' },
+      { label: '10+', value: 0.2, text: '20 %' },
+    ];
+    const [first, second] = barChart(bars, 40);
+    expect(first).toBe(`    1  ${'█'.repeat(27)}  80 %`);
+    expect(second).toBe(`  10+  ${'██████▊'.padEnd(27)}  20 %`);
+    expect(barChart(bars, 10)[0]).toContain('████████  80 %');
+    expect(barChart([{ label: '1', value: 0, text: 'none' }], 40)).toEqual([`  1  ${' '.repeat(29)}  none`]);
+  });
+});
+
+describe('mex measure', () => {
+  it('follows each provider, and prints every reach with its interval and bounds instead of a union', async () => {
+    const running = run(
+      'measure',
+      'reach',
+      ...both,
+      '--epsilon',
+      '0.5',
+      '--filter',
+      'age > 30',
+      '--reference',
+      'q1',
+    );
+    const name = await asked(w.chirper);
+    const { spec } = await readRequisition(w.chirper, await requisitionOf(w.chirper, name));
+    await answer(w.streamly, name, reach(1000n));
+    await answer(w.chirper, name, reach(3000n));
+    const { out, err, error } = await running;
+
+    expect(error).toBeUndefined();
+    expect(err.split('\n')).toEqual(
+      expect.arrayContaining([
+        name,
+        'dataProviders/streamly: … waiting',
+        'dataProviders/chirper: … waiting',
+        'dataProviders/streamly: ✓ answered',
+        'dataProviders/chirper: ✓ answered',
+      ]),
+    );
+    // Geometric noise at epsilon 0.5 has a variance of 7.8; 1.96 of its deviations are 5.5.
+    expect(out).toMatch(/^dataProviders\/streamly\n {2}reach +1,000 +95 %: 995 to 1,005$/m);
+    expect(out).toMatch(/^dataProviders\/chirper\n {2}reach +3,000 +95 %: 2,995 to 3,005$/m);
+    expect(out).toMatch(
+      /^all 2 providers\n {2}reach +between 3,000 and 4,000\n {2}Each data provider counted its own/m,
+    );
+    expect(out).toContain('geometric noise (discrete Laplace)');
+
+    expect(await w.acme.client.getMeasurement({ name })).toMatchObject({ measurementReferenceId: 'q1' });
+    const { eventGroups } = spec.selection.value as { eventGroups: { key: string; value: unknown }[] };
+    expect(eventGroups).toHaveLength(1);
+    expect(eventGroups[0]).toMatchObject({
+      key: expect.stringMatching(/^dataProviders\/chirper\/eventGroups\/\w+$/),
+      value: {
+        collectionInterval: { startTime: { seconds: 1767225600n } },
+        filter: { expression: 'age > 30' },
+      },
+    });
+  });
+
+  it('draws the frequency distribution of a provider that counts real events', async () => {
+    await writeFile(path('events.csv'), eventsCsv());
+    const events = await openEvents({ files: path('events.csv') });
+    const ledger = openLedger(path('ledger.sqlite'), { epsilon: 100, delta: 1e-3, rho: 100 });
+    const stop = new AbortController();
+    const agent = createAgent({
+      ...w,
+      credentials: w.streamly,
+      client: w.streamly.client,
+      events,
+      ledger,
+      pollMs: 50,
+    });
+    const working = agent.run(stop.signal);
+    // Person v watched v times: a twentieth of them once to five times each, and the rest more often.
+    const { out, error } = await run(
+      ...['measure', 'frequency', '--as', 'acme', '--provider', 'streamly:spring', '--from', '2026-07-01'],
+      ...['--to', '2026-07-04', '--epsilon', '20', '--max-frequency', '5'],
+    );
+    stop.abort();
+    await working;
+    await events.close();
+    ledger.close();
+    expect(error).toBeUndefined();
+    expect(out).toMatch(
+      new RegExp(`reach +(${PEOPLE - 2}|${PEOPLE - 1}|${PEOPLE}|${PEOPLE + 1}|${PEOPLE + 2}) `),
+    );
+    const bars = out.split('\n').filter((line) => /^ +\d\+? +[▉-▏█]/.test(line));
+    expect(bars.map((line) => line.trim().split(' ')[0])).toEqual(['1', '2', '3', '4', '5+']);
+    expect(Math.max(...bars.map((line) => line.length))).toBeLessThanOrEqual(80);
+    const lengths = bars.map((line) => (line.match(/█/g) ?? []).length);
+    expect(lengths[4]).toBeGreaterThan(20 * lengths[0]!);
+  });
+
+  it('adds up impressions and durations, and not populations', async () => {
+    const sum = async (type: string, results: [bigint, bigint], ...options: string[]) => {
+      const make = { impressions: impression, duration: watchDuration, population }[type]!;
+      const running = run('measure', type, ...both, ...options);
+      const name = await asked(w.chirper);
+      await answer(w.streamly, name, make(results[0]));
+      await answer(w.chirper, name, make(results[1]));
+      const { out, error } = await running;
+      expect(error).toBeUndefined();
+      return out;
+    };
+    expect(await sum('impressions', [10_000n, 5_000n], '--max-frequency', '20')).toMatch(
+      /^all 2 providers\n {2}impressions +15,000 +95 %: 14,216 to 15,784$/m,
+    );
+    expect(await sum('duration', [36_000n, 3_600n], '--max-watch-duration', '1m')).toMatch(
+      /^dataProviders\/chirper\n {2}watch duration +3,600 s .*\n.*\n\nall 2 providers\n {2}watch duration +11\.0 h /m,
+    );
+    const people = await sum('population', [500n, 500n]);
+    expect(people).toMatch(/population +500 +\(counted, without noise\)/);
+    expect(people).not.toContain('all 2 providers');
+  });
+
+  it('prints the result as JSON, and nothing else on standard output', async () => {
+    const running = run('measure', 'reach', ...one, '--json');
+    await answer(w.streamly, await asked(w.streamly), reach(77n));
+    const result = JSON.parse((await running).out);
+    expect(result).toMatchObject({
+      measurement: expect.stringMatching(/^measurementConsumers\/acme\/measurements\//),
+      type: 'reach',
+      dataProviders: [{ name: 'dataProviders/streamly', reach: { value: 77 }, noiseMechanism: 'GEOMETRIC' }],
+      total: { reach: { bounds: [77, 77] } },
+    });
+  });
+
+  it('says who refused, why, and what to do, and ends with 2', async () => {
+    const running = run('measure', 'reach', ...both, '--json');
+    const requisition = await requisitionOf(w.streamly, await asked(w.streamly));
+    const message = 'the day is \u001b[2Jused up';
+    const refusal = { justification: 'INSUFFICIENT_PRIVACY_BUDGET', message } as const;
+    const body = { refusal, etag: requisition.etag! };
+    await w.streamly.client.refuseRequisition({ name: requisition.name!, body });
+    const { out, err, error } = await running;
+    expect(error?.exitCode).toBe(2);
+    expect(error?.message.split('\n')).toEqual([
+      'dataProviders/streamly refused: INSUFFICIENT_PRIVACY_BUDGET',
+      '  it says: the day is �[2Jused up',
+      expect.stringContaining('a smaller --epsilon'),
+      expect.stringContaining('ask again with a new one'),
+    ]);
+    expect(err).toMatch(/^dataProviders\/streamly: ✗ refused: INSUFFICIENT_PRIVACY_BUDGET the day/m);
+    expect(err).toMatch(/^dataProviders\/chirper: – withdrawn$/m);
+    expect(err).not.toContain('\u001b');
+    expect(JSON.parse(out)).toMatchObject({ state: 'FAILED', failure: { reason: 'REQUISITION_REFUSED' } });
+  });
+
+  it('does not show a result that somebody else signed, and ends with 3', async () => {
+    const running = run('measure', 'reach', ...one);
+    await answer(w.streamly, await asked(w.streamly), reach(1_000_000n), {
+      privateKeyPem: w.chirper.privateKeyPem,
+    });
+    const { out, error } = await running;
+    expect(error?.exitCode).toBe(3);
+    expect(error?.message).toMatch(/SIGNATURE_INVALID[\s\S]*not shown.*mex verify measurement \S+ --as acme/);
+    expect(out).toBe('');
+  });
+
+  it('says how to come back when it is interrupted, and leaves the measurement alone', async () => {
+    const running = run('measure', 'reach', ...one);
+    const name = await asked(w.streamly);
+    // While the answer to the creation is under way it would be another message.
+    const { calls } = vi.mocked(process.stderr.write).mock;
+    await vi.waitUntil(() => calls.flat().join('').includes('waiting'), 20_000);
+    process.emit('SIGINT');
+    const { error } = await running;
+    expect(error?.exitCode).toBe(130);
+    expect(error?.message).toBe(
+      `interrupted. It goes on. Come back with: mex measurements show ${name} --as acme`,
+    );
+    expect(process.listenerCount('SIGINT')).toBe(0);
+    expect((await w.acme.client.getMeasurement({ name })).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
+    await w.acme.client.cancelMeasurement({ name });
+  });
+
+  it('gives up waiting after --timeout with 4, and ends with 2 when it is cancelled', async () => {
+    const { error } = await run('measure', 'reach', ...one, '--timeout', '0.2s');
+    expect(error?.exitCode).toBe(4);
+    const running = run(
+      'measurements',
+      'results',
+      (await asked(w.streamly)).split('/').at(-1)!,
+      '--wait',
+      '--as',
+      'acme',
+    );
+    await w.acme.client.cancelMeasurement({ name: await asked(w.streamly) });
+    expect((await running).error).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('was cancelled'),
+    });
+  });
+
+  it('goes without waiting, and the figures are there later', async () => {
+    const { out } = await run('measure', 'reach', ...one, '--no-wait', '--request-id', 'once');
+    const name = /^(\S+) is created/.exec(out)![1]!;
+    const again = await run('measure', 'reach', ...one, '--no-wait', '--request-id', 'once', '--json');
+    expect(JSON.parse(again.out).name).toBe(name);
+    const early = await run('measurements', 'results', name, '--as', 'acme');
+    expect(early.error?.message).toContain('there is no result yet. --wait waits for it.');
+    await answer(w.streamly, name, { ...reach(50n), ...frequency({ 1: 1 }) });
+    expect((await run('measurements', 'results', name, '--as', 'acme')).out).toMatch(/reach +50 /);
+  });
+
+  it('takes a whole request as JSON, as --dry-run prints it', async () => {
+    const { out } = await run(
+      'measure',
+      'impressions',
+      ...one,
+      '--max-frequency',
+      '7',
+      '--sampling',
+      '0.25,0.5',
+      '--dry-run',
+    );
+    await writeFile(path('request.json'), out);
+    const { out: created } = await run(
+      'measure',
+      '--as',
+      'acme',
+      '--spec',
+      path('request.json'),
+      '--no-wait',
+      '--json',
+    );
+    const name = JSON.parse(created).name;
+    expect((await run('measurements', 'show', name, '--as', 'acme')).out).toMatch(
+      /measures +impressions\n.*epsilon 0.1, delta 1e-9\n +per person +7 impressions at most\n +sampling +50 % of the people, from 0.25/,
+    );
+    await w.acme.client.cancelMeasurement({ name });
+  });
+
+  it.each([
+    [
+      'nobody to ask, no days, no cap',
+      ['impressions', '--as', 'acme'],
+      /--provider is missing[\s\S]*--from and --to[\s\S]*--max-frequency is missing/,
+    ],
+    ['no cap on durations', ['duration', ...one], /--max-watch-duration is missing/],
+    ['no type', ['--as', 'acme'], /What is to be measured\? .*reach, frequency/],
+    ['an unknown type', ['clicks', '--as', 'acme'], /Allowed choices are reach, frequency/],
+    ['a day that is none', ['reach', '--as', 'acme', '--from', '2026-02-30'], /must be a day such as/],
+    ['an end before the start', ['reach', ...one, '--to', '2025-01-01'], /start must be before end/],
+    ['an epsilon of 0', ['reach', ...one, '--epsilon', '0'], /privacy.epsilon/],
+    ['half a sampling interval', ['reach', ...one, '--sampling', '0.5'], /start,width/],
+    [
+      'an event group that is not there',
+      ['reach', '--as', 'acme', '--provider', 'streamly:autumn', ...JANUARY],
+      /no event group autumn to you. There are: spring/,
+    ],
+    [
+      'a provider that describes nothing',
+      ['reach', '--as', 'acme', '--provider', 'dailynews', ...JANUARY],
+      /dailynews has described no event group/,
+    ],
+    [
+      'a provider that is not there',
+      ['reach', '--as', 'acme', '--provider', 'nobody', ...JANUARY],
+      /nobody has described no event group/,
+    ],
+    [
+      'the same provider twice',
+      ['reach', ...one, '--provider', 'streamly'],
+      /dataProviders\/streamly is given twice/,
+    ],
+    [
+      'a provider that asks',
+      ['reach', '--as', 'streamly', '--provider', 'streamly', ...JANUARY],
+      /streamly is no measurement consumer/,
+    ],
+    ['nobody', ['reach', '--provider', 'streamly', ...JANUARY], /Say who you are: --identity .*--as/],
+    [
+      'a file that is not there',
+      ['--as', 'acme', '--spec', '/nowhere.json'],
+      /cannot be read \(ENOENT\): give a request/,
+    ],
+    ['a file and options', ['reach', '--as', 'acme', '--spec', 'x.json'], /--spec says everything/],
+  ])('refuses %s with a sentence that helps', async (_what, args, message) => {
+    const { error, err } = await run('measure', ...args);
+    expect(`${err}${error?.message}`).toMatch(message);
+    expect(error?.exitCode ?? 1).toBe(1);
+  });
+
+  it('names every mistake in a file at once', async () => {
+    const request = {
+      type: 'reach',
+      privacy: { epsilon: -1, delta: 0 },
+      dataProviders: [{ name: 'x' }],
+      colour: 1,
+    };
+    await writeFile(path('bad.json'), JSON.stringify(request));
+    const { error } = await run('measure', '--as', 'acme', '--spec', path('bad.json'));
+    for (const field of [
+      'privacy.epsilon',
+      'dataProviders[0].name',
+      'dataProviders[0].eventGroups',
+      'colour',
+    ]) {
+      expect(error?.message).toContain(`\n  ${field}: `);
+    }
+  });
+});
+
+describe('mex measure with keys of its own', () => {
+  it('works for a consumer that trusts the roots it names, and asks nobody else', async () => {
+    const consumer = 'measurementConsumers/lakeside';
+    await mex('identity', consumer, '--out', path('lakeside'));
+    const subject = ['--issuer', `${w.x.url}/dev`, '--subject', consumer];
+    await mex('admin', 'parties', 'create', consumer);
+    await mex('admin', 'roots', 'add', path('lakeside/root.pem'), '--party', consumer);
+    await mex('admin', 'onboard', path('lakeside/party.json'), ...subject);
+    await describeTo({ ...w.acme, name: consumer }, w.streamly, 'spring');
+    const issuer = await createDevIssuer({ keyFile: devKeyFile(w.x.dataDir), baseUrl: w.x.url });
+    vi.stubEnv('MEX_TOKEN', await issuer.mint(consumer));
+    const ask = (root: string) =>
+      run(
+        'measure',
+        'reach',
+        '--identity',
+        path('lakeside'),
+        '--root',
+        root,
+        '--provider',
+        'streamly',
+        ...JANUARY,
+      );
+
+    const { error } = await ask(path('lakeside/root.pem'));
+    expect(error?.message).toMatch(
+      /streamly cannot be asked: .*CERTIFICATE_UNTRUSTED\)\n {2}Nothing was created.*--root/s,
+    );
+    const dev = JSON.parse(await readFile(`${w.x.dataDir}/dev.json`, 'utf8'));
+    await writeFile(path('demo-root.pem'), dev.rootCertificatePem);
+    const running = ask(`dataProviders/streamly=${path('demo-root.pem')}`);
+    await answer(w.streamly, await asked(w.streamly), reach(12n));
+    expect((await running).out).toMatch(/reach +12 /);
+  });
+});

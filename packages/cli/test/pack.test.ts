@@ -1,0 +1,301 @@
+/** The packages as users get them: packed, installed in an empty folder, without the workspace around them. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Manifest, PACKAGES, publishedManifest, versionProblems } from '../../../scripts/pack.ts';
+import cli from '../package.json' with { type: 'json' };
+import { type ExchangeProcess, ownEnv, ROOT, untilListening } from './exchangeProcess.ts';
+
+const run = promisify(execFile);
+/** The Node of these tests first: a machine's own may be older. */
+const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+/** With nothing in npm's cache, 180 MB come from the registry. */
+const INSTALL_MS = 300_000;
+
+let folder: string;
+/** Where all four are installed. */
+let everything: string;
+/** In the order of PACKAGES. */
+let tarballs: string[];
+
+beforeAll(async () => {
+  folder = realpathSync(await mkdtemp(join(tmpdir(), 'mex-pack-')));
+  // Root's PostgreSQL may run as another account, which must reach its binaries.
+  await chmod(folder, 0o755);
+  const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')]);
+  tarballs = stdout.trim().split('\n');
+  everything = await install('everything', PACKAGES);
+}, INSTALL_MS);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function install(name: string, packages: string[]): Promise<string> {
+  const project = join(folder, name);
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{ "private": true }');
+  const files = packages.map((each) => tarballs[PACKAGES.indexOf(each)]!);
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...files], {
+    cwd: project,
+    env,
+  });
+  return project;
+}
+
+/** Runs a module of the user's own in a project. */
+async function runModule(project: string, code: string, ...args: string[]): Promise<string> {
+  const file = join(project, 'script.mjs');
+  await writeFile(file, code);
+  return (await run(process.execPath, [file, ...args], { cwd: project })).stdout;
+}
+
+/** `mex serve --dev` of the installed package. */
+function serve(dataDir: string): ExchangeProcess {
+  const child = spawn(process.execPath, [join(installed('cli'), 'dist/mex.js'), 'serve', '--dev'], {
+    cwd: everything,
+    env: ownEnv({ PORT: '0', MEX_DATA_DIR: dataDir }),
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  return { child, output: () => output, ended: once(child, 'exit').then(([code, signal]) => code ?? signal) };
+}
+
+const MEASUREMENT = `
+  import { readFile } from 'node:fs/promises';
+  import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+  import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
+
+  const [devFile, files] = process.argv.slice(2);
+  const dev = JSON.parse(await readFile(devFile, 'utf8'));
+  const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
+  const [acme, streamly] = [dev.measurementConsumers[0], dev.dataProviders[0]].map((party) => ({
+    client: createClient({ baseUrl: dev.baseUrl, token: party.token }),
+    credentials: {
+      ...party,
+      encryptionPublicKey: Buffer.from(party.encryptionPublicKey, 'base64'),
+      encryptionPrivateKey: Buffer.from(party.encryptionPrivateKey, 'base64'),
+    },
+    trust,
+  }));
+  const parent = streamly.credentials.name;
+  const { name: eventGroup } = await streamly.client.createEventGroup({
+    parent,
+    body: { measurementConsumer: acme.credentials.name, eventGroupReferenceId: 'spring' },
+  });
+
+  const consumer = createConsumer(acme);
+  const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-02T00:00:00Z' };
+  const { name } = await consumer.create({
+    type: 'reach',
+    privacy: { epsilon: 10, delta: 0 },
+    dataProviders: [{ name: parent, eventGroups: [{ name: eventGroup, interval }] }],
+  });
+
+  const events = await openEvents({ files });
+  const ledger = openLedger(files + '.ledger', { epsilon: 10, delta: 0, rho: 0 });
+  const answered = await createAgent({ ...streamly, events, ledger }).once();
+  await events.close();
+  ledger.close();
+
+  const { dataProviders: [{ reach }], total } = await consumer.open(await consumer.wait(name));
+  console.log(JSON.stringify({ answered, reach, bounds: total.reach.bounds }));
+`;
+
+const installed = (name: string) => join(everything, 'node_modules/@measurement-exchange', name);
+const manifestOf = (name: string): Manifest =>
+  JSON.parse(readFileSync(join(installed(name), 'package.json'), 'utf8'));
+
+describe.each(PACKAGES)('the package %s', (name) => {
+  it('has JavaScript, types, a README and the license, and neither TypeScript nor tests', () => {
+    const files = globSync('**/*.*', { cwd: installed(name), exclude: ['node_modules'] });
+    expect(files).toEqual(expect.arrayContaining(['package.json', 'README.md']));
+    expect(existsSync(join(installed(name), 'LICENSE'))).toBe(true);
+    expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(5);
+    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
+    expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
+    for (const file of files.filter((each) => each.endsWith('.js'))) {
+      expect(files).toContain(file.replace(/\.js$/, '.d.ts'));
+    }
+  });
+
+  it('names no TypeScript source in its imports', () => {
+    const files = globSync('dist/**/*.{js,d.ts}', { cwd: installed(name) });
+    const specifiers = files.flatMap((file) => [
+      ...readFileSync(join(installed(name), file), 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g),
+    ]);
+    expect(specifiers.length).toBeGreaterThan(10);
+    expect(specifiers.map((match) => match[1]).filter((specifier) => !/\.js(on)?$/.test(specifier!))).toEqual(
+      [],
+    );
+  });
+
+  it('can be published, and every path of its manifest is there', () => {
+    const manifest = manifestOf(name);
+    expect(manifest).not.toHaveProperty('private');
+    expect(manifest).not.toHaveProperty('scripts');
+    expect(manifest.engines).toEqual({ node: '>=24' });
+    const entries = Object.values(manifest.exports ?? {}) as unknown as Record<string, string>[];
+    expect(entries.map((entry) => Object.keys(entry))).toEqual(entries.map(() => ['types', 'default']));
+    const paths = [...entries.flatMap((entry) => Object.values(entry)), ...Object.values(manifest.bin ?? {})];
+    expect(paths).not.toEqual([]);
+    for (const path of paths) expect(existsSync(join(installed(name), path)), path).toBe(true);
+  });
+});
+
+it('the sources refuse to be packed as they are, and say what to run', async () => {
+  const packing = run('npm', ['pack', '--dry-run'], { cwd: join(ROOT, 'packages/sdk'), env });
+  await expect(packing).rejects.toThrow(/npm run pack/);
+});
+
+it('a package of ours that asks for another version of one of ours is not packed', () => {
+  const contract = { name: 'contract', version: '2.0.0' };
+  const sdk = { name: 'sdk', version: '2.0.0', dependencies: { contract: '1.0.0', other: '1.0.0' } };
+  expect(versionProblems(sdk, [contract, sdk])).toEqual([
+    'sdk must depend on contract 2.0.0: edit its package.json',
+  ]);
+  expect(versionProblems({ ...sdk, dependencies: { contract: '2.0.0' } }, [contract, sdk])).toEqual([]);
+  expect(publishedManifest(contract)).toEqual({ ...contract, engines: { node: '>=24' } });
+});
+
+describe('mex, installed', () => {
+  it('is JavaScript, and knows its version and its commands', async () => {
+    const bin = join(everything, 'node_modules/.bin/mex');
+    expect(realpathSync(bin)).toBe(join(installed('cli'), 'dist/mex.js'));
+    expect((await run(bin, ['--version'], { env })).stdout).toBe(`${cli.version}\n`);
+    const { stdout } = await run('npx', ['mex', '--help'], { cwd: everything, env });
+    expect(stdout).toMatch(/^Usage: mex /);
+    expect(stdout).toContain('mex serve --dev');
+  });
+});
+
+describe('an exchange started from the package', () => {
+  let exchange: ExchangeProcess;
+  let url: string;
+  const dataDir = () => join(folder, 'data');
+
+  beforeAll(async () => {
+    exchange = serve(dataDir());
+    url = await untilListening(exchange);
+  });
+  afterAll(async () => {
+    exchange.child.kill('SIGTERM');
+    await exchange.ended;
+  });
+
+  it('serves, with its style sheet and its version', async () => {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${url}/docs`)).text()).toContain('<style>');
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({
+      info: { version: manifestOf('exchange').version },
+    });
+  });
+
+  it('knows who a client in plain JavaScript is, and lists the data providers to it', async () => {
+    const code = `
+      import { readFile } from 'node:fs/promises';
+      import { createClient } from '@measurement-exchange/sdk';
+      const { baseUrl, measurementConsumers: [{ token }] } = JSON.parse(await readFile(process.argv[2], 'utf8'));
+      const client = createClient({ baseUrl, token });
+      console.log((await client.whoAmI()).principal);
+      for await (const { name } of client.listParties({ collection: 'dataProviders' })) console.log(name);
+    `;
+    const said = await runModule(everything, code, join(dataDir(), 'dev.json'));
+    const dev = JSON.parse(readFileSync(join(dataDir(), 'dev.json'), 'utf8'));
+    const [first, ...providers] = said.trim().split('\n');
+    expect(first).toBe(dev.measurementConsumers[0].name);
+    expect(providers.sort()).toEqual(dev.dataProviders.map((each: { name: string }) => each.name).sort());
+  });
+
+  it('relays a whole measurement between a consumer and a provider in plain JavaScript', async () => {
+    const people = Array.from({ length: 1000 }, (_, i) => `${i + 1},2026-07-01 12:00:00,spring`);
+    const events = join(folder, 'events.csv');
+    await writeFile(events, ['vid,timestamp,event_group', ...people].join('\n'));
+    const said = await runModule(everything, MEASUREMENT, join(dataDir(), 'dev.json'), events);
+    const { answered, reach, bounds } = JSON.parse(said);
+    expect(answered).toEqual({ answered: 1, failed: 0 });
+    // With epsilon 10, noise beyond 3 comes once in 10^17.
+    expect(Math.abs(reach.value - 1000)).toBeLessThanOrEqual(3);
+    expect(bounds).toEqual([reach.value, reach.value]);
+  });
+});
+
+describe('the types, in strict TypeScript', () => {
+  async function complaints(code: string, ...options: string[]): Promise<string> {
+    await writeFile(join(everything, 'user.mts'), code);
+    const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024'];
+    const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), ...strict, ...options, 'user.mts'];
+    const { stdout } = await run(process.execPath, args, { cwd: everything }).catch((error) => error);
+    return stdout;
+  }
+
+  it('guide a consumer, in a browser too', async () => {
+    const code = `
+      import { type ExchangeClient, createClient } from '@measurement-exchange/sdk';
+      import { type Measurement, ROUTES } from '@measurement-exchange/contract';
+      import { createIdentity } from '@measurement-exchange/sdk/identity';
+
+      const client: ExchangeClient = createClient({ baseUrl: 'http://127.0.0.1:8080', token: () => 'token' });
+      for await (const { state } of client.listMeasurements({ parent: 'measurementConsumers/acme' })) {
+        const known: string = state;
+        // @ts-expect-error It is no number.
+        const other: number = state;
+      }
+      export const read = (name: string): Promise<Measurement> => client.getMeasurement({ name });
+      export const all = [ROUTES.length satisfies number, createIdentity];
+      // @ts-expect-error A token is missing.
+      createClient({ baseUrl: 'http://127.0.0.1:8080' });
+      // @ts-expect-error A name is missing.
+      client.getMeasurement({});
+    `;
+    expect(await complaints(code, '--lib', 'esnext,dom,dom.iterable', '--types', '')).toBe('');
+  });
+
+  it('guide a provider, on Node', async () => {
+    const code = `
+      import type { AgentOptions, Ledger } from '@measurement-exchange/sdk/provider';
+      import { createAgent, openLedger } from '@measurement-exchange/sdk/provider';
+
+      const ledger: Ledger = openLedger('ledger', { epsilon: 1, delta: 0, rho: 1 });
+      export const agent = (options: Omit<AgentOptions, 'ledger'>) => createAgent({ ...options, ledger });
+      // @ts-expect-error An agent needs more than a ledger.
+      createAgent({ ledger });
+    `;
+    const types = ['--skipLibCheck', '--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+    expect(await complaints(code, '--lib', 'esnext', ...types)).toBe('');
+  });
+});
+
+it("the README's example of the contract runs", async () => {
+  const [, example] = /```js\n(.*?)```/s.exec(
+    readFileSync(join(installed('contract'), 'README.md'), 'utf8'),
+  )!;
+  expect(await runModule(everything, example!)).toMatch(/^\d+ routes, \d+ reasons\n3\.1\.0\n$/);
+});
+
+it(
+  'the SDK alone brings neither the exchange nor its database nor a query engine, and works',
+  async () => {
+    const project = await install('sdk', ['contract', 'sdk']);
+    const lockfile = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
+    const names = Object.keys(lockfile.packages).map((path) => path.replace(/^.*node_modules\//, ''));
+    expect(names).toEqual(
+      expect.arrayContaining(['@measurement-exchange/contract', '@measurement-exchange/sdk']),
+    );
+    expect(
+      names.filter((name) => /exchange\/(exchange|cli)|^pg|postgres|duckdb|fastify|pino/.test(name)),
+    ).toEqual([]);
+    const code = `
+    import { createClient } from '@measurement-exchange/sdk';
+    import * as identity from '@measurement-exchange/sdk/identity';
+    console.log(typeof createClient, typeof identity.createIdentity);
+    // A provider reads its events with DuckDB, which it installs itself.
+    await import('@measurement-exchange/sdk/provider').catch((error) => console.log(error.message));
+  `;
+    const said = await runModule(project, code);
+    expect(said).toMatch(/^function function\nCannot find package '@duckdb\/node-api'/);
+  },
+  INSTALL_MS,
+);

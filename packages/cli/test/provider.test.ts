@@ -1,0 +1,188 @@
+/** `mex provider`: an agent on a running exchange, as a developer and as an operator starts it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange';
+import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { DAYS, eventsCsv, PEOPLE } from '../../sdk/test/providerWorld.ts';
+import { readPartyFile } from '../src/partyFile.ts';
+import { MEX, ownEnv } from './exchangeProcess.ts';
+import { mex, mexJson } from './mexInProcess.ts';
+import { describeTo, lines, path, run, useWorld, w } from './partyWorld.ts';
+
+useWorld();
+
+const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
+let eventGroup: string;
+beforeAll(async () => {
+  await writeFile(path('events.csv'), eventsCsv());
+  eventGroup = await describeTo(w.acme, w.streamly, 'spring');
+});
+
+const askFor = (consumer: typeof w.consumer, provider: string, name: string, epsilon: number) =>
+  consumer.create({
+    type: 'reach',
+    dataProviders: [{ name: provider, eventGroups: [{ name, interval }] }],
+    privacy: { epsilon, delta: 0 },
+  });
+const ask = (epsilon = 1) => askFor(w.consumer, w.streamly.name, eventGroup, epsilon);
+const stateOf = async ({ name }: { name?: string }) =>
+  (await w.acme.client.getMeasurement({ name: name! })).state;
+const demo = ['provider', 'run', '--as', 'streamly', '--events'];
+
+describe('mex provider run --as', () => {
+  it('answers what is open with nothing but events, says what it does, and keeps account of it', async () => {
+    const measurement = await ask();
+    const { out, err, error } = await run(...demo, path('events.csv'), '--once');
+    expect(error).toBeUndefined();
+    expect(err).toContain('dataProviders/streamly answers its requisitions once.');
+    expect(out).toMatch(new RegExp(`received, for ${measurement.name}\n.* fulfilled in \\d`));
+    expect(await stateOf(measurement)).toBe('SUCCEEDED');
+
+    const budget = await mex('provider', 'budget', '--as', 'streamly');
+    for (const day of DAYS) expect(budget).toMatch(new RegExp(`${eventGroup}\\s+${day}\\s+1\\s+0\\s+0`));
+  });
+
+  it('prints one JSON object a line, refuses beyond the budget, and tells so', async () => {
+    const measurement = await ask(500);
+    const { out } = await run(...demo, path('events.csv'), '--once', '--json');
+    expect(lines(out).map(({ type }) => type)).toEqual(['received', 'refused']);
+    expect(lines(out)[1]).toMatchObject({
+      justification: 'INSUFFICIENT_PRIVACY_BUDGET',
+      time: expect.any(String),
+    });
+    expect(await stateOf(measurement)).toBe('FAILED');
+  });
+
+  it('ends with 1 when something could not be answered for now, and refuses nothing for it', async () => {
+    const measurement = await ask();
+    const { out, error } = await run(...demo, path('absent.csv'), '--once');
+    expect(error).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('1 requisitions could not be'),
+    });
+    expect(out).toMatch(/attempt 1 failed, again in .*absent\.csv/);
+    expect(await stateOf(measurement)).toBe('AWAITING_REQUISITION_FULFILLMENT');
+    await run(...demo, path('events.csv'), '--once');
+    expect(await stateOf(measurement)).toBe('SUCCEEDED');
+  });
+
+  it('runs until it is told to stop, and lets no second one near its ledger', async () => {
+    const child = spawn(process.execPath, [MEX, ...demo, path('events.csv')], {
+      env: ownEnv({ MEX_DATA_DIR: w.x.dataDir }),
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const ended = once(child, 'exit');
+    try {
+      await vi.waitUntil(() => output.includes('Ctrl-C stops it'), 50_000);
+      const { error } = await run(...demo, path('events.csv'), '--once');
+      expect(error!.message).toContain('Another agent works on');
+      expect((await mexJson('provider', 'budget', '--as', 'streamly')).faults).toEqual([]);
+      const measurement = await ask();
+      await vi.waitUntil(async () => (await stateOf(measurement)) === 'SUCCEEDED', 50_000);
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      expect(output).toContain('fulfilled in');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});
+
+describe('mex provider run --config', () => {
+  it('serves a provider with keys of its own, whose token and events are files', async () => {
+    const name = 'dataProviders/lakeside';
+    const issuer = await createDevIssuer({ keyFile: devKeyFile(w.x.dataDir), baseUrl: w.x.url });
+    await mex('identity', name, '--out', path('lakeside'));
+    const subject = ['--issuer', `${w.x.url}/dev`, '--subject', name];
+    await mex('admin', 'onboard', path('lakeside/party.json'), ...subject, '--trust-root');
+    await writeFile(path('token'), `${await issuer.mint(name)}\n`);
+    await writeFile(path('demo-root.pem'), w.root.certificatePem);
+    const config = {
+      url: w.x.url,
+      tokenFile: 'token',
+      identity: 'lakeside',
+      roots: ['measurementConsumers/acme=demo-root.pem'],
+      ledger: 'lakeside.ledger',
+      budget: { epsilon: 1e6, delta: 0, rho: 0 },
+      events: { files: 'events.csv', columns: { attributes: ['age'] } },
+      concurrency: 1,
+    };
+    await writeFile(path('provider.json'), JSON.stringify(config));
+
+    const client = createClient({ baseUrl: w.x.url, token: await issuer.mint(name) });
+    const group = await describeTo(w.acme, { ...w.streamly, name, client }, 'spring');
+    const { rootPem } = await readPartyFile(path('lakeside/party.json'));
+    const trust = createTrustStore([{ pem: w.root.certificatePem }, { party: name, pem: rootPem }]);
+    const consumer = createConsumer({ client: w.acme.client, credentials: w.acme, trust });
+
+    const measurement = await askFor(consumer, name, group, 1e5);
+    const { error, out } = await run('provider', 'run', '--config', path('provider.json'), '--once');
+    expect([error, out]).toEqual([undefined, expect.stringContaining('fulfilled')]);
+    const result = await consumer.open(await w.acme.client.getMeasurement({ name: measurement.name! }));
+    expect(result.dataProviders[0]!.reach!.value).toBe(PEOPLE);
+    expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toHaveLength(3);
+  });
+
+  it.each<[string, object, string]>([
+    ['a setting nobody knows', { legder: 'x' }, 'there is no setting named legder.'],
+    [
+      'a setting of another kind',
+      { budget: { epsilon: '1', delta: 0, rho: 0 } },
+      'budget.epsilon must be a number',
+    ],
+    ['a part of the budget left out', { budget: { epsilon: 1 } }, 'budget.delta is missing.'],
+    [
+      'a column nobody knows',
+      { events: { files: 'x', columns: { user: 'x' } } },
+      'no setting named events.columns.user',
+    ],
+    ['noise nobody draws', { noise: 'NONE' }, 'noise must be one of DISCRETE_GAUSSIAN, GEOMETRIC.'],
+    ['nothing to answer from', {}, 'Say what to answer from'],
+    ['nobody to be', { events: { files: 'x' } }, 'Say who you are'],
+    ['nobody to trust', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],
+  ])('refuses %s', async (_what, config, says) => {
+    await writeFile(path('bad.json'), JSON.stringify(config));
+    const { error } = await run('provider', 'run', '--config', path('bad.json'), '--once');
+    expect(error!.message).toContain(says);
+  });
+
+  it('says what is wrong with the file itself', async () => {
+    expect((await run('provider', 'run', '--config', path('none.json'))).error!.message).toContain('ENOENT');
+    await writeFile(path('bad.json'), '{');
+    expect((await run('provider', 'run', '--config', path('bad.json'))).error!.message).toContain(
+      'is not JSON',
+    );
+  });
+
+  it('is not for consumers', async () => {
+    const { error } = await run('provider', 'run', '--as', 'acme', '--events', path('events.csv'), '--once');
+    expect(error!.message).toContain('measurementConsumers/acme is no data provider');
+  });
+});
+
+describe('mex provider budget', () => {
+  it('shows what does not add up, and ends with 1', async () => {
+    await ask();
+    await run(...demo, path('events.csv'), '--once', '--ledger', path('spoiled.ledger'));
+    const database = new DatabaseSync(path('spoiled.ledger'));
+    database.exec('UPDATE totals SET epsilon = 1');
+    database.close();
+    const { error, out } = await run('provider', 'budget', '--ledger', path('spoiled.ledger'));
+    expect(error).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('is not the sum of its charges'),
+    });
+    expect(out).toContain(eventGroup);
+  });
+
+  it('says where it looked in vain', async () => {
+    expect((await run('provider', 'budget', '--ledger', path('no.ledger'))).error!.message).toContain(
+      'is not there',
+    );
+    expect((await run('provider', 'budget')).error!.message).toContain('Say which ledger');
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * Writes contract, sdk, exchange and cli as tarballs that npm installs, with JavaScript and types: Node does not
+ * strip types under node_modules. `node scripts/pack.ts [folder]` puts them into the folder, else into .pack/.
+ *
+ * The workspace runs its TypeScript as it is, so its manifests point to src/. Each package is therefore staged
+ * beside its tarball, as <folder>/<name>/, with a manifest that points to dist/. Nothing in packages/ changes.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Manifest {
+  name: string;
+  version: string;
+  private?: boolean;
+  scripts?: Record<string, string>;
+  bin?: Record<string, string>;
+  exports?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  [field: string]: unknown;
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BIN = join(ROOT, 'node_modules', '.bin');
+export const PACKAGES = ['contract', 'sdk', 'exchange', 'cli'];
+/** Not in the workspace's manifests: there npm may run on an older Node, which brings ours. */
+const ENGINES = { node: '>=24' };
+
+if (import.meta.main) {
+  try {
+    for (const tarball of pack(resolve(process.argv[2] ?? join(ROOT, '.pack')))) console.log(tarball);
+  } catch (error) {
+    console.error(`Not packed: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}
+
+/** Stages and packs them all; the paths of the tarballs, in the order of PACKAGES. */
+export function pack(folder: string): string[] {
+  const manifests = PACKAGES.map((name) => readManifest(join(ROOT, 'packages', name)));
+  const problems = manifests.flatMap((manifest) => versionProblems(manifest, manifests));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  for (const name of PACKAGES) rmSync(join(folder, name), { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  run(join(BIN, 'tsc'), ['-p', 'tsconfig.pack.json', '--outDir', folder], 2);
+  PACKAGES.forEach((name, i) => {
+    stage(join(ROOT, 'packages', name), join(folder, name), manifests[i]!);
+  });
+  const packed = run('npm', [
+    'pack',
+    '--json',
+    '--ignore-scripts',
+    `--pack-destination=${folder}`,
+    ...PACKAGES.map((name) => join(folder, name)),
+  ]);
+  return (JSON.parse(packed) as { filename: string }[]).map(({ filename }) => join(folder, filename));
+}
+
+/** Of a workspace package, what npm should see: JavaScript and types in dist/ instead of TypeScript in src/. */
+export function publishedManifest(source: Manifest): Manifest {
+  // "private" and the script that refuses to pack keep the sources from being published by mistake.
+  const { private: _private, scripts: _scripts, ...manifest } = source;
+  const built = (path: string, extension: string) =>
+    path.replace(/^\.\/src\//, './dist/').replace(/\.ts$/, extension);
+  const mapped = <V>(record: Record<string, string> | undefined, value: (path: string) => V) =>
+    record && Object.fromEntries(Object.entries(record).map(([key, path]) => [key, value(path)]));
+  return {
+    ...manifest,
+    engines: ENGINES,
+    ...(source.bin && { bin: mapped(source.bin, (path) => built(path, '.js')) }),
+    ...(source.exports && {
+      // Types first: TypeScript takes the first condition that matches.
+      exports: mapped(source.exports, (path) => ({
+        types: built(path, '.d.ts'),
+        default: built(path, '.js'),
+      })),
+    }),
+  } as Manifest;
+}
+
+/** Packages of ours depend on each other's very version: an older one would be another wire. */
+export function versionProblems(manifest: Manifest, ours: Manifest[]): string[] {
+  return ours
+    .filter(({ name, version }) => (manifest.dependencies?.[name] ?? version) !== version)
+    .map(({ name, version }) => `${manifest.name} must depend on ${name} ${version}: edit its package.json`);
+}
+
+/** What the compiler wrote to <target>/src becomes <target>/dist, and the rest of the package joins it. */
+function stage(source: string, target: string, manifest: Manifest): void {
+  const dist = join(target, 'dist');
+  renameSync(join(target, 'src'), dist);
+  for (const file of globSync('**/*.{js,d.ts}', { cwd: dist })) relinkTypes(join(dist, file));
+  // Styles, migrations and their sums, where import.meta.url looks for them.
+  const assets = globSync('src/**/*', { cwd: source, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of assets) {
+    const copy = join(dist, file.slice(join(source, 'src', '/').length));
+    mkdirSync(dirname(copy), { recursive: true });
+    copyFileSync(file, copy);
+  }
+  const problems = phantoms(dist, manifest);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
+  if (existsSync(join(source, 'README.md')))
+    copyFileSync(join(source, 'README.md'), join(target, 'README.md'));
+  copyFileSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
+}
+
+/**
+ * The compiler rewrites './x.ts' in imports of JavaScript, not in declarations, and never in other strings: those
+ * would name a file that is not there.
+ */
+function relinkTypes(file: string): void {
+  const text = readFileSync(file, 'utf8');
+  if (file.endsWith('.d.ts')) {
+    writeFileSync(file, text.replace(/(from |import\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2'));
+  } else {
+    const lost = /\(\s*(['"`][^'"`\s]*\.ts['"`])/.exec(text)?.[1];
+    if (lost)
+      throw new Error(`${file} names the source file ${lost}, which is not packed: import it instead`);
+  }
+}
+
+/** In the workspace an import may find a package that happens to be there; a user has what the manifest asks for. */
+function phantoms(dist: string, { name, dependencies, peerDependencies }: Manifest): string[] {
+  const declared = Object.keys({ [name]: '', ...dependencies, ...peerDependencies });
+  return globSync('**/*.js', { cwd: dist }).flatMap((file) => {
+    const text = readFileSync(join(dist, file), 'utf8');
+    const imports = text.matchAll(/\b(?:from |import |import\()'([^.'\s][^'\s]*)'/g);
+    return [...imports]
+      .map(([, specifier]) => /^(@[^/]+\/)?[^/]+/.exec(specifier!)![0])
+      .filter((each) => !isBuiltin(each) && !declared.includes(each))
+      .map((each) => `${name} imports ${each} in ${file}: add it to the dependencies in its package.json`);
+  });
+}
+
+function readManifest(directory: string): Manifest {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+}
+
+/** With the Node of this repository first, for npm too. What it says goes to `stdout`. */
+function run(command: string, args: string[], stdout: 'pipe' | 2 = 'pipe'): string {
+  const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };
+  return execFileSync(command, args, { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', stdout, 2] });
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readExports } from './sdkReference.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mex-reference-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function exportsOf(files: Record<string, string>) {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return readExports(join(folder, 'index.d.ts')).map((each) => ({ ...each, file: basename(each.file) }));
+}
+
+it('reads every kind of declaration with the comment above it, and leaves out what is not exported', () => {
+  const text = `/** Of the file. */
+import type { Thing } from './thing.ts';
+/**
+ * Opens it.
+ *
+ * Twice is harmless.
+ */
+export declare function open(options: {
+    /** Where it is. */
+    path: string;
+}): Thing;
+interface Hidden {
+    a: string;
+}
+export interface Shown extends Hidden {
+    b: number;
+}
+export declare const LIMIT: 5;
+export declare abstract class Base {
+    #private;
+}
+/** Either. */
+export type Either = 'a'
+    | 'b';
+export {};
+`;
+  const found = exportsOf({ 'index.d.ts': text });
+  expect(found.map(({ name }) => name)).toEqual(['open', 'Shown', 'LIMIT', 'Base', 'Either']);
+  expect(found[0]).toEqual({
+    name: 'open',
+    doc: 'Opens it.\n\nTwice is harmless.',
+    text: `export declare function open(options: {
+    /** Where it is. */
+    path: string;
+}): Thing;`,
+    file: 'index.d.ts',
+  });
+  expect(found.slice(1).map(({ doc }) => doc)).toEqual(['', '', '', 'Either.']);
+  expect(found.at(-1)!.text).toBe("export type Either = 'a'\n    | 'b';");
+});
+
+it('follows what a file exports of others, by its new name, and keeps what other packages declare', () => {
+  const found = exportsOf({
+    'index.d.ts': `export * from './all.ts';
+export { one as first, type Two, } from './some.ts';
+export { ExchangeError } from '@measurement-exchange/contract';
+declare function late(): void;
+export { late };
+`,
+    'all.d.ts': 'export declare const all: 1;\n',
+    'some.d.ts': `/** One. */
+export declare function one(a: string): void;
+export declare function one(a: number): void;
+export declare const notThis: 1;
+export type Two = 2;
+`,
+  });
+  expect(found.map(({ name, file }) => [name, file])).toEqual([
+    ['all', 'all.d.ts'],
+    ['first', 'some.d.ts'],
+    ['first', 'some.d.ts'],
+    ['Two', 'some.d.ts'],
+    ['', 'index.d.ts'],
+    ['late', 'index.d.ts'],
+  ]);
+});
+
+it.each([
+  ['export default 5;', 'cannot read'],
+  ["export { missing } from './index2.ts';", 'cannot find missing'],
+])('refuses what it cannot read rather than leave it out: %s', (text, message) => {
+  expect(() => exportsOf({ 'index.d.ts': text, 'index2.d.ts': 'export {};\n' })).toThrow(message);
+});
