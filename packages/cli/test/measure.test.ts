@@ -231,8 +231,9 @@ describe('mex measure', () => {
   });
 
   it('goes without waiting, and the figures are there later', async () => {
-    const { out } = await run('measure', 'reach', ...one, '--no-wait', '--request-id', 'once');
-    const name = /^(\S+) is created/.exec(out)![1]!;
+    const { out, error } = await run('measure', 'reach', ...one, '--no-wait', '--request-id', 'once');
+    expect(error).toBeUndefined();
+    const name = /^(measurementConsumers\/acme\/\S+)\n$/.exec(out)![1]!;
     const again = await run('measure', 'reach', ...one, '--no-wait', '--request-id', 'once', '--json');
     expect(JSON.parse(again.out).name).toBe(name);
     const early = await run('measurements', 'results', name, '--as', 'acme');

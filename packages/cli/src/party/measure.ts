@@ -4,7 +4,7 @@ import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { Argument, type Command, type Option } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import type { Acting } from '../credentials.ts';
-import { print, printJson } from '../output.ts';
+import { note, print, printJson } from '../output.ts';
 import { consumerOf, withKeys } from './acting.ts';
 import { nextCommand } from './command.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
@@ -96,11 +96,10 @@ export function measureCommand(): Command {
     });
     const name = measurement.name!;
     if (!options.wait) {
+      // The name alone, so that a script can keep it.
       if (options.json) printJson(measurement);
-      else
-        print(
-          `${name} is created. Its figures: ${nextCommand(options, `measurements results ${name} --wait`)}`,
-        );
+      else print(name);
+      note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`)}`);
       return;
     }
     await showWhenDone(acting.consumer, name, options);
