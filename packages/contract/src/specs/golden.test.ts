@@ -282,3 +282,15 @@ describe('Tink', () => {
     privateKey: BB,
   });
 });
+
+describe('EventGroup.Metadata', () => {
+  golden(
+    'the descriptor that explains it, and the message',
+    specs.EventGroup_MetadataSchema,
+    '0a0164 1206 0a0174 1201aa',
+    {
+      eventGroupMetadataDescriptor: 'd',
+      metadata: { typeUrl: 't', value: AA },
+    },
+  );
+});

@@ -6,5 +6,6 @@ export const TYPE_URLS = {
   MeasurementSpec: `${PREFIX}MeasurementSpec`,
   MeasurementResult: `${PREFIX}Measurement.Result`,
   SignedMessage: `${PREFIX}SignedMessage`,
+  EventGroupMetadata: `${PREFIX}EventGroup.Metadata`,
   EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
 } as const;

@@ -3,6 +3,7 @@
  * The first ones come with the protobuf runtime, the second ones from our own proto/google/type.
  */
 import type { DescFile } from '@bufbuild/protobuf';
+import type { FileDescriptorProto } from '@bufbuild/protobuf/wkt';
 import * as wkt from '@bufbuild/protobuf/wkt';
 import { file_google_type_calendar_period } from '../gen/google/type/calendar_period_pb.ts';
 import { file_google_type_color } from '../gen/google/type/color_pb.ts';
@@ -63,4 +64,18 @@ export const WELL_KNOWN_FILES: ReadonlyMap<string, DescFile> = new Map(files.map
 /** Whether a file of this name belongs to everybody, so that its types are nobody's own. */
 export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
+}
+
+/** The files and all they import, each after its imports. Of well-known files ours are taken. */
+export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const ordered = new Set<FileDescriptorProto>();
+  const visit = (name: string) => {
+    const file = WELL_KNOWN_FILES.get(name)?.proto ?? byName.get(name);
+    if (file === undefined || ordered.has(file)) return;
+    for (const imported of file.dependency) visit(imported);
+    ordered.add(file);
+  };
+  for (const name of byName.keys()) visit(name);
+  return [...ordered];
 }

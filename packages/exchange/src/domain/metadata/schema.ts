@@ -21,7 +21,12 @@ import {
   type FileDescriptorProto,
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
-import { isWellKnownFile, WELL_KNOWN_FILES, type WireLimits } from '@measurement-exchange/contract';
+import {
+  importedFirst,
+  isWellKnownFile,
+  WELL_KNOWN_FILES,
+  type WireLimits,
+} from '@measurement-exchange/contract';
 import { fullName } from '../descriptor/model.ts';
 import { jsonName } from '../descriptor/options.ts';
 
@@ -139,20 +144,6 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';
   const set = type.options?.features?.enumType || file.options?.features?.enumType;
   return set === FeatureSet_EnumType.CLOSED;
-}
-
-/** The files and all they import, each after its imports. Of well-known files ours are taken. */
-function importedFirst(set: FileDescriptorProto[]): FileDescriptorProto[] {
-  const byName = new Map(set.map((file) => [file.name, file]));
-  const ordered = new Set<FileDescriptorProto>();
-  const visit = (name: string) => {
-    const file = WELL_KNOWN_FILES.get(name)?.proto ?? byName.get(name);
-    if (file === undefined || ordered.has(file)) return;
-    for (const imported of file.dependency) visit(imported);
-    ordered.add(file);
-  };
-  for (const name of byName.keys()) visit(name);
-  return [...ordered];
 }
 
 /**
