@@ -111,7 +111,7 @@ function stage(source: string, target: string, manifest: Manifest): void {
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(file, copy);
   }
-  const problems = phantoms(dist, manifest);
+  const problems = [...phantoms(dist, manifest), ...deadEnds(dist)];
   if (problems.length > 0) throw new Error(problems.join('\n'));
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
   if (existsSync(join(source, 'README.md')))
@@ -144,6 +144,19 @@ function phantoms(dist: string, { name, dependencies, peerDependencies }: Manife
       .map(([, specifier]) => /^(@[^/]+\/)?[^/]+/.exec(specifier!)![0])
       .filter((each) => !isBuiltin(each) && !declared.includes(each))
       .map((each) => `${name} imports ${each} in ${file}: add it to the dependencies in its package.json`);
+  });
+}
+
+/** Imports of our own files that are not there. */
+function deadEnds(dist: string): string[] {
+  return globSync('**/*.{js,d.ts}', { cwd: dist }).flatMap((file) => {
+    const imports = readFileSync(join(dist, file), 'utf8').matchAll(
+      /\b(?:from |import |import\()['"](\.[^'"]+)['"]/g,
+    );
+    return [...imports]
+      .map(([, specifier]) => (file.endsWith('.d.ts') ? specifier!.replace(/\.js$/, '.d.ts') : specifier!))
+      .filter((specifier) => !existsSync(join(dist, dirname(file), specifier)))
+      .map((specifier) => `${file} imports ${specifier}, which the compiler did not write`);
   });
 }
 

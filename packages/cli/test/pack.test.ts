@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -168,6 +168,17 @@ describe('mex, installed', () => {
     const { stdout } = await run('npx', ['mex', '--help'], { cwd: everything, env });
     expect(stdout).toMatch(/^Usage: mex /);
     expect(stdout).toContain('mex serve --dev');
+  });
+
+  it('starts without the query engine, as in a container without optional packages', async () => {
+    const [engine, away] = ['node_modules/@duckdb', 'away'].map((path) => join(everything, path));
+    await rename(engine!, away!);
+    try {
+      const { stdout } = await run(process.execPath, [join(installed('cli'), 'dist/mex.js'), '--version']);
+      expect(stdout).toBe(`${cli.version}\n`);
+    } finally {
+      await rename(away!, engine!);
+    }
   });
 });
 

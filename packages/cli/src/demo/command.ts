@@ -8,7 +8,6 @@ import { paint, print, printJson, printTable } from '../output.ts';
 import { count, percent } from './charts.ts';
 import type { DemoReport, Figure } from './figures.ts';
 import { renderReport } from './report.ts';
-import { runDemo } from './run.ts';
 
 interface Options {
   report: string;
@@ -45,6 +44,8 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
+  // Only here: DuckDB would take its memory in every other command, an exchange that serves among them.
+  const { runDemo } = await import('./run.ts');
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
   const exchange = await useExchange(loadConfig(process.env, { mode: 'development' }), say);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { loadConfig } from '@measurement-exchange/exchange';
-import { readLedger, type Spending } from '@measurement-exchange/sdk/provider';
+import type { Spending } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
 import { findDevParty, readDevFile } from '../devFile.ts';
 import { Failed, print, printJson, printTable } from '../output.ts';
@@ -33,6 +33,7 @@ The ledger is audited along the way: what does not add up is shown, and ends the
 async function show(options: BudgetOptions): Promise<void> {
   const path = await pathOf(options);
   if (!existsSync(path)) throw new Error(`${path} is not there: mex provider run creates it.`);
+  const { readLedger } = await import('@measurement-exchange/sdk/provider');
   const ledger = readLedger(path);
   try {
     const [spending, faults] = [ledger.spending(), ledger.audit()];

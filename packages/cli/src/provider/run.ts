@@ -1,15 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange';
-import {
-  type AgentEvent,
-  createAgent,
-  type Events,
-  openEvents,
-  openLedger,
-  openPopulation,
-  type PrivacyAmount,
-} from '@measurement-exchange/sdk/provider';
+import type { AgentEvent, Events, EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
@@ -55,6 +47,8 @@ export function runCommand(): Command {
 }
 
 async function run(options: RunOptions): Promise<void> {
+  // Only here: DuckDB would take its memory in every other command, an exchange that serves among them.
+  const { createAgent, openLedger, openPopulation } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const { credentials, trust, client } = await loadCredentials(settings);
   if (!credentials.name.startsWith('dataProviders/')) {
@@ -139,7 +133,7 @@ function eventsOf({ events }: ProviderConfig) {
   let opened: Promise<Events> | undefined;
   return {
     open: () => {
-      opened ??= openEvents({ ...events!, onWarning: note }).catch((error) => {
+      opened ??= openThem(events!).catch((error) => {
         opened = undefined;
         throw error;
       });
@@ -147,6 +141,11 @@ function eventsOf({ events }: ProviderConfig) {
     },
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
+}
+
+async function openThem(events: EventsConfig): Promise<Events> {
+  const { openEvents } = await import('@measurement-exchange/sdk/provider');
+  return openEvents({ ...events, onWarning: note });
 }
 
 async function readPopulation(path: string) {
