@@ -82,7 +82,7 @@ function browserProblems(): string[] {
 /** Noise, nonces and jitter come from a source that cannot be guessed, and nothing else may stand beside it. */
 function chanceProblems(): string[] {
   const forbidden = /\bMath\s*(?:\??\.\s*|\[\s*['"`])random\b|\brandom\b[^{}]*\}\s*=\s*Math\b/;
-  return globSync(['packages/*/src/**/*.{ts,js,mjs}', 'scripts/**/*.{ts,mjs}', 'bench/**/*.{ts,mjs}'], {
+  return globSync(['packages/*/src/**/*.{ts,js,mjs}', 'scripts/**/*.{ts,mjs}', '{bench,rig}/**/*.{ts,mjs}'], {
     cwd: ROOT,
   })
     .filter((file) => !file.includes('node_modules') && forbidden.test(textOf(file)))

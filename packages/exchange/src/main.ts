@@ -18,6 +18,7 @@ import { newId } from './ids.ts';
 import { startJobs } from './jobs.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
+import { announcePlantedBug } from './planted.ts';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 import { requireProductionConfig, requireProductionDatabase } from './production.ts';
 import { countExpiring } from './sql/certificates.ts';
@@ -63,6 +64,7 @@ async function startAll(
 ): Promise<Running> {
   const production = config.mode === 'production';
   if (production) requireProductionConfig(config, process);
+  announcePlantedBug((message) => log.warn(message));
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
 
   const connections = await openDatabase(config, log, undo);

@@ -1,6 +1,7 @@
-import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 /** Callers of every kind, and two owners of each kind with something to call for. */
+import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { createDevIssuer } from '../src/auth/devIssuer.ts';
+import type { Config } from '../src/config.ts';
 import { devKeyFile } from '../src/dev/index.ts';
 import {
   type DevParty,
@@ -50,12 +51,19 @@ const KINDS: Record<string, Kind> = {
   duchies: 'duchy',
 };
 
+/** What the exchange of such a world is started with. */
+export const WORLD_CONFIG: Partial<Config> = {
+  rate: { perSecond: 1e6, burst: 1e6 },
+  // Callers without a good token say they come from somewhere else each time: they are limited by address.
+  trustedProxies: ['127.0.0.1/32'],
+};
+
 export async function startWorld(): Promise<World> {
-  const exchange = await startExchange({
-    rate: { perSecond: 1e6, burst: 1e6 },
-    // Callers without a good token say they come from somewhere else each time: they are limited by address.
-    trustedProxies: ['127.0.0.1/32'],
-  });
+  return fillWorld(await startExchange(WORLD_CONFIG));
+}
+
+/** Puts the cast and their holdings into an exchange, which may run elsewhere. */
+export async function fillWorld(exchange: TestExchange): Promise<World> {
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   const mint = (name: string) => issuer.mint(name);
   for (const name of [...NAMESAKES, ...SUSPENDED]) {
@@ -118,7 +126,8 @@ async function bodies(): Promise<World['bodies']> {
 async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<Caller[]> {
   const parties = [
     ...dev.measurementConsumers.slice(0, 2).map((party) => party.name),
-    ...dev.dataProviders.slice(0, 2).map((party) => party.name),
+    // The third takes part in none of the measurements.
+    ...dev.dataProviders.map((party) => party.name),
     ...NAMESAKES,
   ];
   const active = parties.map(async (name): Promise<Caller> => {

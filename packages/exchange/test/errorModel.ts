@@ -32,32 +32,49 @@ const MAX_BODY = 16 * 1024;
 
 /** The status and the reason of a refusal in the error model, `404 ROUTE_NOT_FOUND`. */
 export function refusalOf(answer: Answer): string {
-  const { status, headers, text, json } = answer;
-  expect(status, text).toBeGreaterThanOrEqual(400);
-  expect(status, text).toBeLessThan(500);
-  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-  expect(headers.get('cache-control')).toBe('no-store');
-  expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('x-request-id')).toMatch(/^[\w-]{16,}$/);
-  expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
-  expect(text.length).toBeLessThan(MAX_BODY);
-  for (const leak of LEAKS) expect(text).not.toMatch(leak);
+  expect(refusalProblems(answer), answer.text).toEqual([]);
+  return `${answer.status} ${answer.json.error.details[0].reason}`;
+}
 
-  expect(Object.keys(json)).toEqual(['error']);
+/** What keeps an answer from being a refusal in the error model; nothing in a good one. */
+export function refusalProblems({ status, headers, text, json }: Answer): string[] {
+  const problems: string[] = [];
+  const want = (what: string, holds: boolean) => {
+    if (!holds) problems.push(what);
+  };
+  const header = (name: string, wanted: string | null) =>
+    want(`${name} is ${headers.get(name)}`, headers.get(name) === wanted);
+  want(`status ${status}`, status >= 400 && status < 500);
+  header('content-type', 'application/json; charset=utf-8');
+  header('cache-control', 'no-store');
+  header('x-content-type-options', 'nosniff');
+  header('www-authenticate', status === 401 ? 'Bearer' : null);
+  want('no x-request-id', /^[\w-]{16,}$/.test(headers.get('x-request-id') ?? ''));
+  want(`${text.length} characters`, text.length < MAX_BODY);
+  for (const leak of LEAKS) want(`it tells ${leak.exec(text)?.[0]}`, !leak.test(text));
+
+  if (!hasKeys(json, 'error')) return [...problems, 'it is not the error model'];
   const { error } = json;
-  expect(Object.keys(error)).toEqual(['code', 'status', 'message', 'details']);
-  expect(error.code).toBe(status);
-  expect(HTTP_OF_CODE[error.status], error.status).toContain(status);
-  const [info, ...others] = error.details;
-  expect(Object.keys(info)).toEqual(['@type', 'reason', 'domain', 'metadata']);
-  expect(info['@type']).toBe('type.googleapis.com/google.rpc.ErrorInfo');
-  expect(info.domain).toBe('measurement-exchange');
-  expect(Object.keys(REASONS)).toContain(info.reason);
-  for (const value of Object.values(info.metadata)) expect(value).toBeTypeOf('string');
-  for (const detail of others) {
-    expect(detail['@type']).toMatch(/^type\.googleapis\.com\/google\.rpc\.(BadRequest|RetryInfo)$/);
+  if (!hasKeys(error, 'code', 'status', 'message', 'details'))
+    return [...problems, 'error has other members'];
+  want(`code ${error.code} under ${status}`, error.code === status);
+  want(`${error.status} under ${status}`, HTTP_OF_CODE[error.status]?.includes(status) === true);
+  want('no message', typeof error.message === 'string' && error.message !== '');
+  const [info, ...others] = Array.isArray(error.details) ? error.details : [];
+  if (!hasKeys(info, '@type', 'reason', 'domain', 'metadata')) return [...problems, 'there is no ErrorInfo'];
+  want(info['@type'], info['@type'] === 'type.googleapis.com/google.rpc.ErrorInfo');
+  want(`domain ${info.domain}`, info.domain === 'measurement-exchange');
+  want(`reason ${info.reason} is not in the list`, Object.hasOwn(REASONS, info.reason));
+  for (const value of Object.values(info.metadata)) want('metadata is no text', typeof value === 'string');
+  for (const { '@type': type } of others) {
+    want(`${type}`, /^type\.googleapis\.com\/google\.rpc\.(BadRequest|RetryInfo)$/.test(type));
   }
-  return `${status} ${info.reason}`;
+  return problems;
+}
+
+/** Exactly these, in this order. */
+function hasKeys(value: unknown, ...keys: string[]): boolean {
+  return Object.keys(Object(value)).join() === keys.join();
 }
 
 /** What of an answer may differ between two that must tell nothing apart. */

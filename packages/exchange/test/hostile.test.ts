@@ -181,6 +181,9 @@ describe('bodies', () => {
       'application/jsonp',
       'application/vnd.api+json',
       'application/json, text/plain',
+      'application/json; charset=utf-16',
+      'application/json;a=b;charset="latin1"',
+      'application/json; charset=utf-8x',
       'json',
       '/',
       '',
@@ -197,6 +200,7 @@ describe('bodies', () => {
       'APPLICATION/JSON',
       'application/json;charset=utf-8',
       'application/json; charset="UTF-8"',
+      'application/json; charset=utf8; a=b',
     ]) {
       const answer = await asAcme('POST', M, [`Content-Type: ${type}`], '{}');
       expect(refusalOf(answer), type).toBe('400 REQUIRED_FIELD_NOT_SET');

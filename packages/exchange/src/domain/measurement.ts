@@ -19,6 +19,7 @@ import {
   type SignedMessage,
   type Timestamp,
 } from '@measurement-exchange/contract';
+import { plantedBug } from '../planted.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
 import { nonceMatches } from './nonce.ts';
 import { strictlyAfter } from './time.ts';
@@ -112,12 +113,18 @@ type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[
 
 /** Where a trigger leads from a state, or undefined where it may not happen. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
+  if (plantedBug === 'withdraw-overwrites-fulfilled' && trigger === 'withdrawn') return 'WITHDRAWN';
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
 /** Changes with each version and repeats for no other: C1 of the invariants, never from a clock. */
-export function etagOf(requisition: Pick<RequisitionRecord, 'id' | 'version'>): string {
-  return createHash('sha256').update(`${requisition.id} ${requisition.version}`).digest('hex').slice(0, 20);
+export function etagOf(
+  requisition: Pick<RequisitionRecord, 'id' | 'version'> & { updateTime?: Timestamp },
+): string {
+  const { id, version, updateTime } = requisition;
+  const stamp =
+    plantedBug === 'etag-from-time' ? updateTime?.slice(0, '2026-11-15T00:00:00'.length) : version;
+  return createHash('sha256').update(`${id} ${stamp}`).digest('hex').slice(0, 20);
 }
 
 export type NewMeasurement = Pick<
@@ -259,17 +266,20 @@ export function measurementClosed(
   });
 }
 
+export function requireEtag(requisition: RequisitionRecord, etag: string): void {
+  const actual = etagOf(requisition);
+  if (etag === actual) return;
+  throw new ExchangeError(
+    'REQUISITION_ETAG_MISMATCH',
+    'The requisition changed since it was read: read it again and retry with its etag.',
+    { metadata: { requestEtag: etag, actualEtag: actual } },
+  );
+}
+
 /** etag before state (contract section 4): a stale etag is ABORTED even when the requisition is closed. */
 function openRequisition(aggregate: Aggregate, id: string, etag: string): RequisitionRecord {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
-  const actual = etagOf(requisition);
-  if (etag !== actual) {
-    throw new ExchangeError(
-      'REQUISITION_ETAG_MISMATCH',
-      'The requisition changed since it was read: read it again and retry with its etag.',
-      { metadata: { requestEtag: etag, actualEtag: actual } },
-    );
-  }
+  if (plantedBug !== 'etag-outside-transaction') requireEtag(requisition, etag);
   if (requisition.state !== 'UNFULFILLED') {
     throw requisitionClosed(`${requisition.provider}/requisitions/${id}`, requisition.state);
   }
@@ -320,7 +330,12 @@ class Changing {
 
   /** FULFILLED requisitions stay so whatever becomes of the measurement. */
   withdrawOpen(): void {
-    for (const r of this.requisitions) if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');
+    for (const r of this.requisitions) {
+      if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');
+      if (r.state === 'FULFILLED' && plantedBug === 'withdraw-overwrites-fulfilled') {
+        this.stepRequisition(r, 'withdrawn', { fulfillment: undefined });
+      }
+    }
   }
 
   done(): Change {

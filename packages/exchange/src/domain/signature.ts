@@ -1,6 +1,7 @@
 /** Signatures over messages, checked with the key of a certificate. */
-import { type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { type KeyObject, verify } from 'node:crypto';
 import { type SignedMessage, signatureHash } from '@measurement-exchange/contract';
+import { parseCertificate, publicKeyOf } from './parsedCertificates.ts';
 
 /** OpenSSL's names to those of the table of algorithms. */
 const CURVES: Record<string, string> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
@@ -9,7 +10,7 @@ const KEY_TYPES: Record<string, string> = { ec: 'EC', rsa: 'RSA' };
 /** Whether the signature (ECDSA: in DER) is one over exactly these bytes by the key of the certificate (DER). */
 export function isSignedBy(signed: SignedMessage, certificateDer: Uint8Array): boolean {
   try {
-    const key = new X509Certificate(certificateDer).publicKey;
+    const key = publicKeyOf(parseCertificate(certificateDer));
     const hash = signatureHash(signed.signatureAlgorithm, kindOf(key));
     return hash !== undefined && verify(hash, signed.message, key, signed.signature);
   } catch {

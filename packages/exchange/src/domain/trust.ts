@@ -1,7 +1,8 @@
 /** Whether a certificate chains to a root that the operator trusts. */
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
+import { isSignedByIssuer, parseCertificate } from './parsedCertificates.ts';
 
 export interface Root {
   /** The party whose certificates it may issue; undefined: those of any party that has no root of its own. */
@@ -21,12 +22,12 @@ export type TrustCheck = (field: string, certificate: IssuedCertificate) => Find
 
 /** Reads the roots once, for all certificates of a request. Where no root applies, everything is trusted. */
 export function trustCheck(roots: readonly Root[], now: Timestamp): TrustCheck {
-  const known = roots.map((root) => ({ ...root, x509: new X509Certificate(root.x509Der) }));
+  const known = roots.map((root) => ({ ...root, x509: parseCertificate(root.x509Der) }));
   return (field, { party, x509Der }) => {
     const own = known.filter((root) => root.party === party);
     const applicable = own.length > 0 ? own : known.filter((root) => root.party === undefined);
     if (applicable.length === 0) return [];
-    const why = whyUntrusted(new X509Certificate(x509Der), applicable, now);
+    const why = whyUntrusted(parseCertificate(x509Der), applicable, now);
     return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
   };
 }
@@ -43,7 +44,7 @@ function whyUntrusted(
     if (!root.x509.ca) return 'The trusted root that issued the certificate is not a certificate authority.';
     if (now < root.notBefore) return 'The trusted root that issued the certificate is not valid yet.';
     if (now > root.notAfter) return 'The trusted root that issued the certificate has expired.';
-    if (!certificate.verify(root.x509.publicKey))
+    if (!isSignedByIssuer(certificate, root.x509))
       return 'The trusted root it names did not sign the certificate.';
     return undefined;
   });

@@ -24,6 +24,7 @@ import {
   operations,
   type Principal,
 } from '../operations/index.ts';
+import { plantedBug } from '../planted.ts';
 import { readBody } from './body.ts';
 import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
 import { RateLimiter } from './limits.ts';
@@ -38,6 +39,8 @@ export interface ApiOptions {
   rateOf: (principal: string) => { perSecond: number; burst: number };
 }
 
+/** JSON is UTF-8 (RFC 8259, section 8.1): who says otherwise would be misread. */
+const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 const FAILED_AUTHENTICATIONS = { perSecond: 50, burst: 200 };
 
 /** What is known of a request so far; the log line and the metrics read it. */
@@ -62,7 +65,8 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
   const perPrincipal = new RateLimiter(options.rateOf);
   const perAddress = new RateLimiter(() => FAILED_AUTHENTICATIONS);
 
-  app.addContentTypeParser('application/json', async (_request: FastifyRequest, payload: IncomingMessage) => {
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    if (OTHER_CHARSET.test(request.headers['content-type']!)) throw unsupportedMediaType();
     const bytes = await readBody(payload, options.bodyLimit);
     return bytes.length === 0 ? undefined : parseJsonBytes(bytes);
   });
@@ -87,6 +91,7 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     progress.principal = principal;
     const match = matchRoute(request.method, pathOf(request));
     progress.match = match;
+    if (plantedBug === 'lookup-before-authorization') await lookUp(exchange, match);
     authorize(principal, match.route, match.params);
     const tooMany = perPrincipal.refusal(principal.name, 'Too many requests');
     if (tooMany === undefined) perPrincipal.take(principal.name);
@@ -131,4 +136,11 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
 
 function pathOf(request: FastifyRequest): string {
   return request.originalUrl.split('?', 1)[0]!;
+}
+
+/** lookup-before-authorization: who may not see a resource learns whether it is there. */
+async function lookUp(exchange: Exchange, { route, params }: Match): Promise<void> {
+  if (route.method !== 'GET' || Object.keys(params).length === 0) return;
+  const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
+  await operation(exchange, undefined as never, readRequest(route, params, '', undefined) as never);
 }

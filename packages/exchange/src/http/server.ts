@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError, formatPath } from '@measurement-exchange/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { plantedBug } from '../planted.ts';
 import { type ApiOptions, isApiUrl, type Progress, registerApi } from './api.ts';
 import { answerClientError, COMMON_HEADERS, sendError, toExchangeError } from './errors.ts';
 import { framingRefusal } from './framing.ts';
@@ -178,6 +179,7 @@ function logRequest(
     why: refusal?.reason === 'TOKEN_INVALID' ? String(refusal.cause) : undefined,
     error: reply.statusCode >= 500 ? describe(refusal?.cause) : undefined,
     ms: Math.round(reply.elapsedTime * 100) / 100,
+    authorization: plantedBug === 'authorization-logged' ? request.headers.authorization : undefined,
   };
   if (reply.statusCode >= 500) log.error(line, 'request');
   else log.info(line, 'request');

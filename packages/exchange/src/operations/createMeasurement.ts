@@ -14,6 +14,7 @@ import { enforce, inspectMeasurement, reachFinding } from '../domain/findings.ts
 import { create } from '../domain/measurement.ts';
 import { nonceMatches } from '../domain/nonce.ts';
 import { chooseProtocol, reachIsNotDeduplicated } from '../domain/protocol.ts';
+import { plantedBug } from '../planted.ts';
 import { shareCertificates } from '../sql/certificates.ts';
 import type { Transaction } from '../sql/db.ts';
 import { findByRequestId } from '../sql/measurements.ts';
@@ -23,6 +24,7 @@ import { insertMeasurement } from '../sql/writeMeasurements.ts';
 import { author, type Call, type Exchange } from './context.ts';
 import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
 import { readMeasurement } from './measurements.ts';
+import { addSecondRequisition } from './planted.ts';
 import { asValidated, measurementName, viewMeasurement } from './views.ts';
 
 export async function createMeasurement(
@@ -48,6 +50,8 @@ export async function createMeasurement(
         rootsForParties(tx, [consumer, ...providers]),
       ]);
       if (earlier !== undefined) {
+        if (plantedBug === 'second-requisition-on-retry') await addSecondRequisition(x, tx, earlier.id);
+        else tx.rollback();
         const existing = await replay(tx, consumer, earlier, hash, request.requestId!);
         return request.validateOnly ? asValidated(existing, []) : existing;
       }
@@ -146,7 +150,6 @@ async function replay(
   hash: Uint8Array,
   requestId: string,
 ): Promise<Measurement> {
-  tx.rollback();
   requireSameContent(earlier.hash, hash, requestId, measurementName({ consumer, id: earlier.id }));
   return readMeasurement(tx, consumer, earlier.id);
 }

@@ -10,11 +10,13 @@ import {
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { type Aggregate, measurementClosed } from '../domain/measurement.ts';
+import { plantedBug } from '../planted.ts';
 import type { Queryable } from '../sql/db.ts';
 import { getMeasurement as get, getMeasurements, listMeasurements as list } from '../sql/measurements.ts';
 import { getTombstones } from '../sql/retention.ts';
 import type { Call, Exchange } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';
+import { keptForASecond } from './planted.ts';
 import { measurementName, viewMeasurement, viewTombstone } from './views.ts';
 
 export function measurementNotFound(consumer: string, id: string): ExchangeError {
@@ -51,7 +53,8 @@ export function getMeasurement(
   { params }: RequestOf<'getMeasurement'>,
 ): Promise<Measurement> {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
-  return readMeasurement(x.db, consumer, params.measurement);
+  const read = () => readMeasurement(x.db, consumer, params.measurement);
+  return plantedBug === 'read-cache' ? keptForASecond(params.measurement, read) : read();
 }
 
 export async function batchGetMeasurements(

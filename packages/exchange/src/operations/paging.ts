@@ -1,6 +1,7 @@
 /** Page tokens: opaque, authenticated, and bound to the list they came from. They grant nothing. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
+import { plantedBug } from '../planted.ts';
 import type { Cursor } from '../sql/page.ts';
 
 /** A page also ends at 8 MiB. */
@@ -48,7 +49,7 @@ export class PageTokens {
   }
 
   private mac(scope: ListScope, payload: Uint8Array): Uint8Array {
-    const text = JSON.stringify(scope);
+    const text = plantedBug === 'page-token-unbound' ? '' : JSON.stringify(scope);
     return createHmac('sha256', this.key)
       .update(`${text.length}:${text}`)
       .update(payload)

@@ -1,9 +1,11 @@
 import type { RequestOf, Requisition } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { refuse } from '../domain/measurement.ts';
+import { plantedBug } from '../planted.ts';
 import { lockByRequisition } from '../sql/measurements.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
+import { checkEtagBeforehand } from './planted.ts';
 import { foundRequisition, viewOwn } from './requisitions.ts';
 
 export async function refuseRequisition(
@@ -13,6 +15,9 @@ export async function refuseRequisition(
 ): Promise<Requisition> {
   const { params, body } = request;
   const provider = partyName('dataProvider', params.dataProvider);
+  if (plantedBug === 'etag-outside-transaction') {
+    await checkEtagBeforehand(x, provider, params.requisition, body.etag);
+  }
   const after = await changeMeasurement(x, call, {
     name: 'refuseRequisition',
     validateOnly: request.validateOnly,

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Database, type Transaction } from '../src/sql/db.ts';
+import { createDatabase, type Database as TestDatabase } from './harness.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const read = { name: 'test_read', text: 'SELECT 1' };
+
+function failing(name: string, sqlState: string, condition = 'true') {
+  const text = `DO $$ BEGIN IF ${condition} THEN RAISE EXCEPTION 'no' USING ERRCODE = '${sqlState}'; END IF; END $$`;
+  return { name, text };
+}
+
+/** Pipelined, and heard the other way round, as it happens where one is awaited within another. */
+async function both(tx: Transaction, first: { name: string; text: string }): Promise<void> {
+  const before = tx.query(first, []);
+  before.catch(() => {});
+  await tx.query(read, []);
+  await before;
+}
+
+describe('a transaction whose pipelined statement fails', () => {
+  test('fails by the reason of that statement, and not because the transaction had failed', async () => {
+    const lockTimeout = failing('test_lock', '55P03');
+    await expect(db.tx('test', (tx) => both(tx, lockTimeout))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('is retried where that statement can be', async () => {
+    await database.query('CREATE SEQUENCE attempts');
+    const deadlock = failing('test_deadlock', '40P01', "nextval('attempts') < 3");
+    await db.tx('test', (tx) => both(tx, deadlock));
+    expect(await database.query('SELECT last_value FROM attempts')).toEqual([{ last_value: '3' }]);
+  });
+
+  test('leaves the connection fit for the next one', async () => {
+    await expect(db.tx('test', (tx) => both(tx, failing('test_own', 'P0001')))).rejects.toThrow('no');
+    expect(await db.tx('test', (tx) => tx.query(read, []))).toHaveLength(1);
+  });
+});
+
+describe('a COMMIT', () => {
+  beforeAll(async () => {
+    // What PostgreSQL says when somebody cancels the wait for a synchronous standby comes with the COMMIT, too.
+    await database.query(`
+      CREATE TABLE told (how text);
+      CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF NEW.how = 'warning' THEN RAISE WARNING 'told'; ELSE RAISE NOTICE 'told'; END IF; RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER tell AFTER INSERT ON told DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION tell()`);
+  });
+
+  const tell = (how: string) =>
+    db.tx('test', (tx) => tx.query({ name: 'test_tell', text: 'INSERT INTO told VALUES ($1)' }, [how]));
+
+  test('that ends with a warning is an outcome that nobody knows', async () => {
+    await expect(tell('warning')).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(await database.query('SELECT how FROM told')).toEqual([{ how: 'warning' }]);
+  });
+
+  test('that ends with a mere notice is done, also on the connection that was warned before', async () => {
+    await tell('notice');
+    await tell('notice');
+  });
+});

@@ -1,0 +1,209 @@
+/** H16: a mark in every secret, much traffic, and then a search for the marks wherever they do not belong. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WORLD_CONFIG } from '../../packages/exchange/test/callerMatrixWorld.ts';
+import type { Answer } from '../../packages/exchange/test/harness.ts';
+import { fulfillment, measurementRequest, nonceHash } from '../../packages/exchange/test/requests.ts';
+import type { Context, Harness, Outcome, Violations } from '../harness.ts';
+import type { Random } from '../random.ts';
+import { type Counted, type World, type WorldOptions, withWorld } from '../world.ts';
+import { fuzz } from './fuzz.ts';
+import type { Sent } from './http.ts';
+import { askEverybody } from './matrix.ts';
+import { Secrets } from './secrets.ts';
+import { tryTokens } from './tokens.ts';
+
+export const h16: Harness = {
+  id: 'H16',
+  title: 'a mark in every secret, and none where it does not belong',
+  run: lookForCanaries,
+};
+
+function lookForCanaries(context: Context): Promise<Outcome> {
+  const secrets = new Secrets();
+  const password = secrets.make('the database password', context.random);
+  const outputs: string[] = [];
+  const options: WorldOptions = {
+    replicas: 2,
+    // Everything that an exchange can say.
+    config: { ...WORLD_CONFIG, logLevel: 'trace' },
+    databaseUrl: (direct) => withPassword(direct, password),
+    onOutput: (text) => outputs.push(text),
+  };
+  return withWorld(context, options, async (world) => {
+    const counted = await bear(context, world, secrets);
+    await search(world, secrets, outputs);
+    return counted;
+  });
+}
+
+/** The server asks for none, and whoever has the URL would have it. */
+function withPassword(direct: string, password: string): string {
+  const url = new URL(direct);
+  url.password = password;
+  return url.toString();
+}
+
+/** The traffic: all secrets that there are pass through the exchange. */
+async function bear(context: Context, world: World, secrets: Secrets): Promise<Counted> {
+  const { random } = context;
+  await learnKeys(world, secrets);
+  const story = await tellStory(world, secrets, random);
+  const listener = (sent: Sent, answer: Answer) => story.listen(sent, answer);
+  // The slices of the others, whatever the scale: more of the same finds nothing more here.
+  const slice: Context = { ...context, scale: 'slice' };
+  const parts = [
+    await tryTokens(slice, world, { canary: secrets.make('a claim of a token', random), listener }),
+    await fuzz(slice, world, {
+      canary: secrets.make('a ciphertext of the fuzzer', random),
+      onNonce: (nonce) => secrets.addNonce('a nonce of the fuzzer', nonce),
+      listener,
+    }),
+  ];
+  // Last: what it puts into the tables by hand is not all as the exchange would have it.
+  await untilCascadesEnd(world);
+  parts.push(await askEverybody(slice, world, listener));
+  story.report(world.violations);
+  return {
+    operations: parts.reduce((sum, { operations }) => sum + operations, 0),
+    faults: 0,
+    notes: [`${secrets.count} secrets in ${secrets.forms} written forms`],
+  };
+}
+
+/** The matrix wants tables that nobody else changes. */
+async function untilCascadesEnd({ postgres }: World): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(100)) {
+    const [row] = await postgres.query('SELECT count(*)::int AS pending FROM revocation_cascades');
+    if (row!.pending === 0) return;
+  }
+}
+
+/** Keys and tokens are unlike anything else already: they are their own marks. */
+async function learnKeys(world: World, secrets: Secrets): Promise<void> {
+  for (const [i, { dev, dataDir }] of world.exchanges.entries()) {
+    const parties = [...dev.measurementConsumers, ...dev.dataProviders];
+    for (const { name, token, privateKeyPem, ...rest } of parties) {
+      secrets.add(`the token of ${name} at exchange ${i}`, token.split('.')[2]!);
+      secrets.addBytes(`the signing key of ${name}`, pemBytes(privateKeyPem).subarray(36, 68));
+      const { encryptionPrivateKey } = rest as { encryptionPrivateKey?: string };
+      if (encryptionPrivateKey)
+        secrets.addBytes(
+          `the decryption key of ${name}`,
+          Buffer.from(encryptionPrivateKey, 'base64').subarray(-60, -12),
+        );
+    }
+    secrets.add(`the token of the operator at exchange ${i}`, dev.operator.token.split('.')[2]!);
+    const { d } = JSON.parse(readFileSync(join(dataDir, 'dev-issuer.json'), 'utf8'));
+    secrets.addBytes(`the key of the token issuer of exchange ${i}`, Buffer.from(d, 'base64url'));
+  }
+  const [row] = await world.postgres.query(`SELECT value FROM settings WHERE key = 'devPageTokenKey'`);
+  secrets.addBytes('the page token key', Buffer.from(String(row!.value), 'base64'));
+}
+
+/** The middle of a PKCS#8 file of P-256 is the key itself; the beginning is the same for all. */
+function pemBytes(pem: string): Buffer {
+  return Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
+}
+
+interface Story {
+  listen(sent: Sent, answer: Answer): void;
+  report(violations: Violations): void;
+}
+
+/** Secrets between few: each mark may be read by those it is for, and by nobody else. */
+async function tellStory(world: World, secrets: Secrets, random: Random): Promise<Story> {
+  const [acme] = world.consumers;
+  const [streamly, chirper] = world.providers;
+  const shared = new Map<string, string[]>();
+  const mark = (title: string, readers: string[]) => {
+    const marker = secrets.make(title, random);
+    shared.set(Buffer.from(marker).toString('base64').slice(0, -2), readers);
+    return Buffer.from(marker).toString('base64');
+  };
+  const body = measurementRequest(acme!, [streamly!, chirper!]);
+  const nonces = [streamly!, chirper!].map((provider) => {
+    const nonce = random.uint64() | (1n << 63n);
+    const entry = body.dataProviders[provider.name]!;
+    entry.encryptedRequisitionSpec.ciphertext = mark(`the requisition spec for ${provider.name}`, [
+      acme!.name,
+      provider.name,
+    ]);
+    entry.nonceHash = nonceHash(nonce);
+    secrets.addNonce(`the nonce of ${provider.name}`, nonce);
+    shared.set(String(nonce), [acme!.name, provider.name]);
+    return nonce;
+  });
+  const created = await world.call(0, acme!.name, 'POST', `${acme!.name}/measurements`, body);
+  if (created.kind !== 'answer' || created.status !== 200)
+    throw new Error(`no measurement: ${JSON.stringify(created)}`);
+  for (const [i, provider] of [streamly!, chirper!].entries()) {
+    const listed = await world.call(0, provider.name, 'GET', `${provider.name}/requisitions`);
+    const requisition = listed.kind === 'answer' ? listed.json.requisitions[0] : undefined;
+    const result = fulfillment(provider, requisition, nonces[i]!);
+    result.encryptedResult.ciphertext = mark(`the result of ${provider.name}`, [acme!.name, provider.name]);
+    const done = await world.call(0, provider.name, 'POST', `${requisition.name}:fulfillDirect`, result);
+    if (done.kind !== 'answer' || done.status !== 200)
+      throw new Error(`not fulfilled: ${JSON.stringify(done)}`);
+  }
+  const told = new Set<string>();
+  return {
+    listen({ token, headers }, { status, text }) {
+      const who = principalOf(token ?? headers?.authorization?.slice('Bearer '.length) ?? '');
+      for (const [marker, rightful] of shared) {
+        if (!rightful.includes(who) && text.includes(marker))
+          told.add(`${who} read what is for ${rightful.join(' and ')}`);
+      }
+      // A refusal names fields and quotes nothing of them, to whoever sent them.
+      if (status !== 200)
+        for (const title of secrets.within(text)) told.add(`a refusal (${status}) quotes ${title}`);
+    },
+    report: (violations) => {
+      for (const what of told) violations.add(what);
+    },
+  };
+}
+
+/** Whom a token speaks for, if it is good; H12 is about those that are not. */
+function principalOf(token: string): string {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).mex_principal;
+  } catch {
+    return 'a stranger';
+  }
+}
+
+/** Files that hold secrets because that is what they are for. */
+const KEEPERS = ['dev.json', 'dev-root.json', 'dev-issuer.json', 'pg'];
+
+async function search(world: World, secrets: Secrets, outputs: string[]): Promise<void> {
+  const look = (where: string, text: string) => {
+    for (const title of secrets.within(text)) world.violations.add(`${title} is in ${where}`);
+  };
+  look('the log of an exchange', outputs.join(''));
+  for (const { url, dataDir, pid } of world.exchanges) {
+    for (const page of ['metrics', 'healthz', 'readyz', 'openapi.json', 'docs', 'dev/jwks']) {
+      look(`/${page}`, await (await fetch(`${url}/${page}`)).text());
+    }
+    for (const file of filesIn(dataDir))
+      look(`the file ${file.slice(dataDir.length + 1)}`, readFileSync(file, 'latin1'));
+    if (process.platform === 'linux') look('a command line', readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+  }
+  // PostgreSQL's own log stands beside its cluster; what it was asked last is seen by every role.
+  const home = join(world.exchanges[0]!.dataDir, '..', 'database');
+  for (const file of filesIn(home))
+    look(`the file ${file.slice(home.length + 1)}`, readFileSync(file, 'latin1'));
+  const asked = await world.postgres.query('SELECT query, application_name FROM pg_stat_activity');
+  look('pg_stat_activity', JSON.stringify(asked));
+}
+
+function filesIn(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => !KEEPERS.includes(name))
+    .flatMap((name) => {
+      const path = join(dir, name);
+      const stat = statSync(path);
+      return stat.isDirectory() ? filesIn(path) : stat.isFile() ? [path] : [];
+    });
+}

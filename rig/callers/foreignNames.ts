@@ -1,0 +1,144 @@
+/** Z4 and Z5: children through other parents, and names of others inside bodies and page tokens. */
+import { API_PREFIX } from '@measurement-exchange/contract';
+import type { World as Cast } from '../../packages/exchange/test/callerMatrixWorld.ts';
+import { refusalProblems } from '../../packages/exchange/test/errorModel.ts';
+import type { DevParty } from '../../packages/exchange/test/harness.ts';
+import { fulfillment, measurementRequest } from '../../packages/exchange/test/requests.ts';
+import { castOf, requisitionOf } from '../../packages/exchange/test/steps.ts';
+import type { Violations } from '../harness.ts';
+import type { Line } from './http.ts';
+
+type Attempt = [title: string, party: DevParty, method: string, path: string, body: unknown, wanted: string];
+
+/** Returns how many requests it took. None of them may succeed. */
+export async function askWithForeignNames(cast: Cast, line: Line, violations: Violations): Promise<number> {
+  let requests = 0;
+  const ask = (party: DevParty, method: string, path: string, body?: unknown) => {
+    requests += 1;
+    return line.send({ method, target: `${API_PREFIX}/${path}`, token: party.token, body });
+  };
+  for (const [title, party, method, path, body, wanted] of await attempts(cast, ask)) {
+    const answer = await ask(party, method, path, body);
+    const got =
+      answer.status === 200 ? '200' : `${answer.status} ${answer.json?.error?.details?.[0]?.reason}`;
+    if (got !== wanted) violations.add(`${title}: ${party.name} got ${got} instead of ${wanted}`);
+    if (answer.status !== 200) {
+      for (const problem of refusalProblems(answer)) violations.add(`${title}: ${problem}`);
+    }
+  }
+  return requests;
+}
+
+async function attempts(
+  { exchange, holdings }: Cast,
+  ask: (party: DevParty, method: string, path: string) => ReturnType<Line['send']>,
+): Promise<Attempt[]> {
+  const { acme, globex, streamly, chirper } = castOf(exchange);
+  const id = (party: DevParty, what: string) => holdings[party.name]!.ids[what]!;
+  const measurement = { name: `${acme.name}/measurements/${id(acme, 'measurement')}` };
+  const requisition = await requisitionOf(exchange, streamly, measurement);
+  const stolen = `${chirper.name}/requisitions/${requisition.name.split('/').at(-1)}`;
+  const taken = `${globex.name}/measurements/${id(acme, 'measurement')}`;
+  const refusal = { refusal: { justification: 'DECLINED' }, etag: requisition.etag };
+  const create = (changes: object) => ({ ...measurementRequest(acme, [streamly]), ...changes });
+  const entries = measurementRequest(acme, [streamly]).dataProviders;
+  const borrowed = { ...entries[streamly.name], dataProviderCertificate: chirper.certificate };
+  const foreignDescriptor = `${chirper.name}/eventGroupMetadataDescriptors/${id(chirper, 'eventGroupMetadataDescriptor')}`;
+  const metadata = { '@type': 'type.googleapis.com/a.M' };
+  const described = {
+    measurementConsumer: acme.name,
+    encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: foreignDescriptor, metadata } },
+  };
+  const tokenOf = async (party: DevParty, path: string) =>
+    encodeURIComponent((await ask(party, 'GET', path)).json.nextPageToken);
+  const requisitions = await tokenOf(streamly, `${streamly.name}/requisitions?pageSize=1`);
+  const measurements = await tokenOf(acme, `${acme.name}/measurements?pageSize=1`);
+  const INVALID = '400 INVALID_FIELD_VALUE';
+  const FOREIGN_TOKEN = '400 INVALID_PAGE_TOKEN';
+  return [
+    [
+      'a requisition through another provider',
+      chirper,
+      'GET',
+      stolen,
+      undefined,
+      '404 REQUISITION_NOT_FOUND',
+    ],
+    [
+      'fulfilling it there',
+      chirper,
+      'POST',
+      `${stolen}:fulfillDirect`,
+      fulfillment(chirper, requisition, 1n),
+      '404 REQUISITION_NOT_FOUND',
+    ],
+    ['refusing it there', chirper, 'POST', `${stolen}:refuse`, refusal, '404 REQUISITION_NOT_FOUND'],
+    ['a measurement through another consumer', globex, 'GET', taken, undefined, '404 MEASUREMENT_NOT_FOUND'],
+    ['cancelling it there', globex, 'POST', `${taken}:cancel`, {}, '404 MEASUREMENT_NOT_FOUND'],
+    [
+      'its name in a batch of another',
+      globex,
+      'POST',
+      `${globex.name}/measurements:batchGet`,
+      { names: [measurement.name] },
+      INVALID,
+    ],
+    [
+      "another provider's certificate at a fulfilment",
+      streamly,
+      'POST',
+      `${requisition.name}:fulfillDirect`,
+      fulfillment({ ...streamly, certificate: chirper.certificate }, requisition, 1n),
+      INVALID,
+    ],
+    [
+      "another consumer's certificate",
+      acme,
+      'POST',
+      `${acme.name}/measurements`,
+      create({ measurementConsumerCertificate: globex.certificate }),
+      INVALID,
+    ],
+    [
+      "another provider's certificate in an entry",
+      acme,
+      'POST',
+      `${acme.name}/measurements`,
+      create({ dataProviders: { [streamly.name]: borrowed } }),
+      INVALID,
+    ],
+    ["another provider's descriptor", streamly, 'POST', `${streamly.name}/eventGroups`, described, INVALID],
+    [
+      "another provider's page token",
+      chirper,
+      'GET',
+      `${chirper.name}/requisitions?pageToken=${requisitions}`,
+      undefined,
+      FOREIGN_TOKEN,
+    ],
+    [
+      "another consumer's page token",
+      globex,
+      'GET',
+      `${globex.name}/measurements?pageToken=${measurements}`,
+      undefined,
+      FOREIGN_TOKEN,
+    ],
+    [
+      'the page token of another list',
+      acme,
+      'GET',
+      `${measurement.name}/requisitions?pageToken=${measurements}`,
+      undefined,
+      FOREIGN_TOKEN,
+    ],
+    [
+      'the page token of another filter',
+      acme,
+      'GET',
+      `${acme.name}/measurements?filter.states=FAILED&pageToken=${measurements}`,
+      undefined,
+      FOREIGN_TOKEN,
+    ],
+  ];
+}

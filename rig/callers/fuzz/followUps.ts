@@ -1,0 +1,111 @@
+/** What a success leads to: names to go on with, and a look at whether what it said is so. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Answer } from '../../../packages/exchange/test/harness.ts';
+import type { Built, Operation } from './plan.ts';
+import type { State } from './state.ts';
+
+type Send = (next: Built) => Promise<{ answer: Answer; problems: string[] }>;
+
+/** Yields what is wrong. */
+export async function* followUps(
+  sent: Built,
+  answer: Answer,
+  state: State,
+  send: Send,
+): AsyncGenerator<string> {
+  const { json } = answer;
+  const { operation } = sent.plan.operation.route;
+  const created = operation.startsWith('create') && sent.method === 'POST' && typeof json?.name === 'string';
+  for (const resource of [
+    json,
+    ...Object.values(json ?? {})
+      .filter(Array.isArray)
+      .flat(),
+  ]) {
+    if (typeof resource?.name === 'string' && resource.name.includes('/')) state.learn(resource.name);
+  }
+  if (typeof json?.nextPageToken === 'string') yield* nextPage(sent, json.nextPageToken, state, send);
+  if (!created) return;
+  if (operation === 'createMeasurement') yield* openRequisitions(sent, json.name, state, send);
+  const reader = readerOf(sent);
+  if (reader === undefined) return;
+  const read = await send({ ...plain(sent, reader), target: `/v2alpha/${json.name}` });
+  yield* read.problems;
+  if (read.answer.status !== 200)
+    yield `${json.name} was made and cannot be read: ${read.answer.text.slice(0, 200)}`;
+  // What nothing may change reads as it was answered (S10, S15).
+  else
+    for (const field of ['name', 'createTime', 'measurementSpec', 'dataProviders', 'x509Der']) {
+      if (!isDeepStrictEqual(read.answer.json[field], json[field]))
+        yield `${field} of ${json.name} reads differently`;
+    }
+}
+
+/** Once in a while: following every list to its end would be most of the work. */
+const FOLLOWED = 4;
+
+async function* nextPage(sent: Built, token: string, state: State, send: Send): AsyncGenerator<string> {
+  const [path] = sent.target.split('?') as [string];
+  state.rememberPageToken({ list: path, token });
+  if (sent.plan.salt % FOLLOWED !== 0 || sent.plan.twists.length > 0) return;
+  const rest = sent.target
+    .slice(path.length + 1)
+    .split('&')
+    .filter((pair) => pair !== '' && !pair.startsWith('pageToken='));
+  const target = `${path}?${[...rest, `pageToken=${encodeURIComponent(token)}`].join('&')}`;
+  const { answer, problems } = await send({ ...plain(sent, sent.plan.operation), target });
+  yield* problems;
+  if (answer.status !== 200) yield `the next page is refused: ${answer.text.slice(0, 200)}`;
+}
+
+/** The exchange shows them to the consumer at once; their providers fulfil or refuse them later. */
+async function* openRequisitions(
+  sent: Built,
+  name: string,
+  state: State,
+  send: Send,
+): AsyncGenerator<string> {
+  const lister = sent.plan.operation.siblings.find(
+    ({ route }) => route.operation === 'listMeasurementRequisitions',
+  )!;
+  const { answer, problems } = await send({
+    ...plain(sent, lister),
+    target: `/v2alpha/${name}/requisitions`,
+  });
+  yield* problems;
+  if (answer.status !== 200) yield `the requisitions of ${name} cannot be read`;
+  for (const { dataProvider, etag, name: seen } of answer.json?.requisitions ?? []) {
+    const own = `${dataProvider}/requisitions/${seen.split('/').at(-1)}`;
+    for (const known of [own, seen]) state.learn(known);
+    const nonce = sent.filled?.nonces?.get(dataProvider);
+    if (nonce !== undefined) state.rememberOpen({ provider: dataProvider, name: own, etag, nonce });
+  }
+}
+
+function readerOf({ plan }: Built): Operation | undefined {
+  const { route, siblings } = plan.operation;
+  const collection = route.path.split('/').at(-1)!;
+  return siblings.find(
+    (one) =>
+      one.route.method === 'GET' &&
+      one.route.verb === undefined &&
+      one.route.path.startsWith(`${route.path}/{`) &&
+      one.route.path.split('/').at(-2) === collection,
+  );
+}
+
+/** By the same caller, with nothing odd about it. */
+function plain(sent: Built, operation: Operation): Built {
+  const { body: _body, ...rest } = sent;
+  const plan = { ...sent.plan, operation, twists: [], body: undefined };
+  return {
+    ...rest,
+    plan,
+    method: 'GET',
+    query: [],
+    headers: {},
+    mustRefuse: false,
+    inOrder: false,
+    filled: undefined,
+  };
+}

@@ -1,0 +1,135 @@
+/** What every answer must be, whatever was asked. */
+import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
+import { refusalProblems } from '../../../packages/exchange/test/errorModel.ts';
+import type { Answer } from '../../../packages/exchange/test/harness.ts';
+import type { Built, Operation } from './plan.ts';
+import { conformityOf } from './schemas.ts';
+import type { State } from './state.ts';
+
+/** Sections 1 and 6 of the contract; 503 and 504 would need a fault, and 500 a defect. */
+const STATUSES = [200, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431];
+/** These come before the caller is asked who it is. */
+const FRAMING = [400, 414, 431];
+
+/** A request in order may still meet what others did meanwhile, or did before. */
+const MEANWHILE =
+  /^(?:\w+_STATE_ILLEGAL|\w+_ALREADY_EXISTS|REQUISITION_ETAG_MISMATCH|EVENT_GROUP_(?:NOT_FOUND|INVALID_ARGS)|CERTIFICATE_IS_INVALID|REQUEST_ID_REUSED)$/;
+/** Here the template knows all that is needed. */
+const SURE = ['createMeasurement', 'fulfillDirectRequisition', 'refuseRequisition'];
+
+export class Judge {
+  private readonly state: State;
+  private readonly conforms: (operation: Operation) => (value: unknown, at: string) => string | undefined;
+  readonly operationCount: number;
+  /** Operations that answered 200. */
+  readonly granted = new Set<string>();
+  readonly statuses = new Map<number, number>();
+
+  constructor(document: OpenApiDocument, operations: readonly Operation[], state: State) {
+    this.state = state;
+    this.operationCount = new Set(operations.map(({ route }) => route.operation)).size;
+    const compile = conformityOf(document.components.schemas);
+    this.conforms = ({ document: { responses } }) =>
+      compile((responses[200] as OpenApiResponse).content['application/json'].schema as JsonSchema);
+  }
+
+  /** What is wrong with an answer; nothing with most. */
+  problemsOf(sent: Built, answer: Answer, sentAt: number): string[] {
+    const { status } = answer;
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    if (status === 0) return [`no answer: ${answer.text}`];
+    if (isWaiting(sent, answer)) return [];
+    const problems = STATUSES.includes(status)
+      ? []
+      : [`status ${status} is not documented: ${answer.text.slice(0, 300)}`];
+    if (sent.speaker.name === '' && sent.token !== undefined && sent.speaker.kind === undefined) {
+      if (status === 200) problems.push('a stranger was let in');
+    } else if (sent.token === undefined && status !== 401 && !FRAMING.includes(status)) {
+      problems.push(`${status} without a token`);
+    }
+    if (status === 200) problems.push(...this.successProblems(sent, answer, sentAt));
+    else if (sent.method !== 'HEAD')
+      problems.push(...refusalProblems(answer), ...this.refusalOddities(sent, answer));
+    return problems;
+  }
+
+  private successProblems(sent: Built, answer: Answer, sentAt: number): string[] {
+    const problems: string[] = [];
+    const operation = this.operationOf(sent);
+    this.granted.add(operation.route.operation);
+    if (sent.mustRefuse) problems.push(`granted, though it should be refused (${sent.plan.twists[0]?.kind})`);
+    if (answer.headers.get('content-type') !== 'application/json; charset=utf-8')
+      problems.push('the answer is not JSON');
+    if (!answer.headers.has('x-request-id')) problems.push('no x-request-id');
+    if (answer.json === undefined) return [...problems, `no JSON: ${answer.text.slice(0, 200)}`];
+    const problem = this.conforms(operation)(answer.json, 'the answer');
+    if (problem !== undefined) problems.push(`not as documented: ${problem}`);
+    problems.push(...this.rightProblems(sent, operation));
+    for (const resource of resourcesIn(answer.json)) {
+      const changed = this.state.observe(resource, sentAt);
+      if (changed !== undefined) problems.push(changed);
+    }
+    const nonce = sent.filled?.nonces?.get(sent.speaker.name);
+    if (
+      operation.route.operation === 'fulfillDirectRequisition' &&
+      nonce !== undefined &&
+      !sent.target.includes('validateOnly')
+    ) {
+      // JSON.parse would round it.
+      if (!answer.text.includes(`"nonce":${nonce},`)) problems.push('the nonce came back changed');
+    }
+    return problems;
+  }
+
+  /** Another method may have led to another operation of the same path. */
+  private operationOf({ plan, method }: Built): Operation {
+    const { route, siblings } = plan.operation;
+    const other = siblings.find(
+      (one) => one.route.method === method && one.route.path === route.path && one.route.verb === route.verb,
+    );
+    return other ?? plan.operation;
+  }
+
+  private rightProblems({ speaker, target }: Built, { row }: Operation): string[] {
+    const right = speaker.kind && row.may[speaker.kind];
+    if (right === undefined) return [`${speaker.name || 'a stranger'} may not do this`];
+    const owner = target.slice('/v2alpha/'.length).split('/')[1]?.split(/[:?]/)[0];
+    const foreign = right === 'own' && decodeURIComponent(owner ?? '') !== speaker.id;
+    return foreign ? [`${speaker.name} reached what belongs to ${owner}`] : [];
+  }
+
+  private refusalOddities(sent: Built, { status, headers, json }: Answer): string[] {
+    const reason: string = json?.error?.details?.[0]?.reason ?? '';
+    if (status === 405) {
+      // The path of a twisted request need not be the one it began with.
+      const wanted = sent.plan.twists.some(({ kind }) => kind === 'oddPath' || kind === 'oddId')
+        ? undefined
+        : sent.plan.operation.methods;
+      const allow = headers.get('allow')?.split(', ').sort().join();
+      if (allow === undefined || (wanted !== undefined && allow !== wanted.toSorted().join()))
+        return [`405 with Allow ${allow}`];
+    }
+    if (status === 429 && reason === 'RATE_LIMITED') return ['limited, though the limits are out of reach'];
+    const sure = sent.inOrder && SURE.includes(sent.plan.operation.route.operation);
+    if (sure && !MEANWHILE.test(reason)) return [`refused with ${reason}, though it was in order`];
+    return [];
+  }
+}
+
+/** A hold is released only after what it set off has ended: until then its owner is told to come back. */
+function isWaiting({ plan }: Built, { status, headers, json }: Answer): boolean {
+  const { operation } = plan.operation.route;
+  if (operation !== 'releaseCertificateHold' || status !== 503) return false;
+  return json?.error?.status === 'UNAVAILABLE' && headers.has('retry-after');
+}
+
+/** What an answer shows of resources that have states. */
+function* resourcesIn(json: unknown): Generator<{ name: string; state: string }> {
+  const found = json as Record<string, unknown>;
+  if (typeof found.name === 'string' && typeof found.state === 'string')
+    yield found as { name: string; state: string };
+  for (const member of Object.values(found)) {
+    if (Array.isArray(member))
+      for (const one of member) if (typeof one === 'object' && one !== null) yield* resourcesIn(one);
+  }
+}

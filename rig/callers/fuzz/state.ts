@@ -1,0 +1,148 @@
+/** What the fuzzer knows of the exchange: names that it made, what is open, and what must never change again. */
+
+import type { Kind } from '../../../packages/exchange/test/callerMatrixWorld.ts';
+import type { DevJson, DevParty } from '../../../packages/exchange/test/requests.ts';
+import type { NameRef } from './schemas.ts';
+
+export interface Speaker {
+  /** `dataProviders/streamly`, `operator`; '' for somebody whom the exchange does not know. */
+  name: string;
+  kind: Kind | undefined;
+  id: string;
+  token: string | undefined;
+  party: DevParty | undefined;
+}
+
+export interface OpenRequisition {
+  provider: string;
+  name: string;
+  etag: string;
+  nonce: bigint;
+}
+
+export interface IssuedPageToken {
+  /** The path of the list it came from. */
+  list: string;
+  token: string;
+}
+
+/** Enough to choose from; a long run forgets the oldest. */
+const KEPT = 400;
+const KEPT_ENDS = 50_000;
+const ENDS: Record<string, readonly string[]> = {
+  measurements: ['SUCCEEDED', 'FAILED', 'CANCELLED'],
+  requisitions: ['FULFILLED', 'REFUSED', 'WITHDRAWN'],
+  eventGroups: ['DELETED'],
+};
+
+const KINDS: Record<string, Kind> = {
+  measurementConsumers: 'measurementConsumer',
+  dataProviders: 'dataProvider',
+  duchies: 'duchy',
+};
+
+export class State {
+  readonly speakers: Speaker[];
+  readonly open: OpenRequisition[] = [];
+  readonly pageTokens: IssuedPageToken[] = [];
+  /** What the demo parties need to go on: nobody may suspend or revoke it in earnest. */
+  readonly guarded = new Set<string>();
+  // By shape (`dataProviders/*/requisitions/*`), and by owner and shape.
+  private readonly names = new Map<string, string[]>();
+  private readonly counts = new Map<string, number>();
+  private readonly ends = new Map<string, { state: string; seenAt: number }>();
+
+  constructor(dev: DevJson, unknown: { garbage: string; unmapped: string }) {
+    const parties = [...dev.measurementConsumers, ...dev.dataProviders];
+    const nobody = { name: '', kind: undefined, id: '', party: undefined };
+    this.speakers = [
+      ...parties.map((party) => {
+        const [collection, id] = party.name.split('/') as [string, string];
+        return { name: party.name, kind: KINDS[collection], id, token: party.token, party };
+      }),
+      { name: 'operator', kind: 'operator', id: '', token: dev.operator.token, party: undefined },
+      { ...nobody, token: undefined },
+      { ...nobody, token: unknown.garbage },
+      { ...nobody, token: unknown.unmapped },
+    ];
+    for (const { name, certificate } of parties) {
+      for (const known of [name, certificate]) {
+        this.learn(known);
+        this.guarded.add(known);
+      }
+    }
+  }
+
+  learn(name: string): void {
+    const shape = shapeOf(name);
+    const owner = name.split('/').slice(0, 2).join('/');
+    for (const key of [shape, `${owner} ${shape}`]) {
+      const list = this.names.get(key) ?? [];
+      const count = this.counts.get(key) ?? 0;
+      list[count % KEPT] = name;
+      this.names.set(key, list);
+      this.counts.set(key, count + 1);
+    }
+  }
+
+  /** One of the names of this shape, of this owner if it must be one of its own. */
+  nameOf(shape: string, pick: number, owner?: string): string | undefined {
+    const list = this.names.get(owner === undefined ? shape : `${owner} ${shape}`) ?? [];
+    return list.length === 0 ? undefined : list[pick % list.length];
+  }
+
+  resolve({ pattern, pick }: NameRef, owner?: string): string {
+    const shapes = shapesOf(pattern);
+    const found = [owner, undefined].flatMap((of) => shapes.map((shape) => this.nameOf(shape, pick, of)));
+    return found.find((name) => name !== undefined) ?? shapes[0]!.replaceAll('*', 'absent');
+  }
+
+  /** Says what is wrong when something that had ended shows another state to a request sent after that was seen. */
+  observe(resource: { name: string; state: string }, sentAt: number): string | undefined {
+    const parts = resource.name.split('/');
+    // The same resource has a name in each view.
+    const key = parts.slice(-2).join('/');
+    const ended = this.ends.get(key);
+    if (ended !== undefined && ended.seenAt < sentAt && ended.state !== resource.state) {
+      return `${resource.name} was ${ended.state} and became ${resource.state}`;
+    }
+    if (ended === undefined && ENDS[parts.at(-2)!]?.includes(resource.state)) {
+      if (this.ends.size >= KEPT_ENDS) this.ends.delete(this.ends.keys().next().value!);
+      this.ends.set(key, { state: resource.state, seenAt: performance.now() });
+    }
+    return undefined;
+  }
+
+  rememberOpen(requisition: OpenRequisition): void {
+    if (this.open.length >= KEPT) this.open.shift();
+    this.open.push(requisition);
+  }
+
+  /** Nobody else gets it. */
+  takeOpen(provider: string, pick: number): OpenRequisition | undefined {
+    const fitting = this.open.filter((one) => one.provider === provider);
+    const one = fitting.length === 0 ? undefined : fitting[pick % fitting.length];
+    if (one !== undefined) this.open.splice(this.open.indexOf(one), 1);
+    return one;
+  }
+
+  rememberPageToken(issued: IssuedPageToken): void {
+    if (this.pageTokens.length >= KEPT) this.pageTokens.shift();
+    this.pageTokens.push(issued);
+  }
+}
+
+export function shapeOf(name: string): string {
+  return name
+    .split('/')
+    .map((part, i) => (i % 2 === 0 ? part : '*'))
+    .join('/');
+}
+
+/** The document says `^(?:a/[A-Za-z0-9_-]{1,63}|…)$`. */
+function shapesOf(pattern: string): string[] {
+  return pattern
+    .replaceAll('[A-Za-z0-9_-]{1,63}', '*')
+    .replace(/^\^(?:\(\?:)?|\)?\$$/g, '')
+    .split('|');
+}

@@ -1,0 +1,123 @@
+/** Requests over connections that are kept, with all of each answer. */
+import { Agent, request } from 'node:http';
+import type { Answer } from '../../packages/exchange/test/harness.ts';
+import { toJson } from '../../packages/exchange/test/requests.ts';
+
+/** L1 of the invariants. */
+const LONGEST_MS = 30_000;
+
+export interface Sent {
+  method: string;
+  /** From the first slash. */
+  target: string;
+  headers?: Record<string, string>;
+  /** Text and bytes go as they are, anything else as JSON. */
+  body?: unknown;
+  token?: string | undefined;
+}
+
+/** Status 0: the connection ended, or 30 s passed, without an answer; `text` says why. */
+export class Line {
+  private readonly agent: Agent;
+  private readonly url: string;
+  private readonly onAnswer: (sent: Sent, answer: Answer) => void;
+
+  constructor(url: string, connections: number, onAnswer: (sent: Sent, answer: Answer) => void = () => {}) {
+    this.url = url;
+    this.agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.onAnswer = onAnswer;
+  }
+
+  async send(sent: Sent): Promise<Answer> {
+    let answer = await this.once(sent);
+    // The exchange may close a kept connection just when it is used again: nothing was read of the request then.
+    if (answer.text === RESET) answer = await this.once(sent);
+    this.onAnswer(sent, answer);
+    return answer;
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private once({ method, target, headers, body, token }: Sent): Promise<Answer> {
+    const { hostname, port } = new URL(this.url);
+    const bytes =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : toJson(body);
+    return new Promise((resolve) => {
+      const failed = (error: Error) =>
+        resolve({ status: 0, headers: new Headers(), text: error.message, json: undefined });
+      const sending = request({
+        hostname,
+        port,
+        method,
+        path: target,
+        agent: this.agent,
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(bytes === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes) }),
+          ...headers,
+        },
+      });
+      const timer = setTimeout(() => sending.destroy(new Error('no answer within 30 s')), LONGEST_MS);
+      sending.on('error', (error) => {
+        clearTimeout(timer);
+        failed(sending.reusedSocket && isReset(error) ? new Error(RESET) : error);
+      });
+      sending.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('error', failed);
+        response.on('close', () => {
+          clearTimeout(timer);
+          if (!response.complete) return failed(new Error('the answer was cut off'));
+          resolve(answerOf(response.statusCode!, response.rawHeaders, Buffer.concat(chunks).toString()));
+        });
+      });
+      sending.end(bytes);
+    });
+  }
+}
+
+const RESET = 'reset on a kept connection';
+
+function isReset(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
+}
+
+function answerOf(status: number, raw: string[], text: string): Answer {
+  const headers = new Headers();
+  for (let i = 0; i < raw.length; i += 2) headers.append(raw[i]!, raw[i + 1]!);
+  let json: Answer['json'];
+  if (text !== '' && headers.get('content-type')?.startsWith('application/json')) {
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = undefined; // whoever asked will see that it is none
+    }
+  }
+  return { status, headers, text, json };
+}
+
+/** Runs `work` for each item, so many at a time. */
+export async function inParallel<T>(
+  items: Iterable<T>,
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (let next = queue.next(); !next.done; next = queue.next()) await work(next.value);
+    }),
+  );
+}
+
+/** `p` of 0 to 1 of the values, in milliseconds with one digit. */
+export function percentile(values: number[], p: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? 0;
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,331 @@
+/** H14: slow and giant clients, and one in good health that must hardly notice them. */
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bytesOf, send } from '../../packages/exchange/test/raw.ts';
+import { measurementRequest } from '../../packages/exchange/test/requests.ts';
+import { atScale, type Context, type Harness } from '../harness.ts';
+import { type Counted, type World, withWorld } from '../world.ts';
+import { inParallel, percentile } from './http.ts';
+import { Probe } from './probe.ts';
+import { SMUGGLED, smuggle } from './smuggling.ts';
+
+export const h14: Harness = {
+  id: 'H14',
+  title: 'slow and giant clients beside a healthy one',
+  // With the limits as they are shipped: they are part of what keeps the healthy client well.
+  run: (context) =>
+    withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>
+      bother(context, world),
+    ),
+};
+
+const WHO = '/v2alpha/whoami';
+/** Of the probe: beyond this it is a violation, below it is a figure. */
+const UNBEARABLE_MS = 10_000;
+
+interface Sizes {
+  /** Seconds of each nuisance. */
+  seconds: number;
+  slow: number;
+  idle: number;
+  rounds: number;
+}
+
+type Nuisance = [title: string, make: (world: World, sizes: Sizes) => Promise<number>];
+
+const NUISANCES: Nuisance[] = [
+  [
+    'slow headers',
+    (world, sizes) =>
+      hold(world, sizes, sizes.slow, {
+        first: 'GET /healthz HTTP/1.1\r\nHost: exchange\r\nX-A: ',
+        drip: 'a',
+      }),
+  ],
+  ['slow bodies', (world, sizes) => hold(world, sizes, sizes.slow, { first: slowBody(world), drip: ' ' })],
+  ['slow readers', slowReaders],
+  ['idle connections', (world, sizes) => hold(world, sizes, sizes.idle, { first: '' })],
+  ['giants', giants],
+  ['pipelines', pipelines],
+  ['smuggling', smuggling],
+];
+
+async function bother(context: Context, world: World): Promise<Counted> {
+  const sizes = atScale<Sizes>(context, {
+    slice: { seconds: 0.4, slow: 50, idle: 200, rounds: 1 },
+    short: { seconds: 5, slow: 500, idle: 2_000, rounds: 1 },
+    long: { seconds: 20, slow: 1_000, idle: 3_500, rounds: 10 },
+  });
+  await fill(world);
+  // It asks for something that needs the database.
+  const [acme] = world.consumers;
+  const target = `/v2alpha/${acme!.name}/measurements?pageSize=1`;
+  const probe = new Probe({ url: world.exchanges[0]!.url, target, token: acme!.token });
+  try {
+    return await botherBeside(probe, context, world, sizes);
+  } finally {
+    await probe.stop();
+  }
+}
+
+async function botherBeside(probe: Probe, context: Context, world: World, sizes: Sizes): Promise<Counted> {
+  const rss = new Rss(world);
+  const notes: string[] = [];
+  let [operations, faults] = [0, 0];
+  const calmly = () => beside(probe, world, () => sleep(sizes.seconds * 1_000));
+  let calm = (await calmly()).p99;
+  const steps = NUISANCES.length * sizes.rounds;
+  for (let round = 0; round < sizes.rounds; round++) {
+    for (const [i, [title, make]] of NUISANCES.entries()) {
+      rss.note();
+      const seen = await beside(probe, world, async () => {
+        faults += await make(world, sizes);
+      });
+      operations += seen.count;
+      rss.note();
+      // Calm again between two: the machine may have become busier meanwhile.
+      const after = (await calmly()).p99;
+      const ratio = (seen.p99 / Math.max(0.1, (calm + after) / 2)).toFixed(1);
+      notes.push(
+        `${title}: the healthy client's p99 ${seen.p99} ms, ${ratio} times that of the calm around it`,
+      );
+      calm = after;
+      context.progress(round * NUISANCES.length + i + 1, steps);
+    }
+  }
+  return {
+    operations,
+    faults,
+    notes: [...notes.slice(-NUISANCES.length), rss.report(), await loopDelay(world)],
+  };
+}
+
+/** The nuisance is another consumer than the healthy client. */
+const nuisanceOf = ({ consumers }: World) => consumers[1]!;
+
+/** Enough for answers that fill the buffers of a connection. */
+async function fill(world: World): Promise<void> {
+  const { name } = nuisanceOf(world);
+  await inParallel(Array.from({ length: 100 }), 8, async () => {
+    await world.call(
+      0,
+      name,
+      'POST',
+      `${name}/measurements`,
+      measurementRequest(nuisanceOf(world), world.providers),
+    );
+  });
+}
+
+/** How the healthy client fares while `work` goes on. */
+async function beside(
+  probe: Probe,
+  { violations }: World,
+  work: () => Promise<unknown>,
+): Promise<{ count: number; p99: number }> {
+  await probe.look();
+  await work();
+  const { times, failures } = await probe.look();
+  for (const failure of failures) violations.add(`The healthy client got ${failure}`);
+  const longest = Math.max(0, ...times);
+  if (longest > UNBEARABLE_MS) violations.add(`The healthy client waited ${Math.round(longest / 1000)} s.`);
+  return { count: times.length, p99: percentile(times, 0.99) };
+}
+
+function slowBody(world: World): string {
+  const { name, token } = nuisanceOf(world);
+  const headers = ['Content-Type: application/json', 'Content-Length: 100000'];
+  const target = `/v2alpha/${name}/measurements`;
+  return bytesOf('POST', target, { token, headers }).toString('latin1');
+}
+
+/** So many connections, each with something half said and a little more of it every half second. */
+async function hold(
+  world: World,
+  { seconds }: Sizes,
+  count: number,
+  { first, drip }: { first: string; drip?: string },
+): Promise<number> {
+  const sockets = await open(world, count, first);
+  for (const end = performance.now() + seconds * 1_000; performance.now() < end; ) {
+    await sleep(Math.min(500, seconds * 500));
+    if (drip !== undefined) for (const socket of sockets) if (socket.writable) socket.write(drip);
+  }
+  for (const socket of sockets) socket.destroy();
+  return count;
+}
+
+/** They ask for much, one after the other, and read none of it. */
+async function slowReaders(world: World, { seconds, slow }: Sizes): Promise<number> {
+  const { name, token } = nuisanceOf(world);
+  const count = Math.ceil(slow / 25);
+  const request = bytesOf('GET', `/v2alpha/${name}/measurements?pageSize=100`, { token });
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    sockets.push(...(await open(world, 1, Buffer.concat(Array.from({ length: 5 }, () => request)), true)));
+    await sleep((seconds * 1_000) / count);
+  }
+  for (const socket of sockets) socket.destroy();
+  return count;
+}
+
+async function open(world: World, count: number, first: string | Buffer, deaf = false): Promise<Socket[]> {
+  const { hostname, port } = new URL(world.exchanges[0]!.url);
+  const sockets: Socket[] = [];
+  await inParallel(Array.from({ length: count }), 50, async () => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => {}); // sent away, as it should be
+    if (deaf) socket.pause();
+    else socket.resume();
+    await new Promise<void>((done) => socket.once('connect', done).once('close', () => done()));
+    if (first.length > 0) socket.write(first);
+    sockets.push(socket);
+  });
+  return sockets;
+}
+
+const PIECE = Buffer.alloc(64 * 1024, 'a');
+const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
+
+/** None of it may be read to its end, or be kept. */
+async function giants(world: World, { seconds }: Sizes): Promise<number> {
+  const { url } = world.exchanges[0]!;
+  const { name, token } = nuisanceOf(world);
+  const bytes = seconds * 100_000_000;
+  const json = 'Content-Type: application/json';
+  const post = (headers: string[], body = '') =>
+    bytesOf('POST', `/v2alpha/${name}/measurements`, { token, headers: [json, ...headers], body });
+  const get = (target: string, headers: string[] = []) => bytesOf('GET', target, { token, headers });
+  const wanted: [title: string, status: number, request: Buffer, piece?: Buffer][] = [
+    ['a declared giant', 413, post([`Content-Length: ${2 ** 40}`]), PIECE],
+    ['an endless body', 413, post(['Transfer-Encoding: chunked']), CHUNK],
+    ['an endless chunk extension', 400, post(['Transfer-Encoding: chunked'], '2;'), PIECE],
+    ['an endless trailer', 431, post(['Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\nX-A: '), PIECE],
+    ['an endless header', 431, Buffer.from(`GET ${WHO} HTTP/1.1\r\nHost: exchange\r\nX-A: `), PIECE],
+    ['an endless URL', 431, Buffer.from('GET /'), PIECE],
+    ['a long URL', 414, get(`${WHO}?${'a'.repeat(20_000)}`)],
+    ['a long header', 431, get(WHO, [`X-A: ${'a'.repeat(40_000)}`])],
+    [
+      'many headers',
+      431,
+      get(
+        WHO,
+        Array.from({ length: 200 }, (_, i) => `X-${i}: ${i}`),
+      ),
+    ],
+    [
+      'many tiny headers',
+      431,
+      get(
+        WHO,
+        Array.from({ length: 4_000 }, (_, i) => `a${i}:`),
+      ),
+    ],
+    ['the largest body there is, of brackets', 400, post([], '['.repeat(4 * 1024 * 1024))],
+    [
+      'the largest body there is, of keys',
+      400,
+      post([], `{${Array.from({ length: 300_000 }, (_, i) => `"k${i}":0`).join()}}`),
+    ],
+  ];
+  const answers = await Promise.all(
+    wanted.map(([, , request, piece]) =>
+      send(url, request, piece === undefined ? {} : { flood: { piece, bytes } }),
+    ),
+  );
+  for (const [i, { status, sent, ms }] of answers.entries()) {
+    const [title, good] = wanted[i]!;
+    // The answer may be lost: the connection ends while the giant still writes.
+    if (status !== good && status !== 0) world.violations.add(`${title} got ${status} instead of ${good}`);
+    if (sent >= bytes && wanted[i]![3] !== undefined) world.violations.add(`${title} was read to its end`);
+    if (ms > 30_000) world.violations.add(`${title} was held for ${Math.round(ms / 1000)} s`);
+  }
+  return wanted.length;
+}
+
+/** Many requests at once on one connection: all are answered, in their order, or told that they are too many. */
+async function pipelines(world: World, { slow }: Sizes): Promise<number> {
+  const { name, token } = nuisanceOf(world);
+  const DEPTH = 100;
+  const paths = Array.from({ length: DEPTH }, (_, i) =>
+    i % 2 === 0 ? WHO : `/v2alpha/${name}/measurements/absent${i}`,
+  );
+  const bytes = Buffer.concat(paths.map((path) => bytesOf('GET', path, { token })));
+  const pipes = Math.ceil(slow / 10);
+  await inParallel(Array.from({ length: pipes }), 10, async () => {
+    const statuses = await statusesOf(world, bytes, DEPTH);
+    const wanted = paths.map((path) => (path === WHO ? 200 : 404));
+    if (statuses.length !== DEPTH || statuses.some((status, i) => status !== wanted[i] && status !== 429)) {
+      world.violations.add(
+        `A pipeline of ${DEPTH} got ${statuses.length} answers, or in another order: ${statuses.slice(0, 8)}`,
+      );
+    }
+  });
+  return pipes;
+}
+
+async function smuggling(world: World, _sizes: Sizes): Promise<number> {
+  for (const [title, bytes] of SMUGGLED) {
+    const problem = await smuggle(world.exchanges[0]!.url, bytes, nuisanceOf(world).token);
+    if (problem !== undefined) world.violations.add(`${title}: ${problem}`);
+  }
+  return SMUGGLED.length;
+}
+
+async function statusesOf(world: World, bytes: Buffer, count: number): Promise<number[]> {
+  const [socket] = (await open(world, 1, '')) as [Socket];
+  let text = '';
+  const all = new Promise<void>((done) => {
+    const timer = setTimeout(done, 30_000);
+    const end = () => {
+      clearTimeout(timer);
+      done();
+    };
+    socket.on('close', end);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if ((text.match(/HTTP\/1\.1 \d{3} /g)?.length ?? 0) >= count && text.endsWith('}')) end();
+    });
+  });
+  socket.write(bytes);
+  await all;
+  socket.destroy();
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+}
+
+/** How large the exchange is, over time. */
+class Rss {
+  private readonly world: World;
+  private readonly began = performance.now();
+  private readonly seen: { minutes: number; mb: number }[] = [];
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  note(): void {
+    if (process.platform !== 'linux') return;
+    const status = readFileSync(`/proc/${this.world.exchanges[0]!.pid}/status`, 'utf8');
+    const mb = Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
+    this.seen.push({ minutes: (performance.now() - this.began) / 60_000, mb });
+  }
+
+  /** The slope is that of the least squares. */
+  report(): string {
+    if (this.seen.length < 2) return 'resident memory: not known here';
+    const mean = (of: (one: { minutes: number; mb: number }) => number) =>
+      this.seen.reduce((sum, one) => sum + of(one), 0) / this.seen.length;
+    const [x, y] = [mean(({ minutes }) => minutes), mean(({ mb }) => mb)];
+    const slope =
+      mean(({ minutes, mb }) => (minutes - x) * (mb - y)) / mean(({ minutes }) => (minutes - x) ** 2);
+    const sizes = this.seen.map(({ mb }) => Math.round(mb));
+    return `resident memory ${sizes[0]} MB at first, ${Math.max(...sizes)} MB at most, ${sizes.at(-1)} MB at last; ${slope.toFixed(1)} MB/min`;
+  }
+}
+
+async function loopDelay(world: World): Promise<string> {
+  const text = await (await fetch(`${world.exchanges[0]!.url}/metrics`)).text();
+  const seconds = Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text)?.[1] ?? Number.NaN);
+  return `event-loop delay p99 ${(seconds * 1000).toFixed(1)} ms since the last look`;
+}

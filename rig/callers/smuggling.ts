@@ -1,0 +1,86 @@
+/** Requests whose end is where the reader wants it to be: a proxy in front may have seen another one. */
+import { connect } from 'node:net';
+
+const HEAD =
+  'POST /v2alpha/measurementConsumers/globex/measurements HTTP/1.1\r\nHost: exchange\r\nContent-Type: application/json\r\n';
+/** Recognisable by its answer, which no request before it can get. */
+const HIDDEN = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\n\r\n';
+const framed = (...headers: string[]) => `${HEAD}${headers.join('\r\n')}\r\n\r\n`;
+const CHUNKED = 'Transfer-Encoding: chunked';
+
+/** None may make the exchange answer the hidden request. */
+export const SMUGGLED: [title: string, bytes: string][] = [
+  ['a length and chunks', `${framed('Content-Length: 4', CHUNKED)}0\r\n\r\n${HIDDEN}`],
+  ['chunks and a length', `${framed(CHUNKED, 'Content-Length: 4')}0\r\n\r\n${HIDDEN}`],
+  [
+    'chunks and a length that covers it',
+    `${framed(CHUNKED, `Content-Length: ${HIDDEN.length + 5}`)}0\r\n\r\n${HIDDEN}`,
+  ],
+  ['two lengths', `${framed('Content-Length: 0', `Content-Length: ${HIDDEN.length}`)}${HIDDEN}`],
+  ['two lengths in one', `${framed(`Content-Length: 0, ${HIDDEN.length}`)}${HIDDEN}`],
+  ['a length with a sign', `${framed('Content-Length: +0')}${HIDDEN}`],
+  ['a length with a blank before the colon', `${framed('Content-Length : 0')}${HIDDEN}`],
+  ['a hexadecimal length', `${framed('Content-Length: 0x0')}${HIDDEN}`],
+  ['a negative length', `${framed('Content-Length: -1')}${HIDDEN}`],
+  ['a length with an underscore', `${framed('Content_Length: 5', 'Content-Length: 0x0')}${HIDDEN}`],
+  ['an obscure coding', `${framed('Transfer-Encoding: xchunked')}0\r\n\r\n${HIDDEN}`],
+  ['a coding with a blank before the colon', `${framed('Transfer-Encoding : chunked')}0\r\n\r\n${HIDDEN}`],
+  ['a coding after a tab', `${framed('Transfer-Encoding:\tchunked', 'Content-Length: 4')}0\r\n\r\n${HIDDEN}`],
+  ['a coding on a folded line', `${framed('Transfer-Encoding:', ' chunked')}0\r\n\r\n${HIDDEN}`],
+  ['a coding after chunked', `${framed('Transfer-Encoding: chunked, identity')}0\r\n\r\n${HIDDEN}`],
+  ['chunked twice', `${framed(CHUNKED, CHUNKED)}0\r\n\r\n${HIDDEN}`],
+  ['chunked and cow', `${framed(CHUNKED, 'Transfer-Encoding: cow')}0\r\n\r\n${HIDDEN}`],
+  [
+    'a coding behind a bare carriage return',
+    `${framed(`X: a\rTransfer-Encoding: chunked`)}0\r\n\r\n${HIDDEN}`,
+  ],
+  [
+    'a coding behind a bare newline',
+    `${framed(`X: a\nTransfer-Encoding: chunked`, 'Content-Length: 4')}0\r\n\r\n${HIDDEN}`,
+  ],
+  ['chunk lines that end in a bare newline', `${framed(CHUNKED)}0\n\n${HIDDEN}`],
+  ['a chunk size beyond 64 bits', `${framed(CHUNKED)}${'f'.repeat(17)}\r\n${HIDDEN}`],
+  ['a chunk size with a sign', `${framed(CHUNKED)}+0\r\n\r\n${HIDDEN}`],
+  ['a chunk size in 0x', `${framed(CHUNKED)}0x0\r\n\r\n${HIDDEN}`],
+  ['a chunk that is longer than it says', `${framed(CHUNKED)}1\r\nab\r\n0\r\n\r\n${HIDDEN}`],
+  ['NUL in a header', `${framed('X: \0', 'Content-Length: 4', CHUNKED)}0\r\n\r\n${HIDDEN}`],
+  ['a space before the first header', `${HEAD.replace('Host', ' Host')}\r\n${HIDDEN}`],
+  [
+    'an upgrade',
+    `${HEAD}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nContent-Length: 4\r\n${CHUNKED}\r\n\r\n0\r\n\r\n${HIDDEN}`,
+  ],
+];
+
+const PATIENCE_MS = 5_000;
+
+/** What is wrong: the hidden request was answered, or the connection was kept. `token` is given to the first one. */
+export function smuggle(url: string, bytes: string, token: string): Promise<string | undefined> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    let text = '';
+    const timer = setTimeout(() => socket.destroy(new Error('kept')), PATIENCE_MS);
+    let kept = false;
+    socket.on('error', (error) => {
+      kept = error.message === 'kept';
+    });
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('close', () => {
+      clearTimeout(timer);
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => match[1]);
+      if (text.includes('"status":"ok"')) resolve(`the hidden request was answered (${statuses})`);
+      // Twice where the parser, too, gives up on what follows an answer that ends the connection.
+      else if (statuses.some((status) => status !== '400'))
+        resolve(`answered with ${statuses} instead of 400`);
+      else resolve(kept ? 'the connection was kept open' : undefined);
+    });
+    socket.write(
+      Buffer.from(
+        bytes.replace('\r\n', () => `\r\nAuthorization: Bearer ${token}\r\n`),
+        'latin1',
+      ),
+    );
+  });
+}

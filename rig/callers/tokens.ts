@@ -1,0 +1,207 @@
+/** H12: tokens that are bad in every way we know, at three endpoints, and mutations of a good one. */
+import { createPrivateKey, type JsonWebKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { DEV_AUDIENCE } from '../../packages/exchange/src/auth/devIssuer.ts';
+import { jws, type SigningKey } from '../../packages/exchange/src/auth/testIssuer.ts';
+import { devKeyFile } from '../../packages/exchange/src/dev/index.ts';
+import { elsewhere } from '../../packages/exchange/test/callerCells.ts';
+import { WORLD_CONFIG } from '../../packages/exchange/test/callerMatrixWorld.ts';
+import { fingerprint, refusalProblems } from '../../packages/exchange/test/errorModel.ts';
+import type { Answer } from '../../packages/exchange/test/harness.ts';
+import { bytesOf, send } from '../../packages/exchange/test/raw.ts';
+import { atScale, type Context, type Harness } from '../harness.ts';
+import type { Random } from '../random.ts';
+import { type Counted, type World, withWorld } from '../world.ts';
+import { inParallel, Line, type Sent } from './http.ts';
+import type { Listener } from './matrix.ts';
+import { type CorpusEntry, type Issuer, tokenCorpus } from './tokenCorpus.ts';
+
+export const h12: Harness = {
+  id: 'H12',
+  title: 'tokens that are bad in every way we know',
+  run: (context) =>
+    withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => tryTokens(context, world)),
+};
+
+const CONNECTIONS = 8;
+
+/** What a good token gets there: a body is only looked at behind it. */
+const ENDPOINTS = [
+  { method: 'GET', path: 'whoami', good: 200 },
+  { method: 'GET', path: 'measurementConsumers/acme/measurements?pageSize=1', good: 200 },
+  { method: 'POST', path: 'measurementConsumers/acme/measurements', body: {}, good: 400 },
+];
+
+export async function tryTokens(
+  context: Context,
+  world: World,
+  options: { canary?: string; listener?: Listener } = {},
+): Promise<Counted> {
+  const { url } = world.exchanges[0]!;
+  const line = new Line(url, CONNECTIONS, options.listener);
+  const issuer = issuerOf(world);
+  const mutations = atScale(context, { slice: 150, short: 3_000, long: 200_000 });
+  const corpus = tokenCorpus(issuer, options.canary);
+  const total = corpus.length * ENDPOINTS.length + mutations;
+  let done = 0;
+  let one: string | undefined;
+  const judge = ({ title, good }: CorpusEntry, endpoint: (typeof ENDPOINTS)[number], answer: Answer) => {
+    const at = `${title} at ${endpoint.method} ${endpoint.path}`;
+    const wanted = good ? endpoint.good : 401;
+    if (answer.status !== wanted)
+      world.violations.add(`${at} got ${answer.status} instead of ${wanted}: ${answer.text}`);
+    if (answer.status !== 200)
+      for (const problem of refusalProblems(answer)) world.violations.add(`${at}: ${problem}`);
+    if (wanted !== 401) return;
+    // T6: one answer to all of them, header by header.
+    one ??= fingerprint(answer);
+    if (fingerprint(answer) !== one)
+      world.violations.add(`${at} is answered differently: ${fingerprint(answer)}`);
+  };
+  function* attempts() {
+    for (const entry of corpus) for (const endpoint of ENDPOINTS) yield { entry, endpoint };
+    yield* mutated(issuer, mutations, context.random, options.canary);
+  }
+  try {
+    await inParallel(attempts(), CONNECTIONS, async ({ entry, endpoint }) => {
+      const { method, path, body } = endpoint;
+      const target = `/v2alpha/${path}`;
+      const { authorization } = entry;
+      judge(
+        entry,
+        endpoint,
+        await ask(line, url, { method, target, body, headers: { ...elsewhere(), authorization } }),
+      );
+      done += 1;
+      context.progress(done, total);
+    });
+    await tryMisplaced(world, line, issuer);
+  } finally {
+    line.close();
+  }
+  return {
+    operations: done + 3,
+    faults: 0,
+    notes: [`${corpus.length} tokens at ${ENDPOINTS.length} endpoints, ${mutations} mutations of a good one`],
+  };
+}
+
+/** Node's own client refuses to send what is not Latin-1 or has control characters: then the bytes go by hand. */
+async function ask(line: Line, url: string, sent: Sent): Promise<Answer> {
+  const { authorization, ...others } = sent.headers as Record<string, string>;
+  if (/^[\t\x20-\x7e]*$/.test(authorization!)) return line.send(sent);
+  const headers = Object.entries({ ...others, authorization }).map(([name, value]) => `${name}: ${value}`);
+  const body = sent.body === undefined ? undefined : JSON.stringify(sent.body);
+  const json = body === undefined ? [] : ['content-type: application/json'];
+  const request = bytesOf(sent.method, sent.target, {
+    headers: [...headers, ...json],
+    ...(body && { body }),
+  });
+  return send(url, request);
+}
+
+/** A good token in the wrong place, or two of them, is none. */
+async function tryMisplaced({ violations, exchanges }: World, line: Line, issuer: Issuer): Promise<void> {
+  const token = good(issuer);
+  const { url } = exchanges[0]!;
+  const wrong: [title: string, wanted: number, answer: Promise<Answer>][] = [
+    [
+      'in the query',
+      401,
+      line.send({ method: 'GET', target: `/v2alpha/whoami?access_token=${token}`, headers: elsewhere() }),
+    ],
+    [
+      'in a cookie',
+      401,
+      line.send({
+        method: 'GET',
+        target: '/v2alpha/whoami',
+        headers: { ...elsewhere(), cookie: `authorization=Bearer ${token}; token=${token}` },
+      }),
+    ],
+    [
+      'given twice',
+      400,
+      send(url, bytesOf('GET', '/v2alpha/whoami', { token, headers: [`Authorization: Bearer ${token}`] })),
+    ],
+  ];
+  for (const [title, wanted, answer] of wrong) {
+    const { status, text } = await answer;
+    if (status !== wanted)
+      violations.add(`A good token ${title} got ${status} instead of ${wanted}: ${text}`);
+  }
+}
+
+export function issuerOf(world: World): Issuer {
+  const { dataDir, url, dev } = world.exchanges[0]!;
+  const jwk = JSON.parse(readFileSync(devKeyFile(dataDir), 'utf8')) as JsonWebKey & { kid: string };
+  const { d: _secret, ...publicJwk } = jwk;
+  const key = {
+    kid: jwk.kid,
+    alg: 'ES256',
+    privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
+    publicJwk,
+  };
+  return {
+    key: key as SigningKey,
+    issuer: `${url}/dev`,
+    audience: DEV_AUDIENCE,
+    subject: dev.measurementConsumers[0]!.name,
+  };
+}
+
+function good({ key, issuer, audience, subject }: Issuer, canary = 'canary'): string {
+  const now = Math.floor(Date.now() / 1000);
+  return jws(key, {
+    iss: issuer,
+    aud: audience,
+    sub: subject,
+    mex_principal: subject,
+    iat: now,
+    exp: now + 600,
+    canary,
+  });
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=~+/';
+
+/** Lazily: 200,000 tokens need not be in memory. A fresh token now and then, so that none of them expires. */
+function* mutated(issuer: Issuer, count: number, random: Random, canary?: string) {
+  let token = good(issuer, canary);
+  for (let i = 0; i < count; i++) {
+    if (i % 10_000 === 9_999) token = good(issuer, canary);
+    const { title, changed } = mutate(token, random);
+    if (changed === token) continue;
+    const entry: CorpusEntry = { title, authorization: `Bearer ${changed}`, good: false };
+    yield { entry, endpoint: random.pick(ENDPOINTS) };
+  }
+}
+
+function mutate(token: string, random: Random): { title: string; changed: string } {
+  const at = random.int(token.length);
+  const other = random.pick([...ALPHABET]);
+  const title = random.weighted({
+    replaced: 4,
+    inserted: 1,
+    removed: 1,
+    swapped: 1,
+    turned: 1,
+    cut: 1,
+    repeated: 1,
+  });
+  const [before, rest] = [token.slice(0, at), token.slice(at)];
+  const changed = {
+    replaced: before + other + rest.slice(1),
+    inserted: before + other + rest,
+    removed: before + rest.slice(1),
+    swapped: before + (rest[1] ?? '') + rest[0] + rest.slice(2),
+    turned: before + turnCase(rest[0]!) + rest.slice(1),
+    cut: before,
+    repeated: before + rest.slice(0, 4) + rest,
+  }[title];
+  return { title: `a token with character ${at} ${title}`, changed };
+}
+
+function turnCase(letter: string): string {
+  return letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
+}

@@ -1,0 +1,79 @@
+/**
+ * The rig tries to break every promise of the exchange. How it is put together:
+ *
+ * - `run.ts` is the command. It runs the harnesses of `harnesses.ts` one after the other, shows progress and a
+ *   closing table, and prints how to replay what failed.
+ * - A harness is a `Harness`: it is given a `Context` and returns an `Outcome`. Whatever it draws comes from
+ *   `context.random`, so that a seed repeats the same requests and faults; how they interleave is up to the machine.
+ * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`: a PostgreSQL server of
+ *   its own and three exchange processes over it, all of which can be killed and started again, with the doctor
+ *   running every second. What the doctor, a log with a token in it, or a 5xx tells is added to the violations.
+ * - `traffic.ts` is the traffic under which faults happen: clients on hot measurements (`measurement.ts`), each
+ *   history checked for linearizability (`checker.ts`) against the model (`model.ts`). A harness of faults starts it,
+ *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `exchangeCrashes.ts` is
+ *   the pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
+ *   or between callers and exchanges.
+ * - A planted bug (`planted.ts`) is a switch in the exchange and, where the tables would stop it, a relaxation of the
+ *   rig's own database. A harness runs the same with and without; with one it may stop at the first violation.
+ *
+ * To add a harness: a file with an `export const h9: Harness`, and its line in `harnesses.ts`.
+ */
+import type { PlantedBug } from '../packages/exchange/src/planted.ts';
+import type { Random } from './random.ts';
+
+/** How much is done: a slice of seconds for `npm test`, minutes before a change lands, or hours. */
+export type Scale = 'slice' | 'short' | 'long';
+
+export interface Harness {
+  /** `H2` */
+  id: string;
+  title: string;
+  run(context: Context): Promise<Outcome>;
+}
+
+export interface Context {
+  seed: number;
+  random: Random;
+  scale: Scale;
+  /** The bug that the exchanges are started with; the harness is expected to find it. */
+  planted: PlantedBug | undefined;
+  progress(done: number, total: number): void;
+  /** Keeps what explains a violation as `rig/out/<harness>-<seed>/<file>`. */
+  keep(file: string, value: unknown): void;
+}
+
+export interface Outcome {
+  /** Checked ones only. */
+  operations: number;
+  faults: number;
+  /** One sentence each; none in a healthy exchange. */
+  violations: string[];
+  /** How often the doctor looked at the database. */
+  doctorRuns?: number;
+  /** Figures worth a line below the table. */
+  notes?: string[];
+}
+
+/** The figure for the scale that is run. */
+export function atScale<T>(context: Pick<Context, 'scale'>, figures: Record<Scale, T>): T {
+  return figures[context.scale];
+}
+
+/** A thousand sentences say no more than the first of them. */
+const MAX_VIOLATIONS = 50;
+
+/** What went wrong so far; the same sentence counts once. */
+export class Violations {
+  readonly found: string[] = [];
+  private readonly seen = new Set<string>();
+
+  add(violation: string): void {
+    if (this.seen.has(violation) || this.found.length >= MAX_VIOLATIONS) return;
+    this.seen.add(violation);
+    this.found.push(violation);
+  }
+
+  get any(): boolean {
+    return this.found.length > 0;
+  }
+}

@@ -1,0 +1,15 @@
+/** Every harness, in the order they run: the cheap ones that find the most come first. */
+import { h16 } from './callers/canaries.ts';
+import { h13 } from './callers/fuzz.ts';
+import { h11 } from './callers/matrix.ts';
+import { h14 } from './callers/slow.ts';
+import { h12 } from './callers/tokens.ts';
+import { h5 } from './exchangeCrashes.ts';
+import type { Harness } from './harness.ts';
+import { h2 } from './histories.ts';
+import { h9 } from './network/failover.ts';
+import { h8 } from './network/networkFaults.ts';
+import { h6 } from './postgresCrashes.ts';
+import { h1 } from './sequential.ts';
+
+export const HARNESSES: Harness[] = [h1, h2, h5, h6, h8, h9, h11, h12, h13, h14, h16];

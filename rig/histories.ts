@@ -1,0 +1,24 @@
+/** H2: sixteen clients through three exchanges on eight hot measurements; every history must be linearizable. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atScale, type Harness } from './harness.ts';
+import { Traffic } from './traffic.ts';
+import { withWorld } from './world.ts';
+
+export const h2: Harness = {
+  id: 'H2',
+  title: 'concurrent histories are linearizable',
+  run: (context) =>
+    withWorld(context, {}, async (world) => {
+      const wanted = atScale(context, { slice: 1_000, short: 24_000, long: 800_000 });
+      const deadline = Date.now() + atScale(context, { slice: 30, short: 600, long: 4 * 3600 }) * 1000;
+      const traffic = new Traffic(world, context, { clients: 16, faults: false });
+      traffic.start();
+      while (traffic.operations < wanted && Date.now() < deadline) {
+        if (context.planted !== undefined && world.violations.any) break;
+        context.progress(traffic.operations, wanted);
+        await sleep(200);
+      }
+      await traffic.stop();
+      return { operations: traffic.operations, faults: 0 };
+    }),
+};

@@ -1,0 +1,118 @@
+/**
+ * What a measurement does, written again from the contract and not from the code: the states, and the answer to every
+ * operation on it. Pure. The sequential harness compares each answer with it; the checker searches an order in which
+ * concurrent answers agree with it.
+ */
+
+export type MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+export type RequisitionState = 'UNFULFILLED' | 'FULFILLED' | 'REFUSED' | 'WITHDRAWN';
+
+/** A measurement by direct results. One requisition each, by position. */
+export interface State {
+  measurement: MeasurementState;
+  requisitions: readonly RequisitionState[];
+}
+
+/** 1 as it was created, 2 after its only change; 0 is an etag that never was. */
+export type EtagVersion = 0 | 1 | 2;
+
+export type Input =
+  | { kind: 'getMeasurement' }
+  | { kind: 'listRequisitions' }
+  | { kind: 'getRequisition'; i: number }
+  | { kind: 'fulfil'; i: number; etag: EtagVersion; nonce: 'right' | 'wrong'; certificate: 'own' | 'foreign' }
+  | { kind: 'refuse'; i: number; etag: EtagVersion }
+  | { kind: 'cancel' };
+
+/** What an answer says, in one line: its reason where it is a refusal, and what it shows where it is not. */
+export type Output = string;
+
+export const CREATED: MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT';
+
+export function created(requisitions: number): State {
+  return { measurement: CREATED, requisitions: Array(requisitions).fill('UNFULFILLED') };
+}
+
+export function versionOf(state: RequisitionState): EtagVersion {
+  return state === 'UNFULFILLED' ? 1 : 2;
+}
+
+/** `failed` is the position of the requisition whose refusal failed it, or −1; `results` are counted. */
+export function showMeasurement(state: string, failed: number, results: number): Output {
+  return `OK ${state} failed by ${failed}, ${results} results`;
+}
+
+export function showRequisition(state: string, measurement: string, etag: EtagVersion): Output {
+  return `OK ${state} of ${measurement}, etag ${etag}`;
+}
+
+export function showRequisitions(states: readonly string[], measurement: string): Output {
+  return `OK ${states.join(' ')} of ${measurement}`;
+}
+
+export function apply(state: State, input: Input): [State, Output] {
+  switch (input.kind) {
+    case 'getMeasurement':
+      return [state, measurementOf(state)];
+    case 'listRequisitions':
+      return [state, showRequisitions(state.requisitions, state.measurement)];
+    case 'getRequisition':
+      return [state, requisitionOf(state, input.i)];
+    case 'cancel':
+      return state.measurement === CREATED ? cancelled(state) : [state, 'MEASUREMENT_STATE_ILLEGAL'];
+    case 'refuse':
+      return change(state, input, refused);
+    case 'fulfil':
+      // From the names alone, before anything is looked up.
+      if (input.certificate === 'foreign') return [state, 'INVALID_FIELD_VALUE'];
+      return change(state, input, (before, i) =>
+        input.nonce === 'right' ? fulfilled(before, i) : [before, 'NONCE_MISMATCH'],
+      );
+  }
+}
+
+/** The etag comes before the state: a stale one is refused as stale even where the requisition is closed. */
+function change(
+  state: State,
+  { i, etag }: { i: number; etag: EtagVersion },
+  then: (state: State, i: number) => [State, Output],
+): [State, Output] {
+  if (etag !== versionOf(state.requisitions[i]!)) return [state, 'REQUISITION_ETAG_MISMATCH'];
+  if (state.requisitions[i] !== 'UNFULFILLED') return [state, 'REQUISITION_STATE_ILLEGAL'];
+  return then(state, i);
+}
+
+function fulfilled(before: State, i: number): [State, Output] {
+  const requisitions = before.requisitions.with(i, 'FULFILLED');
+  const last = requisitions.every((r) => r === 'FULFILLED');
+  const after: State = { measurement: last ? 'SUCCEEDED' : before.measurement, requisitions };
+  return [after, requisitionOf(after, i)];
+}
+
+function refused(before: State, i: number): [State, Output] {
+  const after: State = { measurement: 'FAILED', requisitions: withdrawn(before).with(i, 'REFUSED') };
+  return [after, requisitionOf(after, i)];
+}
+
+function cancelled(before: State): [State, Output] {
+  const after: State = { measurement: 'CANCELLED', requisitions: withdrawn(before) };
+  return [after, measurementOf(after)];
+}
+
+/** Once the cascade is through: a certificate it rests on was revoked. */
+export function revoked(before: State): State {
+  return before.measurement === CREATED ? { measurement: 'FAILED', requisitions: withdrawn(before) } : before;
+}
+
+function withdrawn({ requisitions }: State): RequisitionState[] {
+  return requisitions.map((r) => (r === 'UNFULFILLED' ? 'WITHDRAWN' : r));
+}
+
+function measurementOf({ measurement, requisitions }: State): Output {
+  const results = measurement === 'SUCCEEDED' ? requisitions.length : 0;
+  return showMeasurement(measurement, requisitions.indexOf('REFUSED'), results);
+}
+
+function requisitionOf({ measurement, requisitions }: State, i: number): Output {
+  return showRequisition(requisitions[i]!, measurement, versionOf(requisitions[i]!));
+}

@@ -1,0 +1,130 @@
+/** One connection through the proxy: two sockets, two pipes, and at most one fault at a time. */
+import type { Socket } from 'node:net';
+import type { Fault } from './faults.ts';
+import { Pipe } from './pipe.ts';
+import { type Piece, readNothing, readPostgres } from './postgresWire.ts';
+
+export interface ConnectionOptions {
+  postgres: boolean;
+  /** From 0 to 1. */
+  chance: () => number;
+  onDrop: () => void;
+  onClose: () => void;
+}
+
+export class Connection {
+  fault: Fault | undefined;
+  isCut = false;
+  private readonly client: Socket;
+  private readonly server: Socket;
+  private readonly options: ConnectionOptions;
+  private changing = new AbortController();
+  private left = Number.POSITIVE_INFINITY;
+  private resetTimer: NodeJS.Timeout | undefined;
+  /** One end is gone; `lost` is what the other sent since. */
+  private half: { over: boolean; lost: number } | undefined;
+
+  constructor(client: Socket, server: Socket, options: ConnectionOptions) {
+    this.client = client;
+    this.server = server;
+    this.options = options;
+    const { toServer, toClient } = options.postgres
+      ? readPostgres()
+      : { toServer: readNothing, toClient: readNothing };
+    new Pipe(this, client, server, toServer, 'dropBeforeCommit');
+    new Pipe(this, server, client, toClient, 'dropAfterCommit');
+    for (const socket of [client, server]) {
+      socket.on('error', () => {});
+      socket.on('close', (hadError) => this.closed(hadError));
+    }
+  }
+
+  /** Aborted when the fault changes. */
+  get change(): AbortSignal {
+    return this.changing.signal;
+  }
+
+  impose(fault: Fault | undefined): void {
+    const before = this.fault;
+    this.fault = fault;
+    clearTimeout(this.resetTimer);
+    this.left = fault?.kind === 'limitData' ? fault.bytes : Number.POSITIVE_INFINITY;
+    if (fault?.kind === 'down') this.cut();
+    if (fault?.kind === 'reset') this.resetTimer = setTimeout(() => this.cut(), fault.ms);
+    if (fault?.kind === 'halfOpen') this.loseHalf(fault.gone);
+    if (before?.kind === 'halfOpen') this.remember(before.gone);
+    this.changing.abort();
+    this.changing = new AbortController();
+  }
+
+  /** Whether what arrived goes nowhere. */
+  swallows(piece: Piece | 'end'): boolean {
+    if (this.half === undefined) return this.isCut;
+    if (piece === 'end' || this.half.over) this.cut();
+    else this.half.lost += piece.bytes.length;
+    return true;
+  }
+
+  jitter(): number {
+    return this.fault?.kind === 'latency' ? this.fault.jitterMs * (2 * this.options.chance() - 1) : 0;
+  }
+
+  /** How much may still pass. */
+  allowance(): number {
+    return this.left;
+  }
+
+  passed(bytes: number): void {
+    this.left -= bytes;
+    if (this.left > 0) return;
+    this.isCut = true;
+    // Closed, and not reset: what passed arrives.
+    this.client.destroySoon();
+    this.server.destroySoon();
+  }
+
+  drop(): void {
+    this.options.onDrop();
+    this.cut();
+  }
+
+  /** Reset, where the socket can. */
+  cut(): void {
+    this.isCut = true;
+    for (const socket of [this.client, this.server]) reset(socket);
+  }
+
+  private loseHalf(gone: 'client' | 'server'): void {
+    this.half = { over: false, lost: 0 };
+    reset(gone === 'client' ? this.client : this.server);
+  }
+
+  /** The host of the gone end is back. A server that waits sends nothing, and learns it from its keepalive. */
+  private remember(gone: 'client' | 'server'): void {
+    if (this.half === undefined) return;
+    this.half.over = true;
+    if (this.half.lost > 0 || gone === 'client') this.cut();
+  }
+
+  private closed(hadError: boolean): void {
+    const { client, server } = this;
+    const both = client.destroyed && server.destroyed;
+    if (!both) {
+      // A reset passes on as one; after a proper end the other direction may go on.
+      const properly = !hadError && (client.readableEnded || server.readableEnded);
+      if (!this.isCut && this.half === undefined && !properly) this.cut();
+      return;
+    }
+    clearTimeout(this.resetTimer);
+    this.isCut = true;
+    this.changing.abort();
+    this.options.onClose();
+  }
+}
+
+function reset(socket: Socket): void {
+  if (socket.destroyed) return;
+  // A Unix socket knows no reset.
+  if (socket.remoteAddress === undefined) socket.destroy();
+  else socket.resetAndDestroy();
+}

@@ -1,0 +1,120 @@
+/** A standby that does not answer, and what would be lost if nobody waited for it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPath, type Draft, draft } from '../measurement.ts';
+import type { Random } from '../random.ts';
+import type { Reply } from '../world/client.ts';
+import type { World } from '../world.ts';
+import type { Pair } from './standby.ts';
+
+/** B5: 10 s, and a little for two busy cores. */
+const LONGEST_MS = 12_000;
+const CANARY_WRITES = 5;
+
+/**
+ * A write ends at the exchange's deadline with 503 or 504. Its connection is dropped and not cancelled: a cancelled
+ * COMMIT would show what the standby does not have. When the standby is back, the write is there once.
+ * Returns how long each took to end.
+ */
+export async function outliveDeadStandby(
+  world: World,
+  random: Random,
+  pair: Pair,
+  how: 'killed' | 'cut off',
+): Promise<number[]> {
+  const drafts = world.exchanges.map(() => draft(world, random));
+  const times = await world.postgres.outOfReach(async () => {
+    if (how === 'killed') pair.standby.kill('group');
+    else await pair.replication.impose({ kind: 'blackHole' });
+    const ended = await Promise.all(drafts.map((made, at) => giveUp(world, at, made, how)));
+    if ((await pair.waiting()) === 0) {
+      world.violations.add(
+        `No COMMIT waits any more for the standby that was ${how}: something cancelled them`,
+      );
+    }
+    const shown = await visible(world, drafts);
+    if (shown > 0)
+      world.violations.add(`${shown} writes show that the standby does not have (it was ${how})`);
+    if (how === 'killed') await pair.standby.restart();
+    else await pair.replication.clear();
+    await pair.caughtUp();
+    return ended;
+  });
+  await Promise.all(drafts.map((made, at) => insist(world, at, made)));
+  const stored = await visible(world, drafts);
+  if (stored !== drafts.length) {
+    world.violations.add(`${drafts.length} writes, each sent until it was acknowledged, made ${stored}`);
+  }
+  return times;
+}
+
+/**
+ * An operator who cancels a COMMIT that waits for the standby makes PostgreSQL say that it is done, with a warning
+ * that the standby may not have it. That is no acknowledgement to pass on.
+ */
+export async function outliveCancel(world: World, random: Random, pair: Pair): Promise<void> {
+  const made = draft(world, random);
+  await pair.replication.impose({ kind: 'blackHole' });
+  const writing = send(world, 0, made);
+  // One after the other until it ended, whichever of those that wait it is.
+  for (let ended = false; !ended; ) {
+    await pair.cancelWaiting();
+    ended = await Promise.race([writing.then(() => true), sleep(50, false)]);
+  }
+  const reply = await writing;
+  if (reply.kind === 'answer' && reply.status === 200) {
+    world.violations.add('A write was acknowledged whose wait for the standby was cancelled');
+  }
+  await pair.replication.clear();
+  await pair.caughtUp();
+  await insist(world, 0, made);
+}
+
+/**
+ * The canary: without waiting for the standby, what it did not hear of is lost, and the rig must see that. If it
+ * cannot, the failovers before prove nothing.
+ */
+export async function loseWithoutStandby(world: World, random: Random, pair: Pair): Promise<void> {
+  await pair.desynchronize();
+  await pair.replication.impose({ kind: 'down' });
+  const drafts = Array.from({ length: CANARY_WRITES }, () => draft(world, random));
+  for (const made of drafts) await insist(world, 0, made);
+  await pair.failOver();
+  const left = await visible(world, drafts);
+  if (left > 0) {
+    world.violations.add(
+      `The canary lives: ${left} of ${CANARY_WRITES} writes survived that only the dead primary had`,
+    );
+  }
+}
+
+async function giveUp(world: World, at: number, made: Draft, how: string): Promise<number> {
+  const started = performance.now();
+  const reply = await send(world, at, made);
+  const took = performance.now() - started;
+  const isOpen = reply.kind === 'answer' && (reply.status === 503 || reply.status === 504);
+  if (!isOpen || took > LONGEST_MS) {
+    const ended = reply.kind === 'answer' ? `${reply.status} ${reply.reason}` : reply.why;
+    world.violations.add(`With the standby ${how} a write ended after ${Math.round(took)} ms: ${ended}`);
+  }
+  return took;
+}
+
+async function insist(world: World, at: number, made: Draft): Promise<void> {
+  for (let i = 0; i < 100; i++) {
+    const reply = await send(world, at, made);
+    if (reply.kind === 'answer' && reply.status === 200) return;
+    await sleep(50);
+  }
+  world.violations.add(`${createPath(made)} is not acknowledged however often it is sent`);
+}
+
+function send(world: World, at: number, made: Draft): Promise<Reply> {
+  return world.call(at, made.consumer.name, 'POST', createPath(made), made.body);
+}
+
+/** How many measurements these requests made. */
+async function visible(world: World, drafts: Draft[]): Promise<number> {
+  const ids = drafts.map(({ requestId }) => requestId);
+  const rows = await world.postgres.query('SELECT FROM measurements WHERE request_id = ANY ($1)', [ids]);
+  return rows.length;
+}

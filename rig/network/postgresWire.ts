@@ -1,0 +1,106 @@
+/**
+ * Enough of PostgreSQL's protocol (its manual, chapter 54) to see a COMMIT go by: a simple Query, or Execute of a
+ * portal that was bound to a parsed COMMIT, and the CommandComplete that says it is done.
+ */
+
+/** Whole messages, or part of a stream that nobody looks into. */
+export interface Piece {
+  bytes: Buffer;
+  /** On the way to the server it asks for a COMMIT, on the way back it confirms one. */
+  commit: boolean;
+}
+
+export type Reader = (chunk: Buffer) => Piece[];
+
+export const readNothing: Reader = (bytes) => [{ bytes, commit: false }];
+
+const SSL_REQUEST = 80877103;
+const GSS_REQUEST = 80877104;
+
+/** Both directions of one connection. */
+export function readPostgres(): { toServer: Reader; toClient: Reader } {
+  // What is encrypted passes unread.
+  let opaque = false;
+  let started = false;
+  const names = new CommitNames();
+  const untyped = (message: Buffer) => {
+    const code = message.readInt32BE(4);
+    if (code === SSL_REQUEST || code === GSS_REQUEST) opaque = true;
+    else started = true;
+    return false;
+  };
+  return {
+    toServer: messages(
+      () => opaque,
+      () => (started ? 1 : 0),
+      (message) => (started ? names.isCommit(message) : untyped(message)),
+    ),
+    toClient: messages(
+      () => opaque,
+      () => 1,
+      (message) => message[0] === 0x43 && textAt(message, 5) === 'COMMIT',
+    ),
+  };
+}
+
+/** `typeBytes`: a startup message has no type before its length. */
+function messages(
+  opaque: () => boolean,
+  typeBytes: () => number,
+  isCommit: (message: Buffer) => boolean,
+): Reader {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const pieces: Piece[] = [];
+    let begun = 0;
+    let at = 0;
+    const flush = (commit: boolean) => {
+      if (at > begun) pieces.push({ bytes: rest.subarray(begun, at), commit });
+      begun = at;
+    };
+    while (!opaque() && rest.length >= at + typeBytes() + 4) {
+      const end = at + typeBytes() + rest.readInt32BE(at + typeBytes());
+      if (rest.length < end) break;
+      const commit = isCommit(rest.subarray(at, end));
+      // What goes before a COMMIT is a piece of its own.
+      if (commit) flush(false);
+      at = end;
+      if (commit) flush(true);
+    }
+    if (opaque()) at = rest.length;
+    flush(false);
+    rest = rest.subarray(begun);
+    return pieces;
+  };
+}
+
+/** Which prepared statements and portals are a COMMIT. */
+class CommitNames {
+  private readonly prepared = new Set<string>();
+  private readonly portals = new Set<string>();
+
+  isCommit(message: Buffer): boolean {
+    const type = String.fromCharCode(message[0]!);
+    const first = textAt(message, 5);
+    const second = () => textAt(message, 5 + Buffer.byteLength(first) + 1);
+    if (type === 'Q') return commits(first);
+    if (type === 'P') remember(this.prepared, first, commits(second()));
+    if (type === 'B') remember(this.portals, first, this.prepared.has(second()));
+    return type === 'E' && this.portals.has(first);
+  }
+}
+
+function remember(names: Set<string>, name: string, commit: boolean): void {
+  if (commit) names.add(name);
+  else names.delete(name);
+}
+
+function commits(sql: string): boolean {
+  return /^\s*(COMMIT|END)\s*;?\s*$/i.test(sql);
+}
+
+function textAt(message: Buffer, from: number): string {
+  const end = message.indexOf(0, from);
+  return message.toString('utf8', from, end < 0 ? message.length : end);
+}

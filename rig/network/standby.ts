@@ -1,0 +1,135 @@
+/** A primary with a synchronous standby, and what becomes of them. Replication goes through a proxy of its own. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { copyCluster } from '../../packages/exchange/src/backup/cluster.ts';
+import { Postgres } from '../world/postgres.ts';
+import { targetOf } from './links.ts';
+import type { ChaosProxy } from './proxy.ts';
+
+const NAME = 'rig_standby';
+const PATIENCE_MS = 60_000;
+
+export class Pair {
+  /** Always the server that serves: the standby's takes its place. */
+  readonly primary: Postgres;
+  standby!: Postgres;
+  /** Between the exchanges and the primary, and between the primary and the standby. */
+  private readonly database: ChaosProxy;
+  readonly replication: ChaosProxy;
+  private readonly home: string;
+  private made = 0;
+
+  private constructor(primary: Postgres, database: ChaosProxy, replication: ChaosProxy, home: string) {
+    this.primary = primary;
+    this.database = database;
+    this.replication = replication;
+    this.home = home;
+  }
+
+  static async make(primary: Postgres, database: ChaosProxy, replication: ChaosProxy): Promise<Pair> {
+    const pair = new Pair(primary, database, replication, await mkdtemp(join(tmpdir(), 'mex-rig-')));
+    // A standby may fall behind by this before it would have to be made anew.
+    await primary.query("ALTER SYSTEM SET wal_keep_size = '512MB'");
+    await pair.addStandby();
+    return pair;
+  }
+
+  /** A copy of the primary that follows it. From here on a COMMIT waits for it. */
+  async addStandby(): Promise<void> {
+    this.replication.target = targetOf(this.primary.url);
+    const dataDir = join(this.home, `server-${this.made++}`);
+    const cluster = join(dataDir, 'pg');
+    await mkdir(cluster, { recursive: true, mode: 0o700 });
+    await copyCluster({ connectionString: this.primary.url }, cluster, () => {});
+    const file = join(cluster, 'postgresql.auto.conf');
+    const kept = (await readFile(file, 'utf8'))
+      .split('\n')
+      .filter(
+        (line) => !/^(synchronous_standby_names|primary_conninfo|wal_retrieve_retry_interval)\b/.test(line),
+      );
+    const { host, port } = this.replication.address;
+    const follow = `host=${host} port=${port} user=mex_owner application_name=${NAME} sslmode=disable gssencmode=disable`;
+    const added = [`primary_conninfo = '${follow}'`, "wal_retrieve_retry_interval = '200ms'"];
+    await writeFile(file, `${[...kept, ...added].join('\n')}\n`);
+    await writeFile(join(cluster, 'standby.signal'), '');
+    this.standby = await Postgres.start(dataDir);
+    await this.synchronize();
+  }
+
+  /** kill -9 of the primary; the standby takes over, and the exchanges are led to it. */
+  async failOver(): Promise<void> {
+    this.primary.kill('group');
+    await this.standby.query('SELECT pg_promote(true, 60)');
+    this.database.target = targetOf(this.standby.url);
+    this.primary.become(this.standby);
+  }
+
+  /** A COMMIT waits for nobody. */
+  async desynchronize(): Promise<void> {
+    await this.primary.query('ALTER SYSTEM RESET synchronous_standby_names');
+    await this.primary.query('SELECT pg_reload_conf()');
+    await this.primary.query(COMMIT_SOMETHING);
+  }
+
+  /** How many COMMITs wait for the standby. */
+  async waiting(): Promise<number> {
+    const [row] = await this.primary.query(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    );
+    return row!.n as number;
+  }
+
+  async cancelWaiting(): Promise<void> {
+    await this.primary.query(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    );
+  }
+
+  /** Resolves when the standby has all that was acknowledged so far. */
+  async caughtUp(): Promise<void> {
+    const [now] = await this.primary.query('SELECT pg_current_wal_lsn()::text AS lsn');
+    const reached = `SELECT FROM pg_stat_replication
+      WHERE application_name = '${NAME}' AND sync_state = 'sync' AND flush_lsn >= $1::pg_lsn`;
+    await until(
+      'the standby follows',
+      async () => (await this.primary.query(reached, [now!.lsn])).length > 0,
+    );
+  }
+
+  async stop(): Promise<void> {
+    // The one that serves is the world's to stop.
+    if (this.standby.url !== this.primary.url) await this.standby.stop();
+  }
+
+  /** After the primary was stopped. */
+  async clean(): Promise<void> {
+    await rm(this.home, { recursive: true, force: true });
+  }
+
+  private async synchronize(): Promise<void> {
+    await this.primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${NAME}'`);
+    await this.primary.query('SELECT pg_reload_conf()');
+    await this.caughtUp();
+    // The setting reaches other processes when they get to it: a COMMIT that is seen to wait proves that it has.
+    await until('COMMITs wait for the standby', async () => {
+      await this.replication.impose({ kind: 'blackHole' });
+      const commit = this.primary.query(COMMIT_SOMETHING);
+      for (let i = 0; i < 20 && (await this.waiting()) === 0; i++) await sleep(10);
+      const waits = (await this.waiting()) > 0;
+      await this.replication.clear();
+      await commit;
+      return waits;
+    });
+    await this.caughtUp();
+  }
+}
+
+const COMMIT_SOMETHING = "SELECT pg_logical_emit_message(true, 'rig', '')";
+
+async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + PATIENCE_MS; !(await isTrue()); await sleep(50)) {
+    if (Date.now() > deadline) throw new Error(`Not within ${PATIENCE_MS / 1000} s: ${what}.`);
+  }
+}

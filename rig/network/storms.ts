@@ -1,0 +1,43 @@
+/** A server that ends connections, or has none left. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { World } from '../world.ts';
+
+/** Those of the exchanges; the doctor's is named otherwise. */
+const END = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name ~ '^mex \\S+ \\d+$'`;
+
+/** All of the exchanges' connections, once a second. */
+export async function endConnections(world: World, seconds: number): Promise<void> {
+  for (let i = 0; i < seconds; i++) {
+    await world.postgres.query(END);
+    await sleep(1_000);
+  }
+}
+
+/** Every connection that the server has to give, those of the exchanges first. */
+export async function takeConnections(world: World, seconds: number): Promise<void> {
+  await world.postgres.outOfReach(async () => {
+    const taken: pg.Client[] = [];
+    try {
+      for (const end = Date.now() + seconds * 1_000; Date.now() < end; await sleep(20)) {
+        await taken[0]?.query(END);
+        for (let next = await take(world); next !== undefined; next = await take(world)) taken.push(next);
+      }
+    } finally {
+      await Promise.all(taken.map((client) => client.end().catch(() => {})));
+    }
+  });
+}
+
+/** Undefined when there is none left. */
+async function take(world: World): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ connectionString: world.postgres.url, application_name: 'rig taker' });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    if ((error as { code?: string }).code === '53300') return undefined;
+    throw error;
+  }
+}

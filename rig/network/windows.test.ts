@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { Random } from '../random.ts';
+import { drawWindows, describe as inWords, lengthOf } from './windows.ts';
+
+const kinds = (seed: number, count: number) =>
+  drawWindows(new Random(seed), count).map(({ link, fault }) =>
+    [link, fault.kind, 'gone' in fault ? fault.gone : ''].join(' '),
+  );
+
+describe('the windows of faults', () => {
+  test('begin with a dropped answer to COMMIT, whatever the seed', () => {
+    for (let seed = 0; seed < 20; seed++) expect(kinds(seed, 1)).toEqual(['database dropAfterCommit ']);
+  });
+
+  test('are every fault on every link once before any comes again', () => {
+    const all = kinds(7, 21);
+    expect(new Set(all).size).toBe(21);
+    expect(new Set(kinds(7, 63)).size).toBe(21);
+    expect(all).toContain('clients blackHole ');
+    expect(all).toContain('database halfOpen server');
+  });
+
+  test('are the same for the same seed', () => {
+    const draw = (seed: number) => drawWindows(new Random(seed), 42).map(inWords);
+    expect(draw(3)).toEqual(draw(3));
+    expect(draw(3)).not.toEqual(draw(4));
+  });
+
+  test('outlast the deadline of the exchange where nothing answers', () => {
+    const window = (kind: 'blackHole' | 'down') => ({ link: 'database' as const, fault: { kind }, share: 1 });
+    expect(lengthOf(window('blackHole'), 1_000)).toBeGreaterThan(8_000);
+    expect(lengthOf(window('down'), 1_000)).toBe(1_000);
+  });
+});

@@ -1,0 +1,55 @@
+/** H1: one caller, any sequence of operations, each answer compared with the model; what fails is shrunk. */
+import fc from 'fast-check';
+import { atScale, type Context, type Harness } from './harness.ts';
+import { commandsOf, type Real } from './sequential/commands.ts';
+import { type World, withWorld } from './world.ts';
+
+/** A failure is shrunk for so long at most. */
+const SHRINK_MS = 60_000;
+
+export const h1: Harness = {
+  id: 'H1',
+  title: 'every sequence answers as the model does',
+  // Everything is logged: no line may hold a token.
+  run: (context) =>
+    withWorld(context, { config: { logLevel: 'info' } }, (world) => sequences(context, world)),
+};
+
+async function sequences(context: Context, world: World) {
+  const runs = atScale(context, { slice: 10, short: 300, long: 10_000 });
+  const maxCommands = atScale(context, { slice: 30, short: 40, long: 60 });
+  const real: Real = { world, operations: 0 };
+  let [done, failedAt] = [0, Number.POSITIVE_INFINITY];
+  const property = fc.asyncProperty(
+    fc.commands(commandsOf(world.exchanges.length), { maxCommands, size: 'max' }),
+    async (commands) => {
+      // To the search for a shorter sequence, whatever comes too late looks healthy.
+      if (Date.now() > failedAt + SHRINK_MS) return;
+      context.progress(Math.min(++done, runs), runs);
+      try {
+        await fc.asyncModelRun(() => ({ model: { known: [] }, real }), commands);
+        // What the log or the doctor says ends it, too.
+        if (world.violations.any) throw new Error(world.violations.found[0]);
+      } catch (error) {
+        failedAt = Math.min(failedAt, Date.now());
+        throw error;
+      }
+    },
+  );
+  const result = await fc.check(property, {
+    seed: context.seed,
+    numRuns: runs,
+    endOnFailure: context.planted !== undefined,
+    interruptAfterTimeLimit: atScale(context, { slice: 40, short: 900, long: 4 * 3600 }) * 1000,
+  });
+  if (result.failed) {
+    const why =
+      result.errorInstance instanceof Error ? result.errorInstance.message : String(result.errorInstance);
+    world.violations.add(`${why} — after ${result.counterexample?.[0]}`);
+    context.keep(
+      'sequence.txt',
+      `${why}\n${result.counterexample?.[0]}\npath ${result.counterexamplePath}\n`,
+    );
+  }
+  return { operations: real.operations, faults: 0, notes: [`${done} sequences`] };
+}

@@ -1,0 +1,28 @@
+/** A slice of the rig in every test run: the same harnesses as `npm run rig`, for seconds. */
+import { randomInt } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { HARNESSES } from './harnesses.ts';
+import { Random } from './random.ts';
+
+const SEED = randomInt(2 ** 31);
+
+describe(`the rig, seed ${SEED}`, () => {
+  for (const harness of HARNESSES) {
+    it(`${harness.id}: ${harness.title}`, { timeout: 180_000 }, async () => {
+      const kept: Record<string, unknown> = {};
+      const outcome = await harness.run({
+        seed: SEED,
+        random: new Random(SEED).fork(harness.id),
+        scale: 'slice',
+        planted: undefined,
+        progress: () => {},
+        keep: (file, value) => {
+          kept[file] = value;
+        },
+      });
+      const replay = `npm run rig -- --slice --seed ${SEED} --only ${harness.id}`;
+      expect(outcome.violations, `${replay}\n${JSON.stringify(kept, null, 1).slice(0, 20_000)}`).toEqual([]);
+      expect(outcome.operations).toBeGreaterThan(0);
+    });
+  }
+});

@@ -1,0 +1,267 @@
+/**
+ * Clients on hot measurements through every exchange. Each measurement has a history of at most `operationsEach`, is
+ * then left alone, and settles: it is read once more and its history is checked. Under faults it settles only after the
+ * next recovery, so that an acknowledged write that did not survive the fault is seen to be missing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLinearizable, type Operation } from './checker.ts';
+import type { Context } from './harness.ts';
+import { anyInput } from './inputs.ts';
+import { createPath, type Draft, draft, Subject } from './measurement.ts';
+import { created, type Input } from './model.ts';
+import type { Random } from './random.ts';
+import type { Answer, Reply } from './world/client.ts';
+import type { World } from './world.ts';
+
+export interface TrafficOptions {
+  clients: number;
+  /** Faults are being made: no answer, 503 and 504 are outcomes that nobody knows, and nothing worse. */
+  faults: boolean;
+  /** So many measurements are acted on at a time. */
+  hot?: number;
+  operationsEach?: number;
+  /** Between two requests of a client: what crashes needs some of the machine to start again. */
+  pauseMs?: number;
+}
+
+interface History {
+  subject: Subject;
+  operations: Operation[];
+  issued: number;
+  inFlight: number;
+}
+
+/** After a fault something must succeed well before this. */
+const PATIENCE_MS = 30_000;
+
+export class Traffic {
+  /** Operations whose answers are checked. */
+  operations = 0;
+  /** Outcomes that nobody knew. */
+  unknown = 0;
+  private readonly world: World;
+  private readonly context: Context;
+  private readonly options: Required<TrafficOptions>;
+  private readonly slots: (History | 'opening' | undefined)[];
+  private left: History[] = [];
+  private stopping = false;
+  private clients: Promise<void>[] = [];
+
+  constructor(world: World, context: Context, options: TrafficOptions) {
+    this.world = world;
+    this.context = context;
+    this.options = { hot: 8, operationsEach: 40, pauseMs: 0, ...options };
+    this.slots = Array(this.options.hot).fill(undefined);
+  }
+
+  start(): void {
+    const { clients } = this.options;
+    this.clients = Array.from({ length: clients }, (_, i) =>
+      this.client(this.context.random.fork(`client ${i}`)),
+    );
+    // Whoever stops the traffic hears of it; until then it is no unhandled rejection.
+    for (const client of this.clients) client.catch(() => {});
+  }
+
+  /** Every measurement is left, read again and checked. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(this.clients);
+    for (const history of this.slots.splice(0)) {
+      if (typeof history === 'object') this.left.push(history);
+    }
+    await this.settle();
+  }
+
+  /** Reads and checks what was left before; call it after a recovery. */
+  async settle(): Promise<void> {
+    const settling = this.left.filter(({ inFlight }) => inFlight === 0);
+    this.left = this.left.filter(({ inFlight }) => inFlight > 0);
+    const random = this.context.random.fork(`settling ${this.operations}`);
+    const work = settling.values();
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (const history of work) await this.check(history, random);
+      }),
+    );
+  }
+
+  private async client(random: Random): Promise<void> {
+    while (!this.stopping && !this.enough()) {
+      const slot = random.int(this.slots.length);
+      const history = this.slots[slot];
+      if (history === 'opening') {
+        await sleep(1);
+      } else if (history === undefined) {
+        // Whoever comes first opens it; the others find another one meanwhile.
+        this.slots[slot] = 'opening';
+        this.slots[slot] = await this.open(random);
+      } else if (history.issued >= this.options.operationsEach) {
+        this.slots[slot] = undefined;
+        this.left.push(history);
+        if (!this.options.faults) await this.settle();
+      } else {
+        await this.act(history, random);
+        if (this.options.pauseMs > 0) await sleep(random.int(2 * this.options.pauseMs));
+      }
+    }
+  }
+
+  /** A planted bug need be found only once. */
+  private enough(): boolean {
+    return this.context.planted !== undefined && this.world.violations.any;
+  }
+
+  private async act(history: History, random: Random): Promise<void> {
+    const { subject } = history;
+    const input = subject.possible(anyInput(random, subject.draft.providers.length));
+    const at = random.int(this.world.exchanges.length);
+    history.issued++;
+    history.inFlight++;
+    const call = performance.now();
+    const reply = await subject.send(this.world, at, input);
+    this.record(history, input, call, reply);
+    history.inFlight--;
+    if (reply.kind === 'unsent') await sleep(20);
+  }
+
+  private record(history: History, input: Input, call: number, reply: Reply): void {
+    const operation = { input, call, return: performance.now() };
+    if (reply.kind === 'unsent') {
+      this.blame(reply.why);
+    } else if (isKnown(reply)) {
+      this.operations++;
+      const output = history.subject.read(input, reply, this.world.violations);
+      history.operations.push({ ...operation, output });
+    } else {
+      this.unknown++;
+      this.blame(reasonOf(reply));
+      // A read that told nothing is nothing to check.
+      const isRead = ['getMeasurement', 'listRequisitions', 'getRequisition'].includes(input.kind);
+      if (!isRead) history.operations.push({ ...operation, output: undefined });
+    }
+  }
+
+  private blame(why: string): void {
+    if (!this.options.faults) this.world.violations.add(`No fault was made, and yet: ${why}`);
+    else if (why.startsWith('no answer within')) this.world.violations.add(`A request got ${why}`);
+  }
+
+  /** Up to three creates at once with one requestId, each at another exchange: one measurement (I1). */
+  private async open(random: Random): Promise<History | undefined> {
+    const { world } = this;
+    const made = draft(world, random);
+    const copies = 1 + random.int(3);
+    const names = new Set<string>();
+    const first = random.int(world.exchanges.length);
+    const create = (at: number) => world.call(at, made.consumer.name, 'POST', createPath(made), made.body);
+    const replies = await Promise.all(
+      Array.from({ length: copies }, (_, i) => create((first + i) % world.exchanges.length)),
+    );
+    for (const reply of replies) this.created(reply, names);
+    if (names.size === 0) {
+      // Nobody knows whether it exists: the same request again tells (I6).
+      const answer = await this.insist(random, create);
+      if (answer === undefined) return undefined;
+      this.created(answer, names);
+    }
+    if (names.size > 1) world.violations.add(`requestId ${made.requestId} made ${[...names].join(' and ')}`);
+    if (random.chance(0.1)) await this.reuse(made, random, names);
+    const [name] = names;
+    return name === undefined ? undefined : this.opened(made, name, random);
+  }
+
+  private created(reply: Reply, names: Set<string>): void {
+    if (!isKnown(reply)) {
+      if (reply.kind !== 'unsent') this.unknown++;
+      this.blame(reasonOf(reply));
+      return;
+    }
+    this.operations++;
+    if (reply.status === 200) names.add(reply.json.name);
+    else this.world.violations.add(`A good measurement was not created: ${reply.text}`);
+  }
+
+  private async opened(made: Draft, name: string, random: Random): Promise<History | undefined> {
+    const { world } = this;
+    const listed = await this.insist(random, (at) =>
+      world.call(at, made.consumer.name, 'GET', `${name}/requisitions`),
+    );
+    if (listed === undefined) return undefined;
+    this.operations++;
+    const count = listed.json?.requisitions?.length;
+    if (count === made.providers.length) {
+      return { subject: new Subject(made, name, listed), operations: [], issued: 0, inFlight: 0 };
+    }
+    world.violations.add(
+      `${name} was acknowledged with ${made.providers.length} providers, then: ${listed.text}`,
+    );
+    await this.keep(name, listed.text);
+    return undefined;
+  }
+
+  /** The same requestId with another content is refused, and says what it made before (I2). */
+  private async reuse(made: Draft, random: Random, names: Set<string>): Promise<void> {
+    const { world } = this;
+    const body = { ...made.body, measurementReferenceId: 'another' };
+    const at = random.int(world.exchanges.length);
+    const reply = await world.call(at, made.consumer.name, 'POST', createPath(made), body);
+    if (!isKnown(reply)) return;
+    this.operations++;
+    const existing = reply.json?.error?.details?.[0]?.metadata?.existing;
+    if (reply.reason === 'REQUEST_ID_REUSED' && names.has(existing)) return;
+    world.violations.add(`Another content under requestId ${made.requestId} got ${reply.text}`);
+  }
+
+  /** Asks one exchange after the other until one answers; what takes too long is a violation. */
+  private async insist(random: Random, ask: (at: number) => Promise<Reply>): Promise<Answer | undefined> {
+    const started = Date.now();
+    while (Date.now() - started < PATIENCE_MS) {
+      const reply = await ask(random.int(this.world.exchanges.length));
+      if (isKnown(reply)) return reply;
+      this.blame(reasonOf(reply));
+      await sleep(50);
+    }
+    this.world.violations.add(`Nothing succeeded for ${PATIENCE_MS / 1000} s`);
+    return undefined;
+  }
+
+  private async check(history: History, random: Random): Promise<void> {
+    const { subject, operations } = history;
+    const input: Input = { kind: 'listRequisitions' };
+    let call = 0;
+    const answer = await this.insist(random, (at) => {
+      call = performance.now();
+      return subject.send(this.world, at, input);
+    });
+    if (answer !== undefined) {
+      this.operations++;
+      const output = subject.read(input, answer, this.world.violations);
+      operations.push({ input, output, call, return: performance.now() });
+    }
+    if (isLinearizable(operations, created(subject.draft.providers.length))) return;
+    this.world.violations.add(`No order of its operations explains ${subject.name}: ${last(operations)}`);
+    await this.keep(subject.name, operations);
+  }
+
+  private async keep(name: string, history: unknown): Promise<void> {
+    const facts = await this.world.facts(name).catch(String);
+    this.context.keep(`${name.split('/').at(-1)}.json`, { name, history, facts });
+  }
+}
+
+/** 503 and 504 leave open what became of a write. */
+function isKnown(reply: Reply): reply is Answer {
+  return reply.kind === 'answer' && reply.status !== 503 && reply.status !== 504;
+}
+
+function reasonOf(reply: Reply): string {
+  return reply.kind === 'answer' ? reply.text : reply.why;
+}
+
+function last(operations: Operation[]): string {
+  return operations
+    .slice(-3)
+    .map(({ input, output }) => `${input.kind}: ${output}`)
+    .join('; ');
+}

@@ -1,0 +1,213 @@
+/** Where a harness does its work: a PostgreSQL server, exchanges over it, callers, and the doctor all the while. */
+import { rmSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../packages/exchange/src/config.ts';
+import type { DevJson, DevParty } from '../packages/exchange/test/requests.ts';
+import { atScale, type Context, type Outcome, Violations } from './harness.ts';
+import { relax } from './planted.ts';
+import { Auditor } from './world/auditor.ts';
+import { Client, type Reply } from './world/client.ts';
+import { ExchangeProcess } from './world/exchange.ts';
+import { Postgres } from './world/postgres.ts';
+
+export interface WorldOptions {
+  /** Default: three, and two in a slice. */
+  replicas?: number;
+  /** Over what every exchange of the rig has: no rate limit, and warnings only in the log. */
+  config?: Partial<Config>;
+  env?: Record<string, string>;
+  /** How the exchanges reach the database, where something stands between them. */
+  databaseUrl?: (direct: string) => string | Promise<string>;
+  /** How callers reach the nth exchange, likewise. Asked at every call: it may change. */
+  exchangeUrl?: (direct: string, n: number) => string;
+  /** All that any exchange writes. */
+  onOutput?: (text: string) => void;
+}
+
+export interface World {
+  postgres: Postgres;
+  exchanges: ExchangeProcess[];
+  /** The demo parties, the same ones at every exchange. Their tokens differ: `call` takes the right one. */
+  consumers: DevParty[];
+  providers: DevParty[];
+  violations: Violations;
+  /** `who` is a party's name or `operator`; `path` begins after `/v2alpha/`. A 500 is a violation. */
+  call(at: number, who: string, method: string, path: string, body?: unknown): Promise<Reply>;
+  /** Rows that explain a measurement, by its name or that of a requisition of it. */
+  facts(measurement: string): Promise<unknown>;
+}
+
+/** Of the measurements that violations name. */
+const MAX_FACTS = 20;
+const CONFIG: Partial<Config> = { logLevel: 'warn', rate: { perSecond: 1e6, burst: 1e6 } };
+
+/** What a harness counts; the world adds what it saw itself. */
+export type Counted = Pick<Outcome, 'operations' | 'faults' | 'notes'>;
+
+export async function withWorld(
+  context: Context,
+  options: WorldOptions,
+  work: (world: World) => Promise<Counted>,
+): Promise<Outcome> {
+  const home = await mkdtemp(join(tmpdir(), 'mex-rig-'));
+  const violations = new Violations();
+  const undo: (() => Promise<unknown> | unknown)[] = [() => rm(home, { recursive: true, force: true })];
+  try {
+    const postgres = await Postgres.start(join(home, 'database'));
+    undo.push(() => postgres.stop());
+    const client = new Client();
+    undo.push(() => client.close());
+    const secrets = new Secrets(violations);
+    const exchanges = await startExchanges(context, options, { home, postgres, violations, secrets, undo });
+    // Whoever stops the rig halfway finds nothing left: processes end first, as they were started first.
+    const removeHome = () => rmSync(home, { recursive: true, force: true });
+    process.once('exit', removeHome);
+    undo.push(() => process.off('exit', removeHome));
+    const ignored = await relax(postgres, context.planted);
+    const auditor = new Auditor(postgres, violations, ignored);
+    auditor.start();
+    const world = worldOf(options, postgres, exchanges, client, violations);
+    let counted: Counted;
+    try {
+      counted = await work(world);
+    } finally {
+      await auditor.stop();
+      if (violations.any) await keepAll(context, world);
+    }
+    return { ...counted, violations: violations.found, doctorRuns: auditor.runs };
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+/** What was said, by whom, and the rows of whatever was named. */
+async function keepAll({ keep }: Context, { violations, exchanges, facts }: World): Promise<void> {
+  const said = violations.found.join('\n');
+  keep('violations.txt', said);
+  for (const [i, { output }] of exchanges.entries()) keep(`exchange-${i}.log`, output);
+  const ids = new Set(
+    [...said.matchAll(/\/(?:measurements|requisitions)\/(\w+)/g)].map((found) => found[1]!),
+  );
+  for (const id of [...ids].slice(0, MAX_FACTS)) keep(`facts-${id}.json`, await facts(id).catch(String));
+}
+
+interface Surroundings {
+  home: string;
+  postgres: Postgres;
+  violations: Violations;
+  secrets: Secrets;
+  undo: (() => Promise<unknown> | unknown)[];
+}
+
+async function startExchanges(
+  { planted, scale }: Context,
+  options: WorldOptions,
+  { home, postgres, violations, secrets, undo }: Surroundings,
+): Promise<ExchangeProcess[]> {
+  const { replicas = atScale({ scale }, { slice: 2, short: 3, long: 3 }) } = options;
+  const databaseUrl = (await options.databaseUrl?.(postgres.url)) ?? postgres.url;
+  const dirs = Array.from({ length: replicas }, (_, i) => join(home, `exchange-${i}`));
+  const exchanges = dirs.map(
+    (dataDir) =>
+      new ExchangeProcess({
+        dataDir,
+        databaseUrl,
+        config: { ...CONFIG, ...options.config },
+        env: { ...options.env, ...(planted === undefined ? {} : { MEX_PLANTED_BUG: planted }) },
+        onCrash: (why) => violations.add(why),
+        onOutput: (text) => {
+          secrets.look(text);
+          options.onOutput?.(text);
+        },
+      }),
+  );
+  for (const exchange of exchanges) undo.push(() => exchange.end());
+  const [first, ...others] = exchanges;
+  await mkdir(dirs[0]!);
+  await first!.start();
+  // The others find the parties that the first one made, with their keys.
+  for (const dir of dirs.slice(1)) {
+    await mkdir(dir);
+    for (const file of ['dev.json', 'dev-root.json']) await copyFile(join(dirs[0]!, file), join(dir, file));
+  }
+  await Promise.all(others.map((exchange) => exchange.start()));
+  for (const { dev } of exchanges) secrets.know(dev);
+  return exchanges;
+}
+
+function worldOf(
+  { exchangeUrl = (direct) => direct }: WorldOptions,
+  postgres: Postgres,
+  exchanges: ExchangeProcess[],
+  client: Client,
+  violations: Violations,
+): World {
+  const { measurementConsumers, dataProviders } = exchanges[0]!.dev;
+  const tokens = exchanges.map(({ dev }) => tokensOf(dev));
+  return {
+    postgres,
+    exchanges,
+    consumers: measurementConsumers,
+    providers: dataProviders,
+    violations,
+    async call(at, who, method, path, body) {
+      const authorization = `Bearer ${tokens[at]!.get(who) ?? who}`;
+      const reply = await client.send(
+        method,
+        `${exchangeUrl(exchanges[at]!.url, at)}/v2alpha/${path}`,
+        { authorization },
+        body,
+      );
+      if (reply.kind === 'answer' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
+        violations.add(`${method} ${path} answered ${reply.status}: ${reply.text}`);
+      }
+      return reply;
+    },
+    async facts(measurement) {
+      const named = measurement.split('/').at(-1);
+      const [owner] = await postgres.query('SELECT measurement FROM requisitions WHERE id = $1', [named]);
+      const of = (table: string, column: string) =>
+        postgres.query(`SELECT to_jsonb(t) AS row FROM ${table} t WHERE ${column} = $1`, [
+          owner?.measurement ?? named,
+        ]);
+      return {
+        measurement: await of('measurements', 'id'),
+        requisitions: await of('requisitions', 'measurement'),
+        transitions: await of('transitions', 'measurement'),
+      };
+    },
+  };
+}
+
+function tokensOf({ operator, measurementConsumers, dataProviders }: DevJson): Map<string, string> {
+  const parties = [...measurementConsumers, ...dataProviders].map(
+    ({ name, token }) => [name, token] as const,
+  );
+  return new Map([['operator', operator.token], ...parties]);
+}
+
+/** No exchange may write a token, or the part of it that proves anything, wherever its output goes. */
+class Secrets {
+  private readonly violations: Violations;
+  private signatures: string[] = [];
+  private before = '';
+
+  constructor(violations: Violations) {
+    this.violations = violations;
+  }
+
+  know(dev: DevJson): void {
+    this.signatures.push(...[...tokensOf(dev).values()].map((token) => token.split('.')[2]!));
+  }
+
+  look(text: string): void {
+    const seen = this.before + text;
+    if (this.signatures.some((signature) => seen.includes(signature))) {
+      this.violations.add('An exchange wrote a bearer token to its log.');
+    }
+    // A token may be cut in two.
+    this.before = text.slice(-500);
+  }
+}

@@ -1,0 +1,76 @@
+/** Requests over connections that are kept, and what becomes of them: an answer, nothing sent, or nobody knows. */
+import { Agent, request } from 'node:http';
+import { toJson } from '../../packages/exchange/test/requests.ts';
+
+export type Reply = Answer | { kind: 'unsent'; why: string } | { kind: 'unknown'; why: string };
+
+export interface Answer {
+  kind: 'answer';
+  status: number;
+  /** `OK`, or the reason of the refusal. */
+  reason: string;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: harnesses look into answers freely
+  json: any;
+}
+
+/** L1 of the invariants: every request is answered or closed within 30 s under any single fault. */
+const LONGEST_MS = 30_000;
+
+export class Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+  send(method: string, url: string, headers: Record<string, string>, body?: unknown): Promise<Reply> {
+    const text = body === undefined ? undefined : typeof body === 'string' ? body : toJson(body);
+    return new Promise((resolve) => {
+      const sending = request(url, {
+        method,
+        agent: this.agent,
+        headers: {
+          ...(text === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+          ...headers,
+        },
+      });
+      const timer = setTimeout(
+        () => sending.destroy(new Error(`no answer within ${LONGEST_MS / 1000} s`)),
+        LONGEST_MS,
+      );
+      const give = (reply: Reply) => {
+        clearTimeout(timer);
+        resolve(reply);
+      };
+      const lost = (error: NodeJS.ErrnoException) =>
+        give({ kind: error.code === 'ECONNREFUSED' ? 'unsent' : 'unknown', why: error.message });
+      sending.on('error', lost);
+      sending.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('error', lost);
+        // Closed before it was whole.
+        response.on('aborted', () => give({ kind: 'unknown', why: 'the answer was cut off' }));
+        response.on('end', () => {
+          if (response.complete) give(answerOf(response.statusCode!, Buffer.concat(chunks).toString()));
+        });
+      });
+      sending.end(text);
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+function answerOf(status: number, text: string): Reply {
+  let json: Answer['json'];
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined; // a page, or an answer that is no JSON: its reader will say so
+  }
+  const reason =
+    status === 200 ? 'OK' : (json?.error?.details?.[0]?.reason ?? json?.error?.status ?? `${status}`);
+  return { kind: 'answer', status, reason, text, json };
+}

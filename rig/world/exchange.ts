@@ -1,0 +1,112 @@
+/** One exchange process, started the way an operator starts it: `mex serve --dev`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../packages/exchange/src/config.ts';
+import type { DevJson } from '../../packages/exchange/test/requests.ts';
+
+const MEX = fileURLToPath(new URL('../../packages/cli/src/mex.ts', import.meta.url));
+/** On two busy cores a start may take long. */
+const START_MS = 60_000;
+const KEPT_OUTPUT = 200_000;
+
+export interface ExchangeOptions {
+  dataDir: string;
+  databaseUrl: string;
+  config: Partial<Config>;
+  env: Record<string, string>;
+  /** It ended though nobody asked it to. */
+  onCrash: (why: string) => void;
+  onOutput: (text: string) => void;
+}
+
+export class ExchangeProcess {
+  private readonly options: ExchangeOptions;
+  private child: ChildProcess | undefined;
+  /** Chosen by the system at the first start, and kept. */
+  private port = 0;
+  private said = '';
+  private readonly endWithUs = () => this.child?.kill('SIGKILL');
+  url = '';
+  dev!: DevJson;
+
+  constructor(options: ExchangeOptions) {
+    this.options = options;
+    process.once('exit', this.endWithUs);
+  }
+
+  /** Resolves when it is ready to serve; on the same port as before. */
+  async start(): Promise<void> {
+    const { dataDir, databaseUrl, config, env, onCrash, onOutput } = this.options;
+    const configFile = join(dataDir, 'config.json');
+    await writeFile(configFile, JSON.stringify(config));
+    const child = spawn(process.execPath, [MEX, 'serve', '--dev', '--json'], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        PORT: String(this.port),
+        DATABASE_URL: databaseUrl,
+        MEX_DATA_DIR: dataDir,
+        MEX_CONFIG: configFile,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    this.said = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        this.said = (this.said + chunk).slice(-KEPT_OUTPUT);
+        onOutput(String(chunk));
+      });
+    }
+    child.once('exit', (code, signal) => {
+      if (this.child === child)
+        onCrash(`an exchange ended by itself (${signal ?? code}): ${this.said.slice(-500)}`);
+    });
+    this.url = await this.ready(child);
+    this.port = Number(new URL(this.url).port);
+    this.dev = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  get dataDir(): string {
+    return this.options.dataDir;
+  }
+
+  get output(): string {
+    return this.said;
+  }
+
+  /** Resolves when it is gone. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const { child } = this;
+    if (child === undefined) return;
+    this.child = undefined;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  }
+
+  /** For good. */
+  async end(): Promise<void> {
+    await this.kill('SIGKILL');
+    process.off('exit', this.endWithUs);
+  }
+
+  private async ready(child: ChildProcess): Promise<string> {
+    for (const deadline = Date.now() + START_MS; Date.now() < deadline; await sleep(25)) {
+      if (this.child !== child || child.exitCode !== null || child.signalCode !== null) break;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.said)?.[0];
+      const answer = url && (await fetch(`${url}/readyz`).catch(() => undefined));
+      if (answer && answer.status === 200) return url;
+    }
+    throw new Error(`The exchange did not start:\n${this.said}`);
+  }
+}
