@@ -1,0 +1,144 @@
+/** What polite callers notice of one that asks fifty times as often as they do. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { issueLeaf, type Root } from '@measurement-exchange/sdk/identity';
+import { createDevIssuer } from '../packages/exchange/src/auth/devIssuer.ts';
+import { devKeyFile } from '../packages/exchange/src/dev/index.ts';
+import { type BenchExchange, type DevParty, startExchange } from './lib/exchange.ts';
+import { figure, ratio, show } from './lib/figures.ts';
+import type { Caller, Generator, Timing } from './lib/generator.ts';
+import type { Bench } from './lib/options.ts';
+import type { BenchDatabase } from './lib/postgres.ts';
+import { startWorker } from './lib/processes.ts';
+import { atMost, printTable, progress, type Section } from './lib/report.ts';
+import { copyId, copyMeasurement, createWorld, sealRequest, type World } from './lib/world.ts';
+
+const POLITE = 20;
+/** Requests per second that are a caller's share; polite ones stay a little below it. */
+const SHARE = 10;
+const POLITE_RATE = 8;
+const TIMES = 50;
+const OWN_MEASUREMENTS = 60;
+
+/** What the exchange lets a caller do: its share, or the default, which is as much as the loud one asks for. */
+const LIMITS = {
+  'limit: the share': { perSecond: SHARE, burst: 2 * SHARE },
+  'limit: the default, 500/s': { perSecond: 500, burst: 1_000 },
+};
+
+export async function fairness(bench: Bench): Promise<Section> {
+  const abuserGenerator = await startWorker<Generator>('generator.ts');
+  const database = await bench.server.createDatabase();
+  const measured: { limit: string; alone: Timing[]; beside: Timing[]; abuser: Timing[] }[] = [];
+  try {
+    const first = await startExchange({ databaseUrl: database.url });
+    const world = await createWorld(first, database);
+    const parties = await createConsumers(first, database, world);
+    for (const [limit, rate] of Object.entries(LIMITS)) {
+      // The operator sets up under no limit; what is measured has one.
+      const exchange = await startExchange({
+        databaseUrl: database.url,
+        config: { rate },
+        like: first.dataDir,
+      });
+      const mint = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+      const [abuser, ...polite] = await Promise.all(
+        parties.map(
+          async ({ name, createBody }, i): Promise<Caller> => ({
+            target: { port: exchange.port, token: await mint.mint(name) },
+            perSecond: i === 0 ? SHARE * TIMES : POLITE_RATE,
+            requests: requestsOf(name, createBody),
+          }),
+        ),
+      );
+      const seconds = bench.quick ? 2 : 8;
+      const result = { limit, alone: [] as Timing[], beside: [] as Timing[], abuser: [] as Timing[] };
+      for (let round = 0; round <= bench.rounds; round++) {
+        progress(`fairness: ${limit}, round ${round} of ${bench.rounds}`);
+        const quiet = { callers: polite, seconds, connections: 8 };
+        const loud = { callers: [abuser!], seconds, connections: 64 };
+        const alone = async () => {
+          const timing = await bench.generator.call('open', quiet);
+          if (round > 0) result.alone.push(timing);
+        };
+        const beside = async () => {
+          const timings = await Promise.all([
+            bench.generator.call('open', quiet),
+            abuserGenerator.call('open', loud),
+          ]);
+          if (round > 0) {
+            result.beside.push(timings[0]);
+            result.abuser.push(timings[1]);
+          }
+        };
+        for (const step of round % 2 === 0 ? [alone, beside] : [beside, alone]) await step();
+      }
+      measured.push(result);
+      await exchange.stop();
+    }
+    await first.stop();
+  } finally {
+    await abuserGenerator.stop();
+    await database.drop();
+  }
+  const p99 = (timings: Timing[]) => timings.map((timing) => timing.p99);
+  printTable(
+    `${POLITE} polite callers at ${POLITE_RATE} requests a second each (8 reads, a page, a create), one at ${SHARE * TIMES}`,
+    measured.map(({ limit, alone, beside, abuser }) => ({
+      limit,
+      'polite p50 alone, ms': show(figure(alone.map((timing) => timing.p50))),
+      'p50 beside': show(figure(beside.map((timing) => timing.p50))),
+      'p99 alone': show(figure(p99(alone))),
+      'p99 beside': show(figure(p99(beside))),
+      'p99 beside / alone': show(ratio(p99(beside), p99(alone))),
+      'of the loud one, refused': `${abuser.at(-1)!.refused[429] ?? 0} of ${abuser.at(-1)!.answers}`,
+    })),
+  );
+  return {
+    name: 'fairness',
+    data: measured,
+    verdicts: measured.map(({ limit, alone, beside }) =>
+      atMost(
+        `polite p99 beside the loud caller, of that without; ${limit}`,
+        ratio(p99(beside), p99(alone)),
+        2,
+      ),
+    ),
+  };
+}
+
+/** The loud one first. Each has a certificate of its own and measurements to read. */
+async function createConsumers(exchange: BenchExchange, database: BenchDatabase, world: World) {
+  const { dev, dataDir, url } = exchange;
+  const root: Root = JSON.parse(readFileSync(join(dataDir, 'dev-root.json'), 'utf8'));
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(dataDir), baseUrl: url });
+  const parties: { name: string; createBody: string }[] = [];
+  for (let i = 0; i <= POLITE; i++) {
+    const id = `caller-${i}`;
+    const name = `measurementConsumers/${id}`;
+    await exchange.call(dev.operator.token, 'POST', `measurementConsumers?measurementConsumerId=${id}`, {
+      displayName: id,
+    });
+    const token = await issuer.mint(name);
+    const { der, privateKeyPem } = await issueLeaf(root, id, Date.now());
+    const { name: certificate } = (await exchange.call(token, 'POST', `${name}/certificates`, {
+      x509Der: Buffer.from(der).toString('base64'),
+    })) as { name: string };
+    const party: DevParty = { ...world.consumer, name, token, certificate, privateKeyPem };
+    await copyMeasurement(database, world.open, { prefix: id, count: OWN_MEASUREMENTS, consumer: name });
+    parties.push({ name, createBody: await sealRequest(exchange, party, world.providers) });
+  }
+  await database.query('VACUUM ANALYZE');
+  return parties;
+}
+
+/** Of ten requests eight read one measurement, one reads a page, one creates. */
+function requestsOf(name: string, createBody: string): Caller['requests'] {
+  const path = `/v2alpha/${name}/measurements`;
+  return Array.from({ length: 10 }, (_, i) => {
+    if (i === 4) return { template: { method: 'GET', path: `${path}?pageSize=50` }, item: [] };
+    if (i === 9) return { template: { method: 'POST', path, body: createBody }, item: [] };
+    const id = copyId(name.split('/')[1]!, i);
+    return { template: { method: 'GET', path: `${path}/${id}` }, item: [] };
+  });
+}

@@ -1,0 +1,63 @@
+/** Yardsticks: the statements behind a bare Fastify handler, and straight from the driver. */
+import Fastify from 'fastify';
+import { percentile } from './figures.ts';
+import type { Timing } from './generator.ts';
+import { serve } from './processes.ts';
+import { type Play, ScriptPlayer } from './script.ts';
+
+export type Bare = {
+  /** The port of the handler, at `/<number of the item>`. */
+  listen: (databaseUrl: string) => Promise<number>;
+  load: (play: Play) => void;
+  /** Without HTTP: so many at a time, each item once, or for so long over and over. */
+  drive: (load: { concurrency: number; seconds?: number }) => Promise<Timing>;
+};
+
+let player: ScriptPlayer;
+let answer = '';
+
+async function listen(databaseUrl: string): Promise<number> {
+  player = new ScriptPlayer(databaseUrl);
+  const app = Fastify();
+  const handler = async (request: { params: unknown }, reply: { type(type: string): unknown }) => {
+    await player.play(Number((request.params as { item: string }).item));
+    reply.type('application/json');
+    return answer;
+  };
+  app.get('/:item', handler);
+  app.post('/:item', handler);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as { port: number }).port;
+}
+
+function load(play: Play): void {
+  player.load(play);
+  answer = JSON.stringify('x'.repeat(Math.max(0, play.script.bytes - 2)));
+}
+
+async function drive({ concurrency, seconds }: { concurrency: number; seconds?: number }): Promise<Timing> {
+  const latencies: number[] = [];
+  let next = 0;
+  const started = performance.now();
+  const end = seconds === undefined ? Number.POSITIVE_INFINITY : started + seconds * 1000;
+  const worker = async () => {
+    for (let now = performance.now(); now < end; now = performance.now()) {
+      const item = next++;
+      if (seconds === undefined && item >= player.length) break;
+      await player.play(item);
+      latencies.push(performance.now() - now);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const sorted = Float64Array.from(latencies).sort();
+  return {
+    answers: sorted.length,
+    perSecond: (sorted.length / (performance.now() - started)) * 1000,
+    p50: percentile(sorted, 50),
+    p99: percentile(sorted, 99),
+    refused: {},
+    bytes: 0,
+  };
+}
+
+serve({ listen, load, drive });

@@ -1,0 +1,80 @@
+/**
+ * One kept-alive HTTP/1.1 connection on a bare socket. A request costs the generator 14 µs this way; the client of
+ * node:http takes 40 µs, which on two cores would count against whatever is measured.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface Answer {
+  status: number;
+  bytes: number;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+export class Connection {
+  private readonly port: number;
+  private socket: Socket | undefined;
+  private head: Buffer = Buffer.alloc(0);
+  /** Of the answer's body, still to come; undefined while the head is read. */
+  private missing: number | undefined;
+  private answer: Answer = { status: 0, bytes: 0 };
+  private closes = false;
+  private settle: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  async open(): Promise<void> {
+    const socket = connect({ port: this.port, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    socket.on('data', (chunk) => this.read(chunk));
+    const lost = (error?: Error) => {
+      if (this.socket === socket) this.socket = undefined;
+      this.settle?.reject(error ?? new Error('The connection was closed before the answer.'));
+    };
+    socket.on('error', lost);
+    socket.on('close', () => lost());
+    this.socket = socket;
+  }
+
+  /** One at a time. */
+  async send(request: Buffer): Promise<Answer> {
+    // A server ends a connection after so many requests: 1,000 on the exchange.
+    if (this.socket === undefined) await this.open();
+    return new Promise((resolve, reject) => {
+      this.settle = { resolve, reject };
+      this.socket!.write(request);
+    });
+  }
+
+  close(): void {
+    this.settle = undefined;
+    this.socket?.destroy();
+    this.socket = undefined;
+  }
+
+  private read(chunk: Buffer): void {
+    if (this.missing === undefined) {
+      this.head = this.head.length === 0 ? chunk : Buffer.concat([this.head, chunk]);
+      const end = this.head.indexOf(HEAD_END);
+      if (end < 0) return;
+      const text = this.head.toString('latin1', 0, end + 2);
+      const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(text)?.[1];
+      if (length === undefined) throw new Error(`An answer without content-length:\n${text}`);
+      this.answer = { status: Number(text.slice(9, 12)), bytes: Number(length) };
+      this.closes = /\r\nconnection: *close\r\n/i.test(text);
+      this.missing = this.answer.bytes - (this.head.length - end - HEAD_END.length);
+      this.head = Buffer.alloc(0);
+    } else {
+      this.missing -= chunk.length;
+    }
+    if (this.missing > 0) return;
+    this.missing = undefined;
+    const { settle } = this;
+    this.settle = undefined;
+    if (this.closes) this.close();
+    settle?.resolve(this.answer);
+  }
+}

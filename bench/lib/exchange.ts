@@ -1,0 +1,124 @@
+/** Exchanges in processes of their own, started the way an operator starts them, their logs on disk. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CredentialsJson } from '@measurement-exchange/sdk';
+import type { Config } from '../../packages/exchange/src/config.ts';
+
+const CHECKOUT = join(import.meta.dirname, '../..');
+const START_MS = 60_000;
+/** Nobody is refused: what is measured is the work, not the limit. */
+const UNLIMITED = { rate: { perSecond: 1_000_000, burst: 1_000_000 } };
+
+export type DevParty = CredentialsJson & { token: string };
+
+export interface DevJson {
+  baseUrl: string;
+  operator: { token: string };
+  rootCertificatePem: string;
+  measurementConsumers: DevParty[];
+  dataProviders: DevParty[];
+}
+
+export interface BenchExchange {
+  pid: number;
+  port: number;
+  url: string;
+  dev: DevJson;
+  dataDir: string;
+  /** Milliseconds from its start to the first answer to a caller with a token. */
+  startMs: number;
+  call: (token: string, method: string, path: string, body?: unknown) => Promise<unknown>;
+  stop: () => Promise<void>;
+}
+
+export interface ExchangeOptions {
+  /** Absent: the embedded PostgreSQL in the data directory. */
+  databaseUrl?: string;
+  config?: Partial<Config>;
+  /** Kept, and started on again. */
+  dataDir?: string;
+  /** The data directory of another exchange on the same database: the same parties and keys. */
+  like?: string;
+  /** Of node. */
+  flags?: string[];
+  /** Another copy of this repository to start it from. */
+  checkout?: string;
+}
+
+export async function startExchange(options: ExchangeOptions = {}): Promise<BenchExchange> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mex-bench-exchange-')));
+  if (options.like !== undefined) {
+    for (const file of ['dev.json', 'dev-root.json', 'dev-issuer.json']) {
+      await cp(join(options.like, file), join(dataDir, file));
+    }
+  }
+  const configFile = join(dataDir, 'config.json');
+  await writeFile(configFile, JSON.stringify({ ...UNLIMITED, ...options.config }));
+  const logFile = join(dataDir, 'exchange.out');
+  const log = openSync(logFile, 'w');
+  const started = performance.now();
+  const mex = join(options.checkout ?? CHECKOUT, 'packages/cli/src/mex.ts');
+  const child = spawn(process.execPath, [...(options.flags ?? []), mex, 'serve', '--dev', '--json'], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      PORT: '0',
+      MEX_DATA_DIR: dataDir,
+      MEX_CONFIG: configFile,
+      ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),
+    },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const exited = once(child, 'exit');
+  const endWithUs = () => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await exited;
+    process.off('exit', endWithUs);
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  const output = () => readFileSync(logFile, 'utf8');
+  for (; performance.now() - started < START_MS && child.exitCode === null; await sleep(5)) {
+    const url = /"url":"(http:[^"]+)"/.exec(output())?.[1];
+    if (url === undefined) continue;
+    const dev: DevJson = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+    const call: BenchExchange['call'] = async (token, method, path, body) => {
+      const answer = await fetch(`${url}/v2alpha/${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return answer.json();
+    };
+    await call(dev.operator.token, 'GET', 'whoami');
+    const startMs = performance.now() - started;
+    return { pid: child.pid!, port: Number(new URL(url).port), url, dev, dataDir, startMs, call, stop };
+  }
+  const said = output();
+  await stop();
+  throw new Error(`The exchange did not start:\n${said}`);
+}
+
+/** Bytes of a process that are in memory, now and at most so far. */
+export function residentBytes(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytes = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(status)![1]) * 1024;
+  return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
+}
+
+/** Processor time of a process so far, in ticks of 10 ms. */
+export function processorMs(pid: number): number {
+  const [, user, system] = /\) \S(?: -?\d+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
+  return (Number(user) + Number(system)) * 10;
+}

@@ -1,0 +1,108 @@
+/** The operations that are measured: what is sent, and on what. */
+import { randomUUID } from 'node:crypto';
+import { etagOf } from '../../packages/exchange/src/domain/measurement.ts';
+import { newId } from '../../packages/exchange/src/ids.ts';
+import type { DevParty } from './exchange.ts';
+import type { BenchDatabase } from './postgres.ts';
+import type { Template } from './requests.ts';
+import { copyId, copyMeasurement, copyRequisitionId, fulfilment, type World } from './world.ts';
+
+export interface MeasuredOperation {
+  name: string;
+  caller: DevParty;
+  template: Template;
+  /** An item can be used once only. */
+  consumes: boolean;
+  /** Fresh items: everything of a request, and of its statements, that differs from one to the next. */
+  items: (count: number) => Promise<string[][]>;
+}
+
+/** Copies that reads share. */
+const STOCK = 1_000;
+const BATCH = 50;
+
+export async function measuredOperations(
+  world: World,
+  database: BenchDatabase,
+): Promise<MeasuredOperation[]> {
+  const { consumer, providers } = world;
+  const provider = providers[0]!;
+  await copyMeasurement(database, world.open, { prefix: 'stock', count: STOCK });
+  await database.query('VACUUM ANALYZE');
+  const stock = Array.from({ length: STOCK }, (_, i) => copyId('stock', i));
+  const measurements = `/v2alpha/${consumer.name}/measurements`;
+  const requisitions = `/v2alpha/${provider.name}/requisitions`;
+  return [
+    {
+      name: 'get',
+      caller: consumer,
+      template: { method: 'GET', path: `${measurements}/<<0>>` },
+      consumes: false,
+      items: async () => stock.map((id) => [id]),
+    },
+    {
+      name: 'list page of 50',
+      caller: provider,
+      template: { method: 'GET', path: `${requisitions}?filter.states=UNFULFILLED&pageSize=50` },
+      consumes: false,
+      items: async () => [[]],
+    },
+    {
+      name: 'batchGet of 50',
+      caller: consumer,
+      template: {
+        method: 'POST',
+        path: `${measurements}:batchGet`,
+        body: JSON.stringify({
+          names: Array.from({ length: BATCH }, (_, i) => `${consumer.name}/measurements/<<${i}>>`),
+        }),
+      },
+      consumes: false,
+      items: async () =>
+        Array.from({ length: STOCK / BATCH }, (_, i) => stock.slice(i * BATCH, (i + 1) * BATCH)),
+    },
+    {
+      name: 'create, 3 providers',
+      caller: consumer,
+      template: { method: 'POST', path: `${measurements}?requestId=<<0>>`, body: world.createBody },
+      consumes: true,
+      items: async (count) =>
+        Array.from({ length: count }, () => [randomUUID(), newId(), ...providers.map(() => newId())]),
+    },
+    {
+      name: 'fulfillDirect',
+      caller: provider,
+      template: {
+        method: 'POST',
+        path: `${requisitions}/<<0>>:fulfillDirect`,
+        body: JSON.stringify({ ...fulfilment(provider, ''), etag: '<<1>>' }),
+      },
+      consumes: true,
+      items: (count) => freshRequisitions(world, database, count),
+    },
+    {
+      name: 'refuse',
+      caller: provider,
+      template: {
+        method: 'POST',
+        path: `${requisitions}/<<0>>:refuse`,
+        body: JSON.stringify({
+          refusal: { justification: 'DECLINED', message: 'The campaign is not ours to measure.' },
+          etag: '<<1>>',
+        }),
+      },
+      consumes: true,
+      items: (count) => freshRequisitions(world, database, count),
+    },
+  ];
+}
+
+/** The first provider's, with its etag, its measurement and the other requisitions of that. */
+async function freshRequisitions(world: World, database: BenchDatabase, count: number): Promise<string[][]> {
+  const prefix = randomUUID();
+  await copyMeasurement(database, world.open, { prefix, count });
+  return Array.from({ length: count }, (_, i) => {
+    const [own, ...others] = world.providers.map((_, ordinal) => copyRequisitionId(prefix, i, ordinal));
+    return [own!, etagOf({ id: own!, version: 1 }), copyId(prefix, i), ...others];
+  });
+}

@@ -1,0 +1,11 @@
+import type { Generator } from './generator.ts';
+import type { BenchServer } from './postgres.ts';
+import type { Worker } from './processes.ts';
+
+export interface Bench {
+  server: BenchServer;
+  generator: Worker<Generator>;
+  rounds: number;
+  /** Shorter rounds: to see that all works, not to measure. */
+  quick: boolean;
+}

@@ -1,0 +1,111 @@
+/** Which statements an operation runs, with which values and in how many round trips: found by running it once. */
+import { encode, type JsonValue, matchRoute, parseJson, readRequest } from '@measurement-exchange/contract';
+import { parsePrincipal } from '../../packages/exchange/src/domain/access.ts';
+import { newId } from '../../packages/exchange/src/ids.ts';
+import { type Exchange, type Handler, operations } from '../../packages/exchange/src/operations/index.ts';
+import { PageTokens } from '../../packages/exchange/src/operations/paging.ts';
+import { Database, type Statement, type Transaction } from '../../packages/exchange/src/sql/db.ts';
+import { fill, type Template } from './requests.ts';
+
+export interface Step {
+  /** Of a statement of packages/exchange/src/sql; BEGIN and COMMIT have none. */
+  statement: string;
+  values: unknown[];
+}
+
+/** Statements sent together, one round trip after the other. */
+export interface Script {
+  transaction: boolean;
+  trips: Step[][];
+  /** IDs that the operation made. */
+  made: string[];
+  /** Of the answer's body. */
+  bytes: number;
+}
+
+class TracedDatabase extends Database {
+  readonly script: Script = { transaction: false, trips: [], made: [], bytes: 0 };
+  private waiting = 0;
+
+  private note(statement: Statement, values: unknown[]): void {
+    // What is sent while nothing is awaited begins a round trip.
+    if (this.waiting === 0) this.script.trips.push([]);
+    this.script.trips.at(-1)!.push({ statement: statement.name, values });
+  }
+
+  private async during<T>(work: Promise<T>): Promise<T> {
+    this.waiting++;
+    try {
+      return await work;
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  override query<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+    this.note(statement, values);
+    return this.during(super.query<R>(statement, values));
+  }
+
+  override tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.script.transaction = true;
+    return super.tx(name, (tx) =>
+      work({
+        query: (statement, values) => {
+          this.note(statement, values);
+          return this.during(tx.query(statement, values));
+        },
+        last: (statement, values) => {
+          this.note(statement, values);
+          // Awaited with the COMMIT, so whatever follows is sent with it.
+          this.waiting++;
+          tx.last(statement, values);
+        },
+        rollback: () => tx.rollback(),
+      }),
+    );
+  }
+}
+
+export async function trace(
+  databaseUrl: string,
+  caller: string,
+  template: Template,
+  item: string[],
+): Promise<Script> {
+  const db = new TracedDatabase({ connection: { connectionString: databaseUrl }, applicationName: 'trace' });
+  try {
+    const exchange: Exchange = {
+      db,
+      clock: () => new Date().toISOString().replace('Z', '000Z'),
+      newId: () => {
+        const id = newId();
+        db.script.made.push(id);
+        return id;
+      },
+      checks: 'advisory',
+      protocols: new Set(),
+      pageTokens: new PageTokens(new Uint8Array(32)),
+      principalsChanged: () => {},
+      wake: () => {},
+    };
+    const [path, query = ''] = fill(template.path, item).split('?') as [string, string?];
+    const { route, params } = matchRoute(template.method, path);
+    const body =
+      template.body === undefined ? undefined : (parseJson(fill(template.body, item)) as JsonValue);
+    const input = readRequest(route, params, query, body);
+    const call = {
+      principal: parsePrincipal(caller)!,
+      issuer: 'trace',
+      subject: caller,
+      requestId: '0'.repeat(24),
+      findings: [],
+    };
+    const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
+    const result = await operation(exchange, call, input as never);
+    db.script.bytes = Buffer.byteLength(JSON.stringify(encode(route.response, result as never)));
+    return db.script;
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
+ * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct] [--rounds 5] [--quick] [--json file]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { direct } from './direct.ts';
+import { fairness } from './fairness.ts';
+import { fleet } from './fleet.ts';
+import { growth } from './growth.ts';
+import { http } from './http.ts';
+import type { Generator } from './lib/generator.ts';
+import type { Bench } from './lib/options.ts';
+import { startServer } from './lib/postgres.ts';
+import { startWorker } from './lib/processes.ts';
+import { printVerdicts, progressEnd, type Section } from './lib/report.ts';
+import { sdk } from './sdk.ts';
+import { start } from './start.ts';
+
+const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
+  http,
+  growth,
+  fleet,
+  fairness,
+  start,
+  sdk,
+  direct,
+};
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: Object.keys(SECTIONS).join(',') },
+    rounds: { type: 'string', default: '5' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+const names = options.only.split(',');
+const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
+const rounds = Number(options.rounds);
+if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
+  console.error(`--only takes ${Object.keys(SECTIONS).join(', ')}; --rounds a number from 1.`);
+  process.exit(2);
+}
+
+const machine = {
+  time: new Date().toISOString(),
+  commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  }).trim(),
+  node: process.version,
+  cpu: cpus()[0]?.model,
+  cores: availableParallelism(),
+  memory: totalmem(),
+  loadBefore: loadavg(),
+  rounds,
+  quick: options.quick,
+};
+console.log(
+  `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.loadBefore[0]!.toFixed(1)}, ${rounds} rounds`,
+);
+if (options.quick) console.log('--quick: rounds too short to be figures.');
+
+const server = await startServer();
+const generator = await startWorker<Generator>('generator.ts');
+const stopAll = async () => {
+  await generator.stop();
+  await server.stop();
+};
+// PostgreSQL runs in a session of its own and would stay.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => stopAll().finally(() => process.exit(130)));
+}
+const sections: Section[] = [];
+try {
+  for (const name of names) {
+    const section = await SECTIONS[name]!({ server, generator, rounds, quick: options.quick });
+    progressEnd();
+    printVerdicts(section.verdicts);
+    sections.push(section);
+  }
+} finally {
+  await stopAll();
+}
+const file =
+  options.json ?? join(import.meta.dirname, 'results', `${machine.time.replaceAll(':', '-')}.json`);
+mkdirSync(dirname(file), { recursive: true });
+writeFileSync(file, JSON.stringify({ ...machine, loadAfter: loadavg(), sections }, null, 2));
+console.log(`\nEvery round: ${file}`);
