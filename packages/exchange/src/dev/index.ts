@@ -6,7 +6,7 @@ import { createDevIssuer, type DevIssuer } from '../auth/devIssuer.ts';
 import { newParty } from '../domain/party.ts';
 import { describeCertificate } from '../domain/x509.ts';
 import { getCertificate, insertCertificate } from '../sql/certificates.ts';
-import type { Queryable } from '../sql/db.ts';
+import { type Queryable, uniqueViolation } from '../sql/db.ts';
 import { getParty, insertParty, setPublicKey } from '../sql/parties.ts';
 import { putFirstSetting } from '../sql/settings.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
@@ -39,7 +39,10 @@ export async function startDevelopment(options: {
     store: {
       ensureParty: async (name, displayName) => {
         if (await getParty(db, name, clock())) return;
-        await insertParty(db, newParty(name, { displayName }, clock()));
+        await insertParty(db, newParty(name, { displayName }, clock())).catch((error) => {
+          // Another replica that starts at the same moment was first.
+          if (uniqueViolation(error) === undefined) throw error;
+        });
       },
       certificateExists: async (name) => {
         const [collection, party, , id] = name.split('/');
