@@ -9,11 +9,12 @@ import {
   createClient,
   createTrustStore,
   type ExchangeClient,
+  readCredentials,
   type TrustedRoot,
   type TrustStore,
 } from '@measurement-exchange/sdk';
 import { type ClientOptions, connect } from './client.ts';
-import { credentialsOf, findDevParty, readDevFile } from './devFile.ts';
+import { findDevParty, readDevFile } from './devFile.ts';
 import { readPartyFile } from './partyFile.ts';
 
 export interface CredentialOptions extends ClientOptions {
@@ -46,7 +47,7 @@ export async function loadCredentials(options: CredentialOptions): Promise<Actin
   if (as !== undefined) {
     const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
     return {
-      credentials: credentialsOf(findDevParty(dev, as)),
+      credentials: readCredentials(findDevParty(dev, as)),
       trust: createTrustStore([{ pem: dev.rootCertificatePem }, ...trusted]),
       client: await connect(options),
     };

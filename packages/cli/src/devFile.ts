@@ -1,8 +1,6 @@
 /** What a running development exchange wrote for scripts: `dev.json`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fromBase64 } from '@measurement-exchange/contract';
-import type { Credentials } from '@measurement-exchange/sdk';
 
 export interface DevParty {
   name: string;
@@ -42,16 +40,4 @@ export function findDevParty(dev: DevFile, name: string): DevParty {
   const party = parties.find((p) => p.name === name || p.name.endsWith(`/${name}`));
   if (party !== undefined) return party;
   throw new Error(`There is no demo party ${name}. There are: ${parties.map((p) => p.name).join(', ')}.`);
-}
-
-/** The keys of a demo party, as the SDK takes them. */
-export function credentialsOf(party: DevParty): Credentials {
-  const { name, certificate, privateKeyPem } = party;
-  return {
-    name,
-    certificate,
-    privateKeyPem,
-    encryptionPublicKey: new Uint8Array(fromBase64(party.encryptionPublicKey)!),
-    encryptionPrivateKey: new Uint8Array(fromBase64(party.encryptionPrivateKey)!),
-  };
 }

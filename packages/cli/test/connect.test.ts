@@ -3,9 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { readCredentials } from '@measurement-exchange/sdk';
 import { describe, expect, it, vi } from 'vitest';
 import { connect } from '../src/client.ts';
-import { credentialsOf, findDevParty, readDevFile } from '../src/devFile.ts';
+import { findDevParty, readDevFile } from '../src/devFile.ts';
 import { token, useExchange, x } from './adminWorld.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
@@ -82,7 +83,7 @@ describe('a command', () => {
 describe('a demo party', () => {
   it('has all the keys it needs', async () => {
     const party = findDevParty(await readDevFile(x.dataDir), 'streamly');
-    const { name, certificate, privateKeyPem, ...keysets } = credentialsOf(party);
+    const { name, certificate, privateKeyPem, ...keysets } = readCredentials(party);
     expect([name, certificate]).toEqual(['dataProviders/streamly', party.certificate]);
     expect(privateKeyPem).toContain('BEGIN PRIVATE KEY');
     for (const key of ['encryptionPublicKey', 'encryptionPrivateKey'] as const) {

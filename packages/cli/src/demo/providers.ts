@@ -1,6 +1,6 @@
 /** The data providers of the demo: each tells the advertiser of its event groups, and runs its agent. */
 import { join } from 'node:path';
-import { createClient, createTrustStore } from '@measurement-exchange/sdk';
+import { createClient, createTrustStore, readCredentials } from '@measurement-exchange/sdk';
 import {
   createAgent,
   type Events,
@@ -9,7 +9,7 @@ import {
   openLedger,
   openPopulation,
 } from '@measurement-exchange/sdk/provider';
-import { credentialsOf, type DevFile, type DevParty, findDevParty } from '../devFile.ts';
+import { type DevFile, type DevParty, findDevParty } from '../devFile.ts';
 import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
 
 export interface StartedProviders {
@@ -52,7 +52,7 @@ export async function startProviders(options: {
       eventGroups.set(dataProvider, await describeEventGroups(client, dataProvider, consumer.name));
       const agent = createAgent({
         client,
-        credentials: credentialsOf(party),
+        credentials: readCredentials(party),
         trust,
         events,
         population,

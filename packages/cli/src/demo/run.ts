@@ -10,8 +10,9 @@ import {
   type Estimate,
   MeasurementFailed,
   type MeasurementResult,
+  readCredentials,
 } from '@measurement-exchange/sdk';
-import { credentialsOf, type DevFile, findDevParty } from '../devFile.ts';
+import { type DevFile, findDevParty } from '../devFile.ts';
 import { type Audience, createAudiences, populationSpec, truthOf } from './audience.ts';
 import { type DemoMeasurement, type DemoReport, type Figure, figureOf } from './figures.ts';
 import { type StartedProviders, startProviders } from './providers.ts';
@@ -47,9 +48,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       directory,
       pollMs: POLL_MS,
     });
+    const advertiser = advertiserOf(dev);
     const measurements: DemoMeasurement[] = [];
     for (const scenario of scenarios(audiences, providers.eventGroups)) {
-      const { result, ...facts } = await ask(dev, scenario);
+      const { result, ...facts } = await ask(advertiser, scenario);
       const truth = result && (await compare(db, { audiences, population, scenario, result }));
       measurements.push({ ...facts, figures: [], ...truth });
       say(`${facts.state.padEnd(9)}  ${scenario.title}${scenario.refusal ? ` (${scenario.refusal})` : ''}`);
@@ -69,12 +71,17 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   }
 }
 
-/** The advertiser's part, from the signed and encrypted question to the opened answer. */
-async function ask(dev: DevFile, { title, request, refusal }: Scenario) {
+type Advertiser = ReturnType<typeof advertiserOf>;
+
+function advertiserOf(dev: DevFile) {
   const party = findDevParty(dev, CONSUMER);
   const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
   const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
-  const consumer = createConsumer({ client, credentials: credentialsOf(party), trust });
+  return { client, consumer: createConsumer({ client, credentials: readCredentials(party), trust }) };
+}
+
+/** The advertiser's part, from the signed and encrypted question to the opened answer. */
+async function ask({ client, consumer }: Advertiser, { title, request, refusal }: Scenario) {
   const { name } = (await consumer.create(request)) as { name: string };
   const outcome = await consumer.wait(name, { pollMs: POLL_MS }).catch((error: unknown) => {
     if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
