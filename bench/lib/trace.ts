@@ -1,5 +1,5 @@
 /** Which statements an operation runs, with which values and in how many round trips: found by running it once. */
-import { encode, type JsonValue, matchRoute, parseJson, readRequest } from '@measurement-exchange/contract';
+import { type JsonValue, matchRoute, parseJson, readRequest, toJson } from '@measurement-exchange/contract';
 import { parsePrincipal } from '../../packages/exchange/src/domain/access.ts';
 import { newId } from '../../packages/exchange/src/ids.ts';
 import { type Exchange, type Handler, operations } from '../../packages/exchange/src/operations/index.ts';
@@ -103,7 +103,7 @@ export async function trace(
     };
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
     const result = await operation(exchange, call, input as never);
-    db.script.bytes = Buffer.byteLength(JSON.stringify(encode(route.response, result as never)));
+    db.script.bytes = Buffer.byteLength(toJson(route.response, result as never));
     return db.script;
   } finally {
     await db.close();

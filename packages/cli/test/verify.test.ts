@@ -1,7 +1,7 @@
 /** `mex verify`: every step holds for what is honest, and the one that is broken is the one that is named. */
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { encode, SignedMessage, TYPE_URLS } from '@measurement-exchange/contract';
+import { SignedMessage, TYPE_URLS, toJson } from '@measurement-exchange/contract';
 import { createSigner, packSignedMessage } from '@measurement-exchange/sdk';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { describe, expect, it } from 'vitest';
@@ -170,7 +170,7 @@ describe('mex verify file', () => {
       await writeFile(path(`${name}.root.pem`), identity.root.certificatePem);
     }
     const signed = await (await createSigner(streamly.privateKeyPem)).sign(Buffer.from('a message'));
-    await writeFile(path('signed.json'), `\n  ${JSON.stringify(encode(SignedMessage, signed))}`);
+    await writeFile(path('signed.json'), `\n  ${toJson(SignedMessage, signed)}`);
     await writeFile(path('signed.binpb'), packSignedMessage(signed, TYPE_URLS.RequisitionSpec));
     const verify = (file: string, certificate: string, ...root: string[]) =>
       verdict(

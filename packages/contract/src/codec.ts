@@ -1,13 +1,12 @@
-/** Readers and writers compiled from a schema, once each: JSON values to typed values and back. */
+/** Readers compiled from a schema, once each: JSON values to typed values. `writer.ts` is the way back. */
 import { REQUIRED, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
 import { isId, PATTERNS, type PatternName, PREFERRED, parseName, WILDCARD } from './names.ts';
-import { fromBase64, fromHex, MAX_UINT64, parseTimestamp, toBase64 } from './scalars.ts';
+import { fromBase64, fromHex, MAX_UINT64, parseTimestamp } from './scalars.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 
 /** Reads one value; reports what is wrong under `path` and then returns undefined. */
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
-type Writer = (value: never) => unknown;
 
 /**
  * A request is held to every rule. An answer may come from a newer exchange: fields it added are ignored, values it
@@ -17,7 +16,7 @@ type Writer = (value: never) => unknown;
 export type Direction = 'request' | 'answer';
 
 /** The keywords of JSON Schema and of ours that the compiler looks at. */
-interface Keywords {
+export interface Keywords {
   type?: string | string[];
   format?: string;
   enum?: readonly string[];
@@ -41,7 +40,6 @@ export const MAX_VIOLATIONS = 50;
 const ENOUGH = new Error('enough violations');
 
 const readers = { request: new WeakMap<TSchema, Reader>(), answer: new WeakMap<TSchema, Reader>() };
-const writers = new WeakMap<TSchema, Writer>();
 
 /** The typed value, with the violations (fifty at most) appended to `violations`; undefined when there was any. */
 export function decode<S extends TSchema>(
@@ -62,11 +60,6 @@ export function decode<S extends TSchema>(
     if (error !== ENOUGH) throw error;
     return undefined;
   }
-}
-
-/** A value ready for JSON.stringify. Absent members stay absent. */
-export function encode<S extends TSchema>(schema: S, value: Static<S>): unknown {
-  return writerOf(schema)(value as never);
 }
 
 /** `measurementSpec` from `measurement_spec`: proto3 JSON readers accept both. */
@@ -277,42 +270,4 @@ function isObject(value: JsonValue): value is JsonObject {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal)
   );
-}
-
-function writerOf(schema: TSchema): Writer {
-  let writer = writers.get(schema);
-  if (writer === undefined) {
-    writer = compileWriter(schema as Keywords);
-    writers.set(schema, writer);
-  }
-  return writer;
-}
-
-const asIs: Writer = (value) => value;
-
-function compileWriter(schema: Keywords): Writer {
-  if (schema.format === 'byte' || schema.format === 'sha256') return (value: Uint8Array) => toBase64(value);
-  if (schema.format === 'uint64') return (value: bigint) => JSON.rawJSON(value.toString());
-  if (schema.format === 'json') return asIs;
-  if (schema.type === 'array') {
-    const write = writerOf(schema.items!);
-    return (value: never[]) => value.map((item) => write(item));
-  }
-  if (schema.format === 'map') {
-    const write = writerOf(schema.additionalProperties as TSchema);
-    return (value: Record<string, never>) =>
-      Object.fromEntries(Object.entries(value).map(([k, v]) => [k, write(v)]));
-  }
-  if (schema.type === 'object') {
-    const members = Object.entries(schema.properties!).map(([key, s]) => [key, writerOf(s)] as const);
-    return (value: Record<string, never>) => {
-      const result: Record<string, unknown> = {};
-      for (const [key, write] of members) {
-        const member = value[key];
-        if (member !== undefined) result[key] = write(member);
-      }
-      return result;
-    };
-  }
-  return asIs;
 }

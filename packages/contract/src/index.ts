@@ -20,3 +20,4 @@ export * from './scalars.ts';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 export * from './specs/index.ts';
 export * from './states.ts';
+export * from './writer.ts';

@@ -1,12 +1,12 @@
 import Schema from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
-import { encode } from './codec.ts';
 import { Measurement } from './codecs/measurement.ts';
 import { Requisition } from './codecs/requisition.ts';
 import { ExchangeError, invalid } from './errors.ts';
 import { parseName } from './names.ts';
 import { type JsonSchema, type OpenApiResponse, openApiDocument } from './openapi.ts';
 import { API_PREFIX, ROUTES, type Route } from './routes.ts';
+import { toJson } from './writer.ts';
 
 const document = openApiDocument({ version: '1.2.3' });
 const { schemas } = document.components;
@@ -155,7 +155,7 @@ describe('what the exchange writes', () => {
   } satisfies Requisition;
 
   it('fits its schema', () => {
-    expect(accepts('Requisition', encode(Requisition, requisition))).toBe(true);
+    expect(accepts('Requisition', JSON.parse(toJson(Requisition, requisition)))).toBe(true);
     const { dataProviderCertificate, dataProviderPublicKey, encryptedRequisitionSpec, nonceHash } =
       requisition;
     const entry = { dataProviderCertificate, dataProviderPublicKey, encryptedRequisitionSpec, nonceHash };
@@ -169,14 +169,14 @@ describe('what the exchange writes', () => {
       createTime: '2030-01-01T00:00:00.000000Z',
       results: [{ certificate: dataProviderCertificate, encryptedResult: encryptedRequisitionSpec }],
     };
-    expect(accepts('Measurement', encode(Measurement, measurement))).toBe(true);
-    expect(accepts('MeasurementInput', encode(Measurement, measurement))).toBe(true);
-    expect(accepts('MeasurementInput', encode(Requisition, requisition))).toBe(false);
+    expect(accepts('Measurement', JSON.parse(toJson(Measurement, measurement)))).toBe(true);
+    expect(accepts('MeasurementInput', JSON.parse(toJson(Measurement, measurement)))).toBe(true);
+    expect(accepts('MeasurementInput', JSON.parse(toJson(Requisition, requisition)))).toBe(false);
   });
 
   it('does not fit it when a map has a key of another kind', () => {
     const duchies = { 'dataProviders/d': { duchyCertificate: 'duchies/d/certificates/c' } };
-    expect(accepts('Requisition', encode(Requisition, { ...requisition, duchies }))).toBe(false);
+    expect(accepts('Requisition', JSON.parse(toJson(Requisition, { ...requisition, duchies })))).toBe(false);
   });
 
   it('fits Status when it is an error', () => {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { MeasurementInput } from './codecs/measurement.ts';
 import { ExchangeError, type Violation } from './errors.ts';
 import { parseJson } from './json.ts';
-import { canonicalJson, readRequest } from './request.ts';
+import { readRequest } from './request.ts';
 import { ROUTES, type Route } from './routes.ts';
+import { canonicalJson } from './writer.ts';
 
 const route = (operation: string): Route =>
   (ROUTES as readonly Route[]).find((r) => r.operation === operation)!;

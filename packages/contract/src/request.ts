@@ -1,5 +1,5 @@
 /** A matched request to its typed form: query and body read by the schemas of the route, all violations at once. */
-import { camelCase, decode, encode, join, MAX_VIOLATIONS } from './codec.ts';
+import { camelCase, decode, join, MAX_VIOLATIONS } from './codec.ts';
 import { invalid, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
 import type { Body, Operation, ParamsOf, Route, RouteOf } from './routes.ts';
@@ -199,16 +199,4 @@ function percentDecode(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** One text per content: the same decoded value gives the same text, whatever the key order it came in. */
-export function canonicalJson<S extends TSchema>(schema: S, value: Static<S>): string {
-  return JSON.stringify(sorted(encode(schema, value)));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([k, v]) => [k, sorted(v)]));
 }

@@ -6,12 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import {
   API_PREFIX,
   ExchangeError,
-  encode,
   type JsonValue,
   type Match,
   matchRoute,
   parseJsonBytes,
   readRequest,
+  toJson,
 } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PrincipalResolver } from '../auth/principals.ts';
@@ -122,7 +122,7 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
       for (const finding of call!.findings) metrics.finding(finding.code);
     }
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify(encode(route.response, result as never));
+    return toJson(route.response, result as never);
   }
 
   app.route({

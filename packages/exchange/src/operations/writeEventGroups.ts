@@ -5,8 +5,6 @@ import {
   EventGroupInput,
   ExchangeError,
   invalid,
-  JsonDecimal,
-  type JsonValue,
   parseName,
   type Violation,
 } from '@measurement-exchange/contract';
@@ -63,7 +61,9 @@ export async function createEventGroups(
   { operation, provider, parts, validateOnly }: Write<CreatePart>,
 ): Promise<EventGroup[]> {
   requireConsistent(provider, parts);
-  const hashes = new Map(parts.map((part) => [part, contentHash(contentText(part.input))]));
+  const hashes = new Map(
+    parts.map((part) => [part, contentHash(canonicalJson(EventGroupInput, part.input))]),
+  );
   const { groups, fresh } = await untilUnique(parts.length, () =>
     x.db.tx(operation, async (tx) => {
       const [earlier, references] = await Promise.all([
@@ -173,23 +173,6 @@ function compare(a = '', b = ''): number {
 
 function requestIdsOf(parts: CreatePart[]): string[] {
   return parts.flatMap(({ requestId }) => requestId ?? []);
-}
-
-/** One text per content; the metadata counts as it was given, whatever its descriptor has become since. */
-function contentText(input: EventGroupInput): string {
-  const { metadata } = input.encryptedMetadata ?? {};
-  if (metadata === undefined) return canonicalJson(EventGroupInput, input);
-  const exact = { ...metadata, metadata: writable(metadata.metadata as JsonValue) };
-  return canonicalJson(EventGroupInput, { ...input, encryptedMetadata: { metadata: exact } });
-}
-
-/** JSON.stringify knows neither of the two forms in which our reader keeps numbers exact. */
-function writable(json: JsonValue): unknown {
-  if (typeof json === 'bigint') return JSON.rawJSON(json.toString());
-  if (json instanceof JsonDecimal) return JSON.rawJSON(json.text);
-  if (Array.isArray(json)) return json.map(writable);
-  if (typeof json !== 'object' || json === null) return json;
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, writable(value)]));
 }
 
 function requireConsistent(provider: string, parts: Part[]): void {

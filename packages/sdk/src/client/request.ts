@@ -2,15 +2,14 @@
 import {
   type Body,
   ExchangeError,
-  encode,
   formatPath,
   invalid,
   isId,
-  JsonDecimal,
   querySchemaOf,
   type Route,
   type TSchema,
   takesRequestId,
+  toJson,
   type Violation,
 } from '@measurement-exchange/contract';
 
@@ -115,7 +114,7 @@ function idsIn(pattern: string, name: string): Record<string, string> | undefine
 
 function queryOf(route: Route, parameters: Record<string, unknown>): string {
   const query = new URLSearchParams();
-  const values = encode(querySchemaOf(route), parameters as never) as Record<string, unknown>;
+  const values: Record<string, unknown> = JSON.parse(toJson(querySchemaOf(route), parameters));
   for (const [key, value] of Object.entries(values)) {
     for (const one of Array.isArray(value) ? value : [value]) query.append(key, String(one));
   }
@@ -123,17 +122,11 @@ function queryOf(route: Route, parameters: Record<string, unknown>): string {
 }
 
 function bodyText(form: Body, body: object): string {
-  let value: unknown;
   try {
-    value = encode(form.schema, body as never);
+    return toJson(form.schema, body as never);
   } catch (error) {
     throw invalid([{ field: 'body', description: `is not of the shape that is asked for (${error})` }]);
   }
-  // Free JSON may hold what the exact reader gave: it goes back as it came.
-  return JSON.stringify(value, (_key, member) => {
-    if (member instanceof JsonDecimal) return JSON.rawJSON(member.text);
-    return typeof member === 'bigint' ? JSON.rawJSON(member.toString()) : member;
-  });
 }
 
 function bodyViolations(form: Body | undefined, body: object | undefined): Violation[] {
