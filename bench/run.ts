@@ -1,6 +1,7 @@
 /**
  * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
- * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct] [--rounds 5] [--quick] [--json file]
+ * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct] [--operations get,create]
+ *   [--rounds 5] [--quick] [--json file]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -35,10 +36,12 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: Object.keys(SECTIONS).join(',') },
     rounds: { type: 'string', default: '5' },
     quick: { type: 'boolean', default: false },
+    operations: { type: 'string' },
     json: { type: 'string' },
   },
 });
 const names = options.only.split(',');
+const operations = options.operations?.split(',');
 const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
 const rounds = Number(options.rounds);
 if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
@@ -78,7 +81,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const sections: Section[] = [];
 try {
   for (const name of names) {
-    const section = await SECTIONS[name]!({ server, generator, rounds, quick: options.quick });
+    const bench = { server, generator, rounds, quick: options.quick, operations };
+    const section = await SECTIONS[name]!(bench);
     progressEnd();
     printVerdicts(section.verdicts);
     sections.push(section);

@@ -6,6 +6,7 @@ import { type CallArguments, prepareCall } from './request.ts';
 import { type Sender, send } from './send.ts';
 import type { ExchangeClient } from './types.ts';
 
+/** Which exchange a client calls, as whom, and how patiently. */
 export interface ClientOptions {
   /** Where the exchange is: `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;

@@ -1,6 +1,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, type Clock, systemClock } from './clock.ts';
 
+/** How long `retryOnAborted` goes on. The pauses between its attempts take their time from the clock. */
 export interface RetryOnAbortedOptions {
   /** How often to try at most; 5 unless given. */
   maxAttempts?: number;

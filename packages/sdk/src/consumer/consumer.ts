@@ -12,6 +12,7 @@ import { type MeasurementResult, openMeasurement } from './open.ts';
 import type { MeasurementRequest } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
+/** What every call of a consumer takes. The signal ends the call, not what it has begun at the exchange. */
 export interface CallOptions {
   signal?: AbortSignal;
 }

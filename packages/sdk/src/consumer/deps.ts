@@ -4,6 +4,7 @@ import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
 import type { TrustStore } from '../crypto/index.ts';
 
+/** Who the consumer is, how it reaches the exchange, and whose word it takes for data providers' keys. */
 export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;

@@ -30,6 +30,7 @@ export interface DescribedEventGroup {
   error?: MetadataUnreadable;
 }
 
+/** The metadata of an event group, decrypted and read with the descriptor of its data provider. */
 export interface DescribedMetadata {
   /** The descriptor that explains the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
   descriptor: string;

@@ -3,6 +3,7 @@ import type { PlainSpec, PrivacyParams, Timestamp } from '@measurement-exchange/
 
 /** What can be measured. */
 export const REQUEST_TYPES = ['reach', 'reachAndFrequency', 'impression', 'duration', 'population'] as const;
+/** One of `REQUEST_TYPES`. */
 export type RequestType = (typeof REQUEST_TYPES)[number];
 
 /** A span of time, its start included and its end not. Texts are RFC 3339. */
@@ -11,6 +12,7 @@ export interface RequestInterval {
   end: Date | string;
 }
 
+/** The events of one event group to count: those in the interval that pass the filter. */
 export interface RequestedEventGroup {
   /** `dataProviders/x/eventGroups/y`, or the name under which the consumer itself reads it. */
   name: string;
@@ -19,6 +21,7 @@ export interface RequestedEventGroup {
   filter?: string;
 }
 
+/** What is asked of one data provider, `dataProviders/x`: its event groups, or its population. */
 export interface RequestedDataProvider {
   name: string;
   /** Whose events are counted; of every type but a population. */
@@ -50,10 +53,12 @@ export interface MeasurementRequest {
   requestId?: string;
 }
 
+/** What is asked of one data provider once the request was read: what its requisition spec will say. */
 export type Selection =
   | { eventGroups: { name: string; interval: Interval; filter: string | undefined }[] }
   | { population: { filter: string | undefined; interval: Interval | undefined } };
 
+/** A `RequestInterval` once it was read: both ends as text, in UTC. */
 export interface Interval {
   start: Timestamp;
   end: Timestamp;

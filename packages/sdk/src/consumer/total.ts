@@ -10,6 +10,7 @@ export interface Total {
   reach?: ReachBounds;
 }
 
+/** What the reaches of the data providers say about the reach of all together; `note` says why no more. */
 export interface ReachBounds {
   /** The largest of the reaches, and the sum of all. Of estimates: noise may push the truth outside. */
   bounds: [max: number, sum: number];

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../client/clock.ts';
 import { type ExchangeClient, isTransient } from '../client/index.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 
+/** How long and how often to look whether a measurement is done, and whom to tell on the way. */
 export interface WaitOptions {
   signal?: AbortSignal;
   /** Gives up after so long with `WaitTimedOut`; absent: never. */

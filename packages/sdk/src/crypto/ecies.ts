@@ -1,31 +1,40 @@
 /** ECIES: 04 || x || y of an ephemeral key, iv, ciphertext, tag. */
 import { asBytes, type Bytes, concat } from './bytes.ts';
 import { ConsentError, decryptionFailed } from './errors.ts';
+import { keepByObject } from './kept.ts';
 import { isPoint, POINT_BYTES, privateJwk } from './p256.ts';
-import type { EciesKey } from './tinkKeys.ts';
+import type { DecryptionKey, EciesKey } from './tinkKeys.ts';
 
 const ECDH = { name: 'ECDH', namedCurve: 'P-256' };
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 export const OVERHEAD = POINT_BYTES + IV_BYTES + TAG_BYTES;
 
+type EciesPair = EciesKey & DecryptionKey;
+
+const importPublic = keepByObject((key: EciesKey) =>
+  crypto.subtle.importKey('raw', asBytes(key.publicKey), ECDH, false, []),
+);
+const importPrivate = keepByObject(({ privateKey, publicKey }: EciesPair) =>
+  crypto.subtle.importKey('jwk', privateJwk(privateKey, publicKey), ECDH, false, ['deriveBits']),
+);
+
 export async function seal(key: EciesKey, plaintext: Bytes, contextInfo: Bytes): Promise<Bytes> {
   const { subtle } = crypto;
   const ephemeral = await subtle.generateKey(ECDH, false, ['deriveBits']);
-  const point = new Uint8Array(await subtle.exportKey('raw', ephemeral.publicKey));
-  const publicKey = await subtle.importKey('raw', asBytes(key.publicKey), ECDH, false, []);
-  const aes = await deriveAesKey(key, ephemeral.privateKey, publicKey, point, contextInfo, 'encrypt');
+  const [exported, shared] = await Promise.all([
+    subtle.exportKey('raw', ephemeral.publicKey),
+    importPublic(key).then((publicKey) => agree(ephemeral.privateKey, publicKey)),
+  ]);
+  const point = new Uint8Array(exported);
+  const aes = await deriveAesKey(key, point, shared, contextInfo, 'encrypt');
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
   const sealed = await subtle.encrypt({ name: 'AES-GCM', iv }, aes, plaintext);
   return concat(point, iv, new Uint8Array(sealed));
 }
 
 /** `sealed` is at least as long as the overhead. */
-export async function open(
-  key: EciesKey & { privateKey: Uint8Array },
-  sealed: Bytes,
-  contextInfo: Bytes,
-): Promise<Bytes> {
+export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): Promise<Bytes> {
   const point = sealed.subarray(0, POINT_BYTES);
   const iv = sealed.subarray(POINT_BYTES, POINT_BYTES + IV_BYTES);
   if (!isPoint(point)) {
@@ -35,10 +44,9 @@ export async function open(
     );
   }
   const { subtle } = crypto;
-  const jwk = privateJwk(key.privateKey, key.publicKey);
-  const privateKey = await subtle.importKey('jwk', jwk, ECDH, false, ['deriveBits']);
   const ephemeral = await subtle.importKey('raw', point, ECDH, false, []);
-  const aes = await deriveAesKey(key, privateKey, ephemeral, point, contextInfo, 'decrypt');
+  const shared = await agree(await importPrivate(key), ephemeral);
+  const aes = await deriveAesKey(key, point, shared, contextInfo, 'decrypt');
   try {
     const ciphertext = sealed.subarray(POINT_BYTES + IV_BYTES);
     return new Uint8Array(await subtle.decrypt({ name: 'AES-GCM', iv }, aes, ciphertext));
@@ -47,19 +55,20 @@ export async function open(
   }
 }
 
-/** HKDF over the ephemeral point and the x-coordinate that both sides share. */
+/** The x-coordinate that both sides share. */
+async function agree(privateKey: CryptoKey, publicKey: CryptoKey): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256));
+}
+
+/** HKDF over the ephemeral point and what is shared. */
 async function deriveAesKey(
   { hash, salt, aesKeyBytes }: EciesKey,
-  privateKey: CryptoKey,
-  publicKey: CryptoKey,
   point: Bytes,
+  shared: Bytes,
   contextInfo: Bytes,
   usage: 'encrypt' | 'decrypt',
 ): Promise<CryptoKey> {
   const { subtle } = crypto;
-  const shared = new Uint8Array(
-    await subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256),
-  );
   const ikm = await subtle.importKey('raw', concat(point, shared), 'HKDF', false, ['deriveKey']);
   const hkdf = { name: 'HKDF', hash, salt: asBytes(salt), info: contextInfo };
   return subtle.deriveKey(hkdf, ikm, { name: 'AES-GCM', length: 8 * aesKeyBytes }, false, [usage]);

@@ -3,7 +3,7 @@ import { asBytes, type Bytes, concat } from './bytes.ts';
 import * as ecies from './ecies.ts';
 import { ConsentError } from './errors.ts';
 import * as hpke from './hpke.ts';
-import { readPrivateKeyset, readPublicKeyset } from './keysets.ts';
+import { knownPrivateKeyset, knownPublicKeyset } from './keysets.ts';
 import type { DecryptionKey, KeyHead } from './tinkKeys.ts';
 
 const PREFIX_BYTES = 5;
@@ -15,7 +15,7 @@ export async function encrypt(
   plaintext: Uint8Array,
   contextInfo: Uint8Array = NONE,
 ): Promise<Uint8Array> {
-  const { primary } = readPublicKeyset(publicKeyset);
+  const { primary } = knownPublicKeyset(publicKeyset);
   const sealed =
     primary.scheme === 'ECIES'
       ? ecies.seal(primary, asBytes(plaintext), asBytes(contextInfo))
@@ -23,13 +23,16 @@ export async function encrypt(
   return concat(prefixOf(primary), await sealed);
 }
 
-/** Decrypts with the key of a private Tink keyset that the ciphertext names, or else with those without a prefix. */
+/**
+ * Decrypts with the key of a private Tink keyset that the ciphertext names, or else with those without a
+ * prefix. Keep the keyset in one array: it is read once for each, and again only where its bytes have changed.
+ */
 export async function decrypt(
   privateKeyset: Uint8Array,
   ciphertext: Uint8Array,
   contextInfo: Uint8Array = NONE,
 ): Promise<Uint8Array> {
-  const { keys } = await readPrivateKeyset(privateKeyset);
+  const { keys } = await knownPrivateKeyset(privateKeyset);
   const matching = [...keys]
     .sort((a, b) => prefixOf(b).length - prefixOf(a).length)
     .filter((key) => prefixOf(key).every((byte, i) => byte === ciphertext[i]));

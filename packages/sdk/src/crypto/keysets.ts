@@ -1,8 +1,9 @@
 /** Tink keysets for hybrid encryption: made, and read as the keys that encrypt and decrypt. */
 import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
-import { fromBase64, tink } from '@measurement-exchange/contract';
+import { fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
 import { concat } from './bytes.ts';
 import { ConsentError } from './errors.ts';
+import { keepByArray, keepByKey } from './kept.ts';
 import {
   AES_GCM_TYPE_URL,
   type DecryptionKey,
@@ -68,6 +69,16 @@ export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<Decr
   const keys = entries.map(({ key, secret }) => decryptionKey(key, secret!));
   return withPrimary(primaryKeyId, await Promise.all(keys));
 }
+
+const publicKeysets = keepByKey<Keyset<EncryptionKey>>();
+
+/** As `readPublicKeyset`, but read once. Not to be handed out: whoever changed it would change it for all. */
+export function knownPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
+  return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
+}
+
+/** As `readPrivateKeyset`, but read once. Not to be handed out either. */
+export const knownPrivateKeyset = keepByArray(readPrivateKeyset);
 
 /** The public keyset that belongs to a private one: the same bytes that were written with it. */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {

@@ -7,11 +7,13 @@ import {
   type SignatureAlgorithmName,
   type SignedMessage,
   signatureHash,
+  toBase64,
 } from '@measurement-exchange/contract';
 import { asBytes } from './bytes.ts';
 import type { CertificateKey, X509 } from './certificates.ts';
 import { DerFault, derSequence, ecdsaFromDer, ecdsaToDer } from './der.ts';
 import { ConsentError } from './errors.ts';
+import { keepByKey } from './kept.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
 import { pemBlocks } from './pem.ts';
 
@@ -96,12 +98,10 @@ export async function checkSignature(
   const half = Math.ceil(Number(key.curve?.slice(2)) / 8);
   const bytes = key.keyType === 'EC' ? ecdsaFromDer(signature, half) : signature;
   if (bytes === undefined) return 'MALFORMED';
-  const imported = await crypto.subtle
-    .importKey('spki', asBytes(key.spki), algorithm, false, ['verify'])
-    .catch((error: Error) => {
-      // What an engine lacks says nothing about the signature. Any other fault does: no such key has signed.
-      if (error.name === 'NotSupportedError') throw error;
-    });
+  const imported = await importPublicKey(key, algorithm).catch((error: Error) => {
+    // What an engine lacks says nothing about the signature. Any other fault does: no such key has signed.
+    if (error.name === 'NotSupportedError') throw error;
+  });
   if (imported === undefined) return 'INVALID';
   const valid = await crypto.subtle.verify(
     { ...algorithm, hash },
@@ -111,6 +111,16 @@ export async function checkSignature(
   );
   return valid ? 'VALID' : 'INVALID';
 }
+
+const publicKeys = keepByKey<Promise<CryptoKey>>();
+
+function importPublicKey({ spki }: CertificateKey, algorithm: ImportAlgorithm): Promise<CryptoKey> {
+  return publicKeys(`${JSON.stringify(algorithm)} ${toBase64(spki)}`, () =>
+    crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
+  );
+}
+
+type ImportAlgorithm = ReturnType<typeof importAlgorithm>;
 
 function importAlgorithm(kind: KeyKind, hash: string) {
   return kind.keyType === 'EC'

@@ -1,7 +1,8 @@
 /** Whom a party trusts to vouch for the keys of others. */
-import { equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
+import { equalBytes, findSignatureAlgorithm, signatureHash, toBase64 } from '@measurement-exchange/contract';
 import { certificateParts, parseCertificate, type X509 } from './certificates.ts';
 import { ConsentError, type ConsentErrorCode } from './errors.ts';
+import { keepByKey } from './kept.ts';
 import { pemBlocks } from './pem.ts';
 import { checkSignature, requireSigningKey } from './signatures.ts';
 
@@ -21,24 +22,29 @@ export interface TrustStore {
 interface Root {
   party: string | undefined;
   x509: X509;
+  /** By certificate, in base64: resolved where the root issued it, which is so for ever. */
+  issued: ReturnType<typeof keepByKey<Promise<void>>>;
 }
 
 /** A trust store with these roots. Throws where one is not a root: self-signed, and allowed to issue. */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
-    readRoots(pem).map((root): Root => ({ party, x509: root })),
+    readRoots(pem).map((root): Root => ({ party, x509: root, issued: keepByKey() })),
   );
+  const certificates = keepByKey<X509>();
   return {
     async verify(party, certificateDer, now) {
-      const certificate = parseCertificate(certificateDer);
+      const key = toBase64(certificateDer);
+      const certificate = certificates(key, () => parseCertificate(Uint8Array.from(certificateDer)));
       const issuers = issuersOf(certificate, party, known);
       const failures: unknown[] = [];
       // One good root is enough: a renewed one has the name and the key of its predecessor.
       for (const root of issuers) {
         try {
-          await requireIssued(certificate, root.x509);
+          await root.issued(key, () => requireIssued(certificate, root.x509));
           requireValid(certificate, root.x509, now);
-          return certificate;
+          // A copy: what its reader changes is not what is trusted next time.
+          return structuredClone(certificate);
         } catch (error) {
           failures.push(error);
         }

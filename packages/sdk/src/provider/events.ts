@@ -35,6 +35,7 @@ export interface EventQuery extends Watch {
   vidSampling: { start: number; width: number };
 }
 
+/** Which events of one event group count: those in the interval, without its end, that pass the filter. */
 export interface EventGroupSelection {
   /** The event group's reference in the events; one that no event has adds nothing. */
   reference: string;

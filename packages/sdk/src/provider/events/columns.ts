@@ -16,6 +16,7 @@ import {
 import type { AttributeType } from '../filter/types.ts';
 import { type Parameters, quoteName, quoteText } from './sql.ts';
 
+/** What the columns of a file of events are called, where they do not have the default names. */
 export interface ColumnNames {
   /** Virtual person ID, an integer. Default `vid`. */
   vid?: string;
