@@ -38,7 +38,8 @@ export const REASONS = {
   },
   MALFORMED_JSON: {
     code: 'INVALID_ARGUMENT',
-    meaning: 'The body is not JSON, or holds duplicate keys, NUL, broken Unicode or too much nesting.',
+    meaning:
+      'The body is not JSON, or holds duplicate keys, NUL, broken Unicode, too much nesting or too many values.',
   },
   MALFORMED_REQUEST: {
     code: 'INVALID_ARGUMENT',

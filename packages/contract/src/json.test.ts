@@ -79,6 +79,37 @@ describe('parseJson', () => {
     expect(refused('{"a":'.repeat(10_000))).toMatch(/64 levels/);
   });
 
+  it('takes as many keys and values as it is told, and refuses one more', () => {
+    const text = '{"a":[0,"",{}],"b":null}';
+    expect(parseJson(text, 8)).toEqual(parseJson(text));
+    expect(() => parseJson(text, 7)).toThrow('Malformed JSON: more than 7 keys and values.');
+    // The rest is not read: it is not even JSON.
+    expect(() => parseJson('[0,0,0,!', 3)).toThrow('more than 3 keys and values');
+    expect(() => parseJsonBytes(Buffer.from('{"a":0,"b":0,!'), 5)).toThrow('unexpected character');
+    expect(() => parseJsonBytes(Buffer.from('{"a":0,"b":0,"c"!'), 5)).toThrow('more than 5 keys and values');
+  });
+
+  // JSON.parse builds nothing else than this parser does; walking each character by hand took 40 times as long.
+  it.each([
+    ['line breaks', '\\n'],
+    ['letters by their numbers', '\\u0041'],
+    ['surrogate pairs', '\\ud83d\\ude00'],
+    ['quotes', '\\"'],
+    ['backslashes', '\\\\'],
+  ])('reads two million characters of escaped %s nearly as fast as JSON.parse', (_what, escaped) => {
+    const text = `"${escaped.repeat(2_000_000 / escaped.length)}"`;
+    const fastest = (parse: (text: string) => unknown) =>
+      Math.min(
+        ...Array.from({ length: 5 }, () => {
+          const began = performance.now();
+          parse(text);
+          return performance.now() - began;
+        }),
+      );
+    expect(parseJson(text)).toBe(JSON.parse(text));
+    expect(fastest(parseJson) / fastest(JSON.parse)).toBeLessThan(10);
+  });
+
   it('takes constructor and hasOwnProperty as ordinary keys of an object without a prototype', () => {
     const value = parseJson('{"constructor":1,"hasOwnProperty":2,"toString":3}');
     expect(Object.getPrototypeOf(value)).toBeNull();

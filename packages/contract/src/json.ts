@@ -19,6 +19,12 @@ export interface JsonObject {
 }
 
 export const MAX_JSON_DEPTH = 64;
+/**
+ * Keys and values of a request body. 4 MiB of data providers with 2 KB of ciphertext each, 1,700 of them, have 34,000.
+ * Time goes by their number and not by the bytes: of hostile bodies of 4 MiB, one of keys took 350 ms of the event
+ * loop and is refused after 20 ms; `[0,0,…]` took 300 ms and is refused after 7 ms.
+ */
+export const MAX_BODY_VALUES = 50_000;
 /** No key that means anything is longer; a megabyte of one is work for every reader and fills the answer. */
 const MAX_KEY_LENGTH = 1_000;
 
@@ -26,32 +32,24 @@ const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const WHITESPACE = /[ \t\n\r]*/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids raw control characters in strings
 const CONTROL = /[\u0000-\u001f]/;
-const ESCAPES: Record<string, string> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** UTF-8 bytes to a value. */
-export function parseJsonBytes(bytes: Uint8Array): JsonValue {
+/** UTF-8 bytes to a value, with at most `most` keys and values in all. */
+export function parseJsonBytes(bytes: Uint8Array, most?: number): JsonValue {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw malformed('the body is not UTF-8');
   }
-  return parseJson(text);
+  return parseJson(text, most);
 }
 
-export function parseJson(text: string): JsonValue {
-  const parser = new Parser(text);
+export function parseJson(text: string, most = Number.POSITIVE_INFINITY): JsonValue {
+  const parser = new Parser(text, most);
   const value = parser.value(0);
   parser.end();
   return value;
@@ -63,13 +61,17 @@ function malformed(what: string): ExchangeError {
 
 class Parser {
   private at = 0;
+  private counted = 0;
   private readonly text: string;
+  private readonly most: number;
 
-  constructor(text: string) {
+  constructor(text: string, most: number) {
     this.text = text;
+    this.most = most;
   }
 
   value(depth: number): JsonValue {
+    this.count();
     this.space();
     const c = this.text[this.at];
     switch (c) {
@@ -95,6 +97,10 @@ class Parser {
     if (this.at < this.text.length) throw this.unexpected();
   }
 
+  private count(): void {
+    if (++this.counted > this.most) throw malformed(`more than ${this.most} keys and values`);
+  }
+
   private object(depth: number): JsonObject {
     this.enter(depth);
     const object: JsonObject = Object.create(null);
@@ -102,6 +108,7 @@ class Parser {
     for (;;) {
       this.space();
       if (this.text[this.at] !== '"') throw this.unexpected();
+      this.count();
       const key = this.string();
       if (key.length > MAX_KEY_LENGTH) throw malformed(`a key longer than ${MAX_KEY_LENGTH} characters`);
       if (key === '__proto__') throw malformed('the key __proto__ is not allowed');
@@ -157,32 +164,18 @@ class Parser {
     return value;
   }
 
+  /** Only the end is looked for here. The rest is what JSON.parse does exactly, and ten times as fast as we could. */
   private escaped(start: number): { value: string; end: number } {
-    const parts: string[] = [];
-    let from = start;
-    for (let i = start; ; i++) {
-      const c = this.text[i];
-      if (c === undefined) throw malformed('unterminated string');
-      if (c < ' ') throw malformed('control character in a string');
-      if (c === '"') {
-        parts.push(this.text.slice(from, i));
-        return { value: parts.join(''), end: i };
-      }
-      if (c !== '\\') continue;
-      parts.push(this.text.slice(from, i));
-      const kind = this.text[i + 1] ?? '';
-      if (kind === 'u') {
-        const hex = this.text.slice(i + 2, i + 6);
-        if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw malformed('bad \\u escape');
-        parts.push(String.fromCharCode(Number.parseInt(hex, 16)));
-        i += 5;
-      } else {
-        const char = ESCAPES[kind];
-        if (char === undefined) throw malformed('bad escape in a string');
-        parts.push(char);
-        i += 1;
-      }
-      from = i + 1;
+    const { text } = this;
+    let end = start;
+    for (let c = text.charCodeAt(end); c !== QUOTE; c = text.charCodeAt(end)) {
+      if (end >= text.length) throw malformed('unterminated string');
+      end += c === BACKSLASH ? 2 : 1;
+    }
+    try {
+      return { value: JSON.parse(text.slice(start - 1, end + 1)), end };
+    } catch {
+      throw malformed('bad escape or control character in a string');
     }
   }
 

@@ -162,10 +162,12 @@ describe('bodies', () => {
     ['base64 with stray bits', '{"measurementSpec":{"message":"AB=="}}', '400 INVALID_FIELD_VALUE'],
     ['base64 in two alphabets', '{"measurementSpec":{"message":"-_+/"}}', '400 INVALID_FIELD_VALUE'],
     ['nothing', '', '400 REQUIRED_FIELD_NOT_SET'],
-    ['100,000 unknown fields', manyFields('{'), '400 INVALID_FIELD_VALUE'],
-    ['100,000 fields beside the wrapper', manyFields('{"measurement":{},'), '400 INVALID_FIELD_VALUE'],
-    ['100,000 fields in the wrapper', `{"measurement":${manyFields('{')}}`, '400 INVALID_FIELD_VALUE'],
-    ['50,000 empty entries', manyEntries(), '400 REQUIRED_FIELD_NOT_SET'],
+    ['24,000 unknown fields', manyFields('{'), '400 INVALID_FIELD_VALUE'],
+    ['24,000 fields beside the wrapper', manyFields('{"measurement":{},'), '400 INVALID_FIELD_VALUE'],
+    ['24,000 fields in the wrapper', `{"measurement":${manyFields('{')}}`, '400 INVALID_FIELD_VALUE'],
+    ['24,000 empty entries', manyEntries(), '400 REQUIRED_FIELD_NOT_SET'],
+    ['too many values', `[${'0,'.repeat(49_999)}0]`, '400 MALFORMED_JSON'],
+    ['as many values as it may have', `[${'0,'.repeat(49_998)}0]`, '400 INVALID_FIELD_VALUE'],
   ])('with %s are refused', async (_title, body, wanted) => {
     const began = performance.now();
     expect(refusalOf(await asAcme('POST', M, JSON_BODY, body))).toBe(wanted);
@@ -253,10 +255,10 @@ describe('bodies', () => {
 });
 
 function manyFields(start: string): string {
-  return `${start}${Array.from({ length: 100_000 }, (_, i) => `"k_a${i}":1`).join(',')}}`;
+  return `${start}${Array.from({ length: 24_000 }, (_, i) => `"k_a${i}":1`).join(',')}}`;
 }
 function manyEntries(): string {
-  return `{"dataProviders":{${Array.from({ length: 50_000 }, (_, i) => `"dataProviders/d${i}":{}`).join(',')}}}`;
+  return `{"dataProviders":{${Array.from({ length: 24_000 }, (_, i) => `"dataProviders/d${i}":{}`).join(',')}}}`;
 }
 
 describe('queries', () => {

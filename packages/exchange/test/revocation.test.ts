@@ -205,6 +205,15 @@ describe('a revoked certificate', () => {
     expect((await get(x, owner, usable.name)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
   });
 
+  it('can be released at once: the release comes after what rested on it has failed', async () => {
+    const owner = await renewed(acme);
+    const before: string[] = [];
+    for (let i = 0; i < 20; i++) before.push((await createMeasurement(x, owner, [streamly])).name);
+    await ok(revoke(owner, 'HOLD'));
+    await ok(post(x, owner, `${owner.certificate}:releaseHold`));
+    for (const name of before) expect((await get(x, owner, name)).state).toBe('FAILED');
+  });
+
   it('that goes from hold to revoked says why each measurement failed, and fails it once', async () => {
     const owner = await renewed(globex);
     const { name } = await createMeasurement(x, owner, [streamly]);

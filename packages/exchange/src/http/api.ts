@@ -1,12 +1,14 @@
 /**
  * The API under its prefix: from a well-formed request to an operation and back, in the order of the contract:
- * address limit, authentication, route and names, authorization, rate limit, body, operation.
+ * address limit, authentication, route and names, authorization, rate limit, body, admission, operation.
  */
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import {
   API_PREFIX,
   ExchangeError,
   type JsonValue,
+  MAX_BODY_VALUES,
   type Match,
   matchRoute,
   parseJsonBytes,
@@ -25,9 +27,10 @@ import {
   type Principal,
 } from '../operations/index.ts';
 import { plantedBug } from '../planted.ts';
-import { readBody } from './body.ts';
+import { Admission } from './admission.ts';
+import { BodyMemory, readBody } from './body.ts';
 import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
-import { RateLimiter } from './limits.ts';
+import { RateLimiter, rateLimited } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ApiOptions {
@@ -37,16 +40,36 @@ export interface ApiOptions {
   metrics: Metrics;
   bodyLimit: number;
   rateOf: (principal: string) => { perSecond: number; burst: number };
+  /** In which a request that was received is answered, whatever happens. */
+  deadlineMs?: number;
 }
+
+/**
+ * The database has bounds of its own for each thing it is asked. Authentication asks it, and then the operation:
+ * one after the other they would take longer than the ten seconds that a caller has to wait at most.
+ */
+const DEADLINE_MS = 9_500;
 
 /** JSON is UTF-8 (RFC 8259, section 8.1): who says otherwise would be misread. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 const FAILED_AUTHENTICATIONS = { perSecond: 50, burst: 200 };
 
+/** Reading 4 MiB of JSON takes up to 50 ms: two such bodies in one turn of the event loop would hold it up for 100. */
+const LARGE_BODY = 256 * 1024;
+let lastTurn: Promise<void> = Promise.resolve();
+function turnOfItsOwn(): Promise<void> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
+}
+
 /** What is known of a request so far; the log line and the metrics read it. */
 export interface Progress {
   match?: Match;
+  /** What is left of the deadline once the caller is known; the body may take its own time. */
+  leftMs?: number;
   principal?: Principal;
+  /** Of memory that its body holds. */
+  bodyBytes?: number;
   call?: Call;
 }
 
@@ -61,14 +84,24 @@ export function isApiUrl(url: string): boolean {
 }
 
 export function registerApi(app: FastifyInstance, options: ApiOptions): void {
-  const { exchange, tokens, principals, metrics } = options;
+  const { exchange, tokens, principals, metrics, deadlineMs = DEADLINE_MS } = options;
   const perPrincipal = new RateLimiter(options.rateOf);
   const perAddress = new RateLimiter(() => FAILED_AUTHENTICATIONS);
+  const memory = new BodyMemory();
+  const admission = new Admission();
+  watchAdmission(metrics, admission);
 
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     if (OTHER_CHARSET.test(request.headers['content-type']!)) throw unsupportedMediaType();
-    const bytes = await readBody(payload, options.bodyLimit);
-    return bytes.length === 0 ? undefined : parseJsonBytes(bytes);
+    const { progress } = request;
+    return readBody(payload, options.bodyLimit, (bytes) => {
+      if (!memory.take(senderOf(progress), bytes)) throw rateLimited('Too many large bodies at once', 1);
+      progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
+    });
+  });
+  app.addHook('onResponse', ({ progress }, _reply, done) => {
+    if (progress.bodyBytes !== undefined) memory.release(senderOf(progress), progress.bodyBytes);
+    done();
   });
 
   async function authenticate(
@@ -86,8 +119,10 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
   }
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { verified, principal } = await authenticate(request);
+    const began = performance.now();
+    const { verified, principal } = await inTime(deadlineMs, authenticate(request));
     const { progress } = request;
+    progress.leftMs = deadlineMs - (performance.now() - began);
     progress.principal = principal;
     const match = matchRoute(request.method, pathOf(request));
     progress.match = match;
@@ -107,11 +142,28 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     };
   }
 
-  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    return inTime(request.progress.leftMs!, serveInTurn(request, reply));
+  }
+
+  /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its answer is ready. */
+  async function serveInTurn(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const { name } = request.progress.principal!;
+    const turn = admission.enter(name, () => request.raw.socket.destroyed);
+    if (turn !== undefined) await turn;
+    try {
+      if ((request.progress.bodyBytes ?? 0) > LARGE_BODY) await turnOfItsOwn();
+      return await serve(request, reply);
+    } finally {
+      admission.leave(name);
+    }
+  }
+
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const { match, call } = request.progress;
     const { route, params } = match!;
     const query = request.originalUrl.split('?').slice(1).join('?');
-    const input = readRequest(route, params, query, request.body as JsonValue | undefined);
+    const input = readRequest(route, params, query, bodyOf(request));
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
     const result = await operation(exchange, call!, input as never).catch((error) => {
       const wrapped = error instanceof ExchangeError && error.violations.length > 0 && input.wrapper !== '';
@@ -132,6 +184,44 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     onRequest: admit,
     handler: handle,
   });
+}
+
+/** `work` goes on after the deadline, and holds its slot until it ends: it cannot be undone from here. */
+function inTime<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const tooLate = () =>
+      reject(new ExchangeError('DEADLINE_EXCEEDED', 'The exchange took too long; the outcome is not known.'));
+    const timer = setTimeout(tooLate, ms);
+    const settle =
+      <V>(how: (value: V) => void) =>
+      (value: V) => {
+        clearTimeout(timer);
+        how(value);
+      };
+    work.then(settle(resolve), settle(reject));
+  });
+}
+
+function watchAdmission(metrics: Metrics, admission: Admission): void {
+  const requests = {
+    name: 'mex_requests',
+    help: 'Requests that are worked on, and that wait for their turn',
+    labelNames: ['state'],
+  };
+  metrics.watch(requests, 0, async () => [
+    { labels: { state: 'running' }, value: admission.running },
+    { labels: { state: 'waiting' }, value: admission.waiting },
+  ]);
+}
+
+function bodyOf({ body }: FastifyRequest): JsonValue | undefined {
+  const bytes = body as Buffer | undefined;
+  return bytes === undefined || bytes.length === 0 ? undefined : parseJsonBytes(bytes, MAX_BODY_VALUES);
+}
+
+/** Whose memory a body takes. Where no route is, nobody is asked who they are: those are one. */
+function senderOf({ principal }: Progress): string {
+  return principal?.name ?? '';
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { readBody } from './body.ts';
+import { BodyMemory, readBody } from './body.ts';
 
 /** A request whose body is still to come. */
 const request = (headers: Record<string, string> = {}) => Object.assign(new PassThrough(), { headers });
-const read = (stream: PassThrough, limit: number) => readBody(stream as unknown as IncomingMessage, limit);
+const read = (stream: PassThrough, limit: number) =>
+  readBody(stream as unknown as IncomingMessage, limit, () => {});
 
 it('puts the chunks together, however large they are', async () => {
   const stream = request();
@@ -32,4 +33,28 @@ it('says so when the body ends too early', async () => {
   const body = read(stream, 10);
   stream.destroy(new Error('aborted'));
   await expect(body).rejects.toMatchObject({ reason: 'MALFORMED_REQUEST' });
+});
+
+it('announces what it needs beyond 16 KiB, and stops where that is refused', async () => {
+  const stream = request();
+  const grown: number[] = [];
+  const body = readBody(stream as unknown as IncomingMessage, 1_000_000, (bytes) => {
+    if (grown.length === 2) throw new Error('enough');
+    grown.push(bytes);
+  });
+  for (let i = 0; i < 10; i++) stream.write(Buffer.alloc(10_000));
+  await expect(body).rejects.toThrow('enough');
+  expect(grown).toEqual([16 * 1024, 32 * 1024]);
+});
+
+it('lets the bodies of a principal hold 64 MiB at a time, whatever those of others hold', () => {
+  const memory = new BodyMemory();
+  const MiB = 1024 * 1024;
+  expect(memory.take('a', 64 * MiB)).toBe(true);
+  expect(memory.take('a', 1)).toBe(false);
+  expect(memory.take('b', MiB)).toBe(true);
+  memory.release('a', MiB);
+  expect(memory.take('a', MiB)).toBe(true);
+  memory.release('a', 64 * MiB);
+  expect(memory.take('a', 64 * MiB)).toBe(true);
 });

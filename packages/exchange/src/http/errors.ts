@@ -1,5 +1,5 @@
 /** The one translator from whatever was thrown to an answer. */
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -53,6 +53,7 @@ export function answerClientError(
     socket.destroy();
     return undefined;
   }
+  if (endsAfterAnswer(socket)) return undefined;
   const answer = clientError(error.code);
   const status = answer.httpStatus;
   const body = JSON.stringify(answer);
@@ -66,6 +67,22 @@ export function answerClientError(
     socket.destroy(),
   );
   return answer;
+}
+
+const ending = new WeakSet<Socket>();
+
+/**
+ * Whether an answer is under way to what was received whole, or that was refused by its headers: the parser stumbled
+ * over what came behind. A refusal now would be a second answer, or be taken for the first: that one is the last.
+ */
+function endsAfterAnswer(socket: Socket): boolean {
+  // Node itself looks here before it answers such an error, and gives no other way to know.
+  const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
+  if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
+  if (!underWay.headersSent) underWay.setHeader('connection', 'close');
+  if (!ending.has(socket)) underWay.once('finish', () => socket.end());
+  ending.add(socket);
+  return true;
 }
 
 function clientError(code: string | undefined): ExchangeError {

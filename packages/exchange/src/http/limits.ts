@@ -14,6 +14,10 @@ interface Bucket {
 /** Full buckets are forgotten beyond this many, so that strangers cannot fill the memory. */
 const MAX_BUCKETS = 10_000;
 
+export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {
+  return new ExchangeError('RATE_LIMITED', `${what}: slow down and retry.`, { retryAfterSeconds });
+}
+
 export class RateLimiter {
   private readonly buckets = new Map<string, Bucket>();
   private readonly rateOf: (key: string) => Rate;
@@ -30,7 +34,7 @@ export class RateLimiter {
     const { bucket, rate } = this.bucket(key);
     if (bucket.tokens >= 1) return undefined;
     const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rate.perSecond));
-    return new ExchangeError('RATE_LIMITED', `${what}: slow down and retry.`, { retryAfterSeconds });
+    return rateLimited(what, retryAfterSeconds);
   }
 
   take(key: string): void {

@@ -1,6 +1,6 @@
 /** The HTTP face: Fastify with every limit set, one error translator, one log line a request. */
 import { randomBytes } from 'node:crypto';
-import { METHODS } from 'node:http';
+import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError, formatPath } from '@measurement-exchange/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -57,6 +57,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
     requestTimeout: 15_000,
     keepAliveTimeout: 60_000,
+    // Nothing moves on the connection: whoever does not read must not keep an answer in our memory for ever.
+    connectionTimeout: 30_000,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
     // What still arrives on a busy connection gets an answer of ours, not a bare 503.
@@ -81,6 +83,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // To these two Node would answer by itself, with nothing.
   app.server.on('connect', (_request, socket) => onClientError(new Error('CONNECT'), socket as Socket));
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  answerInTurn(app.server);
   app.server.maxConnections = 4_096;
   app.server.maxHeadersCount = 100;
   app.removeAllContentTypeParsers();
@@ -128,8 +131,29 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return app;
 }
 
+const REQUEST_ID_BYTES = 12;
+let drawn = Buffer.alloc(0);
+
+/** Asking for random bytes costs the same for one ID as for hundreds. */
 function newRequestId(): string {
-  return randomBytes(12).toString('hex');
+  if (drawn.length === 0) drawn = randomBytes(REQUEST_ID_BYTES * 256);
+  const id = drawn.toString('hex', 0, REQUEST_ID_BYTES);
+  drawn = drawn.subarray(REQUEST_ID_BYTES);
+  return id;
+}
+
+/**
+ * Node hands over all requests of a pipeline as soon as it has read them: a packet held up everybody else for as long
+ * as they took, and their answers stayed in memory until somebody read them. Here each begins when the answer before
+ * it is out.
+ */
+function answerInTurn(server: FastifyInstance['server']): void {
+  const [begin] = server.listeners('request') as [RequestListener];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (response.socket !== null) begin(request, response);
+    else response.once('socket', () => setImmediate(begin, request, response));
+  });
 }
 
 /** No cross-origin caller unless the operator listed it. True when this was a preflight, now answered. */

@@ -1,4 +1,5 @@
 /** Certificates: registered, revoked and put on hold by their party, read by its counterparties. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Certificate,
   ExchangeError,
@@ -148,11 +149,20 @@ export async function revokeCertificate(
   return revoked;
 }
 
-export function releaseCertificateHold(
+/** Mostly the cascade ends within milliseconds: whoever releases at once is not sent away for that. */
+const CASCADE_PATIENCE_MS = 2_000;
+const LOOK_AGAIN_MS = 20;
+
+export async function releaseCertificateHold(
   x: Exchange,
   call: Call,
   request: RequestOf<'releaseCertificateHold'>,
 ): Promise<Certificate> {
+  const { certificate } = request.params;
+  const until = performance.now() + CASCADE_PATIENCE_MS;
+  while ((await isCascading(x.db, partyOf(request.path), certificate)) && performance.now() < until) {
+    await sleep(LOOK_AGAIN_MS);
+  }
   return change(x, call, 'releaseCertificateHold', request, async (tx, before) =>
     releaseHold(before, await isCascading(tx, before.party, before.id)),
   );

@@ -1,0 +1,141 @@
+/**
+ * Which requests are worked on, and who is next. A principal alone may use every slot; several share half of them, so
+ * that one that asks for more than the exchange can serve makes only itself wait.
+ */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { rateLimited } from './limits.ts';
+
+/** As many as the pool has connections: one more would only wait there, behind whoever came first. */
+const SLOTS = 16;
+/** Who was here within this time counts as active: the others leave room for its next request. */
+const ACTIVE_MS = 1_000;
+/** Of one principal: the burst that it has by default. */
+const MAX_WAITING = 1_000;
+/** Well below the ten seconds in which every request is answered: the operation comes after it. */
+const MAX_WAIT_MS = 4_000;
+
+interface Waiter {
+  /** Whether nobody is left to answer. */
+  gone: () => boolean;
+  admit: () => void;
+  refuse: (error: ExchangeError) => void;
+  timer: NodeJS.Timeout;
+}
+
+/** What one principal has here. */
+interface Share {
+  running: number;
+  queue: Waiter[];
+  seenAt: number;
+}
+
+export class Admission {
+  running = 0;
+  /** Of the active principals. */
+  private readonly shares = new Map<string, Share>();
+  /** Those with a queue, whose turn it is next first. */
+  private readonly waitingShares = new Set<Share>();
+  private readonly slots: number;
+  private readonly clock: () => number;
+  private sweptAt = 0;
+  private granting = false;
+
+  /** `clock` is monotonic, in milliseconds. */
+  constructor(slots = SLOTS, clock: () => number = () => performance.now()) {
+    this.slots = slots;
+    this.clock = clock;
+  }
+
+  get waiting(): number {
+    return [...this.waitingShares].reduce((sum, { queue }) => sum + queue.length, 0);
+  }
+
+  /** Undefined: it may go on at once. Otherwise when the promise resolves. In both cases: `leave` when it is done. */
+  enter(principal: string, gone: () => boolean): Promise<void> | undefined {
+    const share = this.shareOf(principal);
+    // While slots are about to be handed out, nobody comes in past those who wait for them.
+    if (share.queue.length === 0 && !this.granting && this.hasRoomFor(share)) {
+      this.running++;
+      share.running++;
+      return undefined;
+    }
+    if (share.queue.length >= MAX_WAITING) {
+      for (const waiter of share.queue.filter(({ gone }) => gone())) this.take(share, waiter).refuse(left());
+    }
+    if (share.queue.length >= MAX_WAITING) throw rateLimited('Too many requests', 1);
+    return new Promise((admit, refuse) => {
+      const timer = setTimeout(() => this.take(share, waiter).refuse(busy()), MAX_WAIT_MS);
+      const waiter: Waiter = { gone, admit, refuse, timer };
+      share.queue.push(waiter);
+      this.waitingShares.add(share);
+    });
+  }
+
+  leave(principal: string): void {
+    this.running--;
+    this.shares.get(principal)!.running--;
+    if (this.waitingShares.size === 0 || this.granting) return;
+    // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
+    this.granting = true;
+    setImmediate(() => this.grant());
+  }
+
+  /** The free slots, to one principal after the other. */
+  private grant(): void {
+    this.granting = false;
+    for (const share of this.waitingShares) {
+      if (!this.hasRoomFor(share)) continue;
+      const waiter = this.take(share, share.queue[0]!);
+      // To the end: this very loop comes to it again.
+      if (this.waitingShares.delete(share)) this.waitingShares.add(share);
+      if (waiter.gone()) {
+        waiter.refuse(left());
+        continue;
+      }
+      this.running++;
+      share.running++;
+      waiter.admit();
+    }
+  }
+
+  private take(share: Share, waiter: Waiter): Waiter {
+    clearTimeout(waiter.timer);
+    share.queue.splice(share.queue.indexOf(waiter), 1);
+    if (share.queue.length === 0) this.waitingShares.delete(share);
+    return waiter;
+  }
+
+  private hasRoomFor(share: Share): boolean {
+    // The other half stays free for whoever comes next: what is ahead of a request is what it has to wait for.
+    const active = this.shares.size;
+    const most = active === 1 ? this.slots : Math.max(1, Math.floor(this.slots / 2 / active));
+    return this.running < this.slots && share.running < most;
+  }
+
+  private shareOf(principal: string): Share {
+    const now = this.clock();
+    if (now - this.sweptAt >= ACTIVE_MS) this.sweep(now);
+    let share = this.shares.get(principal);
+    if (share === undefined) {
+      share = { running: 0, queue: [], seenAt: now };
+      this.shares.set(principal, share);
+    }
+    share.seenAt = now;
+    return share;
+  }
+
+  private sweep(now: number): void {
+    this.sweptAt = now;
+    for (const [principal, { running, queue, seenAt }] of this.shares) {
+      if (running === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.shares.delete(principal);
+    }
+  }
+}
+
+function busy(): ExchangeError {
+  return new ExchangeError('UNAVAILABLE', 'The exchange is busy: retry.', { retryAfterSeconds: 1 });
+}
+
+function left(): ExchangeError {
+  return new ExchangeError('MALFORMED_REQUEST', 'The caller left before it was its turn.');
+}

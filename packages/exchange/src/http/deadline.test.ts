@@ -1,0 +1,88 @@
+/** A database that takes connections and says nothing on them: every request is answered all the same, and in time. */
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createPrincipalResolver, type PrincipalLookup } from '../auth/principals.ts';
+import type { Exchange } from '../operations/index.ts';
+import { Database } from '../sql/db.ts';
+import { findPrincipal } from '../sql/principals.ts';
+import { Metrics } from './metrics.ts';
+import { createServer } from './server.ts';
+
+const ACME = 'measurementConsumers/acme';
+/** The pool gives up on a connection after this time. */
+const POOL_MS = 2_000;
+
+let mute: Server;
+const sockets = new Set<Socket>();
+let db: Database;
+let app: FastifyInstance;
+
+beforeEach(async () => {
+  mute = createTcpServer((socket) => sockets.add(socket.on('error', () => {})));
+  await new Promise<void>((done) => mute.listen(0, '127.0.0.1', done));
+  const { port } = mute.address() as AddressInfo;
+  db = new Database({
+    connection: { host: '127.0.0.1', port, user: 'mex', database: 'mex', ssl: false },
+    applicationName: 'mex',
+  });
+});
+afterEach(async () => {
+  await app.close();
+  for (const socket of sockets) socket.destroy();
+  await new Promise((done) => mute.close(done));
+  await db.close();
+});
+
+/** An exchange on that database, and how long it takes to answer a read. */
+async function askWith(
+  deadlineMs: number,
+  lookup: PrincipalLookup,
+): Promise<{ status: number; reason: string; ms: number }> {
+  app = createServer({
+    exchange: { db } as Exchange,
+    tokens: { verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never },
+    principals: createPrincipalResolver({ lookup }),
+    metrics: new Metrics(),
+    bodyLimit: 1_000,
+    rateOf: () => ({ perSecond: 100, burst: 100 }),
+    deadlineMs,
+    log: pino({ level: 'silent' }),
+    trustedProxies: [],
+    corsOrigins: [],
+    tls: undefined,
+    headers: {},
+    ready: async () => true,
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const began = performance.now();
+  const answer = await fetch(`${url}/v2alpha/${ACME}/measurements/m1`, {
+    headers: { authorization: 'Bearer a.b.c' },
+  });
+  const { error } = (await answer.json()) as { error: { details: { reason?: string }[] } };
+  return {
+    status: answer.status,
+    reason: error.details[0]!.reason!,
+    ms: performance.now() - began,
+  };
+}
+
+it('while the caller is looked up', async () => {
+  const { status, reason, ms } = await askWith(400, (query) => findPrincipal(db, query));
+  expect([status, reason]).toEqual([504, 'DEADLINE_EXCEEDED']);
+  expect(ms).toBeLessThan(POOL_MS);
+});
+
+it('in an operation, with what looking up the caller has left of the time', async () => {
+  const deadlineMs = 1_500;
+  const lookupMs = 0.9 * deadlineMs;
+  const { status, reason, ms } = await askWith(deadlineMs, async () => {
+    await sleep(lookupMs);
+    return { name: ACME, state: 'ACTIVE' };
+  });
+  expect([status, reason]).toEqual([504, 'DEADLINE_EXCEEDED']);
+  // With a deadline for each of the two it would take longer.
+  expect(ms).toBeLessThan(lookupMs + deadlineMs);
+});
