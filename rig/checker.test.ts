@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLinearizable, type Operation } from './checker.ts';
+import { isLinearizable, lostWrites, type Operation } from './checker.ts';
 import { anyInput } from './inputs.ts';
 import { apply, created, type Input, type Output, type State } from './model.ts';
 import { Random } from './random.ts';
@@ -171,5 +171,35 @@ describe('the checker', () => {
       else no++;
     }
     expect(Math.min(yes, no)).toBeGreaterThan(300);
+  });
+});
+
+describe('the count of lost acknowledgements', () => {
+  const change = (input: Input, output: Output | undefined): Operation => ({
+    input,
+    output,
+    call: 1,
+    return: 2,
+  });
+  const fulfil = (i: number): Input => ({ kind: 'fulfil', i, etag: 1, nonce: 'right', certificate: 'own' });
+  const operations = [
+    change(fulfil(0), 'OK FULFILLED of AWAITING_REQUISITION_FULFILLMENT, etag 2'),
+    change(fulfil(1), undefined),
+    change(fulfil(1), 'REQUISITION_ETAG_MISMATCH'),
+    change({ kind: 'cancel' }, 'OK CANCELLED failed by -1, 0 results'),
+    change({ kind: 'getRequisition', i: 0 }, 'OK FULFILLED of CANCELLED, etag 2'),
+  ];
+
+  it('is 0 where the last read shows every change that was acknowledged', () => {
+    expect(lostWrites(operations, 'OK FULFILLED WITHDRAWN of CANCELLED')).toBe(0);
+  });
+
+  it('counts each acknowledged change that the last read does not show', () => {
+    expect(lostWrites(operations, 'OK UNFULFILLED WITHDRAWN of CANCELLED')).toBe(1);
+    expect(lostWrites(operations, 'OK UNFULFILLED UNFULFILLED of AWAITING_REQUISITION_FULFILLMENT')).toBe(2);
+  });
+
+  it('counts all of them where the measurement itself is gone', () => {
+    expect(lostWrites(operations, 'MEASUREMENT_NOT_FOUND')).toBe(2);
   });
 });

@@ -15,6 +15,18 @@ export interface Operation {
   return: number;
 }
 
+/** How many changes were acknowledged that the last read of the requisitions does not show. */
+export function lostWrites(operations: readonly Operation[], lastRead: Output): number {
+  const [, states = '', measurement] = /^OK (.*) of (\w+)$/.exec(lastRead) ?? [];
+  const requisitions = states.split(' ');
+  return operations.filter(({ input, output }) => {
+    if (!output?.startsWith('OK')) return false;
+    if (input.kind === 'fulfil') return requisitions[input.i] !== 'FULFILLED';
+    if (input.kind === 'refuse') return requisitions[input.i] !== 'REFUSED';
+    return input.kind === 'cancel' && measurement !== 'CANCELLED';
+  }).length;
+}
+
 export function isLinearizable(operations: readonly Operation[], initial: State): boolean {
   const all = operations.map((operation, i) => ({ ...operation, bit: 1n << BigInt(i) }));
   const tried = new Set<string>();

@@ -1,8 +1,9 @@
 /**
  * The rig tries to break every promise of the exchange. How it is put together:
  *
- * - `run.ts` is the command. It runs the harnesses of `harnesses.ts` one after the other, shows progress and a
- *   closing table, and prints how to replay what failed.
+ * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts` one after the other, shows progress
+ *   and a closing table (`table.ts`), keeps its rows (`results.ts`), and prints how to replay what failed. `tally.ts` says
+ *   what is counted, and how much of it a whole run must reach.
  * - A harness is a `Harness`: it is given a `Context` and returns an `Outcome`. Whatever it draws comes from
  *   `context.random`, so that a seed repeats the same requests and faults; how they interleave is up to the machine.
  * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`: a PostgreSQL server of
@@ -10,8 +11,8 @@
  *   running every second. What the doctor, a log with a token in it, or a 5xx tells is added to the violations.
  * - `traffic.ts` is the traffic under which faults happen: clients on hot measurements (`measurement.ts`), each
  *   history checked for linearizability (`checker.ts`) against the model (`model.ts`). A harness of faults starts it,
- *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `exchangeCrashes.ts` is
- *   the pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
+ *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `crashes.ts` is the
+ *   pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
  *   or between callers and exchanges.
  * - A planted bug (`planted.ts`) is a switch in the exchange and, where the tables would stop it, a relaxation of the
  *   rig's own database. A harness runs the same with and without; with one it may stop at the first violation.
@@ -20,6 +21,7 @@
  */
 import type { PlantedBug } from '../packages/exchange/src/planted.ts';
 import type { Random } from './random.ts';
+import type { Tally } from './tally.ts';
 
 /** How much is done: a slice of seconds for `npm test`, minutes before a change lands, or hours. */
 export type Scale = 'slice' | 'short' | 'long';
@@ -48,6 +50,7 @@ export interface Outcome {
   faults: number;
   /** One sentence each; none in a healthy exchange. */
   violations: string[];
+  tally: Tally;
   /** How often the doctor looked at the database. */
   doctorRuns?: number;
   /** Figures worth a line below the table. */

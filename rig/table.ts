@@ -1,51 +1,96 @@
-/** The closing table. */
-import type { Outcome } from './harness.ts';
+/** The closing table, in a form that can be put into a Markdown page as it is. */
+import type { Scale } from './harness.ts';
+import { type Row, totalOf } from './results.ts';
+import { TARGETS, type Total } from './tally.ts';
 
-export interface Row extends Outcome {
-  /** `H2`, or `H2 no-parent-lock`. */
-  name: string;
-  title: string;
-  seconds: number;
-  /** With a bug planted: what it was found by. */
-  found?: string | undefined;
-}
+/** Empty where it does not apply. */
+type Figures = Total & { faults: number; doctorRuns: number; violations: number; seconds: number };
 
-const COLUMNS = ['harness', 'operations', 'faults', 'doctor', 'violations', 'seconds', ''];
+const COLUMNS: [title: string, key: keyof Figures][] = [
+  ['operations', 'operations'],
+  ['faults', 'faults'],
+  ['exchange kills', 'exchangeKills'],
+  ['PostgreSQL kills', 'postgresKills'],
+  ['failovers', 'failovers'],
+  ['fuzz requests', 'fuzzRequests'],
+  ['lost', 'lostAcknowledgements'],
+  ['5xx', 'serverErrors'],
+  ['first success', 'firstSuccessMs'],
+  ['doctor', 'doctorRuns'],
+  ['violations', 'violations'],
+  ['seconds', 'seconds'],
+];
+/** A 0 of these says something. */
+const ALWAYS: (keyof Figures)[] = [
+  'operations',
+  'lostAcknowledgements',
+  'serverErrors',
+  'violations',
+  'seconds',
+];
 
-export function printTable(rows: Row[]): void {
-  const cells = [
-    ...rows.map((row) => [
-      row.name,
-      ...figures(row),
-      row.found === undefined ? row.title : `found: ${row.found.slice(0, 90)}`,
-    ]),
-    ['total', ...figures(sum(rows)), ''],
+export function printTable(rows: readonly Row[], scale: Scale): void {
+  const wanted = Object.entries(TARGETS[scale]).map(([key, least]) => [
+    key,
+    `≥ ${least.toLocaleString('en')}`,
+  ]);
+  const line = (name: string, cells: Partial<Record<keyof Figures, string>>, title: string) => [
+    name,
+    ...COLUMNS.map(([, key]) => cells[key] ?? ''),
+    title,
   ];
-  const widths = COLUMNS.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]!.length)));
-  const line = (row: string[]) =>
-    row
-      .map((cell, i) =>
-        i === 0 || i === row.length - 1 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!),
-      )
-      .join('  ')
-      .trimEnd();
-  console.log(['', line(COLUMNS), ...cells.map(line)].join('\n'));
+  const lines = [
+    ...rows.map((row) => line(row.name, cellsOf(figuresOf(row)), row.title)),
+    line('total', cellsOf(sumOf(rows)), ''),
+    ...(wanted.length === 0 ? [] : [line('target', Object.fromEntries(wanted), '')]),
+  ];
+  print(['harness', ...COLUMNS.map(([title]) => title), ''], lines);
   for (const row of rows) for (const note of row.notes ?? []) console.log(`${row.name}: ${note}`);
 }
 
-function figures(row: Omit<Row, 'name' | 'title'>): string[] {
-  const { operations, faults, doctorRuns = 0, violations, seconds } = row;
-  return [operations, faults, doctorRuns, violations.length]
-    .map((figure) => figure.toLocaleString('en'))
-    .concat(seconds.toFixed(1));
+export function printPlanted(rows: readonly Row[]): void {
+  print(
+    ['harness', 'planted bug', 'operations', 'seconds', 'found by'],
+    rows.map((row) => {
+      const [id, bug] = row.name.split(' ');
+      const found = row.found === undefined ? 'NOT FOUND' : row.found.replaceAll(/[\n|]/g, ' ').slice(0, 110);
+      return [id!, bug!, row.operations.toLocaleString('en'), row.seconds.toFixed(1), found];
+    }),
+  );
 }
 
-function sum(rows: Row[]): Omit<Row, 'name' | 'title'> {
+function print(columns: string[], lines: string[][]): void {
+  const widths = columns.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]!.length)));
+  const isText = (i: number) => i === 0 || i === columns.length - 1 || columns[i] === 'planted bug';
+  const show = (line: string[]) => {
+    const cells = line.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)));
+    return `| ${cells.join(' | ')} |`;
+  };
+  const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  console.log(['', show(columns), rule, ...lines.map(show), ''].join('\n'));
+}
+
+function cellsOf(figures: Figures): Partial<Record<keyof Figures, string>> {
+  const shown = (key: keyof Figures) => {
+    const figure = figures[key];
+    if (figure === 0 && !ALWAYS.includes(key)) return '';
+    return `${Math.round(figure).toLocaleString('en')}${key === 'firstSuccessMs' ? ' ms' : ''}`;
+  };
+  return Object.fromEntries(COLUMNS.map(([, key]) => [key, shown(key)]));
+}
+
+function figuresOf({ tally, operations, faults, doctorRuns = 0, violations, seconds }: Row): Figures {
+  return { ...tally, operations, faults, doctorRuns, violations: violations.length, seconds };
+}
+
+function sumOf(rows: readonly Row[]): Figures {
+  const sum = (key: 'faults' | 'doctorRuns' | 'violations' | 'seconds') =>
+    rows.reduce((total, row) => total + figuresOf(row)[key], 0);
   return {
-    operations: rows.reduce((total, row) => total + row.operations, 0),
-    faults: rows.reduce((total, row) => total + row.faults, 0),
-    doctorRuns: rows.reduce((total, row) => total + (row.doctorRuns ?? 0), 0),
-    violations: rows.flatMap((row) => row.violations),
-    seconds: rows.reduce((total, row) => total + row.seconds, 0),
+    ...totalOf(rows),
+    faults: sum('faults'),
+    doctorRuns: sum('doctorRuns'),
+    violations: sum('violations'),
+    seconds: sum('seconds'),
   };
 }

@@ -4,7 +4,7 @@
  * next recovery, so that an acknowledged write that did not survive the fault is seen to be missing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLinearizable, type Operation } from './checker.ts';
+import { isLinearizable, lostWrites, type Operation } from './checker.ts';
 import type { Context } from './harness.ts';
 import { anyInput } from './inputs.ts';
 import { createPath, type Draft, draft, Subject } from './measurement.ts';
@@ -193,6 +193,7 @@ export class Traffic {
     if (count === made.providers.length) {
       return { subject: new Subject(made, name, listed), operations: [], issued: 0, inFlight: 0 };
     }
+    world.tally.lostAcknowledgements++;
     world.violations.add(
       `${name} was acknowledged with ${made.providers.length} providers, then: ${listed.text}`,
     );
@@ -237,6 +238,7 @@ export class Traffic {
     if (answer !== undefined) {
       this.operations++;
       const output = subject.read(input, answer, this.world.violations);
+      this.world.tally.lostAcknowledgements += lostWrites(operations, output);
       operations.push({ input, output, call, return: performance.now() });
     }
     if (isLinearizable(operations, created(subject.draft.providers.length))) return;

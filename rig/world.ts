@@ -7,6 +7,7 @@ import type { Config } from '../packages/exchange/src/config.ts';
 import type { DevJson, DevParty } from '../packages/exchange/test/requests.ts';
 import { atScale, type Context, type Outcome, Violations } from './harness.ts';
 import { relax } from './planted.ts';
+import { emptyTally, type Tally } from './tally.ts';
 import { Auditor } from './world/auditor.ts';
 import { Client, type Reply } from './world/client.ts';
 import { ExchangeProcess } from './world/exchange.ts';
@@ -33,6 +34,8 @@ export interface World {
   consumers: DevParty[];
   providers: DevParty[];
   violations: Violations;
+  /** For the harness to count in. */
+  tally: Tally;
   /** `who` is a party's name or `operator`; `path` begins after `/v2alpha/`. A 500 is a violation. */
   call(at: number, who: string, method: string, path: string, body?: unknown): Promise<Reply>;
   /** Rows that explain a measurement, by its name or that of a requisition of it. */
@@ -76,7 +79,7 @@ export async function withWorld(
       await auditor.stop();
       if (violations.any) await keepAll(context, world);
     }
-    return { ...counted, violations: violations.found, doctorRuns: auditor.runs };
+    return { ...counted, violations: violations.found, tally: world.tally, doctorRuns: auditor.runs };
   } finally {
     for (const step of undo.reverse()) await step();
   }
@@ -146,12 +149,14 @@ function worldOf(
 ): World {
   const { measurementConsumers, dataProviders } = exchanges[0]!.dev;
   const tokens = exchanges.map(({ dev }) => tokensOf(dev));
+  const tally = emptyTally();
   return {
     postgres,
     exchanges,
     consumers: measurementConsumers,
     providers: dataProviders,
     violations,
+    tally,
     async call(at, who, method, path, body) {
       const authorization = `Bearer ${tokens[at]!.get(who) ?? who}`;
       const reply = await client.send(
@@ -161,6 +166,7 @@ function worldOf(
         body,
       );
       if (reply.kind === 'answer' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
+        tally.serverErrors++;
         violations.add(`${method} ${path} answered ${reply.status}: ${reply.text}`);
       }
       return reply;

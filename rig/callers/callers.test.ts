@@ -6,7 +6,7 @@ import { makeKey } from '../../packages/exchange/src/auth/testIssuer.ts';
 import { Random } from '../random.ts';
 import { conformityOf } from './fuzz/schemas.ts';
 import { Secrets } from './secrets.ts';
-import { tokenCorpus } from './tokenCorpus.ts';
+import { tokenCorpus } from './tokens/corpus.ts';
 
 describe('the token corpus', () => {
   const issuer = {

@@ -62,8 +62,10 @@ export async function fuzz(context: Context, world: World, options: FuzzOptions 
     await fuzzer.run(total);
   } finally {
     line.close();
+    world.tally.serverErrors += line.serverErrors;
   }
   const perSecond = Math.round(fuzzer.requests / ((performance.now() - began) / 1000));
+  world.tally.fuzzRequests += fuzzer.requests;
   const statuses = [...judge.statuses]
     .sort(([a], [b]) => a - b)
     .map(([status, count]) => `${status}: ${count}`);

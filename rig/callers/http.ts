@@ -21,6 +21,8 @@ export class Line {
   private readonly agent: Agent;
   private readonly url: string;
   private readonly onAnswer: (sent: Sent, answer: Answer) => void;
+  /** Answers of 5xx other than 503 and 504. */
+  serverErrors = 0;
 
   constructor(url: string, connections: number, onAnswer: (sent: Sent, answer: Answer) => void = () => {}) {
     this.url = url;
@@ -32,6 +34,7 @@ export class Line {
     let answer = await this.once(sent);
     // The exchange may close a kept connection just when it is used again: nothing was read of the request then.
     if (answer.text === RESET) answer = await this.once(sent);
+    if (answer.status >= 500 && answer.status !== 503 && answer.status !== 504) this.serverErrors++;
     this.onAnswer(sent, answer);
     return answer;
   }

@@ -67,6 +67,7 @@ export async function askEverybody(context: Context, world: World, listener?: Li
     return { operations: matrix.requests, faults: 0, notes: [`${cells.length} cells; ${note}`] };
   } finally {
     line.close();
+    world.tally.serverErrors += line.serverErrors;
   }
 }
 

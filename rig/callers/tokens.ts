@@ -14,7 +14,8 @@ import type { Random } from '../random.ts';
 import { type Counted, type World, withWorld } from '../world.ts';
 import { inParallel, Line, type Sent } from './http.ts';
 import type { Listener } from './matrix.ts';
-import { type CorpusEntry, type Issuer, tokenCorpus } from './tokenCorpus.ts';
+import type { Issuer } from './tokens/base.ts';
+import { type CorpusEntry, tokenCorpus } from './tokens/corpus.ts';
 
 export const h12: Harness = {
   id: 'H12',
@@ -40,7 +41,7 @@ export async function tryTokens(
   const { url } = world.exchanges[0]!;
   const line = new Line(url, CONNECTIONS, options.listener);
   const issuer = issuerOf(world);
-  const mutations = atScale(context, { slice: 150, short: 3_000, long: 200_000 });
+  const mutations = atScale(context, { slice: 150, short: 3_000, long: 30_000 });
   const corpus = tokenCorpus(issuer, options.canary);
   const total = corpus.length * ENDPOINTS.length + mutations;
   let done = 0;
@@ -78,6 +79,7 @@ export async function tryTokens(
     await tryMisplaced(world, line, issuer);
   } finally {
     line.close();
+    world.tally.serverErrors += line.serverErrors;
   }
   return {
     operations: done + 3,
@@ -165,7 +167,7 @@ function good({ key, issuer, audience, subject }: Issuer, canary = 'canary'): st
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=~+/';
 
-/** Lazily: 200,000 tokens need not be in memory. A fresh token now and then, so that none of them expires. */
+/** Lazily: 30,000 tokens need not be in memory. A fresh token now and then, so that none of them expires. */
 function* mutated(issuer: Issuer, count: number, random: Random, canary?: string) {
   let token = good(issuer, canary);
   for (let i = 0; i < count; i++) {

@@ -17,7 +17,7 @@ import { endConnections, takeConnections } from './storms.ts';
 const PLANS = {
   slice: { replicas: 2, failovers: 1, others: 0, canary: 0 },
   short: { replicas: 3, failovers: 3, others: 2, canary: 1 },
-  long: { replicas: 3, failovers: 25, others: 5, canary: 1 },
+  long: { replicas: 3, failovers: 26, others: 5, canary: 1 },
 };
 const MOMENT_MS = 1_500;
 const STORM_S = 5;
@@ -76,6 +76,7 @@ async function disturb(context: Context, world: World, pair: Pair): Promise<Coun
     await sleep(300 + random.int(MOMENT_MS));
     const started = performance.now();
     await pair.failOver();
+    world.tally.failovers++;
     promotions.push(performance.now() - started);
     successes.push(await calm('a failover'));
     if (i + 1 < failovers || canary > 0 || i < others) await pair.addStandby();

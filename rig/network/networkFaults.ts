@@ -22,7 +22,7 @@ interface Plan {
 const PLANS = {
   slice: { replicas: 2, windows: 2, windowMs: 1_500, calmMs: 300 },
   short: { replicas: 3, windows: 21, windowMs: 4_000, calmMs: 1_500 },
-  long: { replicas: 3, windows: 63, windowMs: 10_000, calmMs: 5_000 },
+  long: { replicas: 3, windows: 42, windowMs: 4_000, calmMs: 1_500 },
 };
 
 /** L2: so long after a fault nothing fails any more. */

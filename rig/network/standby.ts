@@ -1,4 +1,5 @@
 /** A primary with a synchronous standby, and what becomes of them. Replication goes through a proxy of its own. */
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +21,15 @@ export class Pair {
   readonly replication: ChaosProxy;
   private readonly home: string;
   private made = 0;
+  /** Whoever stops the rig halfway finds nothing left. */
+  private readonly removeHome = () => rmSync(this.home, { recursive: true, force: true });
 
   private constructor(primary: Postgres, database: ChaosProxy, replication: ChaosProxy, home: string) {
     this.primary = primary;
     this.database = database;
     this.replication = replication;
     this.home = home;
+    process.once('exit', this.removeHome);
   }
 
   static async make(primary: Postgres, database: ChaosProxy, replication: ChaosProxy): Promise<Pair> {
@@ -39,7 +43,7 @@ export class Pair {
   /** A copy of the primary that follows it. From here on a COMMIT waits for it. */
   async addStandby(): Promise<void> {
     this.replication.target = targetOf(this.primary.url);
-    const dataDir = join(this.home, `server-${this.made++}`);
+    const dataDir = this.folder(this.made++);
     const cluster = join(dataDir, 'pg');
     await mkdir(cluster, { recursive: true, mode: 0o700 });
     await copyCluster({ connectionString: this.primary.url }, cluster, () => {});
@@ -64,6 +68,8 @@ export class Pair {
     await this.standby.query('SELECT pg_promote(true, 60)');
     this.database.target = targetOf(this.standby.url);
     this.primary.become(this.standby);
+    // What is left of the killed one would fill the disk in a long run; the very first is the world's to remove.
+    if (this.made >= 2) await rm(this.folder(this.made - 2), { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** A COMMIT waits for nobody. */
@@ -105,7 +111,12 @@ export class Pair {
 
   /** After the primary was stopped. */
   async clean(): Promise<void> {
+    process.off('exit', this.removeHome);
     await rm(this.home, { recursive: true, force: true });
+  }
+
+  private folder(n: number): string {
+    return join(this.home, `server-${n}`);
   }
 
   private async synchronize(): Promise<void> {

@@ -57,12 +57,15 @@ export class Postgres {
     const children = childrenOf(this.server.pid);
     if (victim === 'backend') {
       const serving = children.filter((pid) => /^postgres: .*\[local\]/.test(commandOf(pid)));
-      if (serving.length > 0) endNow(pick(serving));
-      return;
+      // Between two connections there is none: then all of it is killed.
+      if (serving.length > 0) {
+        endNow(pick(serving));
+        return;
+      }
     }
     this.running = false;
     endNow(this.server.pid);
-    if (victim === 'group') for (const pid of children) endNow(pid);
+    if (victim !== 'postmaster') for (const pid of children) endNow(pid);
   }
 
   /** Resolves when it serves again, whoever started it. */

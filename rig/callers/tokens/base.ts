@@ -1,0 +1,29 @@
+/** What every token of the corpus is made of. */
+import { jws, type SigningKey } from '../../../packages/exchange/src/auth/testIssuer.ts';
+
+export type Tokens = Record<string, string>;
+export type Claims = Record<string, unknown>;
+
+export interface Issuer {
+  key: SigningKey;
+  issuer: string;
+  audience: string;
+  subject: string;
+}
+
+export interface Base {
+  key: SigningKey;
+  /** Somebody else's, under our kid. */
+  mallory: SigningKey;
+  /** Good ones. */
+  claims: Claims;
+  now: number;
+}
+
+/** The order of the curve P-256. */
+export const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+
+/** A good token, but for these claims. */
+export function but({ key, claims }: Base, changes: object): string {
+  return jws(key, { ...claims, ...changes });
+}

@@ -1,0 +1,83 @@
+/** Tokens that are good, and tokens that are bad in one way each. */
+import { jws, makeKey } from '../../../packages/exchange/src/auth/testIssuer.ts';
+import { type Base, but, type Issuer, N, type Tokens } from './base.ts';
+import { badClaims, badHeaders, badTimes } from './contents.ts';
+import { badForms, badSchemes } from './forms.ts';
+import { badAlgorithms, badKeys } from './signatures.ts';
+
+export interface CorpusEntry {
+  title: string;
+  /** The whole Authorization header. */
+  authorization: string;
+  good: boolean;
+}
+
+/** Made afresh for each use: what is a minute old now is not later. `canary` stands in claims nobody reads. */
+export function tokenCorpus({ key, issuer, audience, subject }: Issuer, canary = 'canary'): CorpusEntry[] {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: issuer,
+    aud: audience,
+    sub: subject,
+    mex_principal: subject,
+    iat: now,
+    exp: now + 600,
+    canary,
+  };
+  const base: Base = { key, mallory: makeKey(key.kid), claims, now };
+  const plain = jws(key, claims);
+  const bad = [badAlgorithms, badKeys, badHeaders, badClaims, badTimes, badForms].map((make) => make(base));
+  return [
+    ...entries(bearer(goodTokens(base)), true),
+    { title: 'bearer in lower case', authorization: `bearer ${plain}`, good: true },
+    ...bad.flatMap((tokens) => entries(bearer(tokens), false)),
+    ...entries(badSchemes(plain), false),
+  ];
+}
+
+function bearer(tokens: Tokens): Record<string, string> {
+  return Object.fromEntries(Object.entries(tokens).map(([title, token]) => [title, `Bearer ${token}`]));
+}
+
+function entries(headers: Record<string, string>, good: boolean): CorpusEntry[] {
+  return Object.entries(headers).map(([title, authorization]) => ({ title, authorization, good }));
+}
+
+function goodTokens(base: Base): Tokens {
+  const { key, claims, now, mallory } = base;
+  return {
+    'as it should be': jws(key, claims),
+    'no kid, where one key fits': jws(key, claims, { kid: undefined }),
+    'no typ': jws(key, claims, { typ: undefined }),
+    'typ in lower case': jws(key, claims, { typ: 'jwt' }),
+    'typ as a media type': jws(key, claims, { typ: 'application/jwt' }),
+    'aud as an array of ours': but(base, { aud: [claims.aud] }),
+    'azp is us': but(base, { azp: claims.aud }),
+    'azp is its subject': but(base, { azp: claims.sub }),
+    'expired 50 s ago': but(base, { iat: now - 600, exp: now - 50 }),
+    'valid from 50 s ahead': but(base, { nbf: now + 50 }),
+    'issued 50 s ahead': but(base, { iat: now + 50 }),
+    'nearly a day old': but(base, { iat: now - 86_000 }),
+    'exp in a hundred years': but(base, { exp: now + 100 * 31_557_600 }),
+    'times with fractions': but(base, { iat: now - 0.5, exp: now + 600.5 }),
+    'keys in the header, which are not looked at': jws(key, claims, {
+      jku: 'http://127.0.0.1:1/jwks',
+      x5u: 'http://127.0.0.1:1/x5u',
+      x5c: ['AA=='],
+      x5t: 'AA',
+      jwk: mallory.publicJwk,
+    }),
+    'claims that nobody knows': but(base, { scope: 'operator', groups: ['operator'], nonce: 'n', cnf: {} }),
+    'unicode in a claim': but(base, { name: 'Zoë 🦊 \u202e' }),
+    // Anyone can turn s into n − s; the signer said the same all along.
+    'the other s of the same signature': otherS(jws(key, claims)),
+  };
+}
+
+function otherS(token: string): string {
+  const [header, payload, signature] = token.split('.');
+  const bytes = Buffer.from(signature!, 'base64url');
+  const s = N - BigInt(`0x${bytes.subarray(32).toString('hex')}`);
+  bytes.write(s.toString(16).padStart(64, '0'), 32, 'hex');
+  return `${header}.${payload}.${bytes.toString('base64url')}`;
+}

@@ -1,0 +1,33 @@
+/** The frame of H5 and H6: traffic, one crash after the other, and after each the measurements left are read again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atScale, type Context, type Scale } from './harness.ts';
+import { Traffic } from './traffic.ts';
+import type { World } from './world.ts';
+
+export interface Crashes {
+  kills: Record<Scale, number>;
+  /** From the last recovery to the next kill. */
+  momentMs: () => number;
+  /** Kills, and resolves when what was killed serves again. Returns how many it killed. */
+  crash: (n: number) => Promise<number>;
+}
+
+/** However slow the machine is, it ends. */
+const SECONDS = { slice: 60, short: 900, long: 4 * 3600 };
+
+export async function underCrashes(context: Context, world: World, { kills, momentMs, crash }: Crashes) {
+  const wanted = atScale(context, kills);
+  const deadline = Date.now() + atScale(context, SECONDS) * 1000;
+  const traffic = new Traffic(world, context, { clients: 8, faults: true, pauseMs: 10 });
+  traffic.start();
+  const done = () => Date.now() > deadline || (context.planted !== undefined && world.violations.any);
+  let faults = 0;
+  while (faults < wanted && !done()) {
+    await sleep(momentMs());
+    faults += await crash(faults);
+    await traffic.settle();
+    context.progress(Math.min(faults, wanted), wanted);
+  }
+  await traffic.stop();
+  return { operations: traffic.operations, faults, unknown: traffic.unknown };
+}

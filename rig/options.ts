@@ -1,0 +1,64 @@
+/** What the command line says. */
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { PLANTED_BUGS, type PlantedBug } from '../packages/exchange/src/planted.ts';
+import type { Scale } from './harness.ts';
+import { HARNESSES } from './harnesses.ts';
+
+export interface Options {
+  scale: Scale;
+  seed: number;
+  only: string[] | undefined;
+  /** Which bugs to plant; undefined: run the exchange as it is. */
+  planted: readonly PlantedBug[] | undefined;
+  json: boolean;
+  /** Nothing is run: the rows kept of earlier runs are shown together. */
+  table: boolean;
+}
+
+const SCALES = ['slice', 'short', 'long'] as const;
+
+export function readOptions(args?: string[]): Options {
+  const { values, positionals } = parseArgs({
+    ...(args === undefined ? {} : { args }),
+    allowPositionals: true,
+    options: {
+      slice: { type: 'boolean' },
+      short: { type: 'boolean' },
+      long: { type: 'boolean' },
+      seed: { type: 'string' },
+      only: { type: 'string' },
+      planted: { type: 'boolean' },
+      json: { type: 'boolean' },
+      table: { type: 'boolean' },
+    },
+  });
+  const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error('--seed takes a whole number.');
+  return {
+    scale: SCALES.find((scale) => values[scale]) ?? 'short',
+    seed,
+    only: harnessesOf(values.only),
+    planted: bugsOf(values.planted ?? false, positionals),
+    json: values.json ?? false,
+    table: values.table ?? false,
+  };
+}
+
+function harnessesOf(list: string | undefined): string[] | undefined {
+  const only = list?.split(',').map((id) => id.trim().toUpperCase());
+  const absent = only?.filter((id) => !HARNESSES.some((harness) => harness.id === id)) ?? [];
+  if (absent.length === 0) return only;
+  throw new Error(`--only: there is no ${absent.join(', ')}, only ${HARNESSES.map((h) => h.id).join(', ')}.`);
+}
+
+function bugsOf(planted: boolean, names: string[]): readonly PlantedBug[] | undefined {
+  const unknown = names.filter((name) => !(PLANTED_BUGS as readonly string[]).includes(name));
+  if (unknown.length > 0 || (names.length > 0 && !planted)) {
+    throw new Error(
+      `${names.join(' ')}: after --planted comes nothing or one of ${PLANTED_BUGS.join(', ')}.`,
+    );
+  }
+  if (!planted) return undefined;
+  return names.length > 0 ? (names as PlantedBug[]) : PLANTED_BUGS;
+}

@@ -1,0 +1,60 @@
+/**
+ * The rows of a run, written to `rig/out/<scale>.json` as they come, so that whoever stops a long run keeps what it had.
+ * A whole run begins anew; `--only` adds to what is there, and replaces the row of the same harness.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Outcome, Scale } from './harness.ts';
+import { addTallies, type Total } from './tally.ts';
+
+export interface Row extends Outcome {
+  /** `H2`, or `H2 no-parent-lock`. */
+  name: string;
+  title: string;
+  seed: number;
+  seconds: number;
+  endedAt: string;
+  /** With a bug planted: what it was found by. */
+  found?: string | undefined;
+}
+
+export class Results {
+  rows: Row[] = [];
+  private readonly file: string;
+  private readonly scale: Scale;
+
+  constructor(folder: string, scale: Scale, planted: boolean) {
+    mkdirSync(folder, { recursive: true });
+    this.scale = scale;
+    this.file = join(folder, `${scale}${planted ? '-planted' : ''}.json`);
+  }
+
+  /** What earlier runs left, in the order of these names. */
+  load(): this {
+    try {
+      this.rows = JSON.parse(readFileSync(this.file, 'utf8')).rows;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    return this;
+  }
+
+  add(row: Row): void {
+    this.rows = [...this.rows.filter(({ name }) => name !== row.name), row];
+    this.rows.sort((a, b) => numberOf(a) - numberOf(b));
+    writeFileSync(this.file, toText({ scale: this.scale, rows: this.rows }));
+  }
+}
+
+function numberOf({ name }: Row): number {
+  return Number.parseInt(name.slice(1), 10);
+}
+
+export function totalOf(rows: readonly Row[]): Total {
+  const operations = rows.reduce((sum, row) => sum + row.operations, 0);
+  return { operations, ...addTallies(rows.map(({ tally }) => tally)) };
+}
+
+export function toText(value: unknown): string {
+  return `${JSON.stringify(value, (_key, v) => (typeof v === 'bigint' ? `${v}` : v), 1)}\n`;
+}
