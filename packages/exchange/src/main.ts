@@ -16,6 +16,7 @@ import { Metrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
 import { startJobs } from './jobs.ts';
+import { createLog } from './log.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
 import { announcePlantedBug } from './planted.ts';
@@ -40,10 +41,7 @@ export interface Running {
 /** In-flight requests have this long; then their connections are closed. */
 const DRAIN_MS = 8_000;
 
-export async function start(
-  config: Config,
-  log: Logger = pino({ level: config.logLevel }),
-): Promise<Running> {
+export async function start(config: Config, log: Logger = createLog(config.logLevel)): Promise<Running> {
   const undo: (() => Promise<unknown>)[] = [];
   const stopAll = async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -139,6 +137,7 @@ async function startAll(
   }
   tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');
+  log.flush();
   return { url, development, stop: stopAll };
 }
 

@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type Config, loadConfig, type Running, start } from '@measurement-exchange/exchange';
+import { type Config, createLog, loadConfig, type Running, start } from '@measurement-exchange/exchange';
 import { Command } from 'commander';
-import { pino } from 'pino';
 import { paint, print } from '../output.ts';
 
 export function serveCommand(): Command {
@@ -17,7 +16,7 @@ export function serveCommand(): Command {
         ...(options.port === undefined ? {} : { port: options.port }),
       });
       const quiet = config.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
-      const running = await start(config, pino({ level: quiet ? 'warn' : config.logLevel }));
+      const running = await start(config, createLog(quiet ? 'warn' : config.logLevel));
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();
       await untilStopped(running);

@@ -62,6 +62,9 @@ function turnOfItsOwn(): Promise<void> {
   return lastTurn;
 }
 
+/** Above this Node writes bytes a fifth faster than text, below it is the other way round. */
+const LARGE_ANSWER = 64 * 1024;
+
 /** What is known of a request so far; the log line and the metrics read it. */
 export interface Progress {
   match?: Match;
@@ -142,12 +145,12 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     };
   }
 
-  function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
     return inTime(request.progress.leftMs!, serveInTurn(request, reply));
   }
 
   /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its answer is ready. */
-  async function serveInTurn(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  async function serveInTurn(request: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
     const { name } = request.progress.principal!;
     const turn = admission.enter(name, () => request.raw.socket.destroyed);
     if (turn !== undefined) await turn;
@@ -159,7 +162,7 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     }
   }
 
-  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
     const { match, call } = request.progress;
     const { route, params } = match!;
     const query = request.originalUrl.split('?').slice(1).join('?');
@@ -174,7 +177,8 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
       for (const finding of call!.findings) metrics.finding(finding.code);
     }
     reply.header('content-type', JSON_TYPE);
-    return toJson(route.response, result as never);
+    const text = toJson(route.response, result as never);
+    return text.length > LARGE_ANSWER ? Buffer.from(text) : text;
   }
 
   app.route({
