@@ -84,7 +84,7 @@ export async function http(bench: Bench): Promise<Section> {
 /** Until V8 has compiled what is hot: a fresh process takes twice the processor time for its first requests. */
 async function warmUp(stage: Stage, operation: MeasuredOperation, script: Script, names: string[]) {
   const { quick } = stage.bench;
-  for (const name of TARGETS) {
+  for (const name of ['exchange', 'bare'] as const) {
     const until = performance.now() + (quick ? 200 : 12_000);
     for (let answers = 0; answers < 10_000 && performance.now() < until; ) {
       progress(`http: ${operation.name}, warming up: ${name}, ${answers} answers`);

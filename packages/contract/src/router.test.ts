@@ -34,10 +34,12 @@ describe('matchRoute', () => {
       `${M}/b:`,
       `${M}:cancel`,
       `${M}/b:cancel/`,
+      `${M}/b:undefined`,
     ]) {
       expect(outcome('POST', path)).toBe('ROUTE_NOT_FOUND');
     }
     expect(outcome('POST', `${M}/b:c:cancel`)).toBe('MALFORMED_NAME');
+    expect(outcome('POST', `${M}/:cancel`)).toBe('MALFORMED_NAME');
   });
 
   it('never takes an encoded character for structure', () => {
@@ -76,7 +78,14 @@ describe('matchRoute', () => {
       expect((error as ExchangeError).metadata.allow).toBe('POST, GET');
       expect((error as ExchangeError).httpStatus).toBe(405);
     }
-    for (const path of [API_PREFIX, `${API_PREFIX}/`, `${API_PREFIX}//`, `${M}/b/c/d`, '/v2alphax/whoami']) {
+    for (const path of [
+      API_PREFIX,
+      `${API_PREFIX}/`,
+      `${API_PREFIX}//`,
+      `${M}/b/c/d`,
+      '/v2alphax/whoami',
+      '/v2alphb/whoami',
+    ]) {
       expect(outcome('GET', path)).toBe('ROUTE_NOT_FOUND');
     }
   });

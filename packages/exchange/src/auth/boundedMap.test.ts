@@ -26,4 +26,5 @@ it('drops a key only while it holds that value', () => {
   expect(map.get('a', 0)).toBe('new');
   map.drop('a', 'new');
   expect(map.get('a', 0)).toBeUndefined();
+  map.drop('a', 'new');
 });

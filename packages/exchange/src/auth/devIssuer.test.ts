@@ -33,7 +33,13 @@ it('mints tokens that the common verification accepts, by its keys at their real
     claimedPrincipal: 'dataProviders/streamly',
   });
   expect(verified.expiresAt * 1000 - Date.now()).toBeGreaterThan(12 * 3600_000 - 5000);
-  expect(issuer.discovery).toMatchObject({ issuer: issuer.issuer, jwks_uri: `${issuer.issuer}/jwks` });
+  expect(issuer.discovery).toEqual({
+    issuer: issuer.issuer,
+    jwks_uri: `${issuer.issuer}/jwks`,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+  });
   expect(issuer.issuerConfig.audience).toBe(DEV_AUDIENCE);
 });
 

@@ -74,6 +74,19 @@ describe('rotation', () => {
     expect(await outcome(token)).toBe('KEYS_UNAVAILABLE');
   });
 
+  it('asks for keys again when half of their time is over, not earlier', async () => {
+    await outcome(fresh(oldKey));
+    for (const [wait, fetches] of [
+      [5 * MINUTE - 1, 1],
+      [1, 2],
+    ] as const) {
+      now += wait;
+      expect(await outcome(fresh(oldKey))).toBe('accepted');
+      await settle();
+      expect(provider.fetches).toBe(fetches);
+    }
+  });
+
   it('learns of a withdrawal half way, behind the callers', async () => {
     expect(await outcome(fresh(oldKey))).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
@@ -170,6 +183,36 @@ describe('an outage', () => {
     down();
     expect(await outcome(fresh(oldKey, {}, -120))).toBe('TOKEN_INVALID');
     expect(provider.fetches).toBe(0);
+  });
+});
+
+describe('a fetch of keys', () => {
+  it('follows no redirect, asks for JSON, has a time limit, and lets go of a body it does not read', async () => {
+    const asked: [unknown, RequestInit | undefined][] = [];
+    let cancelled = 0;
+    const body = () => new ReadableStream({ cancel: () => void cancelled++ });
+    verifier = createTokenVerifier({
+      issuers: [{ issuer: provider.url, audience: 'mex', jwksUri: provider.jwksUri }],
+      clock: () => now,
+      fetch: async (url, init) => {
+        asked.push([url, init]);
+        return new Response(body(), { status: 201 });
+      },
+    });
+    const error = await verifier.verify(fresh(oldKey)).catch((e) => e);
+    expect(asked).toMatchObject([
+      [
+        provider.jwksUri,
+        { redirect: 'error', headers: { accept: 'application/json, application/jwk-set+json' } },
+      ],
+    ]);
+    expect(asked[0]![1]!.signal).toBeInstanceOf(AbortSignal);
+    expect(cancelled).toBe(1);
+    expect(error).toMatchObject({
+      reason: 'KEYS_UNAVAILABLE',
+      retryAfterSeconds: 1,
+      cause: { message: `${provider.jwksUri} answered 201` },
+    });
   });
 });
 

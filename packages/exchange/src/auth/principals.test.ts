@@ -61,6 +61,11 @@ describe('a principal', () => {
     expect(await setUp({ alice: acme }).outcome(bob)).toBe('PRINCIPAL_UNKNOWN');
   });
 
+  it('is unknown when its binding names nobody who could call', async () => {
+    const { outcome } = setUp({ alice: { name: 'principals/p', state: 'ACTIVE' } });
+    expect(await outcome(alice)).toBe('PRINCIPAL_UNKNOWN');
+  });
+
   it('is unknown when the claimed party does not exist, even if the subject is bound', async () => {
     expect(await setUp({ alice: acme }).outcome(claiming('dataProviders/nobody'))).toBe('PRINCIPAL_UNKNOWN');
   });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readOrMakePrivateJson, writePrivateFile } from './privateFile.ts';
+import { readIfExists, readOrMakePrivateJson, writePrivateFile } from './privateFile.ts';
 
 let directory: string;
 let path: string;
@@ -32,4 +32,25 @@ it('leaves nothing behind when it fails', async () => {
   await mkdir(path);
   await expect(writePrivateFile(path, 'text')).rejects.toThrow('EISDIR');
   expect(await readdir(directory)).toEqual(['secret.json']);
+});
+
+it('reads the text of a file, nothing where there is none, and does not hide other trouble', async () => {
+  expect(await readIfExists(path)).toBeUndefined();
+  await writePrivateFile(path, 'ü');
+  expect(await readIfExists(path)).toBe('ü');
+  await expect(readIfExists(directory)).rejects.toThrow('EISDIR');
+});
+
+it('makes the folders above it for the owner alone', async () => {
+  const deep = join(directory, 'a', 'secret.json');
+  await writePrivateFile(deep, 'text');
+  expect((await stat(join(directory, 'a'))).mode & 0o777).toBe(0o700);
+});
+
+it('says what is wrong with a damaged file, and keeps the cause', async () => {
+  await writePrivateFile(path, '{');
+  await expect(readOrMakePrivateJson(path, () => expect.fail())).rejects.toMatchObject({
+    message: `${path} is damaged: remove it, and a new one is made.`,
+    cause: expect.any(SyntaxError),
+  });
 });

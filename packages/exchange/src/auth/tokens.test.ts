@@ -91,6 +91,31 @@ describe('a good token', () => {
     expect(verified.expiresAt).toBe(NOW - 10 + 86_400);
   });
 
+  it('may be 8 KiB long, and no longer', async () => {
+    // Three bytes become four characters: with some in the header, every length can be had.
+    const padded = (length: number) => {
+      const make = (n: number, m: number) => jws(ec, claims({ p: 'p'.repeat(m) }), { p: 'p'.repeat(n) });
+      for (const [n, m] of [0, 1, 2].flatMap((n) => [5_900, 5_901, 5_902].map((m) => [n, m] as const))) {
+        const missing = length - make(n, m).length;
+        if (missing % 4 === 0) return make(n, m + (missing / 4) * 3);
+      }
+      return '';
+    };
+    expect([padded(8192).length, padded(8193).length]).toEqual([8192, 8193]);
+    expect(await verifier.verify(padded(8192))).toMatchObject({ issuer: provider.url });
+    await expect(verifier.verify(padded(8193))).rejects.toMatchObject({ cause: 'longer than 8 KiB' });
+  });
+
+  it('of an issuer with its own algorithms and no claim for it has those, and claims no principal', async () => {
+    const { url: issuer, jwksUri, close } = await startTestIssuer(ed);
+    const plain = { issuer, audience: AUDIENCE, jwksUri, algorithms: ['Ed25519'] };
+    const strict = createTokenVerifier({ issuers: [plain], clock: () => NOW * 1000 });
+    const said = claims({ iss: issuer, party: 'operator', undefined: 'operator' });
+    expect(await strict.verify(jws(ed, said, { alg: 'Ed25519' }))).not.toHaveProperty('claimedPrincipal');
+    await expect(strict.verify(jws(ed, said))).rejects.toMatchObject({ cause: 'alg is not allowed' });
+    await close();
+  });
+
   it('claims no principal with anything but a string', async () => {
     expect(await verifier.verify(jws(ec, claims({ party: ['operator'] })))).not.toHaveProperty(
       'claimedPrincipal',
@@ -183,6 +208,10 @@ describe('a bad token', () => {
     ],
     ['whose claims are not JSON', () => jws(ec, '{"iss":')],
     ['whose claims are an array', () => jws(ec, '[]')],
+    ['whose claims are null', () => jws(ec, 'null')],
+    ['whose claims are text', () => jws(ec, '"text"')],
+    ['whose claims begin with a byte order mark', () => jws(ec, `\ufeff${JSON.stringify(claims())}`)],
+    ['whose header is not JSON', () => `${encode('{')}.${jws(ec, claims()).split('.').slice(1).join('.')}`],
     [
       'whose claims are not UTF-8',
       () => jws(ec, Buffer.from(JSON.stringify(claims({ note: 'é' })), 'latin1')),

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { expiresIn, releaseHold, requireNoneRevoked, revoke } from './certificate.ts';
+import {
+  expiresIn,
+  releaseHold,
+  requireNoneRevoked,
+  requireUsable,
+  revocationMessage,
+  revoke,
+} from './certificate.ts';
 
 const certificate = {
   party: 'dataProviders/tv',
@@ -10,7 +17,49 @@ const certificate = {
   version: 1,
 };
 const held = { ...certificate, revocationState: 'HOLD' as const, version: 2 };
+const NAME = 'dataProviders/tv/certificates/c1';
 const revoked = { ...certificate, revocationState: 'REVOKED' as const, version: 2 };
+
+describe('a certificate that a request names', () => {
+  const invalid = (message: string) =>
+    expect.objectContaining({
+      reason: 'CERTIFICATE_IS_INVALID',
+      message: `certificate names ${NAME}, which ${message}.`,
+      metadata: { field: 'certificate', certificate: NAME },
+    });
+  const use = (change: object, now = '2026-02-01T00:00:00.000000Z') =>
+    requireUsable({ ...certificate, ...change }, 'certificate', now);
+
+  it('is usable from its first moment to its last', () => {
+    for (const now of [certificate.notBefore, certificate.notAfter]) {
+      expect(use({}, now)).toEqual(certificate);
+    }
+    expect(() => use({}, '2025-12-31T23:59:59.999999Z')).toThrow(invalid('is not valid yet'));
+    expect(() => use({}, '2026-03-01T00:00:00.000001Z')).toThrow(invalid('has expired'));
+  });
+
+  it('is not usable when it is revoked or on hold, whatever the time', () => {
+    expect(() => use({ revocationState: 'REVOKED' })).toThrow(invalid('is revoked'));
+    expect(() => use({ revocationState: 'HOLD' }, '2030-01-01T00:00:00.000000Z')).toThrow(
+      invalid('is on hold'),
+    );
+  });
+
+  it('that does not exist is a failed precondition: the path was right', () => {
+    expect(() => requireUsable(undefined, 'certificate', certificate.notBefore)).toThrow(
+      expect.objectContaining({
+        reason: 'CERTIFICATE_NOT_FOUND',
+        code: 'FAILED_PRECONDITION',
+        metadata: { field: 'certificate' },
+      }),
+    );
+  });
+
+  it('is named in the failure of the measurements that rested on it', () => {
+    expect(revocationMessage(NAME, 'HOLD')).toBe(`${NAME} was put on hold.`);
+    expect(revocationMessage(NAME, 'REVOKED')).toBe(`${NAME} was revoked.`);
+  });
+});
 
 describe('the revocation state of a certificate', () => {
   it('goes to HOLD and to REVOKED, and counts versions', () => {
@@ -30,19 +79,27 @@ describe('the revocation state of a certificate', () => {
       'dataProviders/tv/certificates/c1 is revoked, which is final.',
     );
     expect(() => releaseHold(revoked, false)).toThrow('is revoked, which is final.');
-    expect(() => releaseHold(certificate, false)).toThrow('is not on hold.');
+    expect(() => releaseHold(certificate, false)).toThrow(`${NAME} is not on hold.`);
+    const illegal = (metadata: object) =>
+      expect.objectContaining({ reason: 'CERTIFICATE_REVOCATION_STATE_ILLEGAL', metadata });
+    expect(() => revoke(revoked, 'HOLD')).toThrow(illegal({ certificate: NAME, revocationState: 'REVOKED' }));
+    expect(() => releaseHold(certificate, false)).toThrow(illegal({ certificate: NAME }));
   });
 
   it('stays as long as measurements of before are still to be failed', () => {
     expect(() => releaseHold(held, true)).toThrow(
-      expect.objectContaining({ code: 'UNAVAILABLE', retryAfterSeconds: 1 }),
+      expect.objectContaining({ code: 'UNAVAILABLE', retryAfterSeconds: 1, metadata: { certificate: NAME } }),
     );
   });
 
   it('keeps a measurement from taking results', () => {
     requireNoneRevoked([]);
     expect(() => requireNoneRevoked([held])).toThrow(
-      'rests on dataProviders/tv/certificates/c1, which is on hold.',
+      expect.objectContaining({
+        reason: 'CERTIFICATE_IS_INVALID',
+        message: `The measurement rests on ${NAME}, which is on hold.`,
+        metadata: { certificate: NAME },
+      }),
     );
   });
 });

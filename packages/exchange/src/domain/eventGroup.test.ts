@@ -15,6 +15,7 @@ import {
 const PROVIDER = 'dataProviders/p';
 const CONSUMER = 'measurementConsumers/c';
 const NOW = '2026-01-01T00:00:00.000000Z';
+const LATER = '2026-01-01T00:00:01.000000Z';
 const bytes = Uint8Array.of(1);
 const key = { '@type': 'type.googleapis.com/wfa.measurement.api.v2alpha.EncryptionPublicKey', data: bytes };
 const opaque = { ciphertext: bytes, typeUrl: 'x' };
@@ -52,6 +53,12 @@ describe('an input', () => {
       { encryptedMetadata: { typeUrl: 'x' }, measurementConsumerPublicKey: key },
       ['encryptedMetadata.ciphertext'],
     ],
+    [
+      'a ciphertext only',
+      { encryptedMetadata: { ciphertext: bytes }, measurementConsumerPublicKey: key },
+      ['encryptedMetadata.typeUrl'],
+    ],
+    ['an interval', { dataAvailabilityInterval: { startTime: NOW, endTime: LATER } }, []],
     ['an open interval', { dataAvailabilityInterval: { startTime: NOW } }, []],
     [
       'an empty interval',
@@ -75,6 +82,7 @@ describe('an input', () => {
       { code: 'TYPE_URL_UNKNOWN', field: 'requests[0].eventGroup.measurementConsumerPublicKey.@type' },
     ]);
     expect(inspectEventGroup(input({ measurementConsumerPublicKey: key }), '')).toEqual([]);
+    expect(inspectEventGroup(input(), '')).toEqual([]);
   });
 });
 
@@ -87,6 +95,27 @@ describe('an event group', () => {
     encryptedMetadata: opaque,
     measurementConsumerPublicKey: key,
   };
+
+  test('holds what its input says, and is active', () => {
+    const metadata = { descriptor: 'd', typeUrl: 't', value: bytes, size: 1 };
+    const ids = { id: 'e', provider: PROVIDER, consumer: CONSUMER };
+    expect(create(ids, contentOf(input(full), metadata), NOW)).toEqual({
+      ...ids,
+      referenceId: 'r',
+      mediaTypes: ['VIDEO'],
+      availability: { startTime: NOW },
+      brandName: 'b',
+      campaignName: 'c',
+      encrypted: opaque,
+      readable: metadata,
+      publicKey: key,
+      state: 'ACTIVE',
+      version: 1,
+      createTime: NOW,
+      updateTime: NOW,
+    });
+    expect(group()).toMatchObject({ mediaTypes: [], brandName: undefined, encrypted: undefined });
+  });
 
   test('is replaced whole, by a later version', () => {
     const before = group(full);
@@ -113,8 +142,18 @@ describe('an event group', () => {
   });
 
   test('stays with its measurement consumer', () => {
-    expect(() => requireSameConsumer(group(), `${CONSUMER}2`, '')).toThrow(
-      expect.objectContaining({ reason: 'EVENT_GROUP_INVALID_ARGS', code: 'INVALID_ARGUMENT' }),
+    const metadata = {
+      originalMeasurementConsumer: CONSUMER,
+      providedMeasurementConsumer: `${CONSUMER}2`,
+    };
+    const field = 'requests[1].eventGroup.measurementConsumer';
+    expect(() => requireSameConsumer(group(), `${CONSUMER}2`, 'requests[1].eventGroup.')).toThrow(
+      expect.objectContaining({
+        reason: 'EVENT_GROUP_INVALID_ARGS',
+        code: 'INVALID_ARGUMENT',
+        metadata,
+        violations: [{ field, description: `must stay ${CONSUMER}` }],
+      }),
     );
     requireSameConsumer(group(), CONSUMER, '');
   });

@@ -3,7 +3,7 @@ import { createRoot, issueLeaf, type Root } from '@measurement-exchange/sdk/iden
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { BadCertificate, describeCertificate } from './x509.ts';
+import { BadCertificate, describeCertificate, readCertificate } from './x509.ts';
 
 const NOW = Date.UTC(2027, 0, 15, 12, 30, 45, 678);
 let root: Root;
@@ -48,8 +48,57 @@ describe('a certificate', () => {
     expect(() => describeCertificate(bare)).toThrow('has no subject key identifier');
     const long = await make(new x509.SubjectKeyIdentifierExtension('00'.repeat(65)));
     expect(() => describeCertificate(long)).toThrow('1 to 64 bytes');
+    const longest = await make(new x509.SubjectKeyIdentifierExtension('00'.repeat(64)));
+    expect(describeCertificate(longest).subjectKeyIdentifier).toHaveLength(64);
     const empty = await make(new x509.SubjectKeyIdentifierExtension(''));
     expect(() => describeCertificate(empty)).toThrow('1 to 64 bytes');
+  });
+});
+
+describe('the certificate of a request', () => {
+  const refusal = (field: string, description: string) =>
+    expect.objectContaining({ reason: 'INVALID_FIELD_VALUE', violations: [{ field, description }] });
+  const pem = () => new x509.X509Certificate(Uint8Array.from(leaf)).toString('pem');
+
+  it('may come in either form, and is the same', () => {
+    const read = readCertificate({ x509Der: leaf });
+    expect(read).toEqual({ x509Der: leaf, ...describeCertificate(leaf) });
+    for (const text of [pem(), `\r\n ${pem()}\n\n`, pem().replaceAll('\n', '\r\n')]) {
+      const { x509Der, ...described } = readCertificate({ x509Pem: text });
+      expect([Buffer.from(x509Der), described]).toEqual([Buffer.from(leaf), describeCertificate(leaf)]);
+    }
+  });
+
+  it('comes in one form, not in none or both', () => {
+    const refused = refusal('x509Der', 'must be given, or x509Pem in its place, but not both');
+    expect(() => readCertificate({})).toThrow(refused);
+    expect(() => readCertificate({ x509Der: leaf, x509Pem: pem() })).toThrow(refused);
+  });
+
+  it.each<[string, () => string]>([
+    ['empty', () => ''],
+    ['two certificates', () => pem() + pem()],
+    ['with a key behind it', () => `${pem()}-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----`],
+    ['with text before it', () => `leaf ${pem()}`],
+    ['of something else', () => pem().replaceAll('CERTIFICATE', 'PUBLIC KEY')],
+    ['with characters of no base64', () => pem().replace('M', '*')],
+    ['with padding in the middle', () => pem().replace('M', 'M=')],
+  ])('is refused as PEM %s', (_title, text) => {
+    const refused = refusal('x509Pem', 'must be the PEM of exactly one certificate');
+    expect(() => readCertificate({ x509Pem: text() })).toThrow(refused);
+  });
+
+  it('is refused under the name of the field that held it', () => {
+    const wrong = 'is not an X.509 certificate in DER';
+    expect(() => readCertificate({ x509Der: Uint8Array.of(1) })).toThrow(refusal('x509Der', wrong));
+    const x509Pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+    expect(() => readCertificate({ x509Pem })).toThrow(refusal('x509Pem', wrong));
+  });
+
+  it('is at most 15,000 bytes long', () => {
+    const bytes = (length: number) => () => readCertificate({ x509Der: new Uint8Array(length) });
+    expect(bytes(15_000)).toThrow(refusal('x509Der', 'is not an X.509 certificate in DER'));
+    expect(bytes(15_001)).toThrow(refusal('x509Der', 'is longer than 15000 bytes'));
   });
 });
 

@@ -15,15 +15,21 @@ import {
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
-/** What a compiler makes of test/protos; 0.1 s each. */
+/** What a compiler makes of test/protos; 0.1 s each, so not before a test asks. */
 function compile(...flags: string[]): Buffer {
   const bin = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const buf = bin('../../../../../node_modules/.bin/buf');
   return execFileSync(buf, ['build', bin('../../../test/protos'), '--as-file-descriptor-set', ...flags]);
 }
 
-const complete = Uint8Array.from(compile('-o', '-#format=binpb'));
-const withoutImports = Uint8Array.from(compile('--exclude-imports', '-o', '-#format=binpb'));
+const made = new Map<string, Uint8Array>();
+function binary(...flags: string[]): Uint8Array {
+  const known = made.get(flags.join()) ?? Uint8Array.from(compile(...flags, '-o', '-#format=binpb'));
+  made.set(flags.join(), known);
+  return known;
+}
+const complete = () => binary();
+const withoutImports = () => binary('--exclude-imports');
 
 function accepted(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSet {
   const result = readDescriptorSet(input);
@@ -49,22 +55,22 @@ describe('a set that a compiler made', () => {
       'ads.legacy.Spot',
       'ads.modern.Event',
     ];
-    expect(accepted({ bytes: complete })).toEqual({
-      bytes: complete,
+    expect(accepted({ bytes: complete() })).toEqual({
+      bytes: complete(),
       files: 9,
       messageTypes,
       messagesWithoutPackage: [],
     });
-    expect(accepted({ bytes: withoutImports })).toMatchObject({ files: 6, messageTypes });
+    expect(accepted({ bytes: withoutImports() })).toMatchObject({ files: 6, messageTypes });
   });
 
   test('keeps exactly the bytes that were given', () => {
-    expect(accepted({ bytes: complete }).bytes).toBe(complete);
+    expect(accepted({ bytes: complete() }).bytes).toBe(complete());
   });
 
   test('prints the JSON that the compiler prints, custom options included', () => {
     const expected = JSON.parse(compile('--exclude-imports', '-o', '-#format=json').toString('utf8'));
-    expect(descriptorSetToJson(withoutImports)).toEqual(expected);
+    expect(descriptorSetToJson(withoutImports())).toEqual(expected);
     const campaign = expected.file.find((file: { name: string }) => file.name === 'ads/campaign.proto');
     expect(campaign.options['[ads.owner]']).toEqual({
       teamName: 'reach',
@@ -82,7 +88,8 @@ describe('a set that a compiler made', () => {
   test.each([
     ['with', complete],
     ['without', withoutImports],
-  ])('survives the way through JSON and back, %s well-known files', (_title, bytes) => {
+  ])('survives the way through JSON and back, %s well-known files', (_title, made) => {
+    const bytes = made();
     const json = descriptorSetToJson(bytes);
     const { bytes: again, ...rest } = accepted({ json });
     expect({ bytes, ...rest }).toEqual(accepted({ bytes }));
@@ -90,28 +97,28 @@ describe('a set that a compiler made', () => {
   });
 
   test('is read from JSON text whose 64-bit integers are exact', () => {
-    const text = JSON.stringify(descriptorSetToJson(withoutImports)).replace(
+    const text = JSON.stringify(descriptorSetToJson(withoutImports())).replace(
       '"9223372036854775807"',
       '9223372036854775807',
     );
     expect(descriptorSetToJson(accepted({ json: parseJson(text) }).bytes)).toEqual(
-      descriptorSetToJson(withoutImports),
+      descriptorSetToJson(withoutImports()),
     );
   });
 
   test('may come in any order of files', () => {
-    const { file } = descriptorSetToJson(complete) as { file: object[] };
+    const { file } = descriptorSetToJson(complete()) as { file: object[] };
     expect(accepted({ json: { file: file.toReversed() } }).files).toBe(9);
   });
 
   test('damaged anywhere, is accepted or refused, never more; and what is accepted prints', () => {
-    const position = fc.nat({ max: withoutImports.length - 1 });
+    const position = fc.nat({ max: withoutImports().length - 1 });
     fc.assert(
       fc.property(position, fc.nat({ max: 255 }), fc.nat({ max: 2 }), (at, byte, removed) => {
         const bytes = Uint8Array.from([
-          ...withoutImports.subarray(0, at),
+          ...withoutImports().subarray(0, at),
           byte,
-          ...withoutImports.subarray(at + removed),
+          ...withoutImports().subarray(at + removed),
         ]);
         const result = readDescriptorSet({ bytes });
         if ('violations' in result) expect(result.violations.length).toBeGreaterThan(0);
@@ -123,7 +130,7 @@ describe('a set that a compiler made', () => {
 
   test('cut within its last file, is refused', () => {
     for (let cut = 1; cut < 50; cut++) {
-      const bytes = withoutImports.subarray(0, -cut);
+      const bytes = withoutImports().subarray(0, -cut);
       expect(violations({ bytes })).toEqual([{ field: 'file[5]', description: 'is truncated' }]);
     }
   });
@@ -229,11 +236,12 @@ describe('limits', () => {
   test('10,000 messages are accepted, nested ones counted, 10,001 are not', () => {
     const file = (count: number) => ({
       name: 'a',
+      dependency: ['google/protobuf/any.proto'],
       messageType: [
         { name: 'M', nestedType: Array.from({ length: count - 1 }, (_, i) => ({ name: `N${i}` })) },
       ],
     });
-    expect(violationsOf(file(10_000))).toEqual([]);
+    expect(accepted({ json: { file: [file(10_000)] } }).messageTypes).toEqual(['M']);
     expect(violationsOf(file(10_001))).toEqual([' has more than 10000 messages']);
   });
 
@@ -242,7 +250,11 @@ describe('limits', () => {
       levels === 1 ? { name: 'M' } : { name: 'M', nestedType: [nested(levels - 1)] };
     const file = (levels: number) => ({ name: 'a', package: 'p', messageType: [nested(levels)] });
     expect(violationsOf(file(64))).toEqual([]);
-    expect(violationsOf(file(65))).toEqual([expect.stringMatching(/nests messages deeper than 64 levels$/)]);
+    for (const levels of [65, 70]) {
+      expect(violationsOf(file(levels))).toEqual([
+        expect.stringMatching(/nestedType\[0\] nests messages deeper than 64 levels$/),
+      ]);
+    }
     const bytes = accepted({ json: { file: [file(64)] } }).bytes;
     expect(violations({ bytes })).toEqual([]);
     expect(descriptorSetToJson(bytes)).toEqual({ file: [file(64)] });
@@ -276,14 +288,13 @@ describe('limits', () => {
       'file[0].messageType[0].name is longer than 512 characters',
     ]);
     const nestedType = [{ name: 'N'.repeat(300) }];
+    const just = [{ name: 'N'.repeat(211) }];
+    expect(violationsOf({ name: 'a', messageType: [{ name: 'M'.repeat(300), nestedType: just }] })).toEqual(
+      [],
+    );
     expect(violationsOf({ name: 'a', messageType: [{ name: 'M'.repeat(300), nestedType }] })).toEqual([
       'file[0].messageType[0].nestedType[0].name makes a full name longer than 512 characters',
     ]);
-  });
-
-  test('at most 20 violations are told', () => {
-    const field = Array.from({ length: 100 }, (_, i) => ({ name: `f${i}` }));
-    expect(violationsOf({ name: 'a', messageType: [{ name: 'M', field }] })).toHaveLength(20);
   });
 });
 

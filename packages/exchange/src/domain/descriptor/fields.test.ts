@@ -87,6 +87,21 @@ describe('fields', () => {
       'field[0].proto3Optional must be in a oneof of its own',
     ],
     [
+      'proto3 optional beside a oneof of another field',
+      message(
+        {
+          field: [
+            { ...INT, proto3Optional: true },
+            { ...INT, name: 'g', number: 2, oneofIndex: 0 },
+            { ...INT, name: 'h', number: 3, oneofIndex: 1 },
+          ],
+          oneofDecl: [{ name: 'o' }, { name: 'p' }],
+        },
+        proto3,
+      ),
+      'field[0].proto3Optional must be in a oneof of its own',
+    ],
+    [
       'required in proto3',
       field({ label: 'LABEL_REQUIRED' }, proto3),
       'field[0].label proto3 has no required fields',

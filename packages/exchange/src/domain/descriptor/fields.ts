@@ -61,5 +61,5 @@ export function mapEntryFault(proto: MessageProto, isNested: boolean): string | 
 
 /** `labels_by_id` has the entry `LabelsByIdEntry`. */
 export function mapEntryName(fieldName: string): string {
-  return `${fieldName.replaceAll(/(?:^|_+)([^_]?)/g, (_, first: string) => first.toUpperCase())}Entry`;
+  return `${fieldName.replaceAll(/(?:^_*|_+)([^_]?)/g, (_, first: string) => first.toUpperCase())}Entry`;
 }

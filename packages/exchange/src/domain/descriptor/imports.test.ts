@@ -20,6 +20,19 @@ describe('imports', () => {
     ).toEqual(['file[2].dependency[0] closes a cycle of imports']);
   });
 
+  test('a cycle is told when all imports are there', () => {
+    expect(violationsOf({ name: 'a', dependency: ['a', 'b'] })).toEqual([
+      'file[0].dependency[1] imports "b", which is neither in the set nor a well-known file',
+    ]);
+  });
+
+  test('what a well-known file imports has its names, too', () => {
+    const clash = { name: 'a', package: 'google.protobuf', messageType: [{ name: 'SourceContext' }] };
+    expect(violationsOf({ ...clash, dependency: ['google/protobuf/api.proto'] })).toEqual([
+      'file[0].messageType[0].name "SourceContext" is declared twice',
+    ]);
+  });
+
   test('a diamond is no cycle', () => {
     expect(
       violationsOf(

@@ -1,3 +1,4 @@
+import { maximumEdition } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { message, proto3, violationsOf } from '../../../test/descriptorSets.ts';
 
@@ -17,6 +18,7 @@ describe('enums', () => {
       enumOf({ value: [A] }, proto3),
       'value[0].number must be 0, as the first of every proto3 enum',
     ],
+    ['no values in proto3 either', enumOf({}, proto3), 'value is required'],
     [
       'a number taken twice',
       enumOf({ value: [A, B] }),
@@ -56,6 +58,7 @@ describe('extensions, services, syntax', () => {
       extended({ number: 200 }),
       'number 200 is not in an extension range of "a.M"',
     ],
+    ['what no field may be either', extended({ typeName: '.a.M' }), 'typeName a scalar type has none'],
     ['no extendee', extended({ extendee: null }), 'extendee is required'],
     [
       'an extendee nobody declares',
@@ -92,6 +95,10 @@ describe('extensions, services, syntax', () => {
     [{ syntax: 'editions', edition: 'EDITION_MAX' }, 'file[0].edition is not an edition this exchange knows'],
   ])('%o', (members, violation) => {
     expect(violationsOf({ name: 'a', ...members })).toEqual([violation]);
+  });
+
+  test('the newest edition that the runtime knows', () => {
+    expect(violationsOf({ name: 'a', syntax: 'editions', edition: maximumEdition })).toEqual([]);
   });
 
   test.each(['proto2', 'proto3', ''])('syntax %o', (syntax) => {

@@ -2,23 +2,30 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { completeSet, leanSet, serialize, typeUrl, without } from '../../../test/metadataSets.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readDescriptorSet } from '../descriptor/descriptorSet.ts';
 import { decodeMetadata, MAX_METADATA_BYTES, type Metadata, readMetadata } from './metadata.ts';
 import { compileSchema, type MetadataSchema } from './schema.ts';
 
-const schema = compileSchema(leanSet)!;
+/** Compiled when the first test runs. */
+let sets: typeof import('../../../test/metadataSets.ts');
+beforeAll(async () => {
+  sets = await import('../../../test/metadataSets.ts');
+});
+const typeUrl = (type: string) => `type.googleapis.com/${type}`;
+
+/** Compiled where it is used, so that each test fails for itself when that breaks. */
+const shows = (): MetadataSchema => compileSchema(sets.leanSet)!;
 
 /** `field description` of each violation, or nothing when the message is accepted. */
-function violationsOf(any: JsonValue, by: MetadataSchema = schema): string[] {
+function violationsOf(any: JsonValue, by: MetadataSchema = shows()): string[] {
   const read = readMetadata(by, any);
   return 'violations' in read ? read.violations.map((v) => `${v.field} ${v.description}`) : [];
 }
 const episode = (members: string) =>
   parseJson(`{"@type": "${typeUrl('shows.Episode')}"${members === '' ? '' : ','} ${members}}`);
-const accepted = (any: JsonValue): Metadata => {
-  const read = readMetadata(schema, any);
+const accepted = (any: JsonValue, by: MetadataSchema = shows()): Metadata => {
+  const read = readMetadata(by, any);
   if ('violations' in read) throw new Error(JSON.stringify(read.violations));
   return read;
 };
@@ -81,20 +88,19 @@ describe('numbers in JSON', () => {
 });
 
 describe('any message', () => {
-  const bytes = accepted(everything).value;
-  const tape = serialize('shows.archive.Tape', {
-    id: 'a',
-    size: '3',
-    others: ['REEL'],
-    box: { shelf: 's' },
-    '[shows.archive.scores]': ['1', '-1'],
-  });
-  const types = [
-    ['shows.Episode', bytes],
-    ['shows.archive.Tape', tape],
-  ] as const;
-
   test('that is accepted as damaged bytes prints to JSON that is accepted, and prints the same', () => {
+    const schema = shows();
+    const tape = sets.serialize('shows.archive.Tape', {
+      id: 'a',
+      size: '3',
+      others: ['REEL'],
+      box: { shelf: 's' },
+      '[shows.archive.scores]': ['1', '-1'],
+    });
+    const types = [
+      ['shows.Episode', accepted(everything).value],
+      ['shows.archive.Tape', tape],
+    ] as const;
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(
@@ -113,7 +119,7 @@ describe('any message', () => {
           // The prefix of a type URL within an Any means nothing, and JSON does not keep it.
           const named = (json: unknown) =>
             JSON.stringify(json, (key, value) => (key === '@type' ? value.split('/').at(-1) : value));
-          return named(accepted(parseJson(text)).json) === named(read.json);
+          return named(accepted(parseJson(text), schema).json) === named(read.json);
         },
       ),
       { numRuns: 3_000 },
@@ -121,6 +127,7 @@ describe('any message', () => {
   });
 
   test('as JSON of whatever shape is accepted or refused, never an error of ours', () => {
+    const schema = shows();
     const leaf = fc.constantFrom(
       'null',
       '1',
@@ -156,7 +163,7 @@ describe('any message', () => {
         const any = episode(pairs.map(([name, text]) => `"${name}": ${text}`).join());
         const read = readMetadata(schema, any);
         if ('json' in read)
-          accepted(parseJson(JSON.stringify({ '@type': typeUrl('shows.Episode'), ...read.json })));
+          accepted(parseJson(JSON.stringify({ '@type': typeUrl('shows.Episode'), ...read.json })), schema);
         else expect(read.violations.length).toBeGreaterThan(0);
       }),
       { numRuns: 3_000 },
@@ -182,14 +189,14 @@ describe('hostile messages', () => {
 
   test('are bounded in bytes, in messages, and in what they print to', () => {
     const large = new Uint8Array(MAX_METADATA_BYTES + 1);
-    expect(decodeMetadata(schema, typeUrl('shows.Episode'), large)).toEqual({
+    expect(decodeMetadata(shows(), typeUrl('shows.Episode'), large)).toEqual({
       violations: [{ field: '', description: 'is larger than 1048576 bytes' }],
     });
     const empty = Uint8Array.from(Array.from({ length: 40_000 }, (_, i) => (i % 2 ? 0 : 0x12)));
-    const merged = decodeMetadata(schema, typeUrl('shows.Episode'), empty);
+    const merged = decodeMetadata(shows(), typeUrl('shows.Episode'), empty);
     expect(merged).toMatchObject({ violations: [{ description: 'has more than 10000 messages' }] });
     const packed = Buffer.concat([Uint8Array.from([0x1a, 0xa0, 0x8d, 0x06]), Buffer.alloc(100_000, 1)]);
-    expect(decodeMetadata(schema, typeUrl('shows.Episode'), packed)).toMatchObject({
+    expect(decodeMetadata(shows(), typeUrl('shows.Episode'), packed)).toMatchObject({
       violations: [{ description: 'takes more than 1048576 characters as JSON' }],
     });
   });
@@ -227,14 +234,14 @@ describe('hostile messages', () => {
 
 describe('a schema', () => {
   test('is the same with and without the google files it imports', () => {
-    const complete = compileSchema(completeSet)!;
+    const complete = compileSchema(sets.completeSet)!;
     const decoded = decodeMetadata(
       complete,
       typeUrl('shows.Episode'),
       accepted(everything).value,
     ) as Metadata;
     expect(decoded.json).toEqual(accepted(everything).json);
-    const partly = compileSchema(without(completeSet, (name) => name.startsWith('google/type/')))!;
+    const partly = compileSchema(sets.without(sets.completeSet, (name) => name.startsWith('google/type/')))!;
     expect(violationsOf(everything, partly)).toEqual([]);
   });
 

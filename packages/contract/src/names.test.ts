@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { formatName, isId, PATTERNS, type PatternName, PREFERRED, parseName, WILDCARD } from './names.ts';
+
+const names = Object.keys(PATTERNS) as PatternName[];
+
+describe('a name', () => {
+  it.each(names)('of the pattern %s is read and written back', (pattern) => {
+    const keys = [...PATTERNS[pattern].matchAll(/\{(\w+)\}/g)].map(([, key]) => key!);
+    const vars = Object.fromEntries(keys.map((key, i) => [key, `${key}_-${i}`]));
+    const name = PATTERNS[pattern].replace(/\{(\w+)\}/g, (_, key: string) => vars[key]!);
+    expect(parseName(pattern, name)).toEqual(vars);
+    expect(formatName(pattern, vars as never)).toBe(name);
+    // No other pattern takes it: a name says by itself what it names.
+    const taking = names.filter((other) => parseName(other, name) !== undefined);
+    expect(taking).toEqual([pattern]);
+  });
+
+  it.each([
+    '',
+    'measurementConsumers',
+    'measurementConsumers/',
+    '/a',
+    'measurementConsumers/a/measurements/',
+    'measurementConsumers/a/measurements/b/',
+    '/measurementConsumers/a/measurements/b',
+    'measurementConsumers/a/measurements/b/requisitions/c',
+    'measurementConsumers//measurements/b',
+    'measurementConsumers/a/requisitions/b',
+    'dataProviders/a/measurements/b',
+    'measurementConsumers/a b/measurements/b',
+    'measurementConsumers/a/measurements/b:cancel',
+    'measurementConsumers/a/measurements/ü',
+  ])('%j is not that of a measurement', (name) => {
+    expect(parseName('measurement', name)).toBeUndefined();
+  });
+});
+
+describe('an ID', () => {
+  it.each(['a', 'Z', '0', '_', '-', 'a-B_9', 'a'.repeat(63)])('may be %j', (id) => {
+    expect(isId(id)).toBe(true);
+  });
+
+  it('may be one of the two that stand for others', () => {
+    expect([WILDCARD, PREFERRED]).toEqual(['-', 'preferred']);
+    expect([WILDCARD, PREFERRED].every(isId)).toBe(true);
+  });
+
+  it.each(['', 'a'.repeat(64), ' a', 'a ', 'a\n', 'a.b', 'a/b', 'a:b', 'a%2Fb', 'ä', '\0'])(
+    'may not be %j',
+    (id) => {
+      expect(isId(id)).toBe(false);
+    },
+  );
+});

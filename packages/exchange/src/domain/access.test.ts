@@ -1,0 +1,96 @@
+import { ROUTES, type Route } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { authorize, may, OPERATOR, type Principal, parsePrincipal, partyName } from './access.ts';
+
+const acme: Principal = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' };
+const tv: Principal = { kind: 'dataProvider', id: 'tv', name: 'dataProviders/tv' };
+const duchy: Principal = { kind: 'duchy', id: 'd', name: 'duchies/d' };
+
+const route = (access: Route['access']) => ({ access }) as Route;
+
+describe('the name of a principal', () => {
+  it.each([acme, tv, duchy, OPERATOR])('$name names it', (principal) => {
+    expect(parsePrincipal(principal.name)).toEqual(principal);
+  });
+
+  it.each([
+    '',
+    'operators',
+    'operator/x',
+    'measurementConsumers',
+    'measurementConsumers/',
+    'measurementConsumers/-',
+    'dataProviders/-',
+    'duchies/-',
+    'dataProviders/tv/requisitions/r',
+    'principals/p',
+    'trustedRoots/r',
+    'dataProviders/ä',
+    'DataProviders/tv',
+  ])('%j names nobody', (name) => {
+    expect(parsePrincipal(name)).toBeUndefined();
+  });
+
+  it('is made of the kind and the ID of a party', () => {
+    expect(partyName('measurementConsumer', 'acme')).toBe('measurementConsumers/acme');
+    expect(partyName('dataProvider', 'tv')).toBe('dataProviders/tv');
+    expect(partyName('duchy', 'd')).toBe('duchies/d');
+  });
+
+  it('of the operator has no ID that could own anything', () => {
+    expect(OPERATOR).toEqual({ kind: 'operator', id: '', name: 'operator' });
+  });
+});
+
+describe('a caller', () => {
+  it('of a kind that the row does not mention may not', () => {
+    const row = route({ measurementConsumer: 'own' });
+    for (const principal of [tv, duchy, OPERATOR]) {
+      expect(may(principal, row, { measurementConsumer: principal.id })).toBe(false);
+    }
+  });
+
+  it('may with what is its own, and with nothing else', () => {
+    const row = route({ measurementConsumer: 'own' });
+    expect(may(acme, row, { measurementConsumer: 'acme' })).toBe(true);
+    expect(may(acme, row, { measurementConsumer: 'acme', measurement: 'm' })).toBe(true);
+    expect(may(acme, row, { measurementConsumer: 'globex' })).toBe(false);
+    // The first ID owns, not any of them.
+    expect(may(acme, row, { measurementConsumer: 'globex', measurement: 'acme' })).toBe(false);
+    expect(may(acme, row, { measurementConsumer: '-' })).toBe(false);
+  });
+
+  it('may with whosever it is under `any`, yet not with all at once', () => {
+    const row = route({ operator: 'any' });
+    expect(may(OPERATOR, row, { measurementConsumer: 'acme' })).toBe(true);
+    expect(may(OPERATOR, row, { measurementConsumer: '-' })).toBe(false);
+    expect(may(OPERATOR, row, {})).toBe(true);
+  });
+
+  it('may with all at once under `all`', () => {
+    const row = route({ dataProvider: 'all' });
+    expect(may(tv, row, { measurementConsumer: '-' })).toBe(true);
+    expect(may(tv, row, { measurementConsumer: 'acme' })).toBe(true);
+  });
+
+  it('never names a wildcard below the first ID, whatever the rule', () => {
+    for (const rule of ['own', 'any', 'all'] as const) {
+      const params = { dataProvider: 'tv', requisition: '-' };
+      expect(may(tv, route({ dataProvider: rule }), params)).toBe(false);
+      expect(may(tv, route({ dataProvider: rule }), { ...params, requisition: 'r' })).toBe(true);
+    }
+  });
+
+  it('is refused in the same words whether or not the thing exists', () => {
+    const row = ROUTES.find(({ operation }) => operation === 'cancelMeasurement')! as Route;
+    const params = { measurementConsumer: 'globex', measurement: 'm' };
+    expect(() => authorize(acme, row, params)).toThrow(
+      expect.objectContaining({
+        reason: 'PERMISSION_DENIED',
+        message: 'measurementConsumers/acme may not do this here.',
+        metadata: {},
+      }),
+    );
+    expect(() => authorize(acme, row, { ...params, measurementConsumer: 'acme' })).not.toThrow();
+  });
+});

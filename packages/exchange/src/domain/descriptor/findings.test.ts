@@ -1,0 +1,53 @@
+import type { SchemaChange } from '@measurement-exchange/contract';
+import { describe, expect, test } from 'vitest';
+import { packageFindings, schemaChangeFindings, typeFindings } from './findings.ts';
+
+const names = (count: number) => Array.from({ length: count }, (_, i) => `M${i}`);
+
+describe('findings about a descriptor set', () => {
+  test('name each message without a package', () => {
+    expect(packageFindings([])).toEqual([]);
+    expect(packageFindings(['M', 'N'])).toMatchObject([
+      { code: 'METADATA_WITHOUT_PACKAGE', field: 'descriptorSet', message: 'The message M has no package.' },
+      { code: 'METADATA_WITHOUT_PACKAGE', field: 'descriptorSet', message: 'The message N has no package.' },
+    ]);
+  });
+
+  test('are at most a hundred, and the last one counts the rest', () => {
+    expect(packageFindings(names(100)).map((f) => f.message)).toEqual(
+      names(100).map((name) => `The message ${name} has no package.`),
+    );
+    const many = packageFindings(names(250)).map((f) => f.message);
+    expect(many).toHaveLength(100);
+    expect(many[98]).toBe('The message M98 has no package.');
+    expect(many[99]).toBe('The message M99 has no package. And 150 more.');
+  });
+
+  test('tell the descriptor that has a type already, and of another provider only that it is one', () => {
+    const own = 'dataProviders/tv/eventGroupMetadataDescriptors/d';
+    const { own: ours, others } = typeFindings([
+      { type: 'a.M', own },
+      { type: 'a.N', own: undefined },
+    ]);
+    const code = 'TYPE_ALREADY_REGISTERED';
+    expect(ours).toMatchObject([
+      { code, field: 'descriptorSet', message: `The type "a.M" is defined by ${own} too.` },
+    ]);
+    expect(others).toMatchObject([
+      { code, message: 'The type "a.N" is defined by a descriptor of another provider too.' },
+    ]);
+  });
+
+  test('tell breaking changes with the event groups that would have to move', () => {
+    const change = { kind: 'FIELD_REMOVED', path: 'a.M.f', breaking: true, message: 'a.M.f was removed.' };
+    const said = (eventGroups: number) => schemaChangeFindings([change as SchemaChange], eventGroups)[0]!;
+    expect(said(0)).toEqual({
+      code: 'SCHEMA_CHANGE_BREAKING',
+      field: 'descriptorSet',
+      message: 'FIELD_REMOVED: a.M.f was removed.',
+      remedy: 'Create a new descriptor instead; no event group refers to this one.',
+    });
+    expect(said(1).remedy).toBe('Create a new descriptor instead, then migrate 1 event group to it.');
+    expect(said(2).remedy).toBe('Create a new descriptor instead, then migrate 2 event groups to it.');
+  });
+});

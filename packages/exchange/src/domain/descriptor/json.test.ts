@@ -1,0 +1,106 @@
+import { JsonDecimal, parseJson } from '@measurement-exchange/contract';
+import { describe, expect, test } from 'vitest';
+import { checkSetJson, inspectJson, jsonTextExceeds } from './json.ts';
+import { Report } from './model.ts';
+
+function told(...file: unknown[]) {
+  const report = new Report();
+  const options = checkSetJson({ file }, report);
+  return { violations: report.violations.map((v) => `${v.field} ${v.description}`), options };
+}
+
+describe('JSON of a set', () => {
+  test('takes both names of a member, null for nothing, numbers as text, enums by name or number', () => {
+    const field = { name: 'f', number: '1', type: 'TYPE_INT32', json_name: null, oneofIndex: 0 };
+    const good = {
+      messageType: [{ field: [field, { ...field, type: 5, number: 2, jsonName: 'j' }] }],
+      message_type: [],
+      public_dependency: [0, '1'],
+      dependency: ['a'],
+      options: { javaStringCheckUtf8: false, optimize_for: 'SPEED' },
+    };
+    expect(told(good, {})).toEqual({ violations: [], options: [] });
+  });
+
+  test.each<[string, object, string]>([
+    ['a list where an object belongs', { options: [] }, 'options must be an object'],
+    ['text where an object belongs', { options: 'x' }, 'options must be an object'],
+    ['an object where a list belongs', { dependency: {} }, 'dependency must be an array'],
+    ['a number in a list of text', { dependency: ['a', 1] }, 'dependency[1] must be a string'],
+    [
+      'a boolean as a number',
+      { publicDependency: [true] },
+      'publicDependency[0] must be a number or a string',
+    ],
+    ['null in a list', { publicDependency: [null] }, 'publicDependency[0] must be a number or a string'],
+    ['a number as a boolean', { options: { deprecated: 1 } }, 'options.deprecated must be a boolean'],
+    ['a number of no enum', { edition: 12_345 }, 'edition "12345" is not a value of Edition'],
+    ['a boolean as an enum', { edition: true }, 'edition must be a number or a string'],
+    ['an item that is no object', { service: [{}, 7] }, 'service[1] must be an object'],
+    [
+      'a member nobody knows, in a list',
+      { service: [{ method: [{ options: { x: 1 } }] }] },
+      'service[0].method[0].options.x is not a known field',
+    ],
+    ['text before brackets', { options: { 'x[a.b]': 1 } }, 'options.x[a.b] is not a known field'],
+    ['text after brackets', { options: { '[a.b]x': 1 } }, 'options.[a.b]x is not a known field'],
+    [
+      'a number as bytes',
+      { options: { uninterpretedOption: [{ stringValue: 1 }] } },
+      'options.uninterpretedOption[0].stringValue must be a string',
+    ],
+    ['an open bracket', { options: { '[a.b': 1 } }, 'options.[a.b is not a known field'],
+    ['a closing bracket', { options: { 'a.b]': 1 } }, 'options.a.b] is not a known field'],
+  ])('is refused for %s', (_title, file, violation) => {
+    expect(told({}, file).violations).toEqual([`file[1].${violation}`]);
+  });
+
+  test('gives the custom options it met, each with its place', () => {
+    const { options } = told({ service: [{ options: { '[a.b]': 1, deprecated: true } }] });
+    expect(options.map((o) => [`${o.path}`, o.member, o.extendee, o.name])).toEqual([
+      ['file[0].service[0]', 'options.[a.b]', 'google.protobuf.ServiceOptions', 'a.b'],
+    ]);
+  });
+
+  test('is told of 20 times at most, within one object too', () => {
+    const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`x${i}`, 1]));
+    expect(told(wrong).violations).toHaveLength(20);
+  });
+});
+
+describe('the size of JSON', () => {
+  const limits = { maxMessages: 3, maxDepth: 2 };
+  const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+
+  test('is exceeded by more objects than allowed, lists not counted', () => {
+    expect(inspectJson([{}, [], {}, [[]], {}], limits).exceeds).toBe(false);
+    expect(inspectJson([{}, {}, {}, {}], limits).exceeds).toBe(true);
+    expect(inspectJson({ a: { b: {} } }, limits).exceeds).toBe(false);
+    expect(inspectJson({ a: { b: {} }, c: {} }, limits).exceeds).toBe(true);
+  });
+
+  test('is exceeded by twice the levels, for each message may be in a list', () => {
+    expect(inspectJson(nested(4), limits).exceeds).toBe(false);
+    expect(inspectJson(nested(5), limits).exceeds).toBe(true);
+    expect(inspectJson(null, limits)).toEqual({ exceeds: false, exact: false });
+  });
+
+  test('says whether there are numbers that only our reader knows', () => {
+    expect(inspectJson({ a: [1, 'x', true, null] }, limits).exact).toBe(false);
+    expect(inspectJson({ a: [2n ** 60n] }, limits).exact).toBe(true);
+    expect(inspectJson(parseJson('[1.5e400]'), limits).exact).toBe(true);
+    expect(inspectJson([new JsonDecimal('1.5')], limits).exact).toBe(true);
+  });
+
+  test('in characters is that of texts and keys', () => {
+    expect(jsonTextExceeds('abc', 3)).toBe(false);
+    expect(jsonTextExceeds('abcd', 3)).toBe(true);
+    expect(jsonTextExceeds(['ab', 'c', 1, null, true], 3)).toBe(false);
+    expect(jsonTextExceeds(['ab', 'cd'], 3)).toBe(true);
+    expect(jsonTextExceeds({ ab: 'c' }, 3)).toBe(false);
+    expect(jsonTextExceeds({ ab: 'cd' }, 3)).toBe(true);
+    expect(jsonTextExceeds({ abcd: 1 }, 3)).toBe(true);
+    expect(jsonTextExceeds({ abcd: {} }, 3)).toBe(true);
+    expect(jsonTextExceeds([{ ab: ['c'] }, { d: [] }], 3)).toBe(true);
+  });
+});

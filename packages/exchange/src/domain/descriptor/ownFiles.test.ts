@@ -1,0 +1,82 @@
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { describe, expect, test } from 'vitest';
+import { descriptorSetToJson, messageTypesOf, ownFiles, readDescriptorSet } from './descriptorSet.ts';
+
+type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
+
+const encode = (...file: FileInit[]) =>
+  toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+
+const set = encode(
+  { name: 'google/protobuf/any.proto', package: 'google.protobuf', messageType: [{ name: 'Any' }] },
+  { name: 'google/type/date.proto', package: 'google.type', messageType: [{ name: 'Date' }] },
+  { name: 'a.proto', package: 'a', messageType: [{ name: 'M', nestedType: [{ name: 'N' }] }, { name: 'O' }] },
+  { name: 'b.proto', messageType: [{ name: 'P' }] },
+  { name: 'c.proto' },
+);
+
+describe('a set that was accepted', () => {
+  test('has files of its own beside the well-known ones, and the messages at the top of them', () => {
+    expect(ownFiles(set).map(({ name }) => name)).toEqual(['a.proto', 'b.proto', 'c.proto']);
+    expect(messageTypesOf(set)).toEqual(['a.M', 'a.O', 'P']);
+    expect(readDescriptorSet({ bytes: set })).toEqual({
+      bytes: set,
+      files: 5,
+      messageTypes: ['a.M', 'a.O', 'P'],
+      messagesWithoutPackage: ['P'],
+    });
+    expect(messageTypesOf(new Uint8Array())).toEqual([]);
+  });
+
+  test('is read for what it is: anything else is a fault of ours, and told as one', () => {
+    expect(() => ownFiles(Uint8Array.of(0x0a, 5))).toThrow('file[0] is truncated');
+  });
+
+  test('prints as JSON without any options of its own', () => {
+    const json = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
+    const result = readDescriptorSet({ json });
+    expect(result).toEqual({
+      bytes: encode(...json.file),
+      files: 1,
+      messageTypes: ['a.M'],
+      messagesWithoutPackage: [],
+    });
+    expect(descriptorSetToJson(encode(...json.file))).toEqual(json);
+  });
+});
+
+describe('JSON of a set', () => {
+  test('is not too deep, even to be looked at', () => {
+    let deep: object = {};
+    for (let i = 0; i < 120; i++) deep = { nestedType: [deep] };
+    expect(readDescriptorSet({ json: { file: [{ messageType: [deep] }] } })).toEqual({
+      violations: [{ field: '', description: 'has too many elements, or nests them too deep' }],
+    });
+  });
+
+  test('that is larger than 1 MiB as bytes is refused, with and without options of its own', () => {
+    const leadingComments = ' '.repeat(1024 * 1024);
+    const file = { name: 'a', sourceCodeInfo: { location: [{ leadingComments }] } };
+    const refused = { violations: [{ field: '', description: 'is larger than 1048576 bytes' }] };
+    expect(readDescriptorSet({ json: { file: [file] } })).toEqual(refused);
+    const option = {
+      name: 'o',
+      number: 50_000,
+      type: 'TYPE_STRING',
+      extendee: '.google.protobuf.FileOptions',
+    };
+    const own = {
+      name: 'a',
+      dependency: ['google/protobuf/descriptor.proto'],
+      extension: [option],
+      options: { '[o]': leadingComments },
+    };
+    expect(readDescriptorSet({ json: { file: [own] } })).toEqual(refused);
+    const small = { ...own, options: { '[o]': 'x' } };
+    const accepted = readDescriptorSet({ json: { file: [small] } });
+    expect('bytes' in accepted && descriptorSetToJson(accepted.bytes)).toMatchObject({
+      file: [{ options: { '[o]': 'x' } }],
+    });
+  });
+});

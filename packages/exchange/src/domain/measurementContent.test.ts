@@ -1,0 +1,196 @@
+/** What a measurement holds after a change, beside its states, and what a refused change tells. */
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  type Aggregate,
+  cancel,
+  create,
+  etagOf,
+  fail,
+  fulfil,
+  measurementClosed,
+  refuse,
+  target,
+} from './measurement.ts';
+
+const NOW = '2026-01-02T03:04:05.000000Z';
+const LATER = '2026-01-02T03:04:06.000000Z';
+const CONSUMER = 'measurementConsumers/x';
+const certificate = {
+  party: 'dataProviders/b',
+  id: 'newer',
+  notBefore: '2020-01-01T00:00:00.000000Z',
+  notAfter: '2030-01-01T00:00:00.000000Z',
+  revocationState: undefined,
+};
+const encryptedResult = { ciphertext: Uint8Array.of(9), typeUrl: 't' };
+const context = { buildLabel: 'v1' };
+const nonceHash = createHash('sha256').update(Buffer.alloc(8)).digest();
+
+const measurement = {
+  id: 'm',
+  consumer: CONSUMER,
+  certificate: 'c',
+  spec: { message: Uint8Array.of(1), signature: Uint8Array.of(2) },
+  referenceId: 'ref',
+  measurementType: 'IMPRESSION',
+  protocol: 'direct',
+} as const;
+const requisition = (id: string) => ({
+  id,
+  provider: `dataProviders/${id}`,
+  certificate: 'c',
+  publicKey: { '@type': 't', data: Uint8Array.of(1) },
+  encryptedSpec: { ciphertext: Uint8Array.of(1), typeUrl: 't' },
+  nonceHash,
+});
+const created = () => create(measurement, [requisition('a'), requisition('b')], NOW);
+const fresh = (): Aggregate => created().after;
+const etag = ({ requisitions: [, second] }: Aggregate) => etagOf(second!);
+const input = (aggregate: Aggregate) => ({
+  etag: etag(aggregate),
+  nonce: 0n,
+  encryptedResult,
+  context,
+  certificate,
+});
+
+describe('a new measurement', () => {
+  const first = { version: 1, createTime: NOW, updateTime: NOW };
+
+  it('waits for all its requisitions', () => {
+    const open = { ...first, state: 'UNFULFILLED', refusal: undefined, fulfillment: undefined };
+    const state = 'AWAITING_REQUISITION_FULFILLMENT';
+    expect(fresh()).toEqual({
+      measurement: { ...measurement, ...first, state, failure: undefined },
+      requisitions: [
+        { ...requisition('a'), ...open },
+        { ...requisition('b'), ...open },
+      ],
+    });
+  });
+
+  it('logs its own creation, then that of each requisition', () => {
+    const step = { version: 1, from: undefined, time: NOW, cause: 'created' };
+    expect(created().steps).toEqual([
+      { ...step, requisition: undefined, to: 'AWAITING_REQUISITION_FULFILLMENT' },
+      { ...step, requisition: 'a', to: 'UNFULFILLED' },
+      { ...step, requisition: 'b', to: 'UNFULFILLED' },
+    ]);
+  });
+});
+
+describe('a requisition', () => {
+  it('keeps the whole fulfilment, under the certificate that signed it, and its sibling keeps nothing', () => {
+    const before = fresh();
+    const { requisitions } = fulfil(before, 'b', input(before), LATER).after;
+    expect(requisitions[0]).toBe(before.requisitions[0]);
+    expect(requisitions[1]).toEqual({
+      ...before.requisitions[1],
+      state: 'FULFILLED',
+      version: 2,
+      updateTime: LATER,
+      fulfillment: { nonce: 0n, certificate: 'newer', encryptedResult, context },
+    });
+  });
+
+  it('keeps the refusal, and its withdrawn sibling has none', () => {
+    const before = fresh();
+    const refusal = { justification: 'DECLINED' } as const;
+    const { after } = refuse(before, 'b', { etag: etag(before), refusal }, LATER);
+    expect(after.requisitions.map((r) => r.refusal)).toEqual([undefined, refusal]);
+    expect(after.requisitions.map((r) => r.version)).toEqual([2, 2]);
+    expect(after.measurement.failure!.message).toBe(
+      `dataProviders/b refused ${CONSUMER}/measurements/m/requisitions/b: DECLINED`,
+    );
+  });
+
+  it('that changed tells both etags', () => {
+    const before = fresh();
+    expect(() => fulfil(before, 'b', { ...input(before), etag: 'old' }, LATER)).toThrow(
+      expect.objectContaining({
+        reason: 'REQUISITION_ETAG_MISMATCH',
+        metadata: { requestEtag: 'old', actualEtag: etag(before) },
+      }),
+    );
+    expect(etag(before)).toMatch(/^[0-9a-f]{20}$/);
+  });
+
+  it('that is closed tells its name as the provider knows it, and its state', () => {
+    const before = fresh();
+    const { after } = fulfil(before, 'b', input(before), LATER);
+    expect(() => fulfil(after, 'b', input(after), LATER)).toThrow(
+      expect.objectContaining({
+        reason: 'REQUISITION_STATE_ILLEGAL',
+        metadata: { requisition: 'dataProviders/b/requisitions/b', state: 'FULFILLED' },
+      }),
+    );
+  });
+
+  it('names the field of a wrong nonce, and that of a certificate it cannot use', () => {
+    const before = fresh();
+    expect(() => fulfil(before, 'b', { ...input(before), nonce: 1n }, LATER)).toThrow(
+      expect.objectContaining({
+        reason: 'NONCE_MISMATCH',
+        violations: [{ field: 'nonce', description: expect.any(String) }],
+      }),
+    );
+    expect(() => fulfil(before, 'b', { ...input(before), certificate: undefined }, LATER)).toThrow(
+      expect.objectContaining({ reason: 'CERTIFICATE_NOT_FOUND', metadata: { field: 'certificate' } }),
+    );
+  });
+
+  it('takes the nonce in both forms that are hashed: eight bytes and decimal text', () => {
+    const before = fresh();
+    const text = createHash('sha256').update('7').digest();
+    const requisitions = before.requisitions.map((r) => ({ ...r, nonceHash: text }));
+    const { after } = fulfil({ ...before, requisitions }, 'b', { ...input(before), nonce: 7n }, LATER);
+    expect(after.requisitions[1]!.state).toBe('FULFILLED');
+  });
+});
+
+describe('a measurement', () => {
+  it.each([
+    ['certificateRevoked', 'CERTIFICATE_REVOKED'],
+    ['participantFailed', 'COMPUTATION_PARTICIPANT_FAILED'],
+  ] as const)('that %s says so with the reason %s', (cause, reason) => {
+    const { after, steps } = fail(fresh(), cause, 'gone', LATER);
+    expect(after.measurement.failure).toEqual({ reason, message: 'gone' });
+    expect(steps.map((s) => s.cause)).toEqual([cause, 'withdrawn', 'withdrawn']);
+  });
+
+  it('has no failure when it is cancelled, and the log says why it was', () => {
+    const { after, steps } = cancel(fresh(), LATER, 'expired');
+    expect(after.measurement.failure).toBeUndefined();
+    expect(steps.map((s) => [s.requisition, s.cause])).toEqual([
+      [undefined, 'expired'],
+      ['a', 'withdrawn'],
+      ['b', 'withdrawn'],
+    ]);
+    expect(cancel(fresh(), LATER).steps[0]!.cause).toBe('cancelled');
+  });
+
+  it('that is closed tells its name and its state', () => {
+    const { measurement } = cancel(fresh(), LATER).after;
+    expect(measurementClosed(measurement)).toMatchObject({
+      reason: 'MEASUREMENT_STATE_ILLEGAL',
+      message: `${CONSUMER}/measurements/m is CANCELLED and stays so.`,
+      metadata: { measurement: `${CONSUMER}/measurements/m`, state: 'CANCELLED' },
+    });
+  });
+
+  it('never takes the edge of a requisition, nor a requisition that of a measurement', () => {
+    expect(target('measurement', 'refused', 'UNFULFILLED')).toBeUndefined();
+    expect(target('requisition', 'refused', 'AWAITING_REQUISITION_FULFILLMENT')).toBeUndefined();
+    expect(target('requisition', 'created', undefined)).toBe('UNFULFILLED');
+  });
+
+  it('that contradicts its requisitions stays as it is: the edge table has the last word', () => {
+    const before = fresh();
+    const broken: Aggregate = { ...before, measurement: { ...before.measurement, state: 'SUCCEEDED' } };
+    const refusal = { justification: 'DECLINED' } as const;
+    expect(() => refuse(broken, 'b', { etag: etag(broken), refusal }, LATER)).toThrow(
+      'no edge refused out of measurement SUCCEEDED',
+    );
+  });
+});

@@ -1,0 +1,119 @@
+import { create as make, toBinary } from '@bufbuild/protobuf';
+import { type PartyInput, specs } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { capabilitiesOf, newParty, partyNotFound, setState, updateParty } from './party.ts';
+
+const NOW = '2026-01-01T00:00:00.000000Z';
+const LATER = '2026-01-01T00:00:01.000000Z';
+const signed = (data: number[]) => ({
+  message: toBinary(
+    specs.EncryptionPublicKeySchema,
+    make(specs.EncryptionPublicKeySchema, { data: Uint8Array.from(data) }),
+  ),
+  signature: Uint8Array.of(1),
+});
+const publicKey = signed([1]);
+const interval = { startTime: NOW, endTime: LATER };
+const full: PartyInput = {
+  displayName: 'TV',
+  publicKey,
+  capabilities: { liquidLegionsV2Supported: true, honestMajorityShareShuffleSupported: true },
+  dataAvailabilityInterval: interval,
+};
+
+const refusal = (field: string, description: string) =>
+  expect.objectContaining({ reason: 'INVALID_FIELD_VALUE', violations: [{ field, description }] });
+
+describe('a party', () => {
+  it('is active and empty at first, but for what it is given', () => {
+    const blank = {
+      name: 'dataProviders/tv',
+      displayName: '',
+      state: 'ACTIVE',
+      publicKey: undefined,
+      publicKeyCertificate: undefined,
+      protocols: [],
+      availability: undefined,
+      version: 1,
+      createTime: NOW,
+      updateTime: NOW,
+    };
+    expect(newParty('dataProviders/tv', {}, NOW)).toEqual(blank);
+    expect(newParty('dataProviders/tv', full, NOW)).toEqual({
+      ...blank,
+      displayName: 'TV',
+      publicKey,
+      protocols: ['liquidLegionsV2', 'honestMajorityShareShuffle'],
+      availability: interval,
+    });
+  });
+
+  it('keeps the fields that an update does not have', () => {
+    const before = newParty('dataProviders/tv', full, NOW);
+    expect(updateParty(before, {}, LATER)).toEqual({ ...before, version: 2, updateTime: LATER });
+    const changed: PartyInput = {
+      displayName: 'Radio',
+      publicKey: signed([2]),
+      capabilities: { liquidLegionsV2Supported: false, reachOnlyLiquidLegionsV2Supported: true },
+      dataAvailabilityInterval: { startTime: LATER },
+    };
+    expect(updateParty(before, changed, LATER)).toEqual({
+      ...before,
+      displayName: 'Radio',
+      publicKey: changed.publicKey,
+      protocols: ['reachOnlyLiquidLegionsV2'],
+      availability: { startTime: LATER },
+      version: 2,
+      updateTime: LATER,
+    });
+    expect(updateParty(before, { capabilities: {}, displayName: '' }, LATER)).toMatchObject({
+      protocols: [],
+      displayName: '',
+    });
+  });
+
+  it('is suspended and resumed by a new version, and is the same record where it was so already', () => {
+    const before = newParty('dataProviders/tv', {}, NOW);
+    const suspended = setState(before, 'SUSPENDED', NOW);
+    const updateTime = '2026-01-01T00:00:00.000001Z';
+    expect(suspended).toEqual({ ...before, state: 'SUSPENDED', version: 2, updateTime });
+    expect(setState(suspended, 'SUSPENDED', LATER)).toBe(suspended);
+    expect(setState(before, 'ACTIVE', LATER)).toBe(before);
+  });
+
+  it('has data from one time to a later one, or without an end', () => {
+    const of = (dataAvailabilityInterval: PartyInput['dataAvailabilityInterval']) =>
+      newParty('dataProviders/tv', { dataAvailabilityInterval }, NOW);
+    const refused = refusal('dataAvailabilityInterval.endTime', 'must be after startTime');
+    expect(of({ startTime: LATER }).availability).toEqual({ startTime: LATER });
+    expect(() => of({ startTime: NOW, endTime: NOW })).toThrow(refused);
+    expect(() => of({ startTime: LATER, endTime: NOW })).toThrow(refused);
+  });
+
+  it('publishes an EncryptionPublicKey that holds a key', () => {
+    const of = (message: Uint8Array) =>
+      newParty('dataProviders/tv', { publicKey: { message, signature: Uint8Array.of(1) } }, NOW);
+    const refused = refusal('publicKey.message', 'must be a serialized EncryptionPublicKey');
+    expect(() => of(new Uint8Array())).toThrow(refused);
+    expect(() => of(signed([]).message)).toThrow(refused);
+    expect(() => of(Buffer.from('no protobuf'))).toThrow(refused);
+  });
+
+  it('says its protocols as it was told them', () => {
+    expect(capabilitiesOf([])).toEqual({});
+    expect(capabilitiesOf(['liquidLegionsV2', 'reachOnlyLiquidLegionsV2'])).toEqual({
+      liquidLegionsV2Supported: true,
+      reachOnlyLiquidLegionsV2Supported: true,
+    });
+  });
+
+  it.each([
+    ['measurementConsumers/x', 'MEASUREMENT_CONSUMER_NOT_FOUND', 'measurementConsumer'],
+    ['dataProviders/x', 'DATA_PROVIDER_NOT_FOUND', 'dataProvider'],
+    ['duchies/x', 'DUCHY_NOT_FOUND', 'duchy'],
+  ])('%s that is not there is %s', (name, reason, kind) => {
+    const error = partyNotFound(name);
+    expect(error).toMatchObject({ reason, metadata: { [kind]: name } });
+    expect(error.message).toBe(`${name} does not exist.`);
+  });
+});

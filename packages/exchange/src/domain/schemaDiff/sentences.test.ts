@@ -1,0 +1,296 @@
+/** What is said of a change, and of each pair of scalar types and defaults. */
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import {
+  FileDescriptorSetSchema,
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+} from '@bufbuild/protobuf/wkt';
+import { describe, expect, test } from 'vitest';
+import { diffDescriptorSets } from './schemaDiff.ts';
+
+type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
+
+const encode = (file: FileInit[]) =>
+  toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+const diff = (before: FileInit[], after: FileInit[]) => diffDescriptorSets(encode(before), encode(after));
+const file = (members: object, name = 'a.proto'): FileInit => ({ name, package: 'a', ...members });
+const message = (members: object, more: object = {}) =>
+  file({ messageType: [{ name: 'M', ...members }], ...more });
+const f = { name: 'f', number: 1, type: Type.INT32 };
+const field = (members: object, more: object = {}) => message({ field: [{ ...f, ...members }] }, more);
+const enums = (...value: [string, number][]) => ({
+  enumType: [{ name: 'E', value: value.map(([name, number]) => ({ name, number })) }],
+});
+/** The first sentence of each change: the second one gives the reason. */
+const said = (before: FileInit | FileInit[], after: FileInit | FileInit[]) =>
+  diff([before].flat(), [after].flat()).map(
+    ({ kind, message }) => `${kind} ${message.split(/\.(?: |$)/)[0]}`,
+  );
+
+describe('a change is said in a sentence', () => {
+  const g = { name: 'g', number: 1, type: Type.INT32 };
+  const removed = 'FIELD_REMOVED a.M.f (1) was removed';
+  const other = { name: 'h', number: 2, type: Type.INT32 };
+  const service = (input: string) => ({
+    service: [{ name: 'S', method: [{ name: 'm', inputType: input, outputType: '.a.M' }] }],
+  });
+  const x = { name: 'x', number: 100, type: Type.INT32, extendee: '.a.M' };
+  const open = { extensionRange: [{ start: 100, end: 200 }] };
+
+  test.each<[string, FileInit | FileInit[], FileInit | FileInit[], string[]]>([
+    ['a field', message({}), field({}), ['FIELD_ADDED a.M.f (1) was added']],
+    ['no field', field({}), message({}), [`${removed}, and its number not reserved`]],
+    ['a reserved number', field({}), message({ reservedRange: [{ start: 1, end: 2 }] }), [removed]],
+    [
+      'a number for extensions',
+      field({}),
+      message({ extensionRange: [{ start: 1, end: 2 }] }),
+      [`${removed}, and its number not reserved`],
+    ],
+    [
+      'a number given away',
+      message({ field: [f, other] }),
+      message({ field: [{ ...other, number: 1 }] }),
+      [`${removed}, and its number given to h`, 'FIELD_RENUMBERED a.M.h changed its number from 2 to 1'],
+    ],
+    ['another name', field({}), message({ field: [g] }), ['FIELD_RENAMED a.M.f (1) is now called g']],
+    [
+      'another JSON name',
+      field({}),
+      field({ jsonName: 'j' }),
+      ['JSON_NAME_CHANGED a.M.f changed its JSON name from f to j'],
+    ],
+    [
+      'a list',
+      field({}),
+      field({ label: Label.REPEATED }),
+      ['FIELD_CARDINALITY_CHANGED a.M.f changed its cardinality from singular to repeated'],
+    ],
+    [
+      'a requirement',
+      field({}),
+      field({ label: Label.REQUIRED }),
+      ['FIELD_CARDINALITY_CHANGED a.M.f changed its presence from explicit to required'],
+    ],
+    [
+      'no requirement',
+      field({ label: Label.REQUIRED }),
+      field({}),
+      ['FIELD_CARDINALITY_CHANGED a.M.f changed its presence from required to explicit'],
+    ],
+    [
+      'a packed list',
+      field({ label: Label.REPEATED }),
+      field({ label: Label.REPEATED, options: { packed: true } }),
+      ['FIELD_PACKING_CHANGED a.M.f changed its encoding from expanded to packed'],
+    ],
+    [
+      'a default',
+      field({}),
+      field({ defaultValue: '7' }),
+      ['FIELD_DEFAULT_CHANGED a.M.f changed its default from 0 to 7'],
+    ],
+    [
+      'a syntax',
+      field({ type: Type.STRING }),
+      field({ type: Type.STRING }, { syntax: 'proto3' }),
+      [
+        'SYNTAX_CHANGED a.proto changed its syntax from proto2 to proto3',
+        'FIELD_UTF8_VALIDATION_CHANGED a.M.f changed its check for UTF-8 from none to verified',
+        'FIELD_PRESENCE_CHANGED a.M.f changed its presence from explicit to implicit',
+      ],
+    ],
+    [
+      'an edition',
+      message({}, { syntax: 'proto3' }),
+      message({}, { syntax: 'editions', edition: 1000 }),
+      ['SYNTAX_CHANGED a.proto changed its syntax from proto3 to EDITION_2023'],
+    ],
+    ['a message', file({}), message({}), ['MESSAGE_ADDED a.M was added']],
+    ['no message', message({}), file({}), ['MESSAGE_REMOVED a.M was removed']],
+    [
+      'a nested message',
+      message({}),
+      message({ nestedType: [{ name: 'N' }] }),
+      ['MESSAGE_ADDED a.M.N was added'],
+    ],
+    [
+      'no nested message',
+      message({ nestedType: [{ name: 'N' }] }),
+      message({}),
+      ['MESSAGE_REMOVED a.M.N was removed'],
+    ],
+    [
+      'a message with all in it',
+      file({}),
+      message({ nestedType: [{ name: 'N' }], ...enums(['V', 0]) }),
+      ['MESSAGE_ADDED a.M was added'],
+    ],
+    [
+      'no message with all in it',
+      message({ nestedType: [{ name: 'N' }], ...enums(['V', 0]) }),
+      file({}),
+      ['MESSAGE_REMOVED a.M was removed'],
+    ],
+    [
+      'another package',
+      message({}),
+      message({}, { package: 'b' }),
+      ['MESSAGE_REMOVED a.M was removed: the package of its file is now b', 'MESSAGE_ADDED b.M was added'],
+    ],
+    [
+      'a package at last',
+      message({}, { package: undefined }),
+      message({}, { package: 'b.c' }),
+      ['MESSAGE_REMOVED M was removed: the package of its file is now b.c', 'MESSAGE_ADDED b.c.M was added'],
+    ],
+    [
+      'no package',
+      message({}, { package: 'a.b' }),
+      message({}, { package: undefined }),
+      ['MESSAGE_REMOVED a.b.M was removed: the package of its file is now ', 'MESSAGE_ADDED M was added'],
+    ],
+    [
+      'another file',
+      [message({}), file({}, 'b.proto')],
+      [file({}), { ...message({}), name: 'b.proto' }],
+      ['MESSAGE_MOVED a.M changed its file from a.proto to b.proto'],
+    ],
+    ['an enum', file({}), file(enums(['V', 0])), ['ENUM_ADDED a.E was added']],
+    ['no enum', file(enums(['V', 0])), file({}), ['ENUM_REMOVED a.E was removed']],
+    [
+      'a value',
+      file(enums(['V', 0])),
+      file(enums(['V', 0], ['W', 1])),
+      ['ENUM_VALUE_ADDED a.E.W (1) was added'],
+    ],
+    [
+      'no value',
+      file(enums(['V', 0], ['W', 1])),
+      file(enums(['V', 0])),
+      ['ENUM_VALUE_REMOVED a.E.W (1) was removed'],
+    ],
+    [
+      'another value',
+      file(enums(['V', 0])),
+      file(enums(['W', 0])),
+      ['ENUM_VALUE_RENAMED a.E.V is now called W'],
+    ],
+    [
+      'a value of another number',
+      file(enums(['V', 0], ['W', 1])),
+      file(enums(['V', 0], ['W', 2])),
+      ['ENUM_VALUE_RENUMBERED a.E.W changed its number from 1 to 2'],
+    ],
+    [
+      'an open enum',
+      file(enums(['V', 0])),
+      file({ ...enums(['V', 0]), syntax: 'proto3' }),
+      [
+        'SYNTAX_CHANGED a.proto changed its syntax from proto2 to proto3',
+        'ENUM_TYPE_CHANGED a.E changed its type from closed to open',
+      ],
+    ],
+    [
+      'an extension',
+      message(open),
+      message(open, { extension: [x] }),
+      ['EXTENSION_ADDED a.x (100) now extends a.M'],
+    ],
+    [
+      'no extension',
+      message(open, { extension: [x] }),
+      message(open),
+      ['EXTENSION_REMOVED a.x (100) no longer extends a.M'],
+    ],
+    [
+      'an extension of another number',
+      message(open, { extension: [x] }),
+      message(open, { extension: [{ ...x, number: 101 }] }),
+      ['FIELD_RENUMBERED a.x changed its number from 100 to 101'],
+    ],
+    [
+      'fewer extensions',
+      message(open),
+      message({}),
+      ['EXTENSION_RANGE_REMOVED a.M no longer takes extensions numbered 100 to 199'],
+    ],
+    ['a service', message({}), message({}, service('.a.M')), ['SERVICE_ADDED a.S was added']],
+    ['no service', message({}, service('.a.M')), message({}), ['SERVICE_REMOVED a.S was removed']],
+    [
+      'another service',
+      message({}, service('.a.M')),
+      message({}, service('.a.N')),
+      ['SERVICE_CHANGED a.S changed'],
+    ],
+  ])('%s', (_title, before, after, expected) => {
+    expect(said(before, after)).toEqual(expected);
+  });
+
+  test('of a oneof', () => {
+    const inOneof = (name: string) => message({ field: [{ ...f, oneofIndex: 0 }], oneofDecl: [{ name }] });
+    expect(said(inOneof('o'), inOneof('p'))).toEqual(['ONEOF_RENAMED a.M.o is now called p']);
+    expect(said(inOneof('o'), field({}))).toEqual(['FIELD_MOVED_OUT_OF_ONEOF a.M.f left the oneof o']);
+    expect(said(field({}), inOneof('o'))).toEqual(['FIELD_MOVED_INTO_ONEOF a.M.f is now in the oneof o']);
+  });
+});
+
+test('scalar types read the bytes of each other within their groups, and of no other', () => {
+  const groups = [
+    [Type.INT32, Type.INT64, Type.UINT32, Type.UINT64, Type.BOOL],
+    [Type.SINT32, Type.SINT64],
+    [Type.FIXED32, Type.SFIXED32],
+    [Type.FIXED64, Type.SFIXED64],
+    [Type.STRING, Type.BYTES],
+    [Type.FLOAT],
+    [Type.DOUBLE],
+  ];
+  const all = groups.flat();
+  for (const before of all) {
+    for (const after of all.filter((type) => type !== before)) {
+      const compatible = groups.some((group) => group.includes(before) && group.includes(after));
+      const kind = compatible ? 'FIELD_TYPE_CHANGED_WIRE_COMPATIBLE' : 'FIELD_TYPE_CHANGED';
+      const [from, to] = [before, after].map((type) => Type[type]!.toLowerCase());
+      expect(said(field({ type: before }), field({ type: after }))).toEqual([
+        `${kind} a.M.f changed its type from ${from} to ${to}`,
+      ]);
+    }
+  }
+});
+
+describe('a default that is written', () => {
+  const same = (type: Type, before: string | undefined, after: string | undefined, more: object = {}) =>
+    said(
+      field(
+        { type, ...(before !== undefined && { defaultValue: before }), ...more },
+        enums(['V', 3], ['W', 4]),
+      ),
+      field(
+        { type, ...(after !== undefined && { defaultValue: after }), ...more },
+        enums(['V', 3], ['W', 4]),
+      ),
+    ).length === 0;
+  const E = { typeName: '.a.E' };
+
+  test.each<[Type, string | undefined, string | undefined, boolean, object?]>([
+    [Type.INT32, undefined, '0', true],
+    [Type.INT32, '1', '2', false],
+    [Type.STRING, undefined, '', true],
+    [Type.STRING, '0', undefined, false],
+    [Type.BYTES, undefined, '', true],
+    [Type.BYTES, 'x', '', false],
+    [Type.BOOL, undefined, 'false', true],
+    [Type.BOOL, undefined, 'true', false],
+    [Type.DOUBLE, '1', '1.0', true],
+    [Type.FLOAT, '1e2', '100', true],
+    [Type.FLOAT, undefined, '0.0', true],
+    [Type.DOUBLE, 'inf', 'nan', false],
+    [Type.DOUBLE, 'inf', 'inf', true],
+    [Type.INT32, '1', '1.0', false],
+    [Type.ENUM, undefined, 'V', true, E],
+    [Type.ENUM, 'V', 'W', false, E],
+    [Type.ENUM, undefined, 'W', false, E],
+  ])('of type %d as %j and as %j is the same: %s', (type, before, after, expected, more) => {
+    expect(same(type, before, after, more)).toBe(expected);
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { strictlyAfter } from './time.ts';
+
+it.each([
+  ['now, when it is later', '2026-01-01T00:00:00.000005Z', '2026-01-01T00:00:00.000004Z', '000005Z'],
+  ['a microsecond later, when the clock stands', '2026-01-01T00:00:00.000004Z', undefined, '000005Z'],
+  ['a microsecond later, when the clock steps back', '1999-01-01T00:00:00.000000Z', undefined, '000005Z'],
+])('a change is at %s', (_title, now, previous = '2026-01-01T00:00:00.000004Z', end) => {
+  expect(strictlyAfter(now, previous)).toBe(`2026-01-01T00:00:00.${end}`);
+});
+
+it.each([
+  ['2026-01-01T00:00:00.099999Z', '2026-01-01T00:00:00.100000Z'],
+  ['2026-01-01T00:00:00.999998Z', '2026-01-01T00:00:00.999999Z'],
+  ['2026-01-01T00:00:00.999999Z', '2026-01-01T00:00:01.000000Z'],
+  ['2026-12-31T23:59:59.999999Z', '2027-01-01T00:00:00.000000Z'],
+])('after %s comes %s', (previous, next) => {
+  expect(strictlyAfter(previous, previous)).toBe(next);
+});

@@ -1,0 +1,36 @@
+/** The tests that mutants are run against: fast, and without a database. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** The first failure ends a mutant: the tests beside it come first, then small files, last those that run a compiler. */
+class LikelyFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const beside = this.ctx.config.related?.map((file) => file.replace(/\.ts$/, '.test.ts')) ?? [];
+    const rank = ({ moduleId }: TestSpecification) => {
+      const text = readFileSync(moduleId, 'utf8');
+      const compiles = /judgeByBuf|metadataSets|execFileSync/.test(text);
+      return beside.includes(moduleId) ? 0 : text.length + (compiles ? 1e6 : 0);
+    };
+    return files.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+export default defineConfig({
+  root: at(''),
+  test: {
+    include: [
+      'packages/exchange/src/{auth,domain}/**/*.test.ts',
+      'packages/exchange/src/operations/*.test.ts',
+      'packages/contract/src/{names,router}.test.ts',
+    ],
+    setupFiles: ['scripts/fastCheckSeed.ts', 'scripts/mutation/shortRuns.ts'],
+    testTimeout: 20_000,
+    sequence: { sequencer: LikelyFirst },
+    // Each mutant has a worker of its own, in which its test files share what they import.
+    isolate: false,
+  },
+});
