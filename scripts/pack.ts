@@ -111,9 +111,10 @@ function stage(source: string, target: string, manifest: Manifest): void {
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(file, copy);
   }
+  // Before the check: sources import it for the version, and the compiler copies it only sometimes.
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
   const problems = [...phantoms(dist, manifest), ...deadEnds(dist)];
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
   if (existsSync(join(source, 'README.md')))
     copyFileSync(join(source, 'README.md'), join(target, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
