@@ -1,5 +1,6 @@
 /** One caller that asks for more than the exchange can serve, beside one that asks once. */
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type DevParty, startExchange, type TestExchange } from './harness.ts';
 import { bytesOf } from './raw.ts';
@@ -54,4 +55,23 @@ it('the requests of a pipeline are worked on one after the other, and answered i
   expect(most).toBe(0);
   const answers = text.split('HTTP/1.1 200 OK').slice(1);
   expect(answers.map((answer) => answer.includes('"principal"'))).toEqual(paths.map((_, i) => i % 2 === 0));
+});
+
+it('a caller that hangs up before its answers may send large bodies again', async () => {
+  const [acme] = x.dev.measurementConsumers as [DevParty];
+  const path = `/v2alpha/${acme.name}/measurements`;
+  const body = { measurementReferenceId: 'y'.repeat(3_000_000) };
+  const { hostname, port } = new URL(x.url);
+  const headers = ['Content-Type: application/json'];
+  const request = bytesOf('POST', path, { token: acme.token, headers, body: JSON.stringify(body) });
+  const hangUp = async (ms: number) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => {});
+    await new Promise<void>((written) => socket.write(request, () => written()));
+    await sleep(ms);
+    socket.resetAndDestroy();
+  };
+  // Several times what its bodies may hold at a time, at different moments on their way.
+  for (let ms = 0; ms < 60; ms++) await Promise.all([hangUp(ms % 12), hangUp((ms + 3) % 12)]);
+  expect((await x.call(acme.token, 'POST', path, body)).status).toBe(400);
 });

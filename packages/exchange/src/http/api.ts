@@ -98,12 +98,19 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     if (OTHER_CHARSET.test(request.headers['content-type']!)) throw unsupportedMediaType();
     const { progress } = request;
     return readBody(payload, options.bodyLimit, (bytes) => {
-      if (!memory.take(senderOf(progress), bytes)) throw rateLimited('Too many large bodies at once', 1);
+      if (payload.destroyed || !memory.take(senderOf(progress), bytes)) {
+        throw rateLimited('Too many large bodies at once', 1);
+      }
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  app.addHook('onResponse', ({ progress }, _reply, done) => {
-    if (progress.bodyBytes !== undefined) memory.release(senderOf(progress), progress.bodyBytes);
+  // Not onResponse, which a caller who hangs up before its answer never comes to.
+  app.addHook('onRequest', ({ method, progress }, reply, done) => {
+    if (method !== 'GET') {
+      reply.raw.once('close', () => {
+        if (progress.bodyBytes !== undefined) memory.release(senderOf(progress), progress.bodyBytes);
+      });
+    }
     done();
   });
 
