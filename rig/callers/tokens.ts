@@ -14,7 +14,7 @@ import type { Random } from '../random.ts';
 import { type Counted, type World, withWorld } from '../world.ts';
 import { inParallel, Line, type Sent } from './http.ts';
 import type { Listener } from './matrix.ts';
-import type { Issuer } from './tokens/base.ts';
+import { goodClaims, type Issuer } from './tokens/base.ts';
 import { type CorpusEntry, tokenCorpus } from './tokens/corpus.ts';
 
 export const h12: Harness = {
@@ -152,17 +152,8 @@ export function issuerOf(world: World): Issuer {
   };
 }
 
-function good({ key, issuer, audience, subject }: Issuer, canary = 'canary'): string {
-  const now = Math.floor(Date.now() / 1000);
-  return jws(key, {
-    iss: issuer,
-    aud: audience,
-    sub: subject,
-    mex_principal: subject,
-    iat: now,
-    exp: now + 600,
-    canary,
-  });
+function good(issuer: Issuer, canary?: string): string {
+  return jws(issuer.key, goodClaims(issuer, Math.floor(Date.now() / 1000), canary));
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=~+/';

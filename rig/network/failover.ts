@@ -9,7 +9,7 @@ import { describeTimes, firstSuccess } from '../recovery.ts';
 import { Traffic } from '../traffic.ts';
 import { type Counted, type World, withWorld } from '../world.ts';
 import { loseWithoutStandby, outliveCancel, outliveDeadStandby } from './deadStandby.ts';
-import { proxied, targetOf } from './links.ts';
+import { through } from './links.ts';
 import { ChaosProxy } from './proxy.ts';
 import { Pair } from './standby.ts';
 import { endConnections, takeConnections } from './storms.ts';
@@ -29,15 +29,11 @@ export const h9: Harness = {
     const random = context.random.fork('network');
     const database = await ChaosProxy.start({ random });
     const replication = await ChaosProxy.start({ random });
-    const databaseUrl = (direct: string) => {
-      database.target = targetOf(direct);
-      return proxied(direct, database);
-    };
     let pair: Pair | undefined;
     try {
       return await withWorld(
         context,
-        { databaseUrl, replicas: atScale(context, PLANS).replicas },
+        { databaseUrl: through(database), replicas: atScale(context, PLANS).replicas },
         async (world) => {
           pair = await Pair.make(world.postgres, database, replication);
           try {

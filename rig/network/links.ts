@@ -9,6 +9,14 @@ export function targetOf(url: string): NetConnectOpts {
   return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port: Number(port) };
 }
 
+/** For `WorldOptions.databaseUrl`: leads to the database through the proxy. */
+export function through(proxy: ChaosProxy): (direct: string) => string {
+  return (direct) => {
+    proxy.target = targetOf(direct);
+    return proxied(direct, proxy);
+  };
+}
+
 /** The same URL, through the proxy. */
 export function proxied(url: string, proxy: ChaosProxy): string {
   const { host, port } = proxy.address;

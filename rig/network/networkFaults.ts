@@ -7,7 +7,7 @@ import { atScale, type Context, type Harness } from '../harness.ts';
 import { describeTimes, firstSuccess } from '../recovery.ts';
 import { Traffic } from '../traffic.ts';
 import { type Counted, type World, withWorld } from '../world.ts';
-import { proxied, targetOf } from './links.ts';
+import { through } from './links.ts';
 import { ChaosProxy } from './proxy.ts';
 import { describe, drawWindows, type LinkName, lengthOf } from './windows.ts';
 
@@ -35,14 +35,10 @@ export const h8: Harness = {
   async run(context) {
     const random = context.random.fork('network');
     const database = await ChaosProxy.start({ random, postgres: true });
-    const databaseUrl = (direct: string) => {
-      database.target = targetOf(direct);
-      return proxied(direct, database);
-    };
     try {
       return await withWorld(
         context,
-        { databaseUrl, replicas: atScale(context, PLANS).replicas },
+        { databaseUrl: through(database), replicas: atScale(context, PLANS).replicas },
         async (world) => {
           const clients = await leadCallers(world, (target) => ChaosProxy.start({ random }, target));
           try {

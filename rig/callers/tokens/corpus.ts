@@ -1,6 +1,6 @@
 /** Tokens that are good, and tokens that are bad in one way each. */
 import { jws, makeKey } from '../../../packages/exchange/src/auth/testIssuer.ts';
-import { type Base, but, type Issuer, N, type Tokens } from './base.ts';
+import { type Base, but, goodClaims, type Issuer, N, type Tokens } from './base.ts';
 import { badClaims, badHeaders, badTimes } from './contents.ts';
 import { badForms, badSchemes } from './forms.ts';
 import { badAlgorithms, badKeys } from './signatures.ts';
@@ -12,18 +12,11 @@ export interface CorpusEntry {
   good: boolean;
 }
 
-/** Made afresh for each use: what is a minute old now is not later. `canary` stands in claims nobody reads. */
-export function tokenCorpus({ key, issuer, audience, subject }: Issuer, canary = 'canary'): CorpusEntry[] {
+/** Made afresh for each use: what is a minute old now is not later. */
+export function tokenCorpus(issuer: Issuer, canary?: string): CorpusEntry[] {
   const now = Math.floor(Date.now() / 1000);
-  const claims = {
-    iss: issuer,
-    aud: audience,
-    sub: subject,
-    mex_principal: subject,
-    iat: now,
-    exp: now + 600,
-    canary,
-  };
+  const { key } = issuer;
+  const claims = goodClaims(issuer, now, canary);
   const base: Base = { key, mallory: makeKey(key.kid), claims, now };
   const plain = jws(key, claims);
   const bad = [badAlgorithms, badKeys, badHeaders, badClaims, badTimes, badForms].map((make) => make(base));
