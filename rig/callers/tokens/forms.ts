@@ -26,7 +26,7 @@ export function badForms(base: Base): Tokens {
     'in quotes': `"${good}"`,
     'padding at the end': `${good}==`,
     'padding in the middle': `${header}=.${payload}.${signature}`,
-    'standard base64': `${header}.${payload}.${bytes.toString('base64')}`,
+    'standard base64': standardBase64(base),
     'a blank in the middle': `${header}. ${payload}.${signature}`,
     'a tab at the start': `\t${good}`,
     'percent-encoded': encodeURIComponent(good).replace('.', '%2E'),
@@ -61,6 +61,16 @@ export function badSchemes(good: string): Record<string, string> {
     'a colon': `Bearer: ${good}`,
     'latin letters': `Bearer ${good}é`,
   };
+}
+
+/** Of a signature whose letters differ between the two alphabets: one in twenty has none of those. */
+function standardBase64({ key, claims }: Base): string {
+  for (;;) {
+    const token = jws(key, claims);
+    const [header, payload, signature] = token.split('.') as [string, string, string];
+    const standard = `${header}.${payload}.${Buffer.from(signature, 'base64url').toString('base64').replace(/=+$/, '')}`;
+    if (standard !== token) return standard;
+  }
 }
 
 /** 64 bytes take 86 characters, of which the last carries two bits: the other four are not part of the signature. */
