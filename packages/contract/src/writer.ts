@@ -7,7 +7,14 @@ import { JsonDecimal } from './json.ts';
 import { toBase64 } from './scalars.ts';
 import type { Static, TSchema } from './schema.ts';
 
-type Writer = (value: never) => string;
+/** Appends to the text of `out`. */
+type Writer = (value: never, out: Out) => void;
+
+interface Out {
+  text: string;
+  /** What was written before `text`, in pieces. */
+  readonly parts: string[];
+}
 
 /** Members in the order of the schema, or of their names. */
 type Order = 'schema' | 'sorted';
@@ -16,12 +23,24 @@ const writers = { schema: new WeakMap<TSchema, Writer>(), sorted: new WeakMap<TS
 
 /** Absent members stay absent. */
 export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
-  return writerOf(schema, 'schema')(value as never);
+  return toJsonParts(schema, value).join('');
+}
+
+/** In pieces that end between the items of an array: one text of a whole page is slow to make and to send. */
+export function toJsonParts<S extends TSchema>(schema: S, value: Static<S>): string[] {
+  return partsOf(schema, 'schema', value);
 }
 
 /** One text per content: the same decoded value gives the same text, whatever the key order it came in. */
 export function canonicalJson<S extends TSchema>(schema: S, value: Static<S>): string {
-  return writerOf(schema, 'sorted')(value as never);
+  return partsOf(schema, 'sorted', value).join('');
+}
+
+function partsOf(schema: TSchema, order: Order, value: unknown): string[] {
+  const out: Out = { text: '', parts: [] };
+  writerOf(schema, order)(value as never, out);
+  out.parts.push(out.text);
+  return out.parts;
 }
 
 function writerOf(schema: TSchema, order: Order): Writer {
@@ -34,39 +53,69 @@ function writerOf(schema: TSchema, order: Order): Writer {
 }
 
 function compileWriter(schema: Keywords, order: Order): Writer {
-  if (schema.format === 'byte' || schema.format === 'sha256')
-    return (value: Uint8Array) => `"${toBase64(value)}"`;
-  if (schema.format === 'uint64') return (value: bigint) => value.toString();
+  if (schema.format === 'byte' || schema.format === 'sha256') return writeBytes;
+  if (schema.format === 'uint64') return writeInteger;
   if (schema.format === 'json')
-    return order === 'sorted' ? (value) => writeFree(sorted(value) as never) : writeFree;
-  if (schema.type === 'array') {
-    const write = writerOf(schema.items!, order);
-    return (value: never[]) => `[${value.map((item) => write(item)).join(',')}]`;
-  }
+    return order === 'sorted' ? (value, out) => writeFree(sorted(value) as never, out) : writeFree;
+  if (schema.type === 'array') return arrayWriter(writerOf(schema.items!, order));
   if (schema.format === 'map')
     return mapWriter(writerOf(schema.additionalProperties as TSchema, order), order);
   if (schema.type === 'object') return objectWriter(schema.properties!, order);
   return writeFree;
 }
 
+const writeBytes: Writer = (value: Uint8Array, out) => {
+  out.text += `"${toBase64(value)}"`;
+};
+
+const writeInteger: Writer = (value: bigint, out) => {
+  out.text += value.toString();
+};
+
+const PART_LENGTH = 4_096;
+
+function arrayWriter(write: Writer): Writer {
+  return (value: never[], out) => {
+    let mark = '[';
+    value.forEach((item) => {
+      if (out.text.length > PART_LENGTH) {
+        out.parts.push(out.text);
+        out.text = '';
+      }
+      out.text += mark;
+      write(item, out);
+      mark = ',';
+    });
+    out.text += mark === '[' ? '[]' : ']';
+  };
+}
+
 function objectWriter(properties: Record<string, TSchema>, order: Order): Writer {
   const members = inOrder(Object.entries(properties), order).map(
     ([key, schema]) => [key, `${JSON.stringify(key)}:`, writerOf(schema, order)] as const,
   );
-  return (value: Record<string, never>) => {
-    let text = '{';
+  return (value: Record<string, never>, out) => {
+    let mark = '{';
     for (const [key, label, write] of members) {
       const member = value[key];
-      if (member !== undefined) text += (text.length > 1 ? ',' : '') + label + write(member);
+      if (member === undefined) continue;
+      out.text += mark + label;
+      write(member, out);
+      mark = ',';
     }
-    return `${text}}`;
+    out.text += mark === '{' ? '{}' : '}';
   };
 }
 
 function mapWriter(write: Writer, order: Order): Writer {
-  return (value: Record<string, never>) => {
-    const members = inOrder(Object.entries(value), order);
-    return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${write(member)}`).join(',')}}`;
+  return (value: Record<string, never>, out) => {
+    let mark = '{';
+    for (const [key, member] of inOrder(Object.entries(value), order)) {
+      out.text += `${mark}${JSON.stringify(key)}:`;
+      write(member, out);
+      mark = ',';
+    }
+    out.text += mark === '{' ? '{}' : '}';
   };
 }
 
@@ -74,8 +123,14 @@ function inOrder<T>(entries: [string, T][], order: Order): [string, T][] {
   return order === 'sorted' ? entries.sort(([a], [b]) => (a < b ? -1 : 1)) : entries;
 }
 
+/** Nothing in it that JSON escapes. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** Text, true and false, and free JSON, which may hold what the exact reader gave: it goes back as it came. */
-const writeFree: Writer = (value: unknown) => JSON.stringify(value, exactly) ?? 'null';
+const writeFree: Writer = (value: unknown, out) => {
+  if (typeof value === 'string') out.text += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
+  else out.text += JSON.stringify(value, exactly) ?? 'null';
+};
 
 function exactly(_key: string, value: unknown): unknown {
   if (value instanceof JsonDecimal) return JSON.rawJSON(value.text);

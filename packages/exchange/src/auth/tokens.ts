@@ -1,5 +1,5 @@
 /** Bearer ID tokens: which are accepted, and what they say. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ExchangeError, fromBase64 } from '@measurement-exchange/contract';
 import { compactVerify, errors } from 'jose';
 import { BoundedMap } from './boundedMap.ts';
@@ -75,7 +75,7 @@ export function createTokenVerifier(options: {
   return {
     async verify(token) {
       if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
-      const digest = createHash('sha256').update(token).digest('base64');
+      const digest = hash('sha256', token, 'base64');
       const known = cache.get(digest, clock());
       if (known !== undefined) return known;
 

@@ -2,7 +2,7 @@
  * The aggregate: a measurement with its requisitions, and every way it can change. Pure: it is given the
  * time, decides, and returns what becomes of it with one log entry per step. This is the only state machine.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type EncryptedMessage,
   type EncryptedRequisitionSpec,
@@ -124,7 +124,7 @@ export function etagOf(
   const { id, version, updateTime } = requisition;
   const stamp =
     plantedBug === 'etag-from-time' ? updateTime?.slice(0, '2026-11-15T00:00:00'.length) : version;
-  return createHash('sha256').update(`${id} ${stamp}`).digest('hex').slice(0, 20);
+  return hash('sha256', `${id} ${stamp}`).slice(0, 20);
 }
 
 export type NewMeasurement = Pick<

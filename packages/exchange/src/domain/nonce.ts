@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { noncePreimages } from '@measurement-exchange/contract';
 
 /** Whether a nonce is the one behind a nonceHash. */
 export function nonceMatches(nonce: bigint, nonceHash: Uint8Array): boolean {
   return noncePreimages(nonce).some((preimage) =>
-    timingSafeEqual(createHash('sha256').update(preimage).digest(), nonceHash),
+    timingSafeEqual(hash('sha256', preimage, 'buffer'), nonceHash),
   );
 }

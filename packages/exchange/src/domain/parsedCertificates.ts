@@ -2,7 +2,7 @@
  * Certificates never change, so each is parsed once, and its key and its issuer's signature are looked at once: a
  * create with three providers spent a quarter of its processor time on that.
  */
-import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
+import { hash, type KeyObject, X509Certificate } from 'node:crypto';
 
 /** Those used last are kept; one takes a few kilobytes. */
 const CAPACITY = 2_000;
@@ -12,7 +12,7 @@ const signatures = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean
 
 /** Throws where the bytes are no certificate. */
 export function parseCertificate(der: Uint8Array): X509Certificate {
-  const digest = createHash('sha256').update(der).digest('base64');
+  const digest = hash('sha256', der, 'base64');
   const certificate = parsed.get(digest) ?? new X509Certificate(der);
   parsed.delete(digest);
   parsed.set(digest, certificate);

@@ -1,10 +1,10 @@
 /** requestId: one resource per (parent, method, ID), however often and however concurrently it is asked for. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../sql/db.ts';
 
 export function contentHash(content: string | Uint8Array): Uint8Array {
-  return createHash('sha256').update(content).digest();
+  return hash('sha256', content, 'buffer');
 }
 
 /** The loser of a race on the same ID waits on the unique index, then finds what the winner made. */

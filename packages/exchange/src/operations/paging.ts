@@ -1,5 +1,5 @@
 /** Page tokens: opaque, authenticated, and bound to the list they came from. They grant nothing. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { plantedBug } from '../planted.ts';
 import type { Cursor } from '../sql/page.ts';
@@ -18,10 +18,10 @@ export type ListScope = [operation: string, parent: string, ...filters: unknown[
 const MAC_BYTES = 16;
 
 export class PageTokens {
-  private readonly key: Uint8Array;
+  private readonly key: KeyObject;
 
   constructor(key: Uint8Array) {
-    this.key = key;
+    this.key = createSecretKey(key);
   }
 
   /** Where the page of this token begins; the start of the list without one. */
