@@ -40,9 +40,8 @@ export function matchRoute(method: string, rawPath: string): Match {
     throw new ExchangeError('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { metadata: { allow } });
   }
   const params: Record<string, string> = {};
-  for (const [i, part] of route.path.split('/').entries()) {
-    if (i % 2 === 1) params[part.slice(1, -1)] = decodeId(segments[i]!);
-  }
+  const parts = route.path.split('/');
+  for (let i = 1; i < parts.length; i += 2) params[parts[i]!.slice(1, -1)] = decodeId(segments[i]!);
   return { route, params };
 }
 

@@ -63,7 +63,7 @@ function turnOfItsOwn(): Promise<void> {
 }
 
 /** A short answer goes out in one write with its headers if it is text; a long one is faster as bytes. */
-const LONG_ANSWER = 16 * 1024;
+const LONG_ANSWER = 64 * 1024;
 const scratch = Buffer.allocUnsafeSlow(3 * 1024 * 1024);
 function joined(parts: string[]): string | Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0);

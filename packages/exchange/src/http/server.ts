@@ -37,11 +37,8 @@ const HTTP = {
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { log, metrics } = options;
-  const headersOf = (request: { id: string }) => ({
-    ...COMMON_HEADERS,
-    ...options.headers,
-    'x-request-id': request.id,
-  });
+  const everywhere = { ...COMMON_HEADERS, ...options.headers };
+  const headersOf = ({ id }: { id: string }) => ({ ...everywhere, 'x-request-id': id });
   const onClientError = (error: Error & { code?: string }, socket: Socket) => {
     const id = newRequestId();
     const answer = answerClientError(error, socket, headersOf({ id }));
@@ -91,7 +88,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   app.addHook('onRequest', (request, reply, done) => {
     request.progress = {};
-    reply.headers(headersOf(request));
+    reply.headers(everywhere).header('x-request-id', request.id);
     const refusal = framingRefusal(request);
     if (refusal !== undefined) return done(refusal);
     if (request.headers.origin !== undefined && allowOrigin(options.corsOrigins, request, reply)) return;
