@@ -156,11 +156,12 @@ class Parser {
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);
-    if (value.includes('\\')) ({ value, end } = this.escaped(start));
-    else if (CONTROL.test(value)) throw malformed('control character in a string');
+    if (value.includes('\\')) {
+      ({ value, end } = this.escaped(start));
+      if (value.includes('\0')) throw malformed('NUL in a string');
+    } else if (CONTROL.test(value)) throw malformed('control character in a string');
     this.at = end + 1;
     if (!value.isWellFormed()) throw malformed('half a surrogate pair in a string');
-    if (value.includes('\0')) throw malformed('NUL in a string');
     return value;
   }
 

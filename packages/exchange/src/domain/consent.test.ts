@@ -32,7 +32,7 @@ const published = (data: Uint8Array) => ({
 });
 
 /** A request in order, by Acme to two providers, and what is known; each part may be another. */
-function consent({
+async function consent({
   signer = leaf,
   own = leaf,
   theirs = leaf,
@@ -62,7 +62,7 @@ function consent({
     ]),
     roots,
   };
-  return inspectConsent(input, known, NOW).map(({ code, field }) => `${code} ${field}`);
+  return (await inspectConsent(input, known, NOW)).map(({ code, field }) => `${code} ${field}`);
 }
 
 const trusted = (party?: string): Known['roots'] => [
@@ -74,30 +74,30 @@ const trusted = (party?: string): Known['roots'] => [
   },
 ];
 
-it('consent in order has no findings', () => {
-  expect(consent()).toEqual([]);
-  expect(consent({ roots: trusted() })).toEqual([]);
+it('consent in order has no findings', async () => {
+  expect(await consent()).toEqual([]);
+  expect(await consent({ roots: trusted() })).toEqual([]);
 });
 
-it('the spec is signed by the key of the certificate of the consumer', () => {
-  expect(consent({ signer: stranger })).toEqual(['SPEC_SIGNATURE_INVALID measurementSpec.signature']);
+it('the spec is signed by the key of the certificate of the consumer', async () => {
+  expect(await consent({ signer: stranger })).toEqual(['SPEC_SIGNATURE_INVALID measurementSpec.signature']);
 });
 
-it('the certificates of the consumer and of each provider come from a root that is trusted for them', () => {
-  expect(consent({ own: stranger, signer: stranger, roots: trusted() })).toEqual([
+it('the certificates of the consumer and of each provider come from a root that is trusted for them', async () => {
+  expect(await consent({ own: stranger, signer: stranger, roots: trusted() })).toEqual([
     'CERTIFICATE_UNTRUSTED measurementConsumerCertificate',
   ]);
-  expect(consent({ theirs: stranger, roots: trusted() })).toEqual([
+  expect(await consent({ theirs: stranger, roots: trusted() })).toEqual([
     `CERTIFICATE_UNTRUSTED dataProviders[${TV}].dataProviderCertificate`,
   ]);
-  expect(consent({ theirs: stranger, roots: trusted(ACME) })).toEqual([]);
+  expect(await consent({ theirs: stranger, roots: trusted(ACME) })).toEqual([]);
 });
 
-it('a key that is sent is the one that the provider publishes now, where it publishes one', () => {
-  expect(consent({ sent: Uint8Array.of(1, 2, 4) })).toEqual([
+it('a key that is sent is the one that the provider publishes now, where it publishes one', async () => {
+  expect(await consent({ sent: Uint8Array.of(1, 2, 4) })).toEqual([
     `PUBLIC_KEY_NOT_CURRENT dataProviders[${TV}].dataProviderPublicKey.data`,
   ]);
   // The whole EncryptionPublicKey is not its keyset.
-  expect(consent({ sent: published(keyset).message })).toHaveLength(1);
-  expect(consent({ sent: Uint8Array.of(9), registered: null })).toEqual([]);
+  expect(await consent({ sent: published(keyset).message })).toHaveLength(1);
+  expect(await consent({ sent: Uint8Array.of(9), registered: null })).toEqual([]);
 });

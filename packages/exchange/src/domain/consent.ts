@@ -10,7 +10,7 @@ import {
 } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
 import { isSignedBy } from './signature.ts';
-import { type IssuedCertificate, type Root, trustCheck } from './trust.ts';
+import { type IssuedCertificate, type Root, type TrustCheck, trustCheck } from './trust.ts';
 
 /** What the exchange knows about those whom a request names. */
 export interface Known {
@@ -22,17 +22,25 @@ export interface Known {
 }
 
 /** All that the request names exists. */
-export function inspectConsent(input: MeasurementInput, known: Known, now: Timestamp): Finding[] {
-  const findings: Finding[] = [];
-  const untrusted = trustCheck(known.roots, now);
-
+export async function inspectConsent(
+  input: MeasurementInput,
+  known: Known,
+  now: Timestamp,
+): Promise<Finding[]> {
   const own = known.certificates.get(input.measurementConsumerCertificate)!;
-  findings.push(...untrusted('measurementConsumerCertificate', own));
-  if (!isSignedBy(input.measurementSpec, own.x509Der)) {
+  const signed = isSignedBy(input.measurementSpec, own.x509Der);
+  const untrusted = trustCheck(known.roots, now);
+  const ofOwn = untrusted('measurementConsumerCertificate', own);
+  const ofProviders = inspectProviders(input, known, untrusted);
+  if (!(await signed)) {
     const message = 'The signature is not one over message by the key of measurementConsumerCertificate.';
-    findings.push(finding('SPEC_SIGNATURE_INVALID', 'measurementSpec.signature', message));
+    ofOwn.push(finding('SPEC_SIGNATURE_INVALID', 'measurementSpec.signature', message));
   }
+  return [...ofOwn, ...ofProviders];
+}
 
+function inspectProviders(input: MeasurementInput, known: Known, untrusted: TrustCheck): Finding[] {
+  const findings: Finding[] = [];
   for (const [name, entry] of Object.entries(input.dataProviders)) {
     const at = `dataProviders[${name}]`;
     const certificate = known.certificates.get(entry.dataProviderCertificate)!;

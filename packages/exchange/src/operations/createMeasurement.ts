@@ -79,7 +79,7 @@ export async function createMeasurement(
       const protocol = chooseProtocol(measurementType, supported, x.protocols);
       call.findings = [
         ...inspected.findings,
-        ...inspectConsent(request.body, { certificates, parties, roots }, now),
+        ...(await inspectConsent(request.body, { certificates, parties, roots }, now)),
         ...(reachIsNotDeduplicated(measurementType, protocol, entries.length) ? [reachFinding()] : []),
       ];
       if (!request.validateOnly) enforce(x.checks, call.findings);

@@ -116,7 +116,8 @@ export async function updateParty(
     const after = update(before, input, now);
     if (input.publicKey === undefined) return after;
     const certificates = await usableCertificates(tx, before.name, now);
-    const signer = certificates.find((c) => isSignedBy(input.publicKey!, c.x509Der));
+    const signed = await Promise.all(certificates.map((c) => isSignedBy(input.publicKey!, c.x509Der)));
+    const signer = certificates[signed.indexOf(true)];
     call.findings = signer === undefined ? [unverified()] : [];
     if (!request.validateOnly) enforce(x.checks, call.findings);
     return { ...after, publicKeyCertificate: signer?.id };
