@@ -47,6 +47,17 @@ it('announces what it needs beyond 16 KiB, and stops where that is refused', asy
   expect(grown).toEqual([16 * 1024, 32 * 1024]);
 });
 
+it('takes a body that comes in one piece as it is, and announces it as well', async () => {
+  const stream = request({ 'content-length': '20000' });
+  const piece = Buffer.alloc(20_000, 7);
+  const grown: number[] = [];
+  const body = readBody(stream as unknown as IncomingMessage, 20_000, (bytes) => void grown.push(bytes));
+  stream.end(piece);
+  expect((await body).buffer).toBe(piece.buffer);
+  expect(await body).toEqual(piece);
+  expect(grown).toEqual([20_000 - 16 * 1024]);
+});
+
 it('lets the bodies of a principal hold 64 MiB at a time, whatever those of others hold', () => {
   const memory = new BodyMemory();
   const MiB = 1024 * 1024;

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 
+const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
 /** Of one principal at a time: sixteen bodies of the default limit. */
 const MAX_HELD = 64 * 1024 * 1024;
@@ -37,9 +38,16 @@ export function readBody(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const tooLarge = () => new ExchangeError('BODY_TOO_LARGE', 'The body is above the size limit.');
-    if (Number(request.headers['content-length'] ?? 0) > limit) return reject(tooLarge());
-    let bytes = Buffer.allocUnsafe(FIRST_BYTES);
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced > limit) return reject(tooLarge());
+    let bytes: Buffer = NOTHING;
     let size = 0;
+    let held = FIRST_BYTES;
+    const hold = (length: number) => {
+      if (length <= held) return;
+      grow(length - held);
+      held = length;
+    };
     const refuse = (error: unknown) => {
       request.off('data', take);
       reject(error);
@@ -47,19 +55,23 @@ export function readBody(
     const take = (chunk: Buffer) => {
       const needed = size + chunk.length;
       if (needed > limit) return refuse(tooLarge());
-      if (needed > bytes.length) {
-        const length = Math.max(needed, bytes.length * 2);
-        try {
-          grow(length - bytes.length);
-        } catch (error) {
-          return refuse(error);
+      try {
+        // Most come in one piece, which is taken as it is.
+        if (chunk.length === announced) {
+          hold(needed);
+          bytes = chunk;
+        } else {
+          if (needed > bytes.length) {
+            const length = Math.max(needed, FIRST_BYTES, bytes.length * 2);
+            hold(length);
+            bytes = Buffer.concat([bytes.subarray(0, size)], length);
+          }
+          chunk.copy(bytes, size);
         }
-        const larger = Buffer.allocUnsafe(length);
-        bytes.copy(larger, 0, 0, size);
-        bytes = larger;
+        size = needed;
+      } catch (error) {
+        refuse(error);
       }
-      chunk.copy(bytes, size);
-      size = needed;
     };
     request.on('data', take);
     request.once('end', () => resolve(bytes.subarray(0, size)));
