@@ -47,7 +47,7 @@ export async function fairness(bench: Bench): Promise<Section> {
           async ({ name, createBody }, i): Promise<Caller> => ({
             target: { port: exchange.port, token: await mint.mint(name) },
             perSecond: i === 0 ? SHARE * TIMES : POLITE_RATE,
-            requests: requestsOf(name, createBody),
+            requests: requestsOf(name, createBody, i),
           }),
         ),
       );
@@ -132,10 +132,11 @@ async function createConsumers(exchange: BenchExchange, database: BenchDatabase,
   return parties;
 }
 
-/** Of ten requests eight read one measurement, one reads a page, one creates. */
-function requestsOf(name: string, createBody: string): Caller['requests'] {
+/** Of ten requests eight read one measurement, one reads a page, one creates. `first` differs: callers are not in step. */
+function requestsOf(name: string, createBody: string, first: number): Caller['requests'] {
   const path = `/v2alpha/${name}/measurements`;
-  return Array.from({ length: 10 }, (_, i) => {
+  return Array.from({ length: 10 }, (_, nth) => {
+    const i = (first + nth) % 10;
     if (i === 4) return { template: { method: 'GET', path: `${path}?pageSize=50` }, item: [] };
     if (i === 9) return { template: { method: 'POST', path, body: createBody }, item: [] };
     const id = copyId(name.split('/')[1]!, i);

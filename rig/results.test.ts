@@ -30,6 +30,20 @@ describe('the rows of a run', () => {
     ]);
   });
 
+  it('stay beside those that another rig added meanwhile', () => {
+    const [one, other] = [new Results(folder, 'long', false).load(), new Results(folder, 'long', false)];
+    other.add(row('H5', 3));
+    one.add(row('H6', 4));
+    expect(one.rows.map(({ name }) => name)).toEqual(['H2', 'H5', 'H6', 'H13']);
+  });
+
+  it('are gone when a whole run begins', () => {
+    const whole = new Results(folder, 'long', false);
+    whole.clear();
+    whole.add(row('H1', 1));
+    expect(whole.rows.map(({ name }) => name)).toEqual(['H1']);
+  });
+
   it('are kept apart by scale, and with bugs planted', () => {
     expect(new Results(folder, 'short', false).load().rows).toEqual([]);
     expect(new Results(folder, 'long', true).load().rows).toEqual([]);

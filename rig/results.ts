@@ -2,7 +2,7 @@
  * The rows of a run, written to `rig/out/<scale>.json` as they come, so that whoever stops a long run keeps what it had.
  * A whole run begins anew; `--only` adds to what is there, and replaces the row of the same harness.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome, Scale } from './harness.ts';
 import { addTallies, type Total } from './tally.ts';
@@ -39,7 +39,14 @@ export class Results {
     return this;
   }
 
+  /** Nothing of earlier runs. */
+  clear(): void {
+    rmSync(this.file, { force: true });
+  }
+
   add(row: Row): void {
+    // Another rig, of other harnesses, may have added to it meanwhile.
+    this.load();
     this.rows = [...this.rows.filter(({ name }) => name !== row.name), row];
     this.rows.sort((a, b) => numberOf(a) - numberOf(b));
     writeFileSync(this.file, toText({ scale: this.scale, rows: this.rows }));

@@ -99,6 +99,7 @@ try {
 const { seed, scale, only, planted, json, table } = options;
 const results = new Results(OUT, scale, planted !== undefined);
 if (table || only !== undefined) results.load();
+else results.clear();
 if (!table) process.stderr.write(`rig: ${scale}, seed ${seed}\n`);
 const rows = table ? results.rows : await runAll(options, results);
 
