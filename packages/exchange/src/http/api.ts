@@ -28,6 +28,7 @@ import {
 } from '../operations/index.ts';
 import { plantedBug } from '../planted.ts';
 import { Admission } from './admission.ts';
+import { joinParts } from './answer.ts';
 import { BodyMemory, readBody } from './body.ts';
 import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
 import { RateLimiter, rateLimited } from './limits.ts';
@@ -60,19 +61,6 @@ let lastTurn: Promise<void> = Promise.resolve();
 function turnOfItsOwn(): Promise<void> {
   lastTurn = lastTurn.then(() => setImmediate());
   return lastTurn;
-}
-
-/** A short answer goes out in one write with its headers if it is text; a long one is faster as bytes. */
-const LONG_ANSWER = 64 * 1024;
-const scratch = Buffer.allocUnsafeSlow(3 * 1024 * 1024);
-function joined(parts: string[]): string | Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  if (length <= LONG_ANSWER) return parts.join('');
-  // Counting the bytes first takes as long as writing them; there are at most three for a letter.
-  const room = 3 * length <= scratch.length ? scratch : Buffer.allocUnsafeSlow(3 * length);
-  let at = 0;
-  for (const part of parts) at += room.write(part, at);
-  return Buffer.from(room.subarray(0, at));
 }
 
 /** What is known of a request so far; the log line and the metrics read it. */
@@ -194,7 +182,7 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
       for (const finding of call!.findings) metrics.finding(finding.code);
     }
     reply.header('content-type', JSON_TYPE);
-    return joined(toJsonParts(route.response, result as never));
+    return joinParts(toJsonParts(route.response, result as never));
   }
 
   app.route({
