@@ -3,7 +3,7 @@ import { EventGroupInput } from './codecs/eventGroup.ts';
 import { Measurement } from './codecs/measurement.ts';
 import { Requisition } from './codecs/requisition.ts';
 import { parseJson } from './json.ts';
-import { canonicalJson, toJson } from './writer.ts';
+import { canonicalJson, toJson, toJsonParts } from './writer.ts';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
@@ -44,6 +44,19 @@ describe('JSON text from a schema', () => {
     const other = { name: 'n', dataProviders: { a: { nonceHash: bytes(1) }, b: {} } } as never;
     const text = '{"dataProviders":{"a":{"nonceHash":"AQ=="},"b":{}},"name":"n"}';
     expect([one, other].map((value) => canonicalJson(Measurement, value))).toEqual([text, text]);
+  });
+
+  it('is made in parts that end between the items of an array', () => {
+    const item = (size: number) => ({
+      certificate: 'c',
+      encryptedResult: { ciphertext: new Uint8Array(size) },
+    });
+    const value = { results: [item(6_000), item(1), item(6_000), item(6_000)] } as never;
+    const parts = toJsonParts(Measurement, value);
+    expect(parts.map((part) => part[0])).toEqual(['{', ',', ',']);
+    expect(parts.join('')).toBe(toJson(Measurement, value));
+    expect(JSON.parse(parts.join('')).results).toHaveLength(4);
+    expect(toJsonParts(Measurement, { results: [] } as never)).toEqual(['{"results":[]}']);
   });
 
   it('throws where an array was promised and something else came', () => {
