@@ -134,6 +134,15 @@ describe('fields', () => {
     expect(violationsOf(file)).toEqual([`file[0].messageType[0].${violation}`]);
   });
 
+  test('a proto2 enum in proto3, of a file that says its syntax', () => {
+    const enumType = [{ name: 'E', value: [{ name: 'V', number: 0 }] }];
+    const other = { name: 'b.proto', package: 'b', syntax: 'proto2', enumType };
+    const user = field({ type: 'TYPE_ENUM', typeName: '.b.E' }, { ...proto3, dependency: ['b.proto'] });
+    expect(violationsOf(user, other)).toEqual([
+      'file[0].messageType[0].field[0].typeName "b.E" is a proto2 enum in a proto3 message',
+    ]);
+  });
+
   test.each([
     ['TYPE_INT32', ['-2147483648', '2147483647'], ['2147483648', '1.0', '0x1', '']],
     ['TYPE_UINT64', ['0', '18446744073709551615'], ['-1', '18446744073709551616', '9'.repeat(10_000)]],
@@ -182,6 +191,7 @@ describe('maps', () => {
   test.each([
     ['a singular field', [{ ...mapField, label: 'LABEL_OPTIONAL' }], `${FIELD}.${abused}`],
     ['a field of another name', [{ ...mapField, name: 'by_name' }], `${FIELD}.${abused}`],
+    ['a group', [{ ...mapField, type: 'TYPE_GROUP' }], `${FIELD}.${abused}`],
     [
       'a second field',
       [mapField, { ...mapField, name: 'again', number: 2 }],

@@ -76,6 +76,23 @@ describe('extensions, services, syntax', () => {
     expect(violationsOf(file)).toEqual([`file[0].extension[0].${violation}`]);
   });
 
+  test.each([
+    ['my.google.protobuf', 'FileOptions'],
+    ['google.protobuf', 'FileOptionsOfMine'],
+  ])('proto3 does not extend a message that is only called like options: %s.%s', (scope, name) => {
+    const messageType = [{ name, extensionRange: [{ start: 100, end: 200 }] }];
+    const user = {
+      name: 'a',
+      dependency: ['b'],
+      extension: [{ ...extension, extendee: `.${scope}.${name}` }],
+    };
+    const files = [user, { name: 'b', package: scope, messageType }];
+    expect(violationsOf(...files)).toEqual([]);
+    expect(violationsOf({ ...user, ...proto3 }, files[1]!)).toEqual([
+      'file[0].extension[0].extendee proto3 extends only the options of google/protobuf/descriptor.proto',
+    ]);
+  });
+
   test('a number extends a message once', () => {
     expect(violationsOf(extended({}, { extension: [extension, { ...extension, name: 'y' }] }))).toEqual([
       'file[0].extension[1].number 100 extends "a.M" already',

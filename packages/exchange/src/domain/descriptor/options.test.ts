@@ -1,7 +1,9 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
 import { descriptorSetToJson, readDescriptorSet } from './descriptorSet.ts';
+import { jsonName } from './options.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
@@ -23,7 +25,7 @@ const judge = (...files: object[]) => {
 
 /** A set with these bytes in the options of its only file, under field number 50000. */
 function withOption(init: object, data: number[], wireType = 2): Uint8Array {
-  const set = create(FileDescriptorSetSchema, { file: [file({ ...init, options: {} }) as FileInit] });
+  const set = create(FileDescriptorSetSchema, { file: [file({ options: {}, ...init }) as FileInit] });
   set.file[0]!.options!.$unknown = [{ no: 50_000, wireType, data: Uint8Array.from(data) }];
   return toBinary(FileDescriptorSetSchema, set);
 }
@@ -81,6 +83,76 @@ describe('custom options in JSON', () => {
     const options = { '[a.x]': { teamName: 'reach' } };
     expect(judge(file({ messageType, extension, options }))).toMatchObject({ file: [{ options }] });
   });
+
+  test('print under the JSON names that the set gives, also of nested messages', () => {
+    const nestedType = [{ name: 'Team', field: [{ name: 'team_name', number: 1, type: 'TYPE_STRING' }] }];
+    const owner = [
+      { name: 'team', number: 1, type: 'TYPE_MESSAGE', typeName: '.a.Owner.Team', jsonName: 'TEAM' },
+    ];
+    const messageType = [{ name: 'Owner', field: owner, nestedType }];
+    const extension = [onFiles({ type: 'TYPE_MESSAGE', typeName: '.a.Owner' })];
+    const options = { '[a.x]': { TEAM: { teamName: 'reach' } } };
+    expect(judge(file({ messageType, extension, options }))).toMatchObject({ file: [{ options }] });
+  });
+
+  test.each([
+    ['a message', [{ name: 'M', extension: [text] }], 'a.M.x'],
+    ['one of two messages', [{ name: 'Other' }, { name: 'M', extension: [text] }], 'a.M.x'],
+    [
+      'a message within another',
+      [{ name: 'M', nestedType: [{ name: 'Other' }, { name: 'N', extension: [text] }] }],
+      'a.M.N.x',
+    ],
+  ])('may be declared in %s', (_title, messageType, name) => {
+    const options = { [`[${name}]`]: 'hello' };
+    expect(judge(file({ messageType, options }))).toMatchObject({ file: [{ options }] });
+  });
+
+  test('may be declared by a well-known file that the set imports and does not carry', () => {
+    const dependency = ['google/protobuf/java_features.proto'];
+    const options = { features: { '[pb.java]': { utf8Validation: 'VERIFY' } } };
+    const set = file({ syntax: 'editions', edition: 'EDITION_2023', dependency, options });
+    expect(judge(set)).toMatchObject({ file: [{ options }] });
+  });
+
+  test('have no members that their type lacks', () => {
+    const messageType = [{ name: 'Owner', field: [{ name: 'id', number: 1, type: 'TYPE_INT32' }] }];
+    const extension = [onFiles({ type: 'TYPE_MESSAGE', typeName: '.a.Owner' })];
+    const options = { '[a.x]': { id: 7, nobody: 1 } };
+    expect(judge(file({ messageType, extension, options }))).toEqual([
+      { field: '', description: expect.stringMatching(/^cannot decode message a\.Owner from JSON/) },
+    ]);
+  });
+
+  test('may hold messages of the set in an Any', () => {
+    const messageType = [{ name: 'Owner', field: [{ name: 'id', number: 1, type: 'TYPE_INT32' }] }];
+    const extension = [onFiles({ type: 'TYPE_MESSAGE', typeName: '.google.protobuf.Any' })];
+    const dependency = [DESCRIPTOR, 'google/protobuf/any.proto'];
+    const options = { '[a.x]': { '@type': 'type.googleapis.com/a.Owner', id: 7 } };
+    expect(judge(file({ dependency, messageType, extension, options }))).toMatchObject({
+      file: [{ options }],
+    });
+  });
+
+  test('that would print to more than 32 MiB are refused', () => {
+    const enumType = [{ name: 'E', value: [{ name: 'V'.repeat(500), number: 0 }] }];
+    const extension = [onFiles({ type: 'TYPE_ENUM', typeName: '.a.E', label: 'LABEL_REPEATED' })];
+    const options = { '[a.x]': new Array(70_000).fill(0) };
+    expect(judge(file({ enumType, extension, options }))).toEqual([
+      { field: '', description: 'has options that take more than 33554432 characters as JSON' },
+    ]);
+  });
+});
+
+test.each([
+  ['team', 'team'],
+  ['team_name', 'teamName'],
+  ['team__name', 'teamName'],
+  ['_team', 'Team'],
+  ['team_', 'team'],
+  ['team_1', 'team1'],
+])('the JSON name of %s is %s', (name, expected) => {
+  expect(jsonName(name)).toBe(expected);
 });
 
 describe('custom options in bytes', () => {
@@ -93,6 +165,51 @@ describe('custom options in bytes', () => {
     const bytes = withOption(owner, lengthDelimited([0x08, 7]));
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
     expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
+  });
+
+  test('are read between two tags where the set says so', () => {
+    const options = { features: { messageEncoding: 2 } };
+    const init = { ...owner, options, syntax: 'editions', edition: 1000 };
+    const bytes = withOption(init, [0x08, 7, ...varint((50_000 << 3) | 4)], 3);
+    expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
+    expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
+  });
+
+  test.each([
+    ['a file', { enumType: [{ name: 'E', value: [{ name: 'V', number: 1 }] }] }, '.a.E'],
+    [
+      'a message',
+      { messageType: [{ name: 'M', enumType: [{ name: 'E', value: [{ name: 'V', number: 1 }] }] }] },
+      '.a.M.E',
+    ],
+  ])('of a proto2 enum in %s print its name, or the number that has none', (_title, init, typeName) => {
+    const printed = (value: number) =>
+      descriptorSetToJson(withOption({ ...init, extension: [onFiles({ type: 14, typeName })] }, [value], 0));
+    expect(printed(1)).toMatchObject({ file: [{ options: { '[a.x]': 'V' } }] });
+    expect(printed(7)).toMatchObject({ file: [{ options: { '[a.x]': 7 } }] });
+  });
+
+  test('leave the well-known files that they import as they are', () => {
+    const { proto } = WELL_KNOWN_FILES.get('google/protobuf/struct.proto')!;
+    const before = toBinary(FileDescriptorProtoSchema, proto);
+    const init = {
+      dependency: [DESCRIPTOR, proto.name],
+      extension: [onFiles({ type: 14, typeName: '.google.protobuf.NullValue' })],
+    };
+    expect(readDescriptorSet({ bytes: withOption(init, [0], 0) })).toMatchObject({ files: 1 });
+    expect(toBinary(FileDescriptorProtoSchema, proto)).toEqual(before);
+  });
+
+  test('of a number that our descriptor.proto has taken are none', () => {
+    const messageType = [{ name: 'FileOptions', extensionRange: [{ start: 1, end: 100 }] }];
+    const descriptor = { name: DESCRIPTOR, package: 'google.protobuf', messageType };
+    const taken = { ...text, number: 1 };
+    expect(judge(descriptor, file({ extension: [taken] }))).toMatchObject({
+      file: [{}, { extension: [{ number: 1 }] }],
+    });
+    expect(judge(descriptor, file({ extension: [taken], options: { '[a.x]': 'hello' } }))).toMatchObject([
+      { field: 'file[1].options.[a.x]' },
+    ]);
   });
 
   test.each([

@@ -4,7 +4,13 @@ import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readDescriptorSet } from '../descriptor/descriptorSet.ts';
-import { decodeMetadata, MAX_METADATA_BYTES, type Metadata, readMetadata } from './metadata.ts';
+import {
+  decodeMetadata,
+  MAX_METADATA_BYTES,
+  MAX_METADATA_JSON,
+  type Metadata,
+  readMetadata,
+} from './metadata.ts';
 import { compileSchema, type MetadataSchema } from './schema.ts';
 
 /** Compiled when the first test runs. */
@@ -180,11 +186,14 @@ describe('hostile messages', () => {
     };
     expect(nested(20)).toEqual([]);
     expect(nested(40)).toEqual([expect.stringContaining('nests deeper than 28 levels')]);
-    let any = '{"@type": "x/shows.Episode"}';
-    for (let i = 0; i < 12; i++) any = `{"@type": "x/google.protobuf.Any", "value": ${any}}`;
-    expect(violationsOf(episode(`"attachments": [${any}]`))).toEqual([
-      expect.stringContaining('is an Any within 8'),
-    ]);
+    const within = (others: number) => {
+      let any = '{"@type": "x/shows.Episode"}';
+      for (let i = 0; i < others; i++) any = `{"@type": "x/google.protobuf.Any", "value": ${any}}`;
+      return violationsOf(episode(`"attachments": [${any}]`));
+    };
+    expect(within(7)).toEqual([]);
+    expect(within(8)).toEqual(['attachments[0] is an Any within 8 others']);
+    expect(within(12)).toEqual(['attachments[0] is an Any within 8 others']);
   });
 
   test('are bounded in bytes, in messages, and in what they print to', () => {
@@ -197,8 +206,42 @@ describe('hostile messages', () => {
     expect(merged).toMatchObject({ violations: [{ description: 'has more than 10000 messages' }] });
     const packed = Buffer.concat([Uint8Array.from([0x1a, 0xa0, 0x8d, 0x06]), Buffer.alloc(100_000, 1)]);
     expect(decodeMetadata(shows(), typeUrl('shows.Episode'), packed)).toMatchObject({
-      violations: [{ description: 'takes more than 1048576 characters as JSON' }],
+      violations: [{ field: '', description: 'takes more than 1048576 characters as JSON' }],
     });
+  });
+
+  test('may be exactly as large as that', () => {
+    const size = (title: string) => {
+      const value = sets.serialize('shows.Episode', { title });
+      const read = decodeMetadata(shows(), typeUrl('shows.Episode'), value);
+      return 'size' in read ? [read.value.length, read.size] : read.violations.length;
+    };
+    const tag = 1 + 3;
+    const characters = (MAX_METADATA_BYTES - tag) / 2;
+    expect(size('é'.repeat(characters))).toEqual([MAX_METADATA_BYTES, 8 + 'title'.length + 8 + characters]);
+    const most = MAX_METADATA_JSON - (8 + 'title'.length + 8);
+    expect(size('e'.repeat(most))).toEqual([tag + most, MAX_METADATA_JSON]);
+    expect(size('e'.repeat(most + 1))).toBe(1);
+    // The title comes first and takes all there is.
+    expect(
+      violationsOf({ '@type': typeUrl('shows.Episode'), title: 'e'.repeat(most), live: true }),
+    ).toHaveLength(1);
+  });
+
+  test('are counted through all the Anys they hold', () => {
+    const held = { '@type': typeUrl('shows.Episode'), campaign: { lines: Array(4_000).fill({}) } };
+    const attachments = (count: number) => {
+      const value = sets.serialize('shows.Episode', { attachments: Array(count).fill(held) });
+      const read = decodeMetadata(shows(), typeUrl('shows.Episode'), value);
+      return 'violations' in read ? read.violations : [];
+    };
+    expect(attachments(2)).toEqual([]);
+    expect(attachments(3)).toEqual([
+      {
+        field: expect.stringMatching(/^attachments\[2\]\.campaign\.lines\[\d+\]$/),
+        description: 'has more than 10000 messages',
+      },
+    ]);
   });
 
   test('of a type with thousands of fields are few', () => {
@@ -283,6 +326,67 @@ describe('a schema', () => {
     const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field }] })!;
     const read = readMetadata(own, parseJson(`{"@type": "x/a.M", "air_date": "x"}`)) as Metadata;
     expect(read.json).toEqual({ airDate: 'x' });
+  });
+
+  test('has JSON names of nested messages too', () => {
+    const nestedType = [{ name: 'N', field: [{ name: 'air_date', number: 1, type: 'TYPE_STRING' }] }];
+    const field = [{ name: 'n', number: 1, type: 'TYPE_MESSAGE', typeName: '.a.M.N' }];
+    const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field, nestedType }] })!;
+    const any = parseJson(`{"@type": "x/a.M", "n": {"air_date": "x"}}`);
+    expect(accepted(any, own).json).toEqual({ n: { airDate: 'x' } });
+  });
+
+  test('keeps the oneofs of a message apart', () => {
+    const field = ['a', 'b'].map((name, i) => ({ name, number: i + 1, type: 'TYPE_STRING', oneofIndex: i }));
+    const oneofDecl = [{ name: 'one_of' }, { name: 'oneOf' }];
+    const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field, oneofDecl }] })!;
+    expect(accepted({ '@type': 'x/a.M', a: '1', b: '2' }, own).json).toEqual({ a: '1', b: '2' });
+  });
+
+  test.each([
+    ['proto2', {}, {}, true],
+    ['proto3', { syntax: 'proto3' }, {}, false],
+    ['an edition', { syntax: 'editions', edition: 'EDITION_2023' }, {}, false],
+    [
+      'an edition, with other options',
+      { syntax: 'editions', edition: 'EDITION_2023', options: { deprecated: true } },
+      { options: { deprecated: true } },
+      false,
+    ],
+    [
+      'an edition that says so',
+      { syntax: 'editions', edition: 'EDITION_2023' },
+      { options: { features: { enumType: 'CLOSED' } } },
+      true,
+    ],
+  ])('closes an enum beside its messages: in %s', (_title, file, type, isClosed) => {
+    const field = [{ name: 'e', number: 1, type: 'TYPE_ENUM', typeName: '.a.E' }];
+    const enumType = [{ name: 'E', value: [{ name: 'V', number: 0 }], ...type }];
+    const own = compiled({
+      name: 'a.proto',
+      package: 'a',
+      ...file,
+      enumType,
+      messageType: [{ name: 'M', field }],
+    })!;
+    expect(violationsOf({ '@type': 'x/a.M', e: 7 }, own)).toEqual(
+      isClosed ? ['e 7 is not a value of a.E'] : [],
+    );
+  });
+
+  test('takes only the types of google.protobuf itself for well-known ones', () => {
+    const text = { name: 'text', number: 1, type: 'TYPE_STRING' };
+    const names = ['Timestamp', 'StringValue'];
+    const field = names.map((name, i) => ({
+      name: `f${i}`,
+      number: i + 1,
+      type: 'TYPE_MESSAGE',
+      typeName: `.my.google.protobuf.${name}`,
+    }));
+    const messageType = [{ name: 'M', field }, ...names.map((name) => ({ name, field: [text] }))];
+    const own = compiled({ name: 'a.proto', package: 'my.google.protobuf', messageType })!;
+    const json = { f0: { text: 'x' }, f1: { text: 'y' } };
+    expect(accepted({ '@type': 'x/my.google.protobuf.M', ...json }, own).json).toEqual(json);
   });
 
   test('does not let a field of the message pass for the type of the Any', () => {

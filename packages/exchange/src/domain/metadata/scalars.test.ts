@@ -52,6 +52,7 @@ describe('a float', () => {
     expect(readText(ScalarType.DOUBLE, '1.5')).toBe(1.5);
     expect(readText(ScalarType.DOUBLE, '"-1.5e3"')).toBe(-1500);
     expect(readText(ScalarType.DOUBLE, '"0.25"')).toBe(0.25);
+    expect(readText(ScalarType.DOUBLE, '"2e+10"')).toBe(2e10);
     expect(readText(ScalarType.DOUBLE, '1.7976931348623157e308')).toBe(Number.MAX_VALUE);
     expect(readText(ScalarType.DOUBLE, '1e309')).toBe('is out of range');
     expect(readText(ScalarType.DOUBLE, '-1e309')).toBe('is out of range');

@@ -110,6 +110,16 @@ describe('JSON of a message', () => {
     ]);
   });
 
+  test('has its extensions under their full names alone', () => {
+    expect(ofTape('"id": "a", "size": 1, "copy": 1')).toEqual(['copy is not a known field']);
+  });
+
+  test('keeps null and numbers where its type takes any JSON', () => {
+    const members = '"extra": null, "labels": {"big": 12345678901234567890, "part": 1.5, "none": null}';
+    const { json } = read(parseJson(`{"@type": "x/shows.Episode", ${members}}`)) as Metadata;
+    expect(json).toEqual({ extra: null, labels: { big: 12345678901234567000, part: 1.5, none: null } });
+  });
+
   test('is read under both names of a field, also where two fields share a property', () => {
     const any = `{"@type": "x/shows.archive.Tape", "id": "a", "size": 1, "side_a": "1", "second": "2"}`;
     const { json, typeUrl, size } = read(parseJson(any)) as Metadata;
@@ -134,6 +144,15 @@ describe('bytes of a message', () => {
     expect(ofBytes('shows.archive.Tape', ...tape, 0x2a, 5, 0x0a, 1, 0x62, 0x10, 3)).toEqual([
       'byPlace[b] 3 is not a value of shows.archive.Tape.Format',
     ]);
+  });
+
+  test('hold only fields that their type has', () => {
+    // 1000: 1
+    expect(ofBytes('shows.Episode', 0xc0, 0x3e, 1)).toHaveLength(1);
+  });
+
+  test('of a type that is not known are refused by the name of the type', () => {
+    expect(ofBytes('shows.Nothing')).toEqual(['typeUrl names no message that the descriptor defines']);
   });
 
   test('print, or are refused where they do not', () => {
@@ -188,6 +207,7 @@ describe('the Any around a message', () => {
     [{ typeUrl: '/shows.Episode', value: '' }, []],
     [{ '@type': 'a/shows.Nothing' }, [`@type ${NO_TYPE}`]],
     [{ '@type': 7 }, [`@type ${NO_TYPE}`]],
+    [{ '@type': null }, [`@type ${NO_TYPE}`]],
     [{ '@type': 'a/google.type.Date' }, [`@type ${NO_TYPE}`]],
   ])('%j', (any, expected) => {
     expect(told(read(any))).toEqual(expected);
@@ -196,7 +216,7 @@ describe('the Any around a message', () => {
   test('is not too large, even to be looked at', () => {
     let deep: JsonObject = {};
     for (let i = 0; i < 60; i++) deep = { parent: deep };
-    expect(told(read({ '@type': 'a/shows.Episode', line: deep }))).toEqual([
+    expect(told(read({ '@type': 'a/shows.Episode', nobody: 1, line: deep }))).toEqual([
       ' has too many elements, or nests them too deep',
     ]);
   });

@@ -66,6 +66,7 @@ describe('what is reserved', () => {
   test('may be nothing on either side', () => {
     expect(lost(undefined, [range(1, 2)])).toEqual([]);
     expect(lost([range(1, 2)], undefined)).toEqual(['1']);
+    expect(lost([{}], undefined, true)).toEqual(['0']);
   });
 
   test('of an enum includes the end of a range', () => {
@@ -84,7 +85,15 @@ describe('what is reserved', () => {
       'a no longer reserves the name x. Something new may take it and misread what was written before.',
       'a no longer reserves the name v. Something new may take it and misread what was written before.',
     ]);
+  });
+
+  test('of a message ends before the end of a range, of an enum with it', () => {
+    const changes = new Changes();
+    compareReserved('a', { reservedRange: [range(1, 2)] }, {}, changes);
     compareReserved('a', { reservedRange: [range(1, 2)] }, {}, changes, true);
-    expect(changes.list[2]!.message).toMatch(/^a no longer reserves 1 to 2\. /);
+    expect(changes.list.map((c) => c.message)).toEqual([
+      expect.stringMatching(/^a no longer reserves 1\. /),
+      expect.stringMatching(/^a no longer reserves 1 to 2\. /),
+    ]);
   });
 });

@@ -85,6 +85,12 @@ describe('a change is said in a sentence', () => {
       ['FIELD_PACKING_CHANGED a.M.f changed its encoding from expanded to packed'],
     ],
     [
+      'a group',
+      field({ type: Type.MESSAGE, typeName: '.a.M' }),
+      field({ type: Type.GROUP, typeName: '.a.M' }),
+      ['FIELD_ENCODING_CHANGED a.M.f changed its encoding from length-prefixed to delimited'],
+    ],
+    [
       'a default',
       field({}),
       field({ defaultValue: '7' }),
@@ -99,6 +105,12 @@ describe('a change is said in a sentence', () => {
         'FIELD_UTF8_VALIDATION_CHANGED a.M.f changed its check for UTF-8 from none to verified',
         'FIELD_PRESENCE_CHANGED a.M.f changed its presence from explicit to implicit',
       ],
+    ],
+    [
+      'a syntax, which decides nothing about extensions',
+      file({ extension: [x] }),
+      file({ extension: [x], syntax: 'proto3' }),
+      ['SYNTAX_CHANGED a.proto changed its syntax from proto2 to proto3'],
     ],
     [
       'an edition',
@@ -155,6 +167,36 @@ describe('a change is said in a sentence', () => {
       [message({}), file({}, 'b.proto')],
       [file({}), { ...message({}), name: 'b.proto' }],
       ['MESSAGE_MOVED a.M changed its file from a.proto to b.proto'],
+    ],
+    [
+      'another file for a message with all in it',
+      [message({ nestedType: [{ name: 'N' }] }), file({}, 'b.proto')],
+      [file({}), { ...message({ nestedType: [{ name: 'N' }] }), name: 'b.proto' }],
+      ['MESSAGE_MOVED a.M changed its file from a.proto to b.proto'],
+    ],
+    [
+      'no file',
+      [message({}), file({}, 'b.proto')],
+      [file({}, 'b.proto')],
+      ['MESSAGE_REMOVED a.M was removed'],
+    ],
+    [
+      'another type',
+      field({ type: Type.MESSAGE, typeName: '.a.M' }),
+      field({}),
+      ['FIELD_TYPE_CHANGED a.M.f changed its type from a.M to int32'],
+    ],
+    [
+      'a oneof for a field that had none',
+      message({ field: [f, { ...other, oneofIndex: 0 }], oneofDecl: [{ name: 'o' }, { name: 'p' }] }),
+      message({
+        field: [
+          { ...f, oneofIndex: 1 },
+          { ...other, oneofIndex: 0 },
+        ],
+        oneofDecl: [{ name: 'o' }, { name: 'p' }],
+      }),
+      ['FIELD_MOVED_INTO_ONEOF a.M.f is now in the oneof p'],
     ],
     ['an enum', file({}), file(enums(['V', 0])), ['ENUM_ADDED a.E was added']],
     ['no enum', file(enums(['V', 0])), file({}), ['ENUM_REMOVED a.E was removed']],
@@ -290,6 +332,7 @@ describe('a default that is written', () => {
     [Type.ENUM, undefined, 'V', true, E],
     [Type.ENUM, 'V', 'W', false, E],
     [Type.ENUM, undefined, 'W', false, E],
+    [Type.ENUM, 'STRING', 'CORD', false, { typeName: '.google.protobuf.FieldOptions.CType' }],
   ])('of type %d as %j and as %j is the same: %s', (type, before, after, expected, more) => {
     expect(same(type, before, after, more)).toBe(expected);
   });
