@@ -9,6 +9,7 @@ import {
   type PartyState,
   type RequestOf,
   type ResponseOf,
+  type SignedMessage,
 } from '@measurement-exchange/contract';
 import { type PartyKind, partyName } from '../domain/access.ts';
 import { enforce, finding } from '../domain/findings.ts';
@@ -116,12 +117,20 @@ export async function updateParty(
     const after = update(before, input, now);
     if (input.publicKey === undefined) return after;
     const certificates = await usableCertificates(tx, before.name, now);
-    const signed = await Promise.all(certificates.map((c) => isSignedBy(input.publicKey!, c.x509Der)));
-    const signer = certificates[signed.indexOf(true)];
+    const signer = await signerOf(input.publicKey, certificates);
     call.findings = signer === undefined ? [unverified()] : [];
     if (!request.validateOnly) enforce(x.checks, call.findings);
     return { ...after, publicKeyCertificate: signer?.id };
   });
+}
+
+/** One after the other: the first that verifies ends the search, and a party may have many certificates. */
+async function signerOf<C extends { x509Der: Uint8Array }>(
+  key: SignedMessage,
+  certificates: C[],
+): Promise<C | undefined> {
+  for (const certificate of certificates) if (await isSignedBy(key, certificate.x509Der)) return certificate;
+  return undefined;
 }
 
 function unverified(): Finding {
