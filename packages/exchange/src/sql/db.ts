@@ -5,12 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { plantedBug } from '../planted.ts';
+import { PreparedQuery, type Row, type Statement } from './preparedQuery.ts';
 
-/** Prepared once per connection under its name. */
-export interface Statement {
-  name: string;
-  text: string;
-}
+export type { Row, Statement } from './preparedQuery.ts';
 
 /** Every statement of the exchange, for the tests that look at the plan of each. */
 export const statements = new Map<string, Statement>();
@@ -22,9 +19,6 @@ export function sql(name: string, text: string): Statement {
   statements.set(name, statement);
   return statement;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: the columns are what the statement selects
-export type Row = Record<string, any>;
 
 /** What a statement can be run on: the pool, or a transaction. */
 export interface Queryable {
@@ -111,7 +105,7 @@ export class Database implements Queryable {
 
   async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
     try {
-      return (await this.pool.query({ ...statement, values })).rows as R[];
+      return (await ask(this.pool, statement, values)) as R[];
     } catch (error) {
       throw translate(error);
     }
@@ -201,11 +195,13 @@ class OpenTransaction implements Transaction {
   }
 
   async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
-    return (await this.send({ ...statement, values })).rows as R[];
+    this.cork();
+    return (await this.keep(ask(this.client, statement, values))) as R[];
   }
 
   last(statement: Statement, values: unknown[]): void {
-    this.pending.push(this.send({ ...statement, values }));
+    this.cork();
+    this.pending.push(this.keep(ask(this.client, statement, values)));
   }
 
   rollback(): void {
@@ -246,9 +242,9 @@ class OpenTransaction implements Transaction {
     return kept;
   }
 
-  private send(query: string | pg.QueryConfig): Promise<pg.QueryResult> {
+  private send(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<pg.QueryResult> {
     this.cork();
-    return this.keep(this.client.query(query as pg.QueryConfig));
+    return this.keep(this.client.query(command));
   }
 
   /** What is sent in one turn goes out in one write: five statements cost one system call instead of five. */
@@ -262,6 +258,14 @@ class OpenTransaction implements Transaction {
       stream.uncork();
     });
   }
+}
+
+function ask(on: pg.Pool | pg.PoolClient, statement: Statement, values: unknown[]): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    const answer = (error: Error | undefined, result: pg.QueryResult) =>
+      error ? reject(error) : resolve(result.rows);
+    on.query(new PreparedQuery(statement, values) as never, answer as never);
+  });
 }
 
 export function sqlState(error: unknown): string | undefined {
