@@ -83,7 +83,7 @@ function asTestExchange(world: World): TestExchange {
       query: (text, values) => world.postgres.query(text, values),
       drop: async () => {},
     },
-    logs: [],
+    logs: async () => [],
     call: (token, method, path, body, headers) => call(token, method, `${url}${path}`, body, headers),
     stop: async () => [],
   };

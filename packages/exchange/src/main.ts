@@ -11,12 +11,13 @@ import type { Config } from './config.ts';
 import { type Development, startDevelopment } from './dev/index.ts';
 import { PARTY_KINDS } from './domain/access.ts';
 import { EXPIRING_DAYS } from './domain/certificate.ts';
+import { catchUp } from './http/afterwards.ts';
 import { registerDocs } from './http/docs.ts';
+import { createLog } from './http/log.ts';
 import { Metrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
 import { startJobs } from './jobs.ts';
-import { createLog } from './log.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
 import { announcePlantedBug } from './planted.ts';
@@ -74,6 +75,7 @@ async function startAll(
   }
 
   const metrics = new Metrics();
+  undo.push(async () => catchUp());
   const db = new Database(databaseOptions(connections.app, metrics, log));
   metrics.watchPool(db.pool);
   undo.push(() => db.close());

@@ -27,8 +27,9 @@ afterAll(async () => {
 });
 
 const requestIdOf = (answer: Answer) => answer.headers.get('x-request-id')!;
-const linesOf = (answer: Answer) =>
-  x.logs.map((text) => JSON.parse(text)).filter((line) => line.requestId === requestIdOf(answer));
+const lines = async () => (await x.logs()).map((text) => JSON.parse(text));
+const linesOf = async (answer: Answer) =>
+  (await lines()).filter((line) => line.requestId === requestIdOf(answer));
 
 /** Answers of every kind, with the status that each must have. */
 const KINDS: [number, string, () => Promise<Answer>][] = [
@@ -65,7 +66,7 @@ describe('every answer', () => {
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
       expect(answer.headers.get('x-mex-mode')).toBe('development');
       expect(requestIdOf(answer)).toMatch(/^[0-9a-f]{24}$/);
-      expect(linesOf(answer)).toMatchObject([{ status, msg: 'request' }]);
+      expect(await linesOf(answer)).toMatchObject([{ status, msg: 'request' }]);
     },
   );
 
@@ -112,7 +113,7 @@ describe('the log', () => {
   it('tells of each request who did what to which name, how it ended, and nothing else', async () => {
     const { name } = await createMeasurement(x, acme, [streamly]);
     const read = await x.call(acme.token, 'GET', `/v2alpha/${name}/requisitions?pageSize=7`);
-    expect(linesOf(read)).toEqual([
+    expect(await linesOf(read)).toEqual([
       {
         level: 30,
         time: expect.any(Number),
@@ -129,22 +130,30 @@ describe('the log', () => {
       },
     ]);
     const denied = await x.call(globex.token, 'GET', `/v2alpha/${name}`);
-    expect(linesOf(denied)).toMatchObject([
+    expect(await linesOf(denied)).toMatchObject([
       { principal: globex.name, name, code: 'PERMISSION_DENIED', reason: 'PERMISSION_DENIED' },
     ]);
     const wrong = await post(x, acme, `${name}:cancel`, { typo: 1 });
-    expect(linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
+    expect(await linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
     const stranger = await x.call('bad', 'GET', `/v2alpha/${name}`);
-    expect(linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
+    expect(await linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
     // The answer does not tell what the log does.
-    expect(stranger.text).not.toContain(linesOf(stranger)[0].why);
+    expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
+  });
+
+  it('has the time of the answer, however much later it is written', async () => {
+    const answer = await x.call(acme.token, 'GET', '/v2alpha/whoami');
+    await sleep(20);
+    const asked = Date.now();
+    const [line] = await linesOf(answer);
+    expect(line.time).toBeLessThan(asked);
   });
 
   it('has only fields of a fixed list, for every kind of request', async () => {
     for (const [, , call] of KINDS) await call();
-    const lines = x.logs.map((text) => JSON.parse(text)).filter((line) => line.msg === 'request');
-    expect(lines.length).toBeGreaterThanOrEqual(KINDS.length);
-    for (const line of lines) {
+    const requests = (await lines()).filter((line) => line.msg === 'request');
+    expect(requests.length).toBeGreaterThanOrEqual(KINDS.length);
+    for (const line of requests) {
       expect(Object.keys(line)).toEqual(expect.arrayContaining(ALWAYS));
       expect([...ALWAYS, ...SOMETIMES]).toEqual(expect.arrayContaining(Object.keys(line)));
     }
@@ -207,7 +216,7 @@ describe('the log', () => {
       ...party.token.split('.').slice(1),
       party.privateKeyPem.split('\n')[1]!,
     ]);
-    const log = x.logs.join('');
+    const log = (await x.logs()).join('');
     const found = [...markers, ...secrets].filter((secret) => log.includes(secret));
     expect(found).toEqual([]);
     const { text } = await x.call(undefined, 'GET', '/metrics');

@@ -13,6 +13,7 @@ import {
   createMeasurement,
   fulfil,
   get,
+  lineOf,
   metadata,
   ok,
   post,
@@ -161,9 +162,6 @@ const FAULTS: Fault[] = [
   ),
 ];
 
-const logged = (x: TestExchange, answer: Answer) =>
-  x.logs.map((text) => JSON.parse(text)).find((l) => l.requestId === answer.headers.get('x-request-id'));
-
 /** How often each code was found, by the metrics. */
 async function counted(x: TestExchange): Promise<Record<string, number>> {
   const { text } = await x.call(undefined, 'GET', '/metrics');
@@ -204,7 +202,7 @@ describe('advisory checks', () => {
     const resource = await ok(answer);
     expect(resource).not.toHaveProperty('findings');
     expect(answer.headers.get('x-mex-findings')).toBe(String(fields.length));
-    expect(logged(x, answer).findings).toEqual(fields.map(() => code));
+    expect((await lineOf(x, answer)).findings).toEqual(fields.map(() => code));
     expect((await counted(x))[code]).toBe((before[code] ?? 0) + fields.length);
   });
 
@@ -228,7 +226,7 @@ describe('advisory checks', () => {
     const answer = await post(x, acme, `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
     const measurement = await ok(answer);
     expect(answer.headers.has('x-mex-findings')).toBe(false);
-    expect(logged(x, answer)).not.toHaveProperty('findings');
+    expect(await lineOf(x, answer)).not.toHaveProperty('findings');
     const { transitions } = await get(x, acme, `${measurement.name}:timeline`);
     expect(JSON.stringify(transitions)).not.toContain('findings');
   });
@@ -247,7 +245,7 @@ describe('strict checks', () => {
     const answer = await call(x);
     expect(refusal(answer)).toBe(['400 INVALID_ARGUMENT CHECK_FAILED', ...fields].join(' '));
     expect(metadata(answer)).toEqual({ codes: code });
-    expect(logged(x, answer)).toMatchObject({ reason: 'CHECK_FAILED', fields });
+    expect(await lineOf(x, answer)).toMatchObject({ reason: 'CHECK_FAILED', fields });
     const after = JSON.stringify(await stored(x));
     // Whatever the call prepared is there; what it was about is not.
     expect(after).not.toContain(answer.headers.get('x-request-id'));

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import pg from 'pg';
-import { pino } from 'pino';
 import { inject } from 'vitest';
 import { type Config, loadConfig } from '../src/config.ts';
+import { createLog } from '../src/http/log.ts';
 import { start } from '../src/main.ts';
 import { doctor } from '../src/sql/doctor.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
@@ -55,7 +55,7 @@ export interface TestExchange {
   dataDir: string;
   database: Database;
   /** Every line logged so far. */
-  logs: string[];
+  logs: () => Promise<string[]>;
   call: typeof call;
   /** Stops, and says what the doctor found: a healthy test ends with nothing. */
   stop: () => Promise<string[]>;
@@ -75,13 +75,17 @@ export async function startExchange(overrides: Partial<Config> = {}): Promise<Te
     {},
     { mode: 'development', port: 0, dataDir, databaseUrl: database.url, ...overrides },
   );
-  const running = await start(config, pino({ level: config.logLevel }, sink));
+  const running = await start(config, createLog(config.logLevel, sink));
   return {
     url: running.url,
     dev: JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8')),
     dataDir,
     database,
-    logs,
+    logs: async () => {
+      // Whoever asks for the metrics has everything brought up to date.
+      await fetch(`${running.url}/metrics`);
+      return logs;
+    },
     call: (token, method, path, body, headers) => call(token, method, `${running.url}${path}`, body, headers),
     stop: async () => {
       await running.stop();

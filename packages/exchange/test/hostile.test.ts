@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await ok(post(x, acme, `${acme.name}/measurements`, measurementRequest(acme, [streamly])));
-  const logs = x.logs.join('');
+  const logs = (await x.logs()).join('');
   expect(logs).not.toMatch(/"level":[56]0/);
   for (const { token } of [acme, streamly]) expect(logs).not.toContain(token.split('.')[2]);
   expect(await x.stop()).toEqual([]);

@@ -19,7 +19,7 @@ const begin = async (overrides: Partial<Config> = {}) => {
   return castOf(x);
 };
 afterEach(async () => {
-  expect(x.logs.join('')).not.toMatch(/"level":[56]0/);
+  expect((await x.logs()).join('')).not.toMatch(/"level":[56]0/);
   expect(await x.stop()).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ describe('tokens', () => {
       expect(refusalOf(answer), titles[i]).toBe('401 TOKEN_INVALID');
       expect(fingerprint(answer), titles[i]).toBe(fingerprint(answers[0]!));
     }
-    const logs = x.logs.join('');
+    const logs = (await x.logs()).join('');
     expect(logs).not.toContain(signature);
     expect(logs).not.toContain(payload);
     expect(await stored(x)).toEqual(before);

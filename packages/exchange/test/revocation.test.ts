@@ -30,7 +30,7 @@ beforeAll(async () => {
   ({ acme, globex, streamly, chirper } = castOf(x));
 });
 afterAll(async () => {
-  const failedJobs = x.logs.filter((line) => line.includes('background job'));
+  const failedJobs = (await x.logs()).filter((line) => line.includes('background job'));
   expect(await x.stop()).toEqual([]);
   // One test holds a lock for longer than the cascade waits for it.
   expect(failedJobs.length).toBeLessThanOrEqual(3);

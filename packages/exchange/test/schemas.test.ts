@@ -2,10 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type DevParty, startExchange, type TestExchange } from './harness.ts';
 import { addEventGroups, BRAND, BUDGET, create, DRY_RUN, parentOf, schema, update } from './schemaSteps.ts';
-import { castOf, get, ok, post, refusal, stored } from './steps.ts';
-
-const logged = (x: TestExchange, answer: Answer) =>
-  x.logs.map((text) => JSON.parse(text)).find((l) => l.requestId === answer.headers.get('x-request-id'));
+import { castOf, get, lineOf, ok, post, refusal, stored } from './steps.ts';
 
 describe('under advisory checks', () => {
   let x: TestExchange;
@@ -34,7 +31,10 @@ describe('under advisory checks', () => {
       const answer = await update(x, streamly, name, broken);
       expect(await ok(answer)).toEqual({ name, descriptorSet: broken });
       expect(answer.headers.get('x-mex-findings')).toBe('2');
-      expect(logged(x, answer).findings).toEqual(['SCHEMA_CHANGE_BREAKING', 'SCHEMA_CHANGE_BREAKING']);
+      expect((await lineOf(x, answer)).findings).toEqual([
+        'SCHEMA_CHANGE_BREAKING',
+        'SCHEMA_CHANGE_BREAKING',
+      ]);
       expect((await get(x, acme, name)).descriptorSet).toEqual(broken);
     });
 
@@ -85,7 +85,7 @@ describe('under advisory checks', () => {
       const answer = await create(x, streamly, schema('twice', BRAND));
       const second = await ok(answer);
       expect(answer.headers.get('x-mex-findings')).toBe('1');
-      expect(logged(x, answer).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
+      expect((await lineOf(x, answer)).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
       expect(await findings(update(x, streamly, second.name, schema('twice', BRAND), DRY_RUN))).toEqual([
         {
           code: 'TYPE_ALREADY_REGISTERED',

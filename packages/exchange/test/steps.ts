@@ -13,6 +13,12 @@ export function castOf(x: TestExchange) {
   return { acme, globex, streamly, chirper, dailynews };
 }
 
+/** The log line of an answer. */
+export async function lineOf(x: TestExchange, answer: Answer) {
+  const lines = (await x.logs()).map((text) => JSON.parse(text));
+  return lines.find(({ requestId }) => requestId === answer.headers.get('x-request-id'));
+}
+
 /** The body of an answer that must be a success. */
 export async function ok(answer: Answer | Promise<Answer>): Promise<Answer['json']> {
   const { status, text, json } = await answer;

@@ -154,9 +154,9 @@ describe('a refusal', () => {
     expect(error.violations.map((v: { field: string }) => v.field)).toEqual([
       'measurementConsumerCertificate',
     ]);
-    expect(x.logs.some((line) => line.includes(error.requestId) && line.includes('createMeasurement'))).toBe(
-      true,
-    );
+    expect(
+      (await x.logs()).some((line) => line.includes(error.requestId) && line.includes('createMeasurement')),
+    ).toBe(true);
   });
 
   it('of a request limit is waited for', async () => {

@@ -1,5 +1,6 @@
 /** Prometheus metrics: docs/operating.md says what each one means. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { afterwards, catchUp } from './afterwards.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -47,8 +48,10 @@ export class Metrics {
   }
 
   transaction(name: string, outcome: string, seconds: number): void {
-    this.transactions.inc({ name, outcome });
-    this.transactionTime.observe({ name }, seconds);
+    afterwards(() => {
+      this.transactions.inc({ name, outcome });
+      this.transactionTime.observe({ name }, seconds);
+    });
   }
 
   retry(name: string): void {
@@ -90,6 +93,7 @@ export class Metrics {
   }
 
   text(): Promise<string> {
+    catchUp();
     return this.registry.metrics();
   }
 

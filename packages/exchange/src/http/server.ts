@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import { API_PREFIX, ExchangeError, formatPath } from '@measurement-exchange/contract';
+import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { plantedBug } from '../planted.ts';
 import { type ApiOptions, isApiUrl, type Progress, registerApi } from './api.ts';
 import { answerClientError, COMMON_HEADERS, sendError, toExchangeError } from './errors.ts';
 import { framingRefusal } from './framing.ts';
+import { logRequest, noteRefusal } from './requestLog.ts';
 
 export interface ServerOptions extends ApiOptions {
   log: Logger;
@@ -68,10 +68,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
       const request = unread as FastifyRequest;
       request.progress = {};
       const translated = toExchangeError(error);
-      refusals.set(request, translated);
+      noteRefusal(request, translated);
       reply.headers(headersOf(request));
       sendError(request, reply as never, translated);
-      logRequest(log, request, reply, metrics);
+      logRequest(log, metrics, request, reply);
     },
     clientErrorHandler: onClientError as never,
   });
@@ -105,12 +105,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(log, request, reply, metrics);
+    logRequest(log, metrics, request, reply);
     done();
   });
   app.setErrorHandler((error, request, reply) => {
     const translated = toExchangeError(error);
-    refusals.set(request, translated);
+    noteRefusal(request, translated);
     return sendError(request, reply, translated);
   });
   app.setNotFoundHandler((_request, _reply) => {
@@ -170,45 +170,4 @@ function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyR
   });
   reply.code(204).send();
   return true;
-}
-
-const refusals = new WeakMap<object, ExchangeError>();
-
-/** An allow-list: names yes, bodies, queries, tokens and header values never. */
-function logRequest(
-  log: Logger,
-  request: FastifyRequest,
-  reply: { statusCode: number; elapsedTime: number },
-  metrics: ServerOptions['metrics'],
-): void {
-  const { match, principal, call } = request.progress;
-  const refusal = refusals.get(request);
-  const operation = match?.route.operation ?? (isApiUrl(request.originalUrl) ? 'none' : 'page');
-  metrics.request(operation, refusal?.code ?? 'OK', reply.elapsedTime / 1000);
-  const line = {
-    requestId: request.id,
-    method: request.method,
-    operation,
-    name: match && formatPath(match.route, match.params).slice(API_PREFIX.length + 1),
-    principal: principal?.name,
-    status: reply.statusCode,
-    code: refusal?.code,
-    reason: refusal?.reason,
-    fields: refusal?.violations.map((v) => v.field).slice(0, 10),
-    findings: call?.findings.length ? call.findings.map((f) => f.code) : undefined,
-    // Why a token was refused is said here and nowhere else.
-    why: refusal?.reason === 'TOKEN_INVALID' ? String(refusal.cause) : undefined,
-    error: reply.statusCode >= 500 ? describe(refusal?.cause) : undefined,
-    ms: Math.round(reply.elapsedTime * 100) / 100,
-    authorization: plantedBug === 'authorization-logged' ? request.headers.authorization : undefined,
-  };
-  if (reply.statusCode >= 500) log.error(line, 'request');
-  else log.info(line, 'request');
-}
-
-/** Name, text and place only: the other fields of a database error quote rows. */
-function describe(error: unknown): object | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { name, message, stack } = error;
-  return { name, message, code: (error as { code?: string }).code, stack };
 }
