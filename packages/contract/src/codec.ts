@@ -1,7 +1,7 @@
 /** Readers compiled from a schema, once each: JSON values to typed values. `writer.ts` is the way back. */
 import { REQUIRED, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
-import { isId, PATTERNS, type PatternName, PREFERRED, parseName, WILDCARD } from './names.ts';
+import { isId, isName, PATTERNS, type PatternName, PREFERRED, WILDCARD } from './names.ts';
 import { fromBase64, fromHex, MAX_UINT64, parseTimestamp } from './scalars.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 
@@ -64,7 +64,7 @@ export function decode<S extends TSchema>(
 
 /** `measurementSpec` from `measurement_spec`: proto3 JSON readers accept both. */
 export function camelCase(key: string): string {
-  return key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase());
+  return key.includes('_') ? key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase()) : key;
 }
 
 export function join(path: string, key: string): string {
@@ -129,15 +129,18 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
 }
 
 function objectReader(schema: Keywords, direction: Direction): Reader {
-  const properties = schema.properties!;
+  const members = new Map(
+    Object.entries(schema.properties!).map(([name, member]) => [name, readerOf(member, direction)]),
+  );
   const required = schema.required ?? [];
   return (value, path, report) => {
     if (!isObject(value)) return report(path, 'must be an object');
     const result: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
-      const name = Object.hasOwn(properties, key) ? key : camelCase(key);
+      const name = members.has(key) ? key : camelCase(key);
       if (schema['x-ignored']?.includes(name)) continue;
-      if (!Object.hasOwn(properties, name)) {
+      const read = members.get(name);
+      if (read === undefined) {
         if (schema.additionalProperties === false) report(join(path, key), 'is not a known field');
         continue;
       }
@@ -147,8 +150,7 @@ function objectReader(schema: Keywords, direction: Direction): Reader {
       }
       // null is proto3 JSON for absent.
       const member = value[key]!;
-      if (member !== null)
-        result[name] = readerOf(properties[name]!, direction)(member, join(path, key), report);
+      if (member !== null) result[name] = read(member, join(path, key), report);
     }
     for (const key of required) if (!(key in result)) report(join(path, key), REQUIRED);
     return result;
@@ -165,7 +167,7 @@ function mapReader(schema: Keywords, direction: Direction): Reader {
     const result: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
       const keyPath = `${path}[${key.slice(0, 200)}]`;
-      if (pattern !== undefined && parseName(pattern, key) === undefined) {
+      if (pattern !== undefined && !isName(pattern, key)) {
         report(keyPath, `the key must match ${PATTERNS[pattern]}`);
       } else result[key] = read(value[key]!, keyPath, report);
     }
@@ -256,7 +258,7 @@ const readTimestamp: Reader = (value, path, report) => {
 
 function nameReader(patterns: PatternName[]): Reader {
   return (value, path, report) => {
-    if (typeof value === 'string' && patterns.some((p) => parseName(p, value) !== undefined)) return value;
+    if (typeof value === 'string' && patterns.some((p) => isName(p, value))) return value;
     report(path, `must match ${patterns.map((p) => PATTERNS[p]).join(' or ')}`);
   };
 }

@@ -31,36 +31,34 @@ export const WILDCARD = '-';
 /** The alias in certificate paths that stands for a party's best certificate. */
 export const PREFERRED = 'preferred';
 
-const ID = /^[A-Za-z0-9_-]{1,63}$/;
+const ID = '[A-Za-z0-9_-]{1,63}';
+const WHOLE_ID = new RegExp(`^${ID}$`);
 
 export function isId(text: string): boolean {
-  return ID.test(text);
+  return WHOLE_ID.test(text);
 }
 
-/** Even segments are collections, odd ones are IDs: that holds for every pattern we have. */
-const COLLECTIONS = Object.fromEntries(
-  Object.entries(PATTERNS).map(([key, pattern]) => [key, pattern.split('/')]),
-) as Record<PatternName, string[]>;
+const NAMES = Object.fromEntries(
+  Object.entries(PATTERNS).map(([key, pattern]) => [
+    key,
+    new RegExp(`^${pattern.replace(/\{(\w+)\}/g, `(?<$1>${ID})`)}$`),
+  ]),
+) as Record<PatternName, RegExp>;
+
+export function isName(pattern: PatternName, text: string): boolean {
+  return NAMES[pattern].test(text);
+}
 
 /** The IDs in a name, or undefined when it does not match the pattern. */
 export function parseName<K extends PatternName>(pattern: K, name: string): NameVars<K> | undefined {
-  const expected = COLLECTIONS[pattern];
-  const segments = name.split('/');
-  if (segments.length !== expected.length) return undefined;
-  const vars: Record<string, string> = {};
-  for (const [i, segment] of segments.entries()) {
-    const want = expected[i]!;
-    if (i % 2 === 0) {
-      if (segment !== want) return undefined;
-    } else {
-      if (!isId(segment)) return undefined;
-      vars[want.slice(1, -1)] = segment;
-    }
-  }
-  return vars as NameVars<K>;
+  return NAMES[pattern].exec(name)?.groups as NameVars<K> | undefined;
 }
 
 export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>): string {
-  const values = vars as Record<string, string>;
-  return COLLECTIONS[pattern].map((s, i) => (i % 2 === 0 ? s : values[s.slice(1, -1)])).join('/');
+  return fillIn(PATTERNS[pattern], vars);
+}
+
+/** A pattern with its variables filled in. */
+export function fillIn(pattern: string, vars: Record<string, string>): string {
+  return pattern.replace(/\{(\w+)\}/g, (_, key: string) => vars[key]!);
 }

@@ -2,6 +2,7 @@
 import { camelCase, decode, join, MAX_VIOLATIONS } from './codec.ts';
 import { invalid, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
+import { fillIn } from './names.ts';
 import type { Body, Operation, ParamsOf, Route, RouteOf } from './routes.ts';
 import { boolean, object, optional, type Static, type TSchema, text } from './schema.ts';
 
@@ -46,7 +47,7 @@ export function readRequest(
 ): RequestOf<Operation> {
   const violations: Violation[] = [];
   const query = readQuery(querySchemaOf(route), rawQuery, violations);
-  const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) => params[key]!);
+  const path = fillIn(route.path, params);
   const read = route.body === undefined ? {} : readBody(route, route.body, path, body, violations);
   const inQuery = query?.requestId as string | undefined;
   if (inQuery !== undefined && read.requestId !== undefined && inQuery !== read.requestId) {

@@ -14,12 +14,20 @@ function shapeOf(segments: readonly string[], verb: string | undefined): string 
   return verb === undefined ? shape : `${shape}:${verb}`;
 }
 
-const BY_SHAPE = new Map<string, Map<string, Route>>();
+interface Row {
+  route: Route;
+  /** The names of its IDs, in the order of the path. */
+  ids: string[];
+}
+
+const BY_SHAPE = new Map<string, Map<string, Row>>();
 for (const route of ROUTES as readonly Route[]) {
-  const shape = shapeOf(route.path.split('/'), route.verb);
-  const methods = BY_SHAPE.get(shape) ?? new Map<string, Route>();
+  const segments = route.path.split('/');
+  const shape = shapeOf(segments, route.verb);
+  const methods = BY_SHAPE.get(shape) ?? new Map<string, Row>();
   if (methods.has(route.method)) throw new Error(`two routes for ${route.method} ${shape}`);
-  BY_SHAPE.set(shape, methods.set(route.method, route));
+  const ids = segments.filter((_, i) => i % 2 === 1).map((segment) => segment.slice(1, -1));
+  BY_SHAPE.set(shape, methods.set(route.method, { route, ids }));
 }
 
 /** The route of a request; refuses unknown paths (404), methods (405) and malformed IDs (400), in that order. */
@@ -34,15 +42,16 @@ export function matchRoute(method: string, rawPath: string): Match {
   if (methods === undefined || !rawPath.startsWith(`${API_PREFIX}/`)) {
     throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
   }
-  const route = methods.get(method);
-  if (route === undefined) {
+  const row = methods.get(method);
+  if (row === undefined) {
     const allow = [...methods.keys()].join(', ');
     throw new ExchangeError('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { metadata: { allow } });
   }
   const params: Record<string, string> = {};
-  const parts = route.path.split('/');
-  for (let i = 1; i < parts.length; i += 2) params[parts[i]!.slice(1, -1)] = decodeId(segments[i]!);
-  return { route, params };
+  row.ids.forEach((id, i) => {
+    params[id] = decodeId(segments[2 * i + 1]!);
+  });
+  return { route: row.route, params };
 }
 
 /** Exactly one percent-decoding; what comes out must be an ID, so no encoded `/`, `:` or NUL gets through. */

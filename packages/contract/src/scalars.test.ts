@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   fromBase64,
@@ -78,6 +79,36 @@ describe('base64', () => {
     'é',
   ])('refuses %j', (text) => {
     expect(fromBase64(text)).toBeUndefined();
+  });
+
+  it('takes exactly what can be written back as it came', () => {
+    const writtenBack = (text: string) => {
+      const written = Buffer.from(text, 'base64').toString('base64');
+      const forms = [written, written.replaceAll('+', '-').replaceAll('/', '_')];
+      return [...forms, ...forms.map((form) => form.replace(/=+$/, ''))].includes(text);
+    };
+    // Letters beyond Latin-1 whose low byte is one of the alphabet, too.
+    const letters = [...'ABQZz09+/-_=', ' ', '\n', '\0', '.', 'é', '\u0141', '\u0241', '\ud83d'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...letters), { maxLength: 12 }), (chosen) => {
+        const text = chosen.join('');
+        expect(fromBase64(text) !== undefined).toBe(writtenBack(text));
+      }),
+      { numRuns: 20_000 },
+    );
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 9 }),
+        fc.nat(12),
+        fc.constantFrom(...letters),
+        (value, at, letter) => {
+          const text = Buffer.from(value).toString('base64');
+          const spoiled = text.slice(0, at) + letter + text.slice(at + 1);
+          expect(fromBase64(spoiled) !== undefined).toBe(writtenBack(spoiled));
+        },
+      ),
+      { numRuns: 20_000 },
+    );
   });
 
   it('writes the standard alphabet with padding and reads back what it wrote', () => {
