@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PreparedQuery, type Row, type Statement } from '../src/sql/preparedQuery.ts';
@@ -99,5 +100,19 @@ test('a value that cannot be read fails its statement alone', async () => {
     { reason: { message: 'unreadable' } },
     { value: [{ text: 'b' }] },
   ]);
+  await client.end();
+});
+
+test('bytes in an array arrive as they were, among absent and empty ones', async () => {
+  await connected(true);
+  const unnest = { name: 'unnest', text: 'SELECT item FROM unnest($1::bytea[]) AS item' };
+  const items = [Buffer.from([0, 0x5c, 0x22, 0xff]), null, Buffer.alloc(0), randomBytes(70_000)];
+  for (const _ of [1, 2]) expect(await ask(unnest, [items])).toEqual(items.map((item) => ({ item })));
+  expect(await ask(unnest, [[undefined, Uint8Array.of(7)]])).toEqual([
+    { item: null },
+    { item: Buffer.of(7) },
+  ]);
+  expect(await ask(unnest, [[null]])).toEqual([{ item: null }]);
+  expect(await ask(unnest, [[]])).toEqual([]);
   await client.end();
 });

@@ -9,6 +9,7 @@ import {
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
+import { keepByBytes } from './keepByBytes.ts';
 import { isSignedBy } from './signature.ts';
 import { type IssuedCertificate, type Root, type TrustCheck, trustCheck } from './trust.ts';
 
@@ -46,7 +47,10 @@ function inspectProviders(input: MeasurementInput, known: Known, untrusted: Trus
     const certificate = known.certificates.get(entry.dataProviderCertificate)!;
     findings.push(...untrusted(`${at}.dataProviderCertificate`, certificate));
     const { publicKey } = known.parties.get(name)!;
-    if (publicKey !== undefined && !equalBytes(entry.dataProviderPublicKey.data, keysetOf(publicKey))) {
+    if (
+      publicKey !== undefined &&
+      !equalBytes(entry.dataProviderPublicKey.data, keysetOf(publicKey.message))
+    ) {
       const message = `The key is not the one that ${name} publishes now.`;
       findings.push(finding('PUBLIC_KEY_NOT_CURRENT', `${at}.dataProviderPublicKey.data`, message));
     }
@@ -55,6 +59,4 @@ function inspectProviders(input: MeasurementInput, known: Known, untrusted: Trus
 }
 
 /** The `data` of a registered EncryptionPublicKey. */
-function keysetOf(publicKey: SignedMessage): Uint8Array {
-  return fromBinary(specs.EncryptionPublicKeySchema, publicKey.message).data;
-}
+const keysetOf = keepByBytes((message) => fromBinary(specs.EncryptionPublicKeySchema, message).data);

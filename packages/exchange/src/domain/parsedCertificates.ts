@@ -2,23 +2,14 @@
  * Certificates never change, so each is parsed once, and its key and its issuer's signature are looked at once: a
  * create with three providers spent a quarter of its processor time on that.
  */
-import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
+import { keepByBytes } from './keepByBytes.ts';
 
-/** Those used last are kept; one takes a few kilobytes. */
-const CAPACITY = 2_000;
-const parsed = new Map<string, X509Certificate>();
 const keys = new WeakMap<X509Certificate, KeyObject>();
 const signatures = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
 
 /** Throws where the bytes are no certificate. */
-export function parseCertificate(der: Uint8Array): X509Certificate {
-  const digest = hash('sha256', der, 'base64');
-  const certificate = parsed.get(digest) ?? new X509Certificate(der);
-  parsed.delete(digest);
-  parsed.set(digest, certificate);
-  if (parsed.size > CAPACITY) parsed.delete(parsed.keys().next().value!);
-  return certificate;
-}
+export const parseCertificate = keepByBytes((der) => new X509Certificate(der));
 
 export function publicKeyOf(certificate: X509Certificate): KeyObject {
   let key = keys.get(certificate);

@@ -48,7 +48,7 @@ export class PreparedQuery extends DriverQuery {
   private reader: RowReader | undefined;
 
   constructor({ name, text }: Statement, values: unknown[]) {
-    super(text, values);
+    super(text, values.map(inBinary));
     this.name = name;
   }
 
@@ -77,6 +77,29 @@ export class PreparedQuery extends DriverQuery {
     if (this.reader === undefined) this.readers.set(this.name, noRows);
     super.handleCommandComplete(message, connection);
   }
+}
+
+/** Bytes in an array as they are: the driver would write them as twice as many digits, for the server to read. */
+function inBinary(value: unknown): unknown {
+  return Array.isArray(value) && value.some((item) => item instanceof Uint8Array) ? byteaArray(value) : value;
+}
+
+const BYTEA = 17;
+
+/** As the server itself sends an array of one dimension in binary; an item is its length and its bytes. */
+function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
+  const lengths = items.map((item) => item?.length ?? -1);
+  const header = [1, lengths.includes(-1) ? 1 : 0, BYTEA, items.length, 1];
+  const size = 4 * (header.length + items.length) + lengths.reduce((sum, n) => sum + Math.max(n, 0), 0);
+  const array = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const number of header) at = array.writeInt32BE(number, at);
+  items.forEach((item, i) => {
+    at = array.writeInt32BE(lengths[i]!, at);
+    if (item) array.set(item, at);
+    at += item?.length ?? 0;
+  });
+  return array;
 }
 
 function knownOf(connection: object): Known {
