@@ -52,6 +52,7 @@ async function drive({ concurrency, seconds }: { concurrency: number; seconds?: 
   const sorted = Float64Array.from(latencies).sort();
   return {
     answers: sorted.length,
+    all: sorted.length,
     perSecond: (sorted.length / (performance.now() - started)) * 1000,
     p50: percentile(sorted, 50),
     p99: percentile(sorted, 99),

@@ -13,6 +13,8 @@ export interface Load {
   items: string[][];
   /** For so long over and over; without it, each item once. */
   seconds?: number;
+  /** The part of the load, at its beginning, that does not count. */
+  lead?: number;
 }
 
 export interface Caller {
@@ -23,6 +25,8 @@ export interface Caller {
 
 export interface Timing {
   answers: number;
+  /** With those that do not count. */
+  all: number;
   perSecond: number;
   /** Milliseconds. */
   p50: number;
@@ -42,9 +46,11 @@ class Recorder {
   private readonly latencies: number[] = [];
   private readonly refused: Record<number, number> = {};
   private bytes = 0;
+  private all = 0;
 
-  record(milliseconds: number, { status, bytes }: { status: number; bytes: number }): void {
-    this.latencies.push(milliseconds);
+  record(milliseconds: number, { status, bytes }: { status: number; bytes: number }, counts = true): void {
+    this.all++;
+    if (counts) this.latencies.push(milliseconds);
     this.bytes = bytes;
     if (status < 200 || status > 299) this.refused[status] = (this.refused[status] ?? 0) + 1;
   }
@@ -53,6 +59,7 @@ class Recorder {
     const sorted = Float64Array.from(this.latencies).sort();
     return {
       answers: sorted.length,
+      all: this.all,
       perSecond: sorted.length / seconds,
       p50: percentile(sorted, 50),
       p99: percentile(sorted, 99),
@@ -63,7 +70,8 @@ class Recorder {
 }
 
 /** Each connection asks again as soon as it is answered. */
-async function closed({ targets, connections, template, items, seconds }: Load): Promise<Timing> {
+async function closed(load: Load): Promise<Timing> {
+  const { targets, connections, template, items, seconds, lead = 0 } = load;
   const requests = targets.map((target) => items.map((item) => requestBytes(template, target, item)));
   const opened = Array.from(
     { length: connections },
@@ -74,18 +82,23 @@ async function closed({ targets, connections, template, items, seconds }: Load):
   let next = 0;
   const started = performance.now();
   const end = seconds === undefined ? Number.POSITIVE_INFINITY : started + seconds * 1000;
+  const leads = (n: number, now: number) =>
+    seconds === undefined ? n < lead * items.length : now < started + lead * seconds * 1000;
+  let from: number | undefined;
   await Promise.all(
     opened.map(async (connection, i) => {
       const own = requests[i % targets.length]!;
       for (let now = performance.now(); now < end; now = performance.now()) {
         const n = next++;
         if (seconds === undefined && n >= own.length) break;
+        const counts = !leads(n, now);
+        if (counts) from ??= now;
         const answer = await connection.send(own[n % own.length]!);
-        recorder.record(performance.now() - now, answer);
+        recorder.record(performance.now() - now, answer, counts);
       }
     }),
   );
-  const timing = recorder.timing((performance.now() - started) / 1000);
+  const timing = recorder.timing((performance.now() - (from ?? started)) / 1000);
   for (const connection of opened) connection.close();
   return timing;
 }
