@@ -3,7 +3,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { type MeasurementInput, specs } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf, type Leaf, type Root as MadeRoot } from '@measurement-exchange/sdk/identity';
 import { beforeAll, expect, it } from 'vitest';
-import { inspectConsent, type Known } from './consent.ts';
+import { inspectConsent, type Known, verifySpec } from './consent.ts';
 
 const TIME = Date.UTC(2027, 0, 15);
 const NOW = '2027-01-15T00:00:00.000000Z';
@@ -62,7 +62,8 @@ async function consent({
     ]),
     roots,
   };
-  return (await inspectConsent(input, known, NOW)).map(({ code, field }) => `${code} ${field}`);
+  const findings = await inspectConsent(input, verifySpec(input), known, NOW);
+  return findings.map(({ code, field }) => `${code} ${field}`);
 }
 
 const trusted = (party?: string): Known['roots'] => [
@@ -100,4 +101,14 @@ it('a key that is sent is the one that the provider publishes now, where it publ
   // The whole EncryptionPublicKey is not its keyset.
   expect(await consent({ sent: published(keyset).message })).toHaveLength(1);
   expect(await consent({ sent: Uint8Array.of(9), registered: null })).toEqual([]);
+});
+
+it('is judged by the certificate that there is, and not by the one that is remembered under its name', async () => {
+  const unsigned = ['SPEC_SIGNATURE_INVALID measurementSpec.signature'];
+  for (const _ of ['not known', 'remembered']) {
+    expect(await consent({ own: leaf, signer: leaf })).toEqual([]);
+    expect(await consent({ own: leaf, signer: stranger })).toEqual(unsigned);
+    expect(await consent({ own: stranger, signer: leaf })).toEqual(unsigned);
+    expect(await consent({ own: stranger, signer: stranger })).toEqual([]);
+  }
 });

@@ -9,7 +9,7 @@ import {
 } from '@measurement-exchange/contract';
 import { partyName } from '../domain/access.ts';
 import { requireUsable } from '../domain/certificate.ts';
-import { inspectConsent } from '../domain/consent.ts';
+import { inspectConsent, verifySpec } from '../domain/consent.ts';
 import { enforce, inspectMeasurement, reachFinding } from '../domain/findings.ts';
 import { create } from '../domain/measurement.ts';
 import { nonceMatches } from '../domain/nonce.ts';
@@ -36,6 +36,7 @@ export async function createMeasurement(
   requireConsistent(consumer, request.body);
   const hash = contentHash(canonicalJson(MeasurementInput, request.body));
   const inspected = inspectMeasurement(request.body);
+  const isSpecSignedBy = verifySpec(request.body);
 
   return idempotently('measurements_request_id', () =>
     x.db.tx('createMeasurement', async (tx) => {
@@ -79,7 +80,7 @@ export async function createMeasurement(
       const protocol = chooseProtocol(measurementType, supported, x.protocols);
       call.findings = [
         ...inspected.findings,
-        ...(await inspectConsent(request.body, { certificates, parties, roots }, now)),
+        ...(await inspectConsent(request.body, isSpecSignedBy, { certificates, parties, roots }, now)),
         ...(reachIsNotDeduplicated(measurementType, protocol, entries.length) ? [reachFinding()] : []),
       ];
       if (!request.validateOnly) enforce(x.checks, call.findings);
