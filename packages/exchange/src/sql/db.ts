@@ -82,7 +82,6 @@ function readTimestamp(text: string): Timestamp {
 export class Database implements Queryable {
   readonly pool: pg.Pool;
   private readonly observer: DatabaseObserver | undefined;
-  private openTransactions = 0;
 
   constructor(options: DatabaseOptions) {
     this.observer = options.observer;
@@ -137,7 +136,6 @@ export class Database implements Queryable {
     work: (tx: Transaction) => Promise<T>,
   ): Promise<{ result: T; committed: boolean }> {
     const client = await this.pool.connect();
-    this.openTransactions++;
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
@@ -145,7 +143,7 @@ export class Database implements Queryable {
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, DEADLINE_MS);
     try {
-      const tx = new OpenTransaction(client, this.openTransactions > 1);
+      const tx = new OpenTransaction(client);
       let result: T;
       try {
         result = await work(tx);
@@ -164,7 +162,6 @@ export class Database implements Queryable {
       throw broken instanceof ExchangeError ? broken : error;
     } finally {
       clearTimeout(deadline);
-      this.openTransactions--;
       client.release(broken ?? false);
     }
   }
@@ -191,12 +188,9 @@ class OpenTransaction implements Transaction {
   private pending: Promise<unknown>[] = [];
   private failure: unknown;
   private corked = false;
-  private readonly amongOthers: boolean;
 
-  /** `amongOthers`: there are other transactions at the same time. */
-  constructor(client: pg.PoolClient, amongOthers: boolean) {
+  constructor(client: pg.PoolClient) {
     this.client = client;
-    this.amongOthers = amongOthers;
     this.begun = this.send('BEGIN');
   }
 
@@ -253,12 +247,9 @@ class OpenTransaction implements Transaction {
     return this.keep(this.client.query(command));
   }
 
-  /**
-   * What is sent in one turn goes out in one write: five statements cost one system call instead of five. Where nobody
-   * else needs the processor, the server may as well begin with the first while the others are written.
-   */
+  /** What is sent in one turn goes out in one write: five statements cost one system call instead of five. */
   private cork(): void {
-    if (this.corked || !this.amongOthers) return;
+    if (this.corked) return;
     this.corked = true;
     const { stream } = (this.client as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();
