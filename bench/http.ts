@@ -156,14 +156,15 @@ async function runOnce(
 ): Promise<Timing> {
   const { generator } = stage.bench;
   const duration = consumes ? {} : { seconds };
+  const load = { connections, lead: LEAD, ...duration };
   if (name === 'exchange') {
     const targets = [stage.exchange];
-    return generator.call('closed', { targets, connections, template, items, lead: LEAD, ...duration });
+    return generator.call('closed', { targets, template, items, ...load });
   }
   if (name === 'empty') {
     await stage.empty.call('load', script.bytes);
     const targets = [{ ...stage.exchange, port: stage.emptyPort }];
-    return generator.call('closed', { targets, connections, template, items, lead: LEAD, ...duration });
+    return generator.call('closed', { targets, template, items, ...load });
   }
   await stage.bare.call('load', { script, names, items });
   if (name === 'driver') return stage.bare.call('drive', { concurrency: connections, ...duration });
@@ -173,11 +174,9 @@ async function runOnce(
   const numberedTemplate = { ...template, path: `/<<${items[0]!.length}>>` };
   return generator.call('closed', {
     targets,
-    connections,
     template: numberedTemplate,
     items: numbered,
-    lead: LEAD,
-    ...duration,
+    ...load,
   });
 }
 

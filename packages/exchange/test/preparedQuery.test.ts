@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PreparedQuery, type Row, type Statement } from '../src/sql/preparedQuery.ts';
+import { ask as askOn, type Statement } from '../src/sql/preparedQuery.ts';
 import { createDatabase, type Database as TestDatabase } from './harness.ts';
 
 let database: TestDatabase;
@@ -26,13 +26,7 @@ async function connected(pipeline: boolean, types?: pg.CustomTypesConfig): Promi
   for (const answer of ['rowDescription', 'noData']) connection.on(answer, () => described.push(answer));
 }
 
-function ask(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    const answer = (error: Error | undefined, result: pg.QueryResult) =>
-      error ? reject(error) : resolve(result.rows);
-    client.query(new PreparedQuery(statement, values) as never, answer as never);
-  });
-}
+const ask = (statement: Statement, values: unknown[] = []) => askOn(client, statement, values);
 
 const COLUMNS = {
   name: 'columns',

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { plantedBug } from '../planted.ts';
-import { PreparedQuery, type Row, type Statement } from './preparedQuery.ts';
+import { ask, type Row, type Statement } from './preparedQuery.ts';
 
 export type { Row, Statement } from './preparedQuery.ts';
 
@@ -258,14 +258,6 @@ class OpenTransaction implements Transaction {
       stream.uncork();
     });
   }
-}
-
-function ask(on: pg.Pool | pg.PoolClient, statement: Statement, values: unknown[]): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    const answer = (error: Error | undefined, result: pg.QueryResult) =>
-      error ? reject(error) : resolve(result.rows);
-    on.query(new PreparedQuery(statement, values) as never, answer as never);
-  });
 }
 
 export function sqlState(error: unknown): string | undefined {

@@ -43,7 +43,7 @@ interface DriverQuery {
 }
 const DriverQuery = pg.Query as unknown as new (text: string, values: unknown[]) => DriverQuery;
 
-export class PreparedQuery extends DriverQuery {
+class PreparedQuery extends DriverQuery {
   private readers!: Map<string, RowReader>;
   private reader: RowReader | undefined;
 
@@ -77,6 +77,15 @@ export class PreparedQuery extends DriverQuery {
     if (this.reader === undefined) this.readers.set(this.name, noRows);
     super.handleCommandComplete(message, connection);
   }
+}
+
+/** The rows of a statement. */
+export function ask(on: pg.Pool | pg.ClientBase, statement: Statement, values: unknown[]): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    const answer = (error: Error | undefined, result: pg.QueryResult) =>
+      error ? reject(error) : resolve(result.rows);
+    on.query(new PreparedQuery(statement, values) as never, answer as never);
+  });
 }
 
 /** Bytes in an array as they are: the driver would write them as twice as many digits, for the server to read. */
