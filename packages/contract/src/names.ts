@@ -58,7 +58,17 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
+/** Of each pattern that was filled in: its texts, and a variable between each two. */
+const parts = new Map<string, string[]>();
+
 /** A pattern with its variables filled in. */
 export function fillIn(pattern: string, vars: Record<string, string>): string {
-  return pattern.replace(/\{(\w+)\}/g, (_, key: string) => vars[key]!);
+  let split = parts.get(pattern);
+  if (split === undefined) {
+    split = pattern.split(/\{(\w+)\}/);
+    parts.set(pattern, split);
+  }
+  let filled = split[0]!;
+  for (let i = 1; i < split.length; i += 2) filled += vars[split[i]!]! + split[i + 1]!;
+  return filled;
 }

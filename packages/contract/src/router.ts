@@ -10,7 +10,8 @@ export interface Match {
 
 /** The path with every ID as a star and the verb behind it; odd segments are IDs in every path we have. */
 function shapeOf(segments: readonly string[], verb: string | undefined): string {
-  const shape = segments.map((s, i) => (i % 2 === 0 ? s : '*')).join('/');
+  let shape = segments[0]!;
+  for (let i = 1; i < segments.length; i++) shape += i % 2 === 0 ? `/${segments[i]}` : '/*';
   return verb === undefined ? shape : `${shape}:${verb}`;
 }
 
@@ -48,14 +49,13 @@ export function matchRoute(method: string, rawPath: string): Match {
     throw new ExchangeError('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { metadata: { allow } });
   }
   const params: Record<string, string> = {};
-  row.ids.forEach((id, i) => {
-    params[id] = decodeId(segments[2 * i + 1]!);
-  });
+  for (let i = 0; i < row.ids.length; i++) params[row.ids[i]!] = decodeId(segments[2 * i + 1]!);
   return { route: row.route, params };
 }
 
 /** Exactly one percent-decoding; what comes out must be an ID, so no encoded `/`, `:` or NUL gets through. */
 function decodeId(segment: string): string {
+  if (isId(segment)) return segment;
   let id: string;
   try {
     id = decodeURIComponent(segment);

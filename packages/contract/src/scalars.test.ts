@@ -52,6 +52,14 @@ describe('timestamps', () => {
   it('writes microseconds', () => {
     expect(timestampOf(Date.UTC(2026, 0, 2, 3, 4, 5, 678) + 0.5)).toBe('2026-01-02T03:04:05.678500Z');
   });
+
+  it('writes the moments of one second and those of others, forwards and backwards', () => {
+    const second = Date.UTC(2026, 11, 31, 23, 59, 59);
+    for (const millis of [0, 7, 999, 1000, 999, -1, 0, 61_000, -second, -second - 1]) {
+      const iso = new Date(second + millis).toISOString();
+      expect(timestampOf(second + millis + 0.25)).toBe(`${iso.slice(0, -1)}250Z`);
+    }
+  });
 });
 
 describe('base64', () => {

@@ -31,10 +31,18 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
+/** The second that was written last, as text: most moments are of the same one. */
+let written = { second: Number.NaN, text: '' };
+
 /** A moment in milliseconds (fractions are microseconds) to the canonical form. */
 export function timestampOf(epochMillis: number): Timestamp {
-  const micros = Math.floor((epochMillis % 1) * 1000);
-  return `${new Date(Math.floor(epochMillis)).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
+  const millis = Math.floor(epochMillis);
+  const second = Math.floor(millis / 1000);
+  if (second !== written.second) {
+    written = { second, text: new Date(second * 1000).toISOString().slice(0, -4) };
+  }
+  const micros = (millis - second * 1000) * 1000 + Math.floor((epochMillis - millis) * 1000);
+  return `${written.text}${String(micros).padStart(6, '0')}Z`;
 }
 
 const hasBuffer = typeof Buffer !== 'undefined';

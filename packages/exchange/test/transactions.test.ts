@@ -7,7 +7,9 @@ let db: Database;
 
 beforeAll(async () => {
   database = await createDatabase();
-  db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
+  // One connection: what a transaction leaves behind, the next one finds.
+  const connection = { connectionString: database.url };
+  db = new Database({ connection, applicationName: 'test', maxConnections: 1 });
 });
 
 afterAll(async () => {
@@ -43,10 +45,45 @@ describe('a transaction whose pipelined statement fails', () => {
     expect(await database.query('SELECT last_value FROM attempts')).toEqual([{ last_value: '3' }]);
   });
 
-  test('leaves the connection fit for the next one', async () => {
-    await expect(db.tx('test', (tx) => both(tx, failing('test_own', 'P0001')))).rejects.toThrow('no');
-    expect(await db.tx('test', (tx) => tx.query(read, []))).toHaveLength(1);
+  test('fails by it also where another was sent behind it on its own', async () => {
+    const work = async (tx: Transaction) => {
+      const before = tx.query(failing('test_before', '55P03'), []);
+      before.catch(() => {});
+      await new Promise(setImmediate);
+      await tx.query(read, []);
+      await before;
+    };
+    await expect(db.tx('test', work)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
+
+  const own = failing('test_own', 'P0001');
+  const waysToFail: [string, (tx: Transaction) => Promise<unknown>][] = [
+    ['with a statement that is awaited', (tx) => both(tx, own)],
+    ['with the statement before its COMMIT', async (tx) => tx.last(own, [])],
+    [
+      'with a statement that nobody awaits, long before its COMMIT',
+      async (tx) => {
+        tx.last(own, []);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    ],
+  ];
+  for (const [how, fail] of waysToFail) {
+    test(`leaves nothing, and the connection fit for the next one, when it fails ${how}`, async () => {
+      await database.query('CREATE TABLE IF NOT EXISTS kept (n int); TRUNCATE kept');
+      const keep = { name: 'test_keep', text: 'INSERT INTO kept VALUES ($1)' };
+      const pid = () => db.query({ name: 'test_pid', text: 'SELECT pg_backend_pid() AS pid' }, []);
+      const before = await pid();
+      const work = async (tx: Transaction) => {
+        await tx.query(keep, [1]);
+        await fail(tx);
+      };
+      await expect(db.tx('test', work)).rejects.toThrow('no');
+      await db.tx('test', async (tx) => tx.last(keep, [2]));
+      expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 2 }]);
+      expect(await pid()).toEqual(before);
+    });
+  }
 });
 
 describe('a COMMIT', () => {

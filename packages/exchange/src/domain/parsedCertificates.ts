@@ -6,7 +6,6 @@ import { type KeyObject, X509Certificate } from 'node:crypto';
 import { keepByBytes } from './keepByBytes.ts';
 
 const keys = new WeakMap<X509Certificate, KeyObject>();
-const signatures = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
 
 /** Throws where the bytes are no certificate. */
 export const parseCertificate = keepByBytes((der) => new X509Certificate(der));
@@ -20,14 +19,22 @@ export function publicKeyOf(certificate: X509Certificate): KeyObject {
   return key;
 }
 
-/** Whether the issuer's key made the signature on the certificate. */
-export function isSignedByIssuer(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  const known = signatures.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
-  signatures.set(certificate, known);
-  let signed = known.get(issuer);
-  if (signed === undefined) {
-    signed = certificate.verify(publicKeyOf(issuer));
-    known.set(issuer, signed);
-  }
-  return signed;
+type Relation = (certificate: X509Certificate, issuer: X509Certificate) => boolean;
+
+/** Looked at once for each two. */
+function kept(holds: Relation): Relation {
+  const known = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
+  return (certificate, issuer) => {
+    const ofCertificate = known.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
+    known.set(certificate, ofCertificate);
+    const answer = ofCertificate.get(issuer) ?? holds(certificate, issuer);
+    ofCertificate.set(issuer, answer);
+    return answer;
+  };
 }
+
+/** Names, the key identifier where the certificate names its issuer's, and keyCertSign; not the signature. */
+export const namesIssuer = kept((certificate, issuer) => certificate.checkIssued(issuer));
+
+/** Whether the issuer's key made the signature on the certificate. */
+export const isSignedByIssuer = kept((certificate, issuer) => certificate.verify(publicKeyOf(issuer)));

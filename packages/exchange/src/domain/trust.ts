@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
-import { isSignedByIssuer, parseCertificate } from './parsedCertificates.ts';
+import { isSignedByIssuer, namesIssuer, parseCertificate } from './parsedCertificates.ts';
 
 export interface Root {
   /** The party whose certificates it may issue; undefined: those of any party that has no root of its own. */
@@ -38,8 +38,7 @@ function whyUntrusted(
   roots: (Root & { x509: X509Certificate })[],
   now: Timestamp,
 ): string | undefined {
-  // Names, the key identifier where the certificate names its issuer's, and keyCertSign; not the signature.
-  const issuers = roots.filter((root) => certificate.checkIssued(root.x509));
+  const issuers = roots.filter((root) => namesIssuer(certificate, root.x509));
   const whys = issuers.map((root) => {
     if (!root.x509.ca) return 'The trusted root that issued the certificate is not a certificate authority.';
     if (now < root.notBefore) return 'The trusted root that issued the certificate is not valid yet.';

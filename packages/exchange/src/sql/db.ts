@@ -1,13 +1,12 @@
 /** The database: named prepared statements, and named transactions with bounded retry and a deadline. */
 import { randomInt } from 'node:crypto';
-import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { plantedBug } from '../planted.ts';
-import { ask, type Row, type Statement } from './preparedQuery.ts';
+import { type Answer, ask, askTogether, type Question, type Row, type Statement } from './roundTrip.ts';
 
-export type { Row, Statement } from './preparedQuery.ts';
+export type { Row, Statement } from './roundTrip.ts';
 
 /** Every statement of the exchange, for the tests that look at the plan of each. */
 export const statements = new Map<string, Statement>();
@@ -142,23 +141,18 @@ export class Database implements Queryable {
       // Dropped, never cancelled: a COMMIT that waits for a standby must not be half undone.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, DEADLINE_MS);
+    const tx = new OpenTransaction(this.pool, client);
     try {
-      const tx = new OpenTransaction(client);
-      let result: T;
-      try {
-        result = await work(tx);
-      } catch (error) {
-        await tx.end('ROLLBACK').catch((failure: Error) => {
-          broken ??= failure;
-        });
-        throw error;
-      }
+      const result = await work(tx);
       const ended = tx.end(tx.rolledBack ? 'ROLLBACK' : 'COMMIT');
       if (plantedBug === 'answer-before-commit') ended.catch(() => {});
       else await ended;
       return { result, committed: !tx.rolledBack };
     } catch (error) {
-      if (isConnectionError(error)) broken ??= error as Error;
+      // Also behind a COMMIT: where a statement before it fails, the server passes over it.
+      await tx.end('ROLLBACK').catch((failure: Error) => {
+        broken ??= failure;
+      });
       throw broken instanceof ExchangeError ? broken : error;
     } finally {
       clearTimeout(deadline);
@@ -181,27 +175,34 @@ export class Database implements Queryable {
   }
 }
 
+const BEGIN = { name: 'begin', text: 'BEGIN' };
+const END = {
+  COMMIT: { name: 'commit', text: 'COMMIT' },
+  ROLLBACK: { name: 'rollback', text: 'ROLLBACK' },
+};
+
+/** What is asked for in one turn goes out together: five statements cost one round trip. */
 class OpenTransaction implements Transaction {
   rolledBack = false;
+  private readonly pool: pg.Pool;
   private readonly client: pg.PoolClient;
-  private readonly begun: Promise<unknown>;
-  private pending: Promise<unknown>[] = [];
+  /** What is asked for in this turn. */
+  private questions: Question[] = [];
+  /** Of the first statement that failed: those behind it say only that it did. */
   private failure: unknown;
-  private corked = false;
 
-  constructor(client: pg.PoolClient) {
+  constructor(pool: pg.Pool, client: pg.PoolClient) {
+    this.pool = pool;
     this.client = client;
-    this.begun = this.send('BEGIN');
+    this.send(BEGIN, []);
   }
 
   async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
-    this.cork();
-    return (await this.keep(ask(this.client, statement, values))) as R[];
+    return (await this.send(statement, values)).rows as R[];
   }
 
   last(statement: Statement, values: unknown[]): void {
-    this.cork();
-    this.pending.push(this.keep(ask(this.client, statement, values)));
+    this.send(statement, values);
   }
 
   rollback(): void {
@@ -215,13 +216,9 @@ class OpenTransaction implements Transaction {
     };
     this.client.on('notice', heed);
     try {
-      const ended = this.send(how);
-      if (how === 'COMMIT') {
-        await this.begun;
-        await Promise.all(this.pending);
-      }
-      const { command } = (await ended) as { command: string };
-      if (command !== how) throw new Error(`${how} ended as ${command}`);
+      const { command } = await this.send(END[how], []);
+      // So ends the COMMIT of a transaction that has failed.
+      if (command !== how) throw this.failure ?? new Error(`${how} ended as ${command}`);
     } finally {
       this.client.off('notice', heed);
     }
@@ -229,34 +226,25 @@ class OpenTransaction implements Transaction {
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 
-  /**
-   * A pipelined statement may fail before anyone waits for it; that is not an unhandled rejection. The statements
-   * behind it fail as well, and may be heard first: they say why it failed, and not only that it did (25P02).
-   */
-  private keep<T>(promise: Promise<T>): Promise<T> {
-    const kept = promise.catch((error) => {
-      this.failure ??= error;
-      throw sqlState(error) === '25P02' ? this.failure : error;
+  private send(statement: Statement, values: unknown[]): Promise<Answer> {
+    if (this.questions.length === 0) process.nextTick(() => this.flush());
+    const answer = new Promise<Answer>((resolve, reject) => {
+      const fail = (error: Error) => {
+        this.failure ??= error;
+        reject(this.failure);
+      };
+      this.questions.push({ statement, values, resolve, reject: fail });
     });
-    kept.catch(() => {});
-    return kept;
+    // It may fail before anyone waits for it; that is not an unhandled rejection.
+    answer.catch(() => {});
+    return answer;
   }
 
-  private send(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<pg.QueryResult> {
-    this.cork();
-    return this.keep(this.client.query(command));
-  }
-
-  /** What is sent in one turn goes out in one write: five statements cost one system call instead of five. */
-  private cork(): void {
-    if (this.corked) return;
-    this.corked = true;
-    const { stream } = (this.client as unknown as { connection: { stream: Socket } }).connection;
-    stream.cork();
-    process.nextTick(() => {
-      this.corked = false;
-      stream.uncork();
-    });
+  private flush(): void {
+    const { questions } = this;
+    this.questions = [];
+    const alone = this.pool.totalCount - this.pool.idleCount === 1;
+    askTogether(this.client, questions, alone);
   }
 }
 

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask as askOn, type Statement } from '../src/sql/preparedQuery.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  ask as askOn,
+  askTogether,
+  type Question,
+  type Statement,
+} from '../src/sql/roundTrip.ts';
 import { createDatabase, type Database as TestDatabase } from './harness.ts';
 
 let database: TestDatabase;
@@ -109,4 +115,65 @@ test('bytes in an array arrive as they were, among absent and empty ones', async
   expect(await ask(unnest, [[null]])).toEqual([{ item: null }]);
   expect(await ask(unnest, [[]])).toEqual([]);
   await client.end();
+});
+
+describe('statements that are sent together', () => {
+  const number = { name: 'number', text: 'SELECT $1::int AS n' };
+  const divide = { name: 'divide', text: 'SELECT 12 / $1::int AS result' };
+  const keep = { name: 'keep', text: 'INSERT INTO kept VALUES ($1)' };
+  const together = (...asked: [Statement, ...unknown[]][]) => {
+    const questions: Question[] = [];
+    const answers = asked.map(
+      ([statement, ...values]) =>
+        new Promise<Answer>((resolve, reject) => questions.push({ statement, values, resolve, reject })),
+    );
+    askTogether(client, questions);
+    return Promise.all(answers);
+  };
+
+  for (const pipeline of [true, false]) {
+    test(`are answered each by its own rows, known or not, in one round trip (pipeline ${pipeline})`, async () => {
+      await connected(pipeline);
+      await ask(divide, [1]);
+      let ready = 0;
+      (client as unknown as { connection: NodeJS.EventEmitter }).connection.on(
+        'readyForQuery',
+        () => ready++,
+      );
+      expect(await together([number, 1], [keep, 11], [divide, 4], [number, 2], [keep, 12])).toEqual([
+        { rows: [{ n: 1 }], command: 'SELECT 1' },
+        { rows: [], command: 'INSERT 0 1' },
+        { rows: [{ result: 3 }], command: 'SELECT 1' },
+        { rows: [{ n: 2 }], command: 'SELECT 1' },
+        { rows: [], command: 'INSERT 0 1' },
+      ]);
+      expect(ready).toBe(1);
+      await client.end();
+    });
+  }
+
+  test('fail all by the first that fails, which undoes those before it; those behind it are prepared anew', async () => {
+    await connected(true);
+    await database.query('TRUNCATE kept');
+    const attempt = () => together([keep, 21], [divide, 0], [number, 1], [keep, 22]);
+    for (const _ of [1, 2]) await expect(attempt()).rejects.toMatchObject({ code: '22012' });
+    expect(await together([number, 3], [divide, 2])).toMatchObject([
+      { rows: [{ n: 3 }] },
+      { rows: [{ result: 6 }] },
+    ]);
+    await together([keep, 23]);
+    expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 23 }]);
+    await client.end();
+  });
+
+  test('are not sent at all where a value cannot be written', async () => {
+    await connected(true);
+    await database.query('TRUNCATE kept');
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    await expect(together([keep, 31], [number, circular])).rejects.toThrow('circular');
+    await together([keep, 32]);
+    expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 32 }]);
+    await client.end();
+  });
 });
