@@ -61,6 +61,7 @@ class TracedDatabase extends Database {
           this.waiting++;
           tx.last(statement, values);
         },
+        commit: () => tx.commit(),
         rollback: () => tx.rollback(),
       }),
     );
@@ -100,6 +101,7 @@ export async function trace(
       subject: caller,
       requestId: '0'.repeat(24),
       findings: [],
+      answer: <T>(resource: T) => resource,
     };
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
     const result = await operation(exchange, call, input as never);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Database, type Transaction } from '../src/sql/db.ts';
 import { createDatabase, type Database as TestDatabase } from './harness.ts';
 
@@ -61,6 +61,14 @@ describe('a transaction whose pipelined statement fails', () => {
     ['with a statement that is awaited', (tx) => both(tx, own)],
     ['with the statement before its COMMIT', async (tx) => tx.last(own, [])],
     [
+      'with the statement before a COMMIT that is sent early',
+      async (tx) => {
+        tx.last(own, []);
+        tx.commit();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    ],
+    [
       'with a statement that nobody awaits, long before its COMMIT',
       async (tx) => {
         tx.last(own, []);
@@ -92,17 +100,34 @@ describe('a COMMIT', () => {
     await database.query(`
       CREATE TABLE told (how text);
       CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN IF NEW.how = 'warning' THEN RAISE WARNING 'told'; ELSE RAISE NOTICE 'told'; END IF; RETURN NULL; END $$;
+        BEGIN
+          IF NEW.how = 'warning' THEN RAISE WARNING 'told'; ELSE RAISE NOTICE 'told'; END IF;
+          IF NEW.how = 'slowly' THEN PERFORM pg_sleep(0.3); END IF;
+          RETURN NULL;
+        END $$;
       CREATE CONSTRAINT TRIGGER tell AFTER INSERT ON told DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION tell()`);
   });
 
-  const tell = (how: string) =>
-    db.tx('test', (tx) => tx.query({ name: 'test_tell', text: 'INSERT INTO told VALUES ($1)' }, [how]));
+  const TELL = { name: 'test_tell', text: 'INSERT INTO told VALUES ($1)' };
+  const tell = (how: string) => db.tx('test', (tx) => tx.query(TELL, [how]));
 
   test('that ends with a warning is an outcome that nobody knows', async () => {
     await expect(tell('warning')).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     expect(await database.query('SELECT how FROM told')).toEqual([{ how: 'warning' }]);
+  });
+
+  test('that is sent early is under way while the work goes on, and done when the transaction is', async () => {
+    const told = () => database.query("SELECT how FROM told WHERE how = 'slowly'");
+    const committing = () =>
+      database.query("SELECT 1 FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'");
+    await db.tx('test', async (tx) => {
+      tx.last(TELL, ['slowly']);
+      tx.commit();
+      await vi.waitFor(async () => expect(await committing()).toHaveLength(1), { interval: 5 });
+      expect(await told()).toEqual([]);
+    });
+    expect(await told()).toEqual([{ how: 'slowly' }]);
   });
 
   test('that ends with a mere notice is done, also on the connection that was warned before', async () => {

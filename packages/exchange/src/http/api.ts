@@ -12,6 +12,7 @@ import {
   type Match,
   matchRoute,
   parseJsonBytes,
+  type Route,
   readRequest,
   toJsonParts,
 } from '@measurement-exchange/contract';
@@ -72,6 +73,8 @@ export interface Progress {
   /** Of memory that its body holds. */
   bodyBytes?: number;
   call?: Call;
+  /** What the operation has had written ahead. */
+  written?: { resource: unknown; body: string | Buffer };
 }
 
 declare module 'fastify' {
@@ -147,6 +150,10 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
       subject: verified.subject,
       requestId: request.id,
       findings: [],
+      answer: (resource) => {
+        progress.written = { resource, body: write(match.route, resource) };
+        return resource;
+      },
     };
   }
 
@@ -168,8 +175,9 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
-    const { match, call } = request.progress;
-    const { route, params } = match!;
+    const { progress } = request;
+    const { call } = progress;
+    const { route, params } = progress.match!;
     const query = request.originalUrl.split('?').slice(1).join('?');
     const input = readRequest(route, params, query, bodyOf(request));
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
@@ -182,7 +190,8 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
       for (const finding of call!.findings) metrics.finding(finding.code);
     }
     reply.header('content-type', JSON_TYPE);
-    return joinParts(toJsonParts(route.response, result as never));
+    const { written } = progress;
+    return written !== undefined && written.resource === result ? written.body : write(route, result);
   }
 
   app.route({
@@ -192,6 +201,10 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     onRequest: admit,
     handler: handle,
   });
+}
+
+function write(route: Route, resource: unknown): string | Buffer {
+  return joinParts(toJsonParts(route.response, resource as never));
 }
 
 /** `work` goes on after the deadline, and holds its slot until it ends: it cannot be undone from here. */

@@ -13,7 +13,7 @@ export async function cancelMeasurement(
   request: RequestOf<'cancelMeasurement'>,
 ): Promise<Measurement> {
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
-  const after = await changeMeasurement(x, call, {
+  return changeMeasurement(x, call, {
     name: 'cancelMeasurement',
     validateOnly: request.validateOnly,
     load: async (tx) => {
@@ -22,7 +22,9 @@ export async function cancelMeasurement(
       return { aggregate: await foundMeasurement(tx, locked, consumer, measurement) };
     },
     decide: ({ aggregate }, now) => cancel(aggregate, now),
+    view: (after) => {
+      const view = viewMeasurement(after);
+      return request.validateOnly ? asValidated(view, call.findings) : view;
+    },
   });
-  const view = viewMeasurement(after);
-  return request.validateOnly ? asValidated(view, call.findings) : view;
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../sql/db.ts';
 import { saveMeasurement } from '../sql/writeMeasurements.ts';
 import { author, type Call, type Exchange } from './context.ts';
 
-export async function changeMeasurement<L extends { aggregate: Aggregate }>(
+export async function changeMeasurement<L extends { aggregate: Aggregate }, Resource>(
   x: Exchange,
   call: Call,
   how: {
@@ -14,13 +14,17 @@ export async function changeMeasurement<L extends { aggregate: Aggregate }>(
     /** Locks the measurement and reads what the decision needs; throws where it does not exist. */
     load: (tx: Transaction) => Promise<L>;
     decide: (loaded: L, now: Timestamp) => Change;
+    view: (after: Aggregate) => Resource;
   },
-): Promise<Aggregate> {
+): Promise<Resource> {
   return x.db.tx(how.name, async (tx) => {
     const loaded = await how.load(tx);
     const change = how.decide(loaded, x.clock());
     if (how.validateOnly) tx.rollback();
-    else saveMeasurement(tx, loaded.aggregate, change, author(call));
-    return change.after;
+    else {
+      saveMeasurement(tx, loaded.aggregate, change, author(call));
+      tx.commit();
+    }
+    return call.answer(how.view(change.after));
   });
 }

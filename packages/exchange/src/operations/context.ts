@@ -30,6 +30,8 @@ export interface Call {
   requestId: string;
   /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
   findings: Finding[];
+  /** Has the answer written now, while the database commits; one that is not is written when the operation is done. */
+  answer<T>(resource: T): T;
 }
 
 export function author(call: Call): Author {

@@ -105,14 +105,14 @@ export async function createMeasurement(
         })),
         now,
       );
-      const view = viewMeasurement(change.after);
       if (request.validateOnly) {
         tx.rollback();
-        return asValidated(view, call.findings);
+        return asValidated(viewMeasurement(change.after), call.findings);
       }
       const requestKey = request.requestId === undefined ? undefined : { id: request.requestId, hash };
       insertMeasurement(tx, change, requestKey, author(call));
-      return view;
+      tx.commit();
+      return call.answer(viewMeasurement(change.after));
     }),
   );
 }

@@ -28,7 +28,7 @@ export async function fulfillDirectRequisition(
   if (plantedBug === 'etag-outside-transaction') {
     await checkEtagBeforehand(x, provider, params.requisition, body.etag);
   }
-  const after = await changeMeasurement(x, call, {
+  return changeMeasurement(x, call, {
     name: 'fulfillDirectRequisition',
     validateOnly: request.validateOnly,
     load: async (tx) => {
@@ -65,6 +65,6 @@ export async function fulfillDirectRequisition(
       if (!request.validateOnly) enforce(x.checks, call.findings);
       return change;
     },
+    view: (after) => viewOwn(after, params.requisition, request.validateOnly, call.findings),
   });
-  return viewOwn(after, params.requisition, request.validateOnly, call.findings);
 }

@@ -18,7 +18,7 @@ export async function refuseRequisition(
   if (plantedBug === 'etag-outside-transaction') {
     await checkEtagBeforehand(x, provider, params.requisition, body.etag);
   }
-  const after = await changeMeasurement(x, call, {
+  return changeMeasurement(x, call, {
     name: 'refuseRequisition',
     validateOnly: request.validateOnly,
     load: async (tx) => {
@@ -26,6 +26,6 @@ export async function refuseRequisition(
       return { aggregate: await foundRequisition(tx, aggregate, provider, params.requisition) };
     },
     decide: ({ aggregate }, now) => refuse(aggregate, params.requisition, body, now),
+    view: (after) => viewOwn(after, params.requisition, request.validateOnly, call.findings),
   });
-  return viewOwn(after, params.requisition, request.validateOnly, call.findings);
 }

@@ -27,6 +27,8 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Sent at once, awaited with the COMMIT: the last write of a transaction costs no round trip of its own. */
   last(statement: Statement, values: unknown[]): void;
+  /** Sends the COMMIT, which is otherwise sent when the work is done: what comes behind is done meanwhile. */
+  commit(): void;
   /** Leaves the transaction without a trace. */
   rollback(): void;
 }
@@ -144,7 +146,7 @@ export class Database implements Queryable {
     const tx = new OpenTransaction(this.pool, client);
     try {
       const result = await work(tx);
-      const ended = tx.end(tx.rolledBack ? 'ROLLBACK' : 'COMMIT');
+      const ended = tx.done();
       if (plantedBug === 'answer-before-commit') ended.catch(() => {});
       else await ended;
       return { result, committed: !tx.rolledBack };
@@ -188,6 +190,7 @@ class OpenTransaction implements Transaction {
   private readonly client: pg.PoolClient;
   /** What is asked for in this turn. */
   private questions: Question[] = [];
+  private committed: Promise<void> | undefined;
   /** Of the first statement that failed: those behind it say only that it did. */
   private failure: unknown;
 
@@ -207,6 +210,17 @@ class OpenTransaction implements Transaction {
 
   rollback(): void {
     this.rolledBack = true;
+  }
+
+  commit(): void {
+    this.committed = this.end('COMMIT');
+    // Awaited when the work is done.
+    this.committed.catch(() => {});
+    this.flush();
+  }
+
+  done(): Promise<void> {
+    return this.committed ?? this.end(this.rolledBack ? 'ROLLBACK' : 'COMMIT');
   }
 
   async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
@@ -242,6 +256,7 @@ class OpenTransaction implements Transaction {
 
   private flush(): void {
     const { questions } = this;
+    if (questions.length === 0) return;
     this.questions = [];
     const alone = this.pool.totalCount - this.pool.idleCount === 1;
     askTogether(this.client, questions, alone);
