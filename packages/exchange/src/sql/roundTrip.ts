@@ -64,13 +64,23 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 
 /** Of a connection, by the name of the statement; of one without columns: `noRows`. */
 const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
+function readersFor(connection: Connection): Map<string, RowReader> {
+  let readers = readersOf.get(connection);
+  if (readers === undefined) {
+    readers = new Map();
+    readersOf.set(connection, readers);
+  }
+  return readers;
+}
+
 const noRows: RowReader = () => {
   throw new Error('A row of a statement without columns.');
 };
 
 /** Statements one behind the other. The first that fails fails all: the server does none of those behind it. */
 class RoundTrip extends DriverQuery {
-  private readonly asked: Pick<Question, 'statement' | 'values'>[];
+  private readonly questions: Question[];
+  private readonly wireValues: unknown[][];
   private readonly eager: boolean;
   private readonly answers: Answer[] = [];
   private readers!: Map<string, RowReader>;
@@ -80,7 +90,8 @@ class RoundTrip extends DriverQuery {
   constructor(questions: Question[], eager: boolean) {
     super('');
     // Before anything is sent: of a round trip that was sent by half there would be no end.
-    this.asked = questions.map(({ statement, values }) => ({ statement, values: values.map(inWireForm) }));
+    this.wireValues = questions.map(({ values }) => values.map(inWireForm));
+    this.questions = questions;
     this.eager = eager;
     this._results = this.answers;
     this.expectNext();
@@ -88,16 +99,16 @@ class RoundTrip extends DriverQuery {
 
   override prepare(connection: Connection): void {
     const { parsedStatements, submittedNamedStatements } = connection;
-    const readers = readersOf.get(connection) ?? new Map<string, RowReader>();
-    readersOf.set(connection, readers);
+    const readers = readersFor(connection);
     this.readers = readers;
-    for (const { statement, values } of this.asked) {
+    for (let i = 0; i < this.questions.length; i++) {
+      const { statement } = this.questions[i]!;
       const { name, text } = statement;
       if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
         connection.parse(statement);
         submittedNamedStatements[name] = text;
       }
-      connection.bind({ statement: name, values });
+      connection.bind({ statement: name, values: this.wireValues[i]! });
       if (!readers.has(name)) connection.describe({ type: 'P' });
       connection.execute();
       if (this.eager) connection.flush();
@@ -130,15 +141,17 @@ class RoundTrip extends DriverQuery {
 
   override handleError(error: Error, connection: Connection): void {
     // The server passed over what was behind, the preparing of it as well.
-    for (const { statement } of this.asked.slice(this.answers.length)) {
+    for (const { statement } of this.questions.slice(this.answers.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }
     super.handleError(error, connection);
   }
 
   private expectNext(): void {
-    const next = this.asked[this.answers.length];
-    if (next !== undefined) ({ name: this.name, text: this.text } = next.statement);
+    const next = this.questions[this.answers.length];
+    if (next === undefined) return;
+    this.name = next.statement.name;
+    this.text = next.statement.text;
   }
 }
 
@@ -148,9 +161,9 @@ class RoundTrip extends DriverQuery {
  */
 export function askTogether(on: pg.Pool | pg.ClientBase, questions: Question[], eager = false): void {
   const done = (error: Error | undefined, answers: Answer[]) => {
-    for (const [i, { resolve, reject }] of questions.entries()) {
-      if (error) reject(error);
-      else resolve(answers[i]!);
+    for (let i = 0; i < questions.length; i++) {
+      if (error) questions[i]!.reject(error);
+      else questions[i]!.resolve(answers[i]!);
     }
   };
   try {
@@ -169,6 +182,7 @@ export function ask(on: pg.Pool | pg.ClientBase, statement: Statement, values: u
 
 /** Bytes in an array as they are: the driver would write them as twice as many digits, for the server to read. */
 function inWireForm(value: unknown): unknown {
+  if (typeof value === 'string') return value;
   const binary = Array.isArray(value) && value.some((item) => item instanceof Uint8Array);
   return binary ? byteaArray(value) : prepareValue(value);
 }
