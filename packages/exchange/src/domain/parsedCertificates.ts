@@ -25,11 +25,12 @@ type Relation = (certificate: X509Certificate, issuer: X509Certificate) => boole
 function kept(holds: Relation): Relation {
   const known = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
   return (certificate, issuer) => {
+    const answer = known.get(certificate)?.get(issuer);
+    if (answer !== undefined) return answer;
     const ofCertificate = known.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
-    known.set(certificate, ofCertificate);
-    const answer = ofCertificate.get(issuer) ?? holds(certificate, issuer);
-    ofCertificate.set(issuer, answer);
-    return answer;
+    const looked = holds(certificate, issuer);
+    known.set(certificate, ofCertificate.set(issuer, looked));
+    return looked;
   };
 }
 

@@ -5,7 +5,7 @@ import { lockMeasurement } from '../sql/measurements.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
 import { foundMeasurement } from './measurements.ts';
-import { asValidated, viewMeasurement } from './views.ts';
+import { viewMeasurement } from './views.ts';
 
 export async function cancelMeasurement(
   x: Exchange,
@@ -22,9 +22,6 @@ export async function cancelMeasurement(
       return { aggregate: await foundMeasurement(tx, locked, consumer, measurement) };
     },
     decide: ({ aggregate }, now) => cancel(aggregate, now),
-    view: (after) => {
-      const view = viewMeasurement(after);
-      return request.validateOnly ? asValidated(view, call.findings) : view;
-    },
+    view: viewMeasurement,
   });
 }

@@ -4,8 +4,9 @@ import type { Aggregate, Change } from '../domain/measurement.ts';
 import type { Transaction } from '../sql/db.ts';
 import { saveMeasurement } from '../sql/writeMeasurements.ts';
 import { author, type Call, type Exchange } from './context.ts';
+import { asValidated, type Validated } from './views.ts';
 
-export async function changeMeasurement<L extends { aggregate: Aggregate }, Resource>(
+export async function changeMeasurement<L extends { aggregate: Aggregate }, Resource extends Validated>(
   x: Exchange,
   call: Call,
   how: {
@@ -20,11 +21,12 @@ export async function changeMeasurement<L extends { aggregate: Aggregate }, Reso
   return x.db.tx(how.name, async (tx) => {
     const loaded = await how.load(tx);
     const change = how.decide(loaded, x.clock());
-    if (how.validateOnly) tx.rollback();
-    else {
-      saveMeasurement(tx, loaded.aggregate, change, author(call));
-      tx.commit();
+    if (how.validateOnly) {
+      tx.rollback();
+      return asValidated(how.view(change.after), call.findings);
     }
+    saveMeasurement(tx, loaded.aggregate, change, author(call));
+    tx.commit();
     return call.answer(how.view(change.after));
   });
 }

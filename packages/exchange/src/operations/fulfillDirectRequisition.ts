@@ -65,6 +65,6 @@ export async function fulfillDirectRequisition(
       if (!request.validateOnly) enforce(x.checks, call.findings);
       return change;
     },
-    view: (after) => viewOwn(after, params.requisition, request.validateOnly, call.findings),
+    view: (after) => viewOwn(after, params.requisition),
   });
 }

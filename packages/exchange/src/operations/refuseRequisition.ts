@@ -26,6 +26,6 @@ export async function refuseRequisition(
       return { aggregate: await foundRequisition(tx, aggregate, provider, params.requisition) };
     },
     decide: ({ aggregate }, now) => refuse(aggregate, params.requisition, body, now),
-    view: (after) => viewOwn(after, params.requisition, request.validateOnly, call.findings),
+    view: (after) => viewOwn(after, params.requisition),
   });
 }

@@ -1,7 +1,6 @@
 /** Reading requisitions, in the view of the data provider and in that of the measurement consumer. */
 import {
   ExchangeError,
-  type Finding,
   REQUISITION_STATES,
   type RequestOf,
   type Requisition,
@@ -20,7 +19,7 @@ import { getRequisitionTombstone } from '../sql/retention.ts';
 import type { Call, Exchange } from './context.ts';
 import { readMeasurement } from './measurements.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';
-import { asValidated, viewRequisition, viewRequisitionTombstone } from './views.ts';
+import { viewRequisition, viewRequisitionTombstone } from './views.ts';
 
 function requisitionNotFound(name: string): ExchangeError {
   return new ExchangeError('REQUISITION_NOT_FOUND', `${name} does not exist.`, {
@@ -43,15 +42,9 @@ export async function foundRequisition(
 }
 
 /** A requisition of a changed aggregate, for the provider that changed it. */
-export function viewOwn(
-  after: Aggregate,
-  id: string,
-  validateOnly: boolean,
-  findings: Finding[],
-): Requisition {
+export function viewOwn(after: Aggregate, id: string): Requisition {
   const requisition = after.requisitions.find((r) => r.id === id)!;
-  const view = viewRequisition(requisition, after.measurement, 'dataProvider');
-  return validateOnly ? asValidated(view, findings) : view;
+  return viewRequisition(requisition, after.measurement, 'dataProvider');
 }
 
 /** What is left of a requisition whose measurement the retention removed. */

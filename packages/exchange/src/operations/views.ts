@@ -109,11 +109,14 @@ export function viewCertificate(c: CertificateRecord): Certificate {
   };
 }
 
+/** What `validateOnly` can be answered with. */
+export interface Validated {
+  name?: string;
+  findings?: Finding[];
+}
+
 /** The answer to `validateOnly`: the resource as it would be, without what only a write gives it. */
-export function asValidated<T extends { name?: string; findings?: Finding[] }>(
-  resource: T,
-  findings: Finding[],
-): T {
+export function asValidated<T extends Validated>(resource: T, findings: Finding[]): T {
   return {
     ...resource,
     name: undefined,
