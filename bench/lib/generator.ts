@@ -146,7 +146,7 @@ async function pace(
       const asked = ask(connection).finally(() => pending.delete(asked));
       pending.add(asked);
     }
-    await sleep(Math.max(1, Math.min(gap, 5)));
+    if (n < total) await sleep(Math.max(1, started + (n + phase) * gap - performance.now()));
   }
   await Promise.all(pending);
   for (const connection of idle) connection.close();
