@@ -50,6 +50,8 @@ export interface DatabaseOptions {
 const PING = sql('ping', 'SELECT 1');
 const MAX_ATTEMPTS = 5;
 const ACQUIRE_MS = 2_000;
+/** A connection costs more than a request does: ten milliseconds and more, and what it has prepared is gone. */
+const IDLE_MS = 600_000;
 /** Over everything a transaction does, COMMIT included: statement_timeout does not bound a waiting COMMIT. */
 const DEADLINE_MS = 8_000;
 const SESSION = [
@@ -94,6 +96,7 @@ export class Database implements Queryable {
       options: SESSION.map((setting) => `-c ${setting}`).join(' '),
       max: options.maxConnections ?? 16,
       connectionTimeoutMillis: ACQUIRE_MS,
+      idleTimeoutMillis: IDLE_MS,
       query_timeout: DEADLINE_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
