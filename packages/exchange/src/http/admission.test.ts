@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from './admission.ts';
 
 /** An exchange with so many slots, whose operations end when the test says so. */
@@ -30,8 +30,10 @@ function exchangeWith(slots: number) {
       for (let i = 0; i < times; i++) admission.leave(who);
       await turn();
     },
-    pass(ms: number) {
+    /** With faked timers these go on, too. */
+    async pass(ms: number) {
       now += ms;
+      if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(ms);
     },
   };
 }
@@ -98,10 +100,10 @@ describe('Admission', () => {
     const { ask, begun, end, pass } = exchangeWith(8);
     ask('polite');
     await end('polite');
-    pass(500);
+    await pass(500);
     ask('loud', 8);
     expect(count(begun, 'loud')).toBe(2);
-    pass(600);
+    await pass(600);
     ask('loud');
     await end('loud');
     expect(count(begun, 'loud')).toBe(9);
@@ -131,18 +133,90 @@ describe('Admission', () => {
     expect(new Set(refused)).toEqual(new Set(['MALFORMED_REQUEST: The caller left before it was its turn.']));
   });
 
-  it('ends a wait after four seconds', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const { admission, ask, refused } = exchangeWith(1);
+  describe('as time passes', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    });
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    it('ends a wait after four seconds', async () => {
+      const { admission, ask, refused, pass } = exchangeWith(1);
       ask('a', 2);
-      await vi.advanceTimersByTimeAsync(3_999);
+      await pass(3_999);
       expect(refused).toEqual([]);
-      await vi.advanceTimersByTimeAsync(1);
+      await pass(1);
       expect(refused).toEqual(['UNAVAILABLE: The exchange is busy: retry.']);
       expect(admission.waiting).toBe(0);
-    } finally {
-      vi.useRealTimers();
+    });
+
+    /** Ten slots, ten active: half a slot for each, which is a quarter of the time. */
+    async function tenActive() {
+      const exchange = exchangeWith(10);
+      for (let i = 1; i < 10; i++) {
+        exchange.ask(`polite ${i}`);
+        await exchange.end(`polite ${i}`);
+      }
+      return exchange;
     }
+
+    /** For a second, with `loud` asking without pause and each of its operations taking two milliseconds. */
+    async function loudSecond({ admission, ask, begun, end, pass }: Awaited<ReturnType<typeof tenActive>>) {
+      for (let ms = 0; ms < 1_000; ms += 2) {
+        if (admission.waiting === 0) ask('loud', 5);
+        const running = admission.running;
+        await pass(2);
+        if (running > 0) await end('loud');
+      }
+      return count(begun, 'loud') / 500;
+    }
+
+    it('gives one of many a slot for its part of the time, though nobody else asks', async () => {
+      const exchange = await tenActive();
+      const busy = await loudSecond(exchange);
+      expect(busy).toBeGreaterThan(0.22);
+      expect(busy).toBeLessThan(0.3);
+    });
+
+    it('lets one begin at once again that has not asked for a while', async () => {
+      const { ask, begun, end, pass } = await tenActive();
+      ask('loud', 2);
+      await pass(80);
+      await end('loud');
+      expect(count(begun, 'loud')).toBe(1);
+      await pass(200);
+      expect(count(begun, 'loud')).toBe(2);
+      await end('loud');
+      await pass(200);
+      ask('loud');
+      expect(count(begun, 'loud')).toBe(3);
+    });
+
+    it('lets one that has had much wait for those who have had less, and begin when they are done', async () => {
+      const { ask, begun, end, pass } = await tenActive();
+      ask('loud', 2);
+      await pass(20);
+      ask('polite 1');
+      await end('loud');
+      expect(count(begun, 'loud')).toBe(1);
+      ask('polite 2');
+      await end('polite 1');
+      expect(count(begun, 'loud')).toBe(1);
+      await end('polite 2');
+      expect(count(begun, 'loud')).toBe(2);
+    });
+
+    it('passes nobody over for long, however long an operation of another takes', async () => {
+      const { ask, begun, end, pass } = await tenActive();
+      ask('loud', 2);
+      await pass(20);
+      ask('polite 1');
+      await end('loud');
+      await pass(5);
+      expect(count(begun, 'loud')).toBe(1);
+      await pass(70);
+      expect(count(begun, 'loud')).toBe(2);
+    });
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Which requests are worked on, and who is next. A principal alone may use every slot; several share half of them, so
- * that one that asks for more than the exchange can serve makes only itself wait.
+ * Which requests are worked on, and who is next. A principal alone may use every slot; several share half of them, and
+ * where that is not one slot for each, it is one at a time and not all the time. So one that asks for more than the
+ * exchange can serve makes only itself wait.
  */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './limits.ts';
@@ -9,6 +10,10 @@ import { rateLimited } from './limits.ts';
 const SLOTS = 16;
 /** Who was here within this time counts as active: the others leave room for its next request. */
 const ACTIVE_MS = 1_000;
+/** What a principal has had is forgotten about as fast. */
+const HELD_MS = 100;
+/** However many are active: the part of the time in which each of them may hold a slot. */
+const LEAST = 1 / 8;
 /** Of one principal: the burst that it has by default. */
 const MAX_WAITING = 1_000;
 /** Well below the ten seconds in which every request is answered: the operation comes after it. */
@@ -23,10 +28,30 @@ interface Waiter {
 }
 
 /** What one principal has here. */
-interface Share {
-  running: number;
-  queue: Waiter[];
+class Share {
+  readonly queue: Waiter[] = [];
+  running = 0;
   seenAt: number;
+  /** Runs while it has had enough. */
+  pause: NodeJS.Timeout | undefined;
+  private heldBefore = 0;
+  private changedAt: number;
+
+  constructor(now: number) {
+    this.seenAt = now;
+    this.changedAt = now;
+  }
+
+  change(by: 1 | -1, now: number): void {
+    this.heldBefore = this.held(now);
+    this.changedAt = now;
+    this.running += by;
+  }
+
+  /** The slots it has on average: the longer ago, the less it counts. */
+  held(now: number): number {
+    return this.running + (this.heldBefore - this.running) * Math.exp((this.changedAt - now) / HELD_MS);
+  }
 }
 
 export class Admission {
@@ -35,6 +60,7 @@ export class Admission {
   private readonly shares = new Map<string, Share>();
   /** Those with a queue, whose turn it is next first. */
   private readonly waitingShares = new Set<Share>();
+  private readonly runningShares = new Set<Share>();
   private readonly slots: number;
   private readonly clock: () => number;
   private sweptAt = 0;
@@ -55,8 +81,7 @@ export class Admission {
     const share = this.shareOf(principal);
     // While slots are about to be handed out, nobody comes in past those who wait for them.
     if (share.queue.length === 0 && !this.granting && this.hasRoomFor(share)) {
-      this.running++;
-      share.running++;
+      this.begin(share);
       return undefined;
     }
     if (share.queue.length >= MAX_WAITING) {
@@ -72,12 +97,20 @@ export class Admission {
   }
 
   leave(principal: string): void {
+    const share = this.shares.get(principal)!;
     this.running--;
-    this.shares.get(principal)!.running--;
+    share.change(-1, this.clock());
+    if (share.running === 0) this.runningShares.delete(share);
     if (this.waitingShares.size === 0 || this.granting) return;
     // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
     this.granting = true;
     setImmediate(() => this.grant());
+  }
+
+  private begin(share: Share): void {
+    this.running++;
+    share.change(1, this.clock());
+    this.runningShares.add(share);
   }
 
   /** The free slots, to one principal after the other. */
@@ -92,8 +125,7 @@ export class Admission {
         waiter.refuse(left());
         continue;
       }
-      this.running++;
-      share.running++;
+      this.begin(share);
       waiter.admit();
     }
   }
@@ -106,10 +138,32 @@ export class Admission {
   }
 
   private hasRoomFor(share: Share): boolean {
+    if (this.running >= this.slots) return false;
+    if (this.shares.size === 1) return true;
     // The other half stays free for whoever comes next: what is ahead of a request is what it has to wait for.
-    const active = this.shares.size;
-    const most = active === 1 ? this.slots : Math.max(1, Math.floor(this.slots / 2 / active));
-    return this.running < this.slots && share.running < most;
+    const part = this.slots / 2 / this.shares.size;
+    return part >= 1 ? share.running < Math.floor(part) : share.running === 0 && this.hasTimeFor(share, part);
+  }
+
+  /**
+   * Part of a slot is part of the time, and half of that stays free, too: beside a processor that is never idle
+   * everyone is slow. Who has had its time waits; beside one that has had less, half of it is enough.
+   */
+  private hasTimeFor(share: Share, part: number): boolean {
+    const now = this.clock();
+    const most = Math.max(part / 2, LEAST);
+    const held = share.held(now);
+    if (held <= most / 2) return true;
+    const hadLess = (other: Share) => other.held(now) <= most / 2;
+    const enough = [...this.runningShares].some(hadLess) ? most / 2 : most;
+    if (held <= enough) return true;
+    share.pause ??= setTimeout(() => this.resume(share), HELD_MS * Math.log(held / enough));
+    return false;
+  }
+
+  private resume(share: Share): void {
+    share.pause = undefined;
+    this.grant();
   }
 
   private shareOf(principal: string): Share {
@@ -117,7 +171,7 @@ export class Admission {
     if (now - this.sweptAt >= ACTIVE_MS) this.sweep(now);
     let share = this.shares.get(principal);
     if (share === undefined) {
-      share = { running: 0, queue: [], seenAt: now };
+      share = new Share(now);
       this.shares.set(principal, share);
     }
     share.seenAt = now;
