@@ -179,6 +179,17 @@ describe('Admission', () => {
       expect(busy).toBeLessThan(0.3);
     });
 
+    it('keeps nobody waiting where all are as busy', async () => {
+      const { ask, begun, end, pass } = await tenActive();
+      const busy = Array.from({ length: 10 }, (_, i) => `busy ${i}`);
+      for (let ms = 0; ms < 500; ms += 10) {
+        for (const who of busy) ask(who);
+        await pass(10);
+        for (const who of busy) await end(who);
+      }
+      for (const who of busy) expect(count(begun, who)).toBe(50);
+    });
+
     it('lets one begin at once again that has not asked for a while', async () => {
       const { ask, begun, end, pass } = await tenActive();
       ask('loud', 2);

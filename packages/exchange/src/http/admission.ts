@@ -1,7 +1,7 @@
 /**
  * Which requests are worked on, and who is next. A principal alone may use every slot; several share half of them, and
- * where that is not one slot for each, it is one at a time and not all the time. So one that asks for more than the
- * exchange can serve makes only itself wait.
+ * where that is not one slot for each, it is one at a time, and not all the time for one that has more than the others.
+ * So who asks for more than the exchange can serve makes only itself wait.
  */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './limits.ts';
@@ -14,6 +14,8 @@ const ACTIVE_MS = 1_000;
 const HELD_MS = 100;
 /** However many are active: the part of the time in which each of them may hold a slot. */
 const LEAST = 1 / 8;
+/** Of the mean, what is much: where many are busy, none of them has more than the others. */
+const MUCH = 3;
 /** Of one principal: the burst that it has by default. */
 const MAX_WAITING = 1_000;
 /** Well below the ten seconds in which every request is answered: the operation comes after it. */
@@ -27,35 +29,38 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** What one principal has here. */
-class Share {
-  readonly queue: Waiter[] = [];
-  running = 0;
-  seenAt: number;
-  /** Runs while it has had enough. */
-  pause: NodeJS.Timeout | undefined;
-  private heldBefore = 0;
+/** Slots held, now and on average: the longer ago, the less it counts. */
+class Held {
+  now = 0;
+  private before = 0;
   private changedAt: number;
 
-  constructor(now: number) {
-    this.seenAt = now;
-    this.changedAt = now;
+  constructor(time: number) {
+    this.changedAt = time;
   }
 
-  change(by: 1 | -1, now: number): void {
-    this.heldBefore = this.held(now);
-    this.changedAt = now;
-    this.running += by;
+  change(by: 1 | -1, time: number): void {
+    this.before = this.average(time);
+    this.changedAt = time;
+    this.now += by;
   }
 
-  /** The slots it has on average: the longer ago, the less it counts. */
-  held(now: number): number {
-    return this.running + (this.heldBefore - this.running) * Math.exp((this.changedAt - now) / HELD_MS);
+  average(time: number): number {
+    return this.now + (this.before - this.now) * Math.exp((this.changedAt - time) / HELD_MS);
   }
 }
 
+/** What one principal has here. */
+interface Share {
+  held: Held;
+  queue: Waiter[];
+  seenAt: number;
+  /** Runs while it has had enough. */
+  pause?: NodeJS.Timeout | undefined;
+}
+
 export class Admission {
-  running = 0;
+  private readonly held: Held;
   /** Of the active principals. */
   private readonly shares = new Map<string, Share>();
   /** Those with a queue, whose turn it is next first. */
@@ -70,6 +75,11 @@ export class Admission {
   constructor(slots = SLOTS, clock: () => number = () => performance.now()) {
     this.slots = slots;
     this.clock = clock;
+    this.held = new Held(clock());
+  }
+
+  get running(): number {
+    return this.held.now;
   }
 
   get waiting(): number {
@@ -98,9 +108,10 @@ export class Admission {
 
   leave(principal: string): void {
     const share = this.shares.get(principal)!;
-    this.running--;
-    share.change(-1, this.clock());
-    if (share.running === 0) this.runningShares.delete(share);
+    const now = this.clock();
+    this.held.change(-1, now);
+    share.held.change(-1, now);
+    if (share.held.now === 0) this.runningShares.delete(share);
     if (this.waitingShares.size === 0 || this.granting) return;
     // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
     this.granting = true;
@@ -108,8 +119,9 @@ export class Admission {
   }
 
   private begin(share: Share): void {
-    this.running++;
-    share.change(1, this.clock());
+    const now = this.clock();
+    this.held.change(1, now);
+    share.held.change(1, now);
     this.runningShares.add(share);
   }
 
@@ -142,22 +154,23 @@ export class Admission {
     if (this.shares.size === 1) return true;
     // The other half stays free for whoever comes next: what is ahead of a request is what it has to wait for.
     const part = this.slots / 2 / this.shares.size;
-    return part >= 1 ? share.running < Math.floor(part) : share.running === 0 && this.hasTimeFor(share, part);
+    return part >= 1 ? share.held.now < Math.floor(part) : share.held.now === 0 && this.hasTimeFor(share, part);
   }
 
   /**
    * Part of a slot is part of the time, and half of that stays free, too: beside a processor that is never idle
-   * everyone is slow. Who has had its time waits; beside one that has had less, half of it is enough.
+   * everyone is slow. Who has had its time, and much more than the others, waits; beside one that has had less, half
+   * of it is enough.
    */
   private hasTimeFor(share: Share, part: number): boolean {
     const now = this.clock();
     const most = Math.max(part / 2, LEAST);
-    const held = share.held(now);
-    if (held <= most / 2) return true;
-    const hadLess = (other: Share) => other.held(now) <= most / 2;
+    const had = share.held.average(now);
+    if (had <= Math.max(most / 2, (MUCH * this.held.average(now)) / this.shares.size)) return true;
+    const hadLess = ({ held }: Share) => held.average(now) <= most / 2;
     const enough = [...this.runningShares].some(hadLess) ? most / 2 : most;
-    if (held <= enough) return true;
-    share.pause ??= setTimeout(() => this.resume(share), HELD_MS * Math.log(held / enough));
+    if (had <= enough) return true;
+    share.pause ??= setTimeout(() => this.resume(share), HELD_MS * Math.log(had / enough));
     return false;
   }
 
@@ -171,7 +184,7 @@ export class Admission {
     if (now - this.sweptAt >= ACTIVE_MS) this.sweep(now);
     let share = this.shares.get(principal);
     if (share === undefined) {
-      share = new Share(now);
+      share = { held: new Held(now), queue: [], seenAt: now };
       this.shares.set(principal, share);
     }
     share.seenAt = now;
@@ -180,8 +193,8 @@ export class Admission {
 
   private sweep(now: number): void {
     this.sweptAt = now;
-    for (const [principal, { running, queue, seenAt }] of this.shares) {
-      if (running === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.shares.delete(principal);
+    for (const [principal, { held, queue, seenAt }] of this.shares) {
+      if (held.now === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.shares.delete(principal);
     }
   }
 }
