@@ -154,7 +154,8 @@ export class Admission {
     if (this.shares.size === 1) return true;
     // The other half stays free for whoever comes next: what is ahead of a request is what it has to wait for.
     const part = this.slots / 2 / this.shares.size;
-    return part >= 1 ? share.held.now < Math.floor(part) : share.held.now === 0 && this.hasTimeFor(share, part);
+    if (part >= 1) return share.held.now < Math.floor(part);
+    return share.held.now === 0 && this.hasTimeFor(share, part);
   }
 
   /**
