@@ -161,20 +161,26 @@ describe('Admission', () => {
       return exchange;
     }
 
-    /** For a second, with `loud` asking without pause and each of its operations taking two milliseconds. */
-    async function loudSecond({ admission, ask, begun, end, pass }: Awaited<ReturnType<typeof tenActive>>) {
+    /** Of these, `loud` has had more than half of its time and one request waiting, while one of `polite 1` runs. */
+    async function loudWaits() {
+      const exchange = await tenActive();
+      exchange.ask('loud', 2);
+      await exchange.pass(20);
+      exchange.ask('polite 1');
+      await exchange.end('loud');
+      return exchange;
+    }
+
+    it('gives one of many a slot for its part of the time, though nobody else asks', async () => {
+      const { admission, ask, begun, end, pass } = await tenActive();
+      // Loud asks without pause, and each of its operations takes two milliseconds.
       for (let ms = 0; ms < 1_000; ms += 2) {
         if (admission.waiting === 0) ask('loud', 5);
         const running = admission.running;
         await pass(2);
         if (running > 0) await end('loud');
       }
-      return count(begun, 'loud') / 500;
-    }
-
-    it('gives one of many a slot for its part of the time, though nobody else asks', async () => {
-      const exchange = await tenActive();
-      const busy = await loudSecond(exchange);
+      const busy = count(begun, 'loud') / 500;
       expect(busy).toBeGreaterThan(0.22);
       expect(busy).toBeLessThan(0.3);
     });
@@ -205,11 +211,7 @@ describe('Admission', () => {
     });
 
     it('lets one that has had much wait for those who have had less, and begin when they are done', async () => {
-      const { ask, begun, end, pass } = await tenActive();
-      ask('loud', 2);
-      await pass(20);
-      ask('polite 1');
-      await end('loud');
+      const { ask, begun, end } = await loudWaits();
       expect(count(begun, 'loud')).toBe(1);
       ask('polite 2');
       await end('polite 1');
@@ -219,11 +221,7 @@ describe('Admission', () => {
     });
 
     it('passes nobody over for long, however long an operation of another takes', async () => {
-      const { ask, begun, end, pass } = await tenActive();
-      ask('loud', 2);
-      await pass(20);
-      ask('polite 1');
-      await end('loud');
+      const { begun, pass } = await loudWaits();
       await pass(5);
       expect(count(begun, 'loud')).toBe(1);
       await pass(70);

@@ -31,7 +31,7 @@ interface Waiter {
 
 /** Slots held, now and on average: the longer ago, the less it counts. */
 class Held {
-  now = 0;
+  slots = 0;
   private before = 0;
   private changedAt: number;
 
@@ -42,11 +42,11 @@ class Held {
   change(by: 1 | -1, time: number): void {
     this.before = this.average(time);
     this.changedAt = time;
-    this.now += by;
+    this.slots += by;
   }
 
   average(time: number): number {
-    return this.now + (this.before - this.now) * Math.exp((this.changedAt - time) / HELD_MS);
+    return this.slots + (this.before - this.slots) * Math.exp((this.changedAt - time) / HELD_MS);
   }
 }
 
@@ -79,7 +79,7 @@ export class Admission {
   }
 
   get running(): number {
-    return this.held.now;
+    return this.held.slots;
   }
 
   get waiting(): number {
@@ -91,7 +91,7 @@ export class Admission {
     const share = this.shareOf(principal);
     // While slots are about to be handed out, nobody comes in past those who wait for them.
     if (share.queue.length === 0 && !this.granting && this.hasRoomFor(share)) {
-      this.begin(share);
+      this.change(share, 1);
       return undefined;
     }
     if (share.queue.length >= MAX_WAITING) {
@@ -108,21 +108,19 @@ export class Admission {
 
   leave(principal: string): void {
     const share = this.shares.get(principal)!;
-    const now = this.clock();
-    this.held.change(-1, now);
-    share.held.change(-1, now);
-    if (share.held.now === 0) this.runningShares.delete(share);
+    this.change(share, -1);
     if (this.waitingShares.size === 0 || this.granting) return;
     // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
     this.granting = true;
     setImmediate(() => this.grant());
   }
 
-  private begin(share: Share): void {
+  private change(share: Share, by: 1 | -1): void {
     const now = this.clock();
-    this.held.change(1, now);
-    share.held.change(1, now);
-    this.runningShares.add(share);
+    this.held.change(by, now);
+    share.held.change(by, now);
+    if (share.held.slots > 0) this.runningShares.add(share);
+    else this.runningShares.delete(share);
   }
 
   /** The free slots, to one principal after the other. */
@@ -137,7 +135,7 @@ export class Admission {
         waiter.refuse(left());
         continue;
       }
-      this.begin(share);
+      this.change(share, 1);
       waiter.admit();
     }
   }
@@ -154,8 +152,8 @@ export class Admission {
     if (this.shares.size === 1) return true;
     // The other half stays free for whoever comes next: what is ahead of a request is what it has to wait for.
     const part = this.slots / 2 / this.shares.size;
-    if (part >= 1) return share.held.now < Math.floor(part);
-    return share.held.now === 0 && this.hasTimeFor(share, part);
+    if (part >= 1) return share.held.slots < Math.floor(part);
+    return share.held.slots === 0 && this.hasTimeFor(share, part);
   }
 
   /**
@@ -195,7 +193,7 @@ export class Admission {
   private sweep(now: number): void {
     this.sweptAt = now;
     for (const [principal, { held, queue, seenAt }] of this.shares) {
-      if (held.now === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.shares.delete(principal);
+      if (held.slots === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.shares.delete(principal);
     }
   }
 }
