@@ -23,10 +23,10 @@ const SDK_ROOT = ['client', 'consumer', 'credentials.ts', 'crypto', 'identity', 
 const RULES: [place: string, allowed: string[]][] = [
   ['packages/contract/src', ['packages/contract/src']],
   [`${EXCHANGE}/domain`, ['contract', PLANTED, `${EXCHANGE}/domain`]],
-  [`${EXCHANGE}/sql`, ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/sql`]],
+  [`${EXCHANGE}/database`, ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
   [
     `${EXCHANGE}/operations`,
-    ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/sql`, `${EXCHANGE}/operations`],
+    ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [
@@ -44,7 +44,11 @@ const RULES: [place: string, allowed: string[]][] = [
   // The demo parties need keys and certificates; the rest of the exchange needs nothing of the SDK.
   [
     `${EXCHANGE}/dev`,
-    ['contract', 'sdk/identity', ...['auth', 'dev', 'domain', 'sql'].map((part) => `${EXCHANGE}/${part}`)],
+    [
+      'contract',
+      'sdk/identity',
+      ...['auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
+    ],
   ],
   [SDK, ['contract', ...SDK_ROOT]],
   [`${SDK}/provider`, ['contract', SDK]],
@@ -116,7 +120,7 @@ function ownImports(file: string): string[] {
 
 /** A migration that was published runs on databases we do not see: its text is fixed by its sum. */
 function migrationProblems(): string[] {
-  const directory = join(ROOT, EXCHANGE, 'sql/migrations');
+  const directory = join(ROOT, EXCHANGE, 'database/migrations');
   const sums = new Map(
     readFileSync(join(directory, 'SHA256SUMS'), 'utf8')
       .trim()

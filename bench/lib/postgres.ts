@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { migrate } from '../../packages/exchange/src/database/migrate.ts';
 import { startPostgres } from '../../packages/exchange/src/postgres/index.ts';
-import { migrate } from '../../packages/exchange/src/sql/migrate.ts';
 
 export interface BenchDatabase {
   url: string;

@@ -8,6 +8,13 @@ import { type Logger, pino } from 'pino';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config.ts';
+import { countExpiring } from './database/certificates.ts';
+import { Database, type DatabaseOptions } from './database/db.ts';
+import { migrate } from './database/migrate.ts';
+import { findPrincipal } from './database/principals.ts';
+import { countCascades } from './database/revocationCascades.ts';
+import { ensureRole } from './database/roles.ts';
+import { putFirstSetting } from './database/settings.ts';
 import { type Development, startDevelopment } from './dev/index.ts';
 import { PARTY_KINDS } from './domain/access.ts';
 import { EXPIRING_DAYS } from './domain/certificate.ts';
@@ -23,13 +30,6 @@ import { PageTokens } from './operations/paging.ts';
 import { announcePlantedBug } from './planted.ts';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 import { requireProductionConfig, requireProductionDatabase } from './production.ts';
-import { countExpiring } from './sql/certificates.ts';
-import { Database, type DatabaseOptions } from './sql/db.ts';
-import { migrate } from './sql/migrate.ts';
-import { findPrincipal } from './sql/principals.ts';
-import { countCascades } from './sql/revocationCascades.ts';
-import { ensureRole } from './sql/roles.ts';
-import { putFirstSetting } from './sql/settings.ts';
 
 export interface Running {
   url: string;

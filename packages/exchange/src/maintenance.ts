@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { type Config, ConfigError } from './config.ts';
+import { Database, sqlState } from './database/db.ts';
+import { audit } from './database/log.ts';
+import { bindingOf, insertBinding } from './database/principals.ts';
 import { OPERATOR } from './domain/access.ts';
 import { newId } from './ids.ts';
 import { withDatabase } from './main.ts';
 import { applyRetention, previewRetention, type Retention } from './operations/retention.ts';
-import { Database, sqlState } from './sql/db.ts';
-import { audit } from './sql/log.ts';
-import { bindingOf, insertBinding } from './sql/principals.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 

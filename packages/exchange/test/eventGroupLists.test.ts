@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '../src/database/db.ts';
 import { listEventGroups } from '../src/operations/eventGroups.ts';
-import { Database } from '../src/sql/db.ts';
 import { ad, collection, DENIED, eventGroupSteps, INVALID, idOf, readable } from './eventGroupSteps.ts';
 import { type Answer, type DevParty, startExchange, type TestExchange } from './harness.ts';
 import { castOf, get, ok, refusal } from './steps.ts';

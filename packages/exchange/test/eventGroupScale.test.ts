@@ -1,15 +1,15 @@
 /** Lists of a hundred thousand event groups, planned as the product plans them. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database as Sql } from '../src/sql/db.ts';
+import { Database as Sql } from '../src/database/db.ts';
 import {
   cursorOf,
   type EventGroupListQuery,
   type EventGroupOrder,
   listEventGroups,
   listStatement,
-} from '../src/sql/eventGroupList.ts';
-import { eventGroupOf } from '../src/sql/eventGroups.ts';
+} from '../src/database/eventGroupList.ts';
+import { eventGroupOf } from '../src/database/eventGroups.ts';
 import { createDatabase, type Database } from './harness.ts';
 
 const ROWS = 100_000;

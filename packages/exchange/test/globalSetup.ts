@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../src/database/migrate.ts';
 import { startPostgres } from '../src/postgres/index.ts';
-import { migrate } from '../src/sql/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

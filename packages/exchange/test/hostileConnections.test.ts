@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doctor } from '../src/sql/doctor.ts';
+import { doctor } from '../src/database/doctor.ts';
 import { refusalOf } from './errorModel.ts';
 import { createDatabase, type Database, type DevParty, measurementRequest } from './harness.ts';
 import { type ExchangeProcess, startProcess } from './processes.ts';

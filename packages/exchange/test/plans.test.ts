@@ -6,8 +6,8 @@ import { MEASUREMENT_STATES, REQUISITION_STATES } from '@measurement-exchange/co
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import '../src/main.ts';
-import { Database as Sql, statements } from '../src/sql/db.ts';
-import { CHECKS, doctor } from '../src/sql/doctor.ts';
+import { Database as Sql, statements } from '../src/database/db.ts';
+import { CHECKS, doctor } from '../src/database/doctor.ts';
 import { type BulkParty, loadDescriptors, loadMeasurements } from './bulk.ts';
 import { createDatabase, type Database } from './harness.ts';
 

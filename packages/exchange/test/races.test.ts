@@ -1,7 +1,7 @@
 /** Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doctor } from '../src/sql/doctor.ts';
+import { doctor } from '../src/database/doctor.ts';
 import {
   type Answer,
   createDatabase,

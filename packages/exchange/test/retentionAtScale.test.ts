@@ -2,10 +2,10 @@
 import { timestampOf } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database as Sql } from '../src/database/db.ts';
+import { migrate } from '../src/database/migrate.ts';
+import { ensureRole } from '../src/database/roles.ts';
 import { applyRetention, previewRetention } from '../src/operations/retention.ts';
-import { Database as Sql } from '../src/sql/db.ts';
-import { migrate } from '../src/sql/migrate.ts';
-import { ensureRole } from '../src/sql/roles.ts';
 import { loadMeasurements } from './bulk.ts';
 import { measurementRequest, startExchange, type TestExchange } from './harness.ts';
 import { castOf, post } from './steps.ts';

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shareCertificates } from '../src/sql/certificates.ts';
-import { Database as Sql } from '../src/sql/db.ts';
+import { shareCertificates } from '../src/database/certificates.ts';
+import { Database as Sql } from '../src/database/db.ts';
 import {
   type Answer,
   type DevParty,

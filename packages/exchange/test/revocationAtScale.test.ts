@@ -1,7 +1,7 @@
 /** A certificate that ten thousand measurements rest on, and exchanges that die while they fail them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { doctor } from '../src/sql/doctor.ts';
+import { doctor } from '../src/database/doctor.ts';
 import { loadMeasurements } from './bulk.ts';
 import {
   createDatabase,

@@ -7,7 +7,7 @@ import {
   askTogether,
   type Question,
   type Statement,
-} from '../src/sql/roundTrip.ts';
+} from '../src/database/roundTrip.ts';
 import { createDatabase, type Database as TestDatabase } from './harness.ts';
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Database, type Transaction } from '../src/sql/db.ts';
+import { Database, type Transaction } from '../src/database/db.ts';
 import { createDatabase, type Database as TestDatabase } from './harness.ts';
 
 let database: TestDatabase;

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { type Ailment, doctor } from '../database/doctor.ts';
 import {
   acquireDataDirLock,
   binariesVersion,
@@ -10,7 +11,6 @@ import {
   startPostgres,
   unfinished,
 } from '../postgres/index.ts';
-import { type Ailment, doctor } from '../sql/doctor.ts';
 import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
 import { copyFile, forEachFile, makeDirectories, sync, syncPath } from './files.ts';
 import { type BackupFacts, damaged, factsOf, type Manifest, readManifest } from './manifest.ts';

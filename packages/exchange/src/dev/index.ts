@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { createDevIssuer, type DevIssuer } from '../auth/devIssuer.ts';
+import { getCertificate, insertCertificate } from '../database/certificates.ts';
+import { type Queryable, uniqueViolation } from '../database/db.ts';
+import { getParty, insertParty, setPublicKey } from '../database/parties.ts';
+import { putFirstSetting } from '../database/settings.ts';
 import { newParty } from '../domain/party.ts';
 import { describeCertificate } from '../domain/x509.ts';
-import { getCertificate, insertCertificate } from '../sql/certificates.ts';
-import { type Queryable, uniqueViolation } from '../sql/db.ts';
-import { getParty, insertParty, setPublicKey } from '../sql/parties.ts';
-import { putFirstSetting } from '../sql/settings.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
 import { ensureDemoParties } from './parties.ts';
 

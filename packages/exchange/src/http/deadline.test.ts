@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPrincipalResolver, type PrincipalLookup } from '../auth/principals.ts';
+import { Database } from '../database/db.ts';
+import { findPrincipal } from '../database/principals.ts';
 import type { Exchange } from '../operations/index.ts';
-import { Database } from '../sql/db.ts';
-import { findPrincipal } from '../sql/principals.ts';
 import { Metrics } from './metrics.ts';
 import { createServer } from './server.ts';
 

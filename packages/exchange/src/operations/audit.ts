@@ -1,5 +1,5 @@
 import type { RequestOf, ResponseOf } from '@measurement-exchange/contract';
-import { listAudit } from '../sql/log.ts';
+import { listAudit } from '../database/log.ts';
 import type { Call, Exchange } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, START } from './paging.ts';
 

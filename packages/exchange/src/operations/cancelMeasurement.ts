@@ -1,7 +1,7 @@
 import type { Measurement, RequestOf } from '@measurement-exchange/contract';
+import { lockMeasurement } from '../database/measurements.ts';
 import { partyName } from '../domain/access.ts';
 import { cancel } from '../domain/measurement.ts';
-import { lockMeasurement } from '../sql/measurements.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
 import { foundMeasurement } from './measurements.ts';

@@ -1,15 +1,16 @@
 /** A revoked certificate fails what rests on it: step by step, so that nobody waits long for a lock. */
-import { revocationMessage } from '../domain/certificate.ts';
-import { type Aggregate, fail } from '../domain/measurement.ts';
-import { lockMeasurements } from '../sql/measurements.ts';
+
+import { lockMeasurements } from '../database/measurements.ts';
 import {
   advanceCascades,
   type Cascade,
   deleteCascades,
   lockNextCascades,
   nextPending,
-} from '../sql/revocationCascades.ts';
-import { saveMeasurements } from '../sql/writeMeasurements.ts';
+} from '../database/revocationCascades.ts';
+import { saveMeasurements } from '../database/writeMeasurements.ts';
+import { revocationMessage } from '../domain/certificate.ts';
+import { type Aggregate, fail } from '../domain/measurement.ts';
 import type { Exchange } from './context.ts';
 import { certificateName } from './views.ts';
 

@@ -9,12 +9,6 @@ import {
   type ResponseOf,
   toBase64,
 } from '@measurement-exchange/contract';
-import { parsePrincipal } from '../domain/access.ts';
-import { expiresIn, releaseHold, revoke } from '../domain/certificate.ts';
-import { enforce } from '../domain/findings.ts';
-import { partyNotFound } from '../domain/party.ts';
-import { trustCheck } from '../domain/trust.ts';
-import { readCertificate } from '../domain/x509.ts';
 import {
   type CertificateRecord,
   findObstacle,
@@ -24,11 +18,17 @@ import {
   listCertificates as list,
   lockCertificate,
   updateCertificate,
-} from '../sql/certificates.ts';
-import type { Transaction } from '../sql/db.ts';
-import { partyExists } from '../sql/parties.ts';
-import { insertCascade, isCascading } from '../sql/revocationCascades.ts';
-import { rootsForParties } from '../sql/trustedRoots.ts';
+} from '../database/certificates.ts';
+import type { Transaction } from '../database/db.ts';
+import { partyExists } from '../database/parties.ts';
+import { insertCascade, isCascading } from '../database/revocationCascades.ts';
+import { rootsForParties } from '../database/trustedRoots.ts';
+import { parsePrincipal } from '../domain/access.ts';
+import { expiresIn, releaseHold, revoke } from '../domain/certificate.ts';
+import { enforce } from '../domain/findings.ts';
+import { partyNotFound } from '../domain/party.ts';
+import { trustCheck } from '../domain/trust.ts';
+import { readCertificate } from '../domain/x509.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';
 import { asValidated, viewCertificate } from './views.ts';

@@ -1,8 +1,8 @@
 /** The frame of every change to an existing measurement: lock the parent, decide purely, save the difference. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import type { Transaction } from '../database/db.ts';
+import { saveMeasurement } from '../database/writeMeasurements.ts';
 import type { Aggregate, Change } from '../domain/measurement.ts';
-import type { Transaction } from '../sql/db.ts';
-import { saveMeasurement } from '../sql/writeMeasurements.ts';
 import { author, type Call, type Exchange } from './context.ts';
 import { asValidated, type Validated } from './views.ts';
 

@@ -1,9 +1,9 @@
 import type { Finding, Protocol, Timestamp } from '@measurement-exchange/contract';
+import type { Database, Transaction } from '../database/db.ts';
+import { audit } from '../database/log.ts';
+import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
 import type { Checks } from '../domain/findings.ts';
-import type { Database, Transaction } from '../sql/db.ts';
-import { audit } from '../sql/log.ts';
-import type { Author } from '../sql/writeMeasurements.ts';
 import type { PageTokens } from './paging.ts';
 
 /** What every operation is given of the running exchange. */

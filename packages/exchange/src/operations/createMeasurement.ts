@@ -7,6 +7,12 @@ import {
   type RequestOf,
   type Violation,
 } from '@measurement-exchange/contract';
+import { shareCertificates } from '../database/certificates.ts';
+import type { Transaction } from '../database/db.ts';
+import { findByRequestId } from '../database/measurements.ts';
+import { getParties } from '../database/parties.ts';
+import { rootsForParties } from '../database/trustedRoots.ts';
+import { insertMeasurement } from '../database/writeMeasurements.ts';
 import { partyName } from '../domain/access.ts';
 import { requireUsable } from '../domain/certificate.ts';
 import { inspectConsent, verifySpec } from '../domain/consent.ts';
@@ -15,12 +21,6 @@ import { create } from '../domain/measurement.ts';
 import { nonceMatches } from '../domain/nonce.ts';
 import { chooseProtocol, reachIsNotDeduplicated } from '../domain/protocol.ts';
 import { plantedBug } from '../planted.ts';
-import { shareCertificates } from '../sql/certificates.ts';
-import type { Transaction } from '../sql/db.ts';
-import { findByRequestId } from '../sql/measurements.ts';
-import { getParties } from '../sql/parties.ts';
-import { rootsForParties } from '../sql/trustedRoots.ts';
-import { insertMeasurement } from '../sql/writeMeasurements.ts';
 import { author, type Call, type Exchange } from './context.ts';
 import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
 import { readMeasurement } from './measurements.ts';

@@ -13,17 +13,7 @@ import {
   toPlainJson,
   WILDCARD,
 } from '@measurement-exchange/contract';
-import { partyName } from '../domain/access.ts';
-import {
-  type DescriptorSet,
-  descriptorSetToJson,
-  readDescriptorSet,
-} from '../domain/descriptor/descriptorSet.ts';
-import { packageFindings, schemaChangeFindings, typeFindings } from '../domain/descriptor/findings.ts';
-import { enforce } from '../domain/findings.ts';
-import { diffDescriptorSets } from '../domain/schemaDiff/schemaDiff.ts';
-import { strictlyAfter } from '../domain/time.ts';
-import type { Transaction } from '../sql/db.ts';
+import type { Transaction } from '../database/db.ts';
 import {
   countEventGroups,
   type DescriptorRecord,
@@ -34,9 +24,19 @@ import {
   listDescriptors,
   lockDescriptor,
   updateDescriptor,
-} from '../sql/descriptors.ts';
-import { insertTypes, lockTypes, registeredTypes, replaceTypes } from '../sql/descriptorTypes.ts';
-import { getParties } from '../sql/parties.ts';
+} from '../database/descriptors.ts';
+import { insertTypes, lockTypes, registeredTypes, replaceTypes } from '../database/descriptorTypes.ts';
+import { getParties } from '../database/parties.ts';
+import { partyName } from '../domain/access.ts';
+import {
+  type DescriptorSet,
+  descriptorSetToJson,
+  readDescriptorSet,
+} from '../domain/descriptor/descriptorSet.ts';
+import { packageFindings, schemaChangeFindings, typeFindings } from '../domain/descriptor/findings.ts';
+import { enforce } from '../domain/findings.ts';
+import { diffDescriptorSets } from '../domain/schemaDiff/schemaDiff.ts';
+import { strictlyAfter } from '../domain/time.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';

@@ -1,10 +1,10 @@
 /** Event groups as resources of the contract, in the form of the side that reads them. */
 import { type EventGroup, ExchangeError, toBase64 } from '@measurement-exchange/contract';
+import type { Queryable } from '../database/db.ts';
+import { descriptorVersions, type Side } from '../database/eventGroups.ts';
 import { partyName } from '../domain/access.ts';
 import { type EventGroupRecord, eventGroupName, type ReadableMetadata } from '../domain/eventGroup.ts';
 import { decodeMetadata } from '../domain/metadata/metadata.ts';
-import type { Queryable } from '../sql/db.ts';
-import { descriptorVersions, type Side } from '../sql/eventGroups.ts';
 import { type Schemas, schemasOf } from './metadataSchemas.ts';
 
 /** Who a path is about: each side reads under its own name. */

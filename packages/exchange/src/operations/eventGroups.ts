@@ -6,22 +6,22 @@ import {
   type ResponseOf,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import { partyName } from '../domain/access.ts';
-import { eventGroupNotFound, remove, requireActive } from '../domain/eventGroup.ts';
 import {
   cursorOf,
   type EventGroupListQuery,
   type EventGroupOrder,
   listEventGroups as list,
   type Range,
-} from '../sql/eventGroupList.ts';
+} from '../database/eventGroupList.ts';
 import {
   getEventGroup as get,
   lockEventGroups,
   type Side,
   updateEventGroup as update,
-} from '../sql/eventGroups.ts';
-import { getParties } from '../sql/parties.ts';
+} from '../database/eventGroups.ts';
+import { getParties } from '../database/parties.ts';
+import { partyName } from '../domain/access.ts';
+import { eventGroupNotFound, remove, requireActive } from '../domain/eventGroup.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { sideOf, viewEventGroups } from './eventGroupViews.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';

@@ -1,13 +1,13 @@
 import { invalid, parseName, type RequestOf, type Requisition } from '@measurement-exchange/contract';
+import { revokedCertificates, shareCertificates } from '../database/certificates.ts';
+import { lockByRequisition } from '../database/measurements.ts';
+import { rootsForParties } from '../database/trustedRoots.ts';
 import { partyName } from '../domain/access.ts';
 import { requireNoneRevoked } from '../domain/certificate.ts';
 import { enforce, inspectResult } from '../domain/findings.ts';
 import { fulfil } from '../domain/measurement.ts';
 import { trustCheck } from '../domain/trust.ts';
 import { plantedBug } from '../planted.ts';
-import { revokedCertificates, shareCertificates } from '../sql/certificates.ts';
-import { lockByRequisition } from '../sql/measurements.ts';
-import { rootsForParties } from '../sql/trustedRoots.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
 import { checkEtagBeforehand } from './planted.ts';

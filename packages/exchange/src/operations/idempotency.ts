@@ -1,7 +1,7 @@
 /** requestId: one resource per (parent, method, ID), however often and however concurrently it is asked for. */
 import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
-import { uniqueViolation } from '../sql/db.ts';
+import { uniqueViolation } from '../database/db.ts';
 
 export function contentHash(content: string | Uint8Array): Uint8Array {
   return hash('sha256', content, 'buffer');

@@ -8,12 +8,16 @@ import {
   type RequestOf,
   type ResponseOf,
 } from '@measurement-exchange/contract';
+import type { Queryable } from '../database/db.ts';
+import {
+  getMeasurement as get,
+  getMeasurements,
+  listMeasurements as list,
+} from '../database/measurements.ts';
+import { getTombstones } from '../database/retention.ts';
 import { partyName } from '../domain/access.ts';
 import { type Aggregate, measurementClosed } from '../domain/measurement.ts';
 import { plantedBug } from '../planted.ts';
-import type { Queryable } from '../sql/db.ts';
-import { getMeasurement as get, getMeasurements, listMeasurements as list } from '../sql/measurements.ts';
-import { getTombstones } from '../sql/retention.ts';
 import type { Call, Exchange } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';
 import { keptForASecond } from './planted.ts';

@@ -1,10 +1,10 @@
 /** Readable metadata: messages that nobody here was compiled with, explained by the descriptors of their providers. */
 import { type DecodedMessage, ExchangeError, invalid, type RequestOf } from '@measurement-exchange/contract';
+import { getDescriptor } from '../database/descriptors.ts';
+import { descriptorVersions, getEventGroup } from '../database/eventGroups.ts';
 import { partyName } from '../domain/access.ts';
 import { eventGroupNotFound } from '../domain/eventGroup.ts';
 import { decodeMetadata as decode, within } from '../domain/metadata/metadata.ts';
-import { getDescriptor } from '../sql/descriptors.ts';
-import { descriptorVersions, getEventGroup } from '../sql/eventGroups.ts';
 import type { Call, Exchange } from './context.ts';
 import { descriptorName, descriptorNotFound, sideOf } from './eventGroupViews.ts';
 import { schemasOf, UNLINKABLE } from './metadataSchemas.ts';

@@ -1,7 +1,8 @@
 /** The schemas of readable metadata, compiled once for many messages. */
+
+import type { Queryable } from '../database/db.ts';
+import { getDescriptors } from '../database/descriptors.ts';
 import { compileSchema, type MetadataSchema } from '../domain/metadata/schema.ts';
-import type { Queryable } from '../sql/db.ts';
-import { getDescriptors } from '../sql/descriptors.ts';
 
 /** By descriptor ID; undefined where the exchange cannot link the set. */
 export type Schemas = Map<string, MetadataSchema | undefined>;

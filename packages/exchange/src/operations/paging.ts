@@ -1,8 +1,8 @@
 /** Page tokens: opaque, authenticated, and bound to the list they came from. They grant nothing. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
+import type { Cursor } from '../database/page.ts';
 import { plantedBug } from '../planted.ts';
-import type { Cursor } from '../sql/page.ts';
 
 /** A page also ends at 8 MiB. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;

@@ -11,6 +11,15 @@ import {
   type ResponseOf,
   type SignedMessage,
 } from '@measurement-exchange/contract';
+import { usableCertificates } from '../database/certificates.ts';
+import { type Transaction, uniqueViolation } from '../database/db.ts';
+import {
+  getParty as get,
+  insertParty,
+  listParties as list,
+  lockParty,
+  saveParty,
+} from '../database/parties.ts';
 import { type PartyKind, partyName } from '../domain/access.ts';
 import { enforce, finding } from '../domain/findings.ts';
 import {
@@ -22,9 +31,6 @@ import {
   updateParty as update,
 } from '../domain/party.ts';
 import { isSignedBy } from '../domain/signature.ts';
-import { usableCertificates } from '../sql/certificates.ts';
-import { type Transaction, uniqueViolation } from '../sql/db.ts';
-import { getParty as get, insertParty, listParties as list, lockParty, saveParty } from '../sql/parties.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope } from './paging.ts';
 import { asValidated } from './views.ts';

@@ -1,7 +1,8 @@
 /** What some planted bugs do beyond a line at their seam. Nothing here runs unless one of them is planted. */
+
+import type { Transaction } from '../database/db.ts';
+import { getRequisition } from '../database/requisitions.ts';
 import { requireEtag } from '../domain/measurement.ts';
-import type { Transaction } from '../sql/db.ts';
-import { getRequisition } from '../sql/requisitions.ts';
 import type { Exchange } from './context.ts';
 
 /** etag-outside-transaction: what was read here may change before the measurement is locked. */

@@ -6,17 +6,17 @@ import {
   type RequestOf,
   type ResponseOf,
 } from '@measurement-exchange/contract';
-import { OPERATOR, parsePrincipal } from '../domain/access.ts';
-import { partyNotFound } from '../domain/party.ts';
-import { uniqueViolation } from '../sql/db.ts';
-import { partyExists } from '../sql/parties.ts';
+import { uniqueViolation } from '../database/db.ts';
+import { partyExists } from '../database/parties.ts';
 import {
   type BindingRecord,
   bindingOf,
   deleteBinding,
   insertBinding,
   listBindings,
-} from '../sql/principals.ts';
+} from '../database/principals.ts';
+import { OPERATOR, parsePrincipal } from '../domain/access.ts';
+import { partyNotFound } from '../domain/party.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope } from './paging.ts';
 import { asValidated } from './views.ts';

@@ -1,8 +1,8 @@
 import type { RequestOf, Requisition } from '@measurement-exchange/contract';
+import { lockByRequisition } from '../database/measurements.ts';
 import { partyName } from '../domain/access.ts';
 import { refuse } from '../domain/measurement.ts';
 import { plantedBug } from '../planted.ts';
-import { lockByRequisition } from '../sql/measurements.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
 import { checkEtagBeforehand } from './planted.ts';

@@ -6,16 +6,16 @@ import {
   type Requisition,
   type ResponseOf,
 } from '@measurement-exchange/contract';
-import { partyName } from '../domain/access.ts';
-import { type Aggregate, requisitionClosed } from '../domain/measurement.ts';
-import type { Queryable } from '../sql/db.ts';
+import type { Queryable } from '../database/db.ts';
 import {
   getRequisition as getByProvider,
   getRequisitionOfMeasurement,
   listRequisitions as list,
   type RequisitionListQuery,
-} from '../sql/requisitions.ts';
-import { getRequisitionTombstone } from '../sql/retention.ts';
+} from '../database/requisitions.ts';
+import { getRequisitionTombstone } from '../database/retention.ts';
+import { partyName } from '../domain/access.ts';
+import { type Aggregate, requisitionClosed } from '../domain/measurement.ts';
 import type { Call, Exchange } from './context.ts';
 import { readMeasurement } from './measurements.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from './paging.ts';

@@ -1,9 +1,9 @@
 /** What is kept how long: measurements pending for too long are cancelled, terminal ones give way to tombstones. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { lockMeasurements } from '../database/measurements.ts';
+import { countExpired, findExpired, removeMeasurements } from '../database/retention.ts';
+import { saveMeasurements } from '../database/writeMeasurements.ts';
 import { cancel } from '../domain/measurement.ts';
-import { lockMeasurements } from '../sql/measurements.ts';
-import { countExpired, findExpired, removeMeasurements } from '../sql/retention.ts';
-import { saveMeasurements } from '../sql/writeMeasurements.ts';
 import type { Exchange } from './context.ts';
 
 /** In days; a kind that is absent is kept. */

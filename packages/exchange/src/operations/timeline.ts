@@ -1,6 +1,6 @@
 import { type RequestOf, type Timeline, WILDCARD } from '@measurement-exchange/contract';
+import { type TransitionRow, transitionsOfMeasurement, transitionsOfRequisition } from '../database/log.ts';
 import { partyName } from '../domain/access.ts';
-import { type TransitionRow, transitionsOfMeasurement, transitionsOfRequisition } from '../sql/log.ts';
 import type { Call, Exchange } from './context.ts';
 import { readMeasurement } from './measurements.ts';
 import { tombstoneOf } from './requisitions.ts';

@@ -7,17 +7,17 @@ import {
   type ResponseOf,
   type TrustedRoot,
 } from '@measurement-exchange/contract';
-import { partyNotFound } from '../domain/party.ts';
-import { readCertificate } from '../domain/x509.ts';
-import { uniqueViolation } from '../sql/db.ts';
-import { partyExists } from '../sql/parties.ts';
+import { uniqueViolation } from '../database/db.ts';
+import { partyExists } from '../database/parties.ts';
 import {
   findTrustedRoot,
   insertTrustedRoot,
   listTrustedRoots as list,
   deleteTrustedRoot as remove,
   type TrustedRootRecord,
-} from '../sql/trustedRoots.ts';
+} from '../database/trustedRoots.ts';
+import { partyNotFound } from '../domain/party.ts';
+import { readCertificate } from '../domain/x509.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope } from './paging.ts';
 import { asValidated } from './views.ts';

@@ -6,14 +6,14 @@ import type {
   ProtocolConfig,
   Requisition,
 } from '@measurement-exchange/contract';
+import type { CertificateRecord } from '../database/certificates.ts';
+import type { MeasurementTombstone, RequisitionTombstone } from '../database/retention.ts';
 import {
   type Aggregate,
   etagOf,
   type MeasurementRecord,
   type RequisitionRecord,
 } from '../domain/measurement.ts';
-import type { CertificateRecord } from '../sql/certificates.ts';
-import type { MeasurementTombstone, RequisitionTombstone } from '../sql/retention.ts';
 
 export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' | 'id'>): string {
   return `${measurement.consumer}/measurements/${measurement.id}`;

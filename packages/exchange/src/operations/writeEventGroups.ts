@@ -8,6 +8,15 @@ import {
   parseName,
   type Violation,
 } from '@measurement-exchange/contract';
+import { type Transaction, uniqueViolation } from '../database/db.ts';
+import {
+  findByRequestIds,
+  insertEventGroup,
+  lockEventGroups,
+  shareDescriptors,
+  updateEventGroup,
+} from '../database/eventGroups.ts';
+import { getParties } from '../database/parties.ts';
 import {
   contentOf,
   create,
@@ -24,15 +33,6 @@ import {
 } from '../domain/eventGroup.ts';
 import { enforce } from '../domain/findings.ts';
 import { readMetadata, within } from '../domain/metadata/metadata.ts';
-import { type Transaction, uniqueViolation } from '../sql/db.ts';
-import {
-  findByRequestIds,
-  insertEventGroup,
-  lockEventGroups,
-  shareDescriptors,
-  updateEventGroup,
-} from '../sql/eventGroups.ts';
-import { getParties } from '../sql/parties.ts';
 import { type Call, type Exchange, record } from './context.ts';
 import { descriptorNotFound, viewEventGroups } from './eventGroupViews.ts';
 import { contentHash, requireSameContent } from './idempotency.ts';

@@ -44,7 +44,7 @@ export const serverChecks: Check[] = [
     {
       id: 'index-damaged',
       meaning: 'An index is missing, or PostgreSQL does not use it: duplicates may come in, reads are slow.',
-      remedy: 'REINDEX INDEX it; make a missing one again as in the migrations (sql/migrations).',
+      remedy: 'REINDEX INDEX it; make a missing one again as in the migrations (database/migrations).',
     },
     `SELECT wanted AS name FROM unnest($1::text[]) AS wanted LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted)
       WHERE i.indisunique IS NOT TRUE
@@ -58,7 +58,7 @@ export const serverChecks: Check[] = [
       id: 'trigger-off',
       meaning: 'A trigger or foreign key is missing or disabled: nothing stops rows that break its rule.',
       remedy:
-        'ALTER TABLE … ENABLE TRIGGER ALL; make a missing one again as in the migrations (sql/migrations).',
+        'ALTER TABLE … ENABLE TRIGGER ALL; make a missing one again as in the migrations (database/migrations).',
     },
     `SELECT wanted.relation || ' ' || wanted.trigger AS name
        FROM unnest($1::text[], $2::text[]) AS wanted(relation, trigger)
