@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../../sdk/test/chromium.ts';
+import { lacksChromium, launchChromium } from '../../sdk/test/chromium.ts';
 import type { DemoReport } from '../src/demo/figures.ts';
 import { figureOf } from '../src/demo/figures.ts';
 import { renderReport } from '../src/demo/report.ts';
@@ -83,63 +83,67 @@ describe('a figure', () => {
 });
 
 describe('the report', () => {
-  it('opens in a browser without a network, and shows every plot', async () => {
-    const browser = await launchChromium();
-    try {
-      const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
-      const problems: string[] = [];
-      const requests: string[] = [];
-      page.on('pageerror', (error) => problems.push(String(error)));
-      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-      page.on('request', (request) => requests.push(request.url()));
-      await page.goto(pathToFileURL(file).href);
+  it.skipIf(lacksChromium)(
+    'opens in a browser without a network, and shows every plot',
+    async () => {
+      const browser = await launchChromium();
+      try {
+        const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+        const problems: string[] = [];
+        const requests: string[] = [];
+        page.on('pageerror', (error) => problems.push(String(error)));
+        page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+        page.on('request', (request) => requests.push(request.url()));
+        await page.goto(pathToFileURL(file).href);
 
-      expect(await page.title()).toContain('Measurement Exchange');
-      expect(problems).toEqual([]);
-      expect(requests).toEqual([pathToFileURL(file).href]);
-      const plots = await page.locator('svg').evaluateAll((all) =>
-        all.map((svg) => ({
-          name: svg.getAttribute('aria-label')!,
-          width: svg.getBoundingClientRect().width,
-        })),
-      );
-      expect(plots.filter(({ name }) => name.startsWith('Reach:'))).toHaveLength(2);
-      expect(plots.filter(({ name }) => name.includes('share of the people reached'))).toHaveLength(3);
-      expect(plots.filter(({ name }) => name === 'Measurements by state')).toHaveLength(1);
-      expect(plots.filter(({ name }) => name.startsWith('Every figure'))).toHaveLength(1);
-      for (const { width } of plots) expect(width).toBeGreaterThan(300);
+        expect(await page.title()).toContain('Measurement Exchange');
+        expect(problems).toEqual([]);
+        expect(requests).toEqual([pathToFileURL(file).href]);
+        const plots = await page.locator('svg').evaluateAll((all) =>
+          all.map((svg) => ({
+            name: svg.getAttribute('aria-label')!,
+            width: svg.getBoundingClientRect().width,
+          })),
+        );
+        expect(plots.filter(({ name }) => name.startsWith('Reach:'))).toHaveLength(2);
+        expect(plots.filter(({ name }) => name.includes('share of the people reached'))).toHaveLength(3);
+        expect(plots.filter(({ name }) => name === 'Measurements by state')).toHaveLength(1);
+        expect(plots.filter(({ name }) => name.startsWith('Every figure'))).toHaveLength(1);
+        for (const { width } of plots) expect(width).toBeGreaterThan(300);
 
-      // Marks lie inside their plots, and bars are as long as their figures say.
-      const outside = await page.locator('svg').evaluateAll((all) =>
-        all.flatMap((svg) => {
-          const frame = svg.getBoundingClientRect();
-          return [...svg.querySelectorAll('rect, path, text, circle')]
-            .map((mark) => ({ mark: mark.outerHTML, box: mark.getBoundingClientRect() }))
-            .filter(
-              ({ box }) =>
-                box.left < frame.left - 1 ||
-                box.right > frame.right + 1 ||
-                box.bottom > frame.bottom + 1 ||
-                box.top < frame.top - 1,
-            )
-            .map(({ mark }) => mark);
-        }),
-      );
-      expect(outside).toEqual([]);
-      const bars = await page
-        .locator('svg')
-        .first()
-        .locator('rect.bar')
-        .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
-      const reaches = titled('Reach and frequency').figures.filter(({ what }) => what === 'reach');
-      expect(bars[1]! / bars[0]!).toBeCloseTo(reaches[1]!.result.value / reaches[0]!.result.value, 1);
-      expect(await page.locator('tbody td:last-child').count()).toBe(
-        report.measurements.flatMap((m) => m.figures).length,
-      );
-    } finally {
-      await browser.close();
-    }
-  }, 60_000);
+        // Marks lie inside their plots, and bars are as long as their figures say.
+        const outside = await page.locator('svg').evaluateAll((all) =>
+          all.flatMap((svg) => {
+            const frame = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll('rect, path, text, circle')]
+              .map((mark) => ({ mark: mark.outerHTML, box: mark.getBoundingClientRect() }))
+              .filter(
+                ({ box }) =>
+                  box.left < frame.left - 1 ||
+                  box.right > frame.right + 1 ||
+                  box.bottom > frame.bottom + 1 ||
+                  box.top < frame.top - 1,
+              )
+              .map(({ mark }) => mark);
+          }),
+        );
+        expect(outside).toEqual([]);
+        const bars = await page
+          .locator('svg')
+          .first()
+          .locator('rect.bar')
+          .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
+        const reaches = titled('Reach and frequency').figures.filter(({ what }) => what === 'reach');
+        expect(bars[1]! / bars[0]!).toBeCloseTo(reaches[1]!.result.value / reaches[0]!.result.value, 1);
+        expect(await page.locator('tbody td:last-child').count()).toBe(
+          report.measurements.flatMap((m) => m.figures).length,
+        );
+      } finally {
+        await browser.close();
+      }
+    },
+    60_000,
+  );
 
   it('escapes what others wrote', async () => {
     const html = renderReport({

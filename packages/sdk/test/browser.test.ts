@@ -15,7 +15,7 @@ import {
   packEventGroupMetadata,
 } from '../src/index.ts';
 import type { Page, PageOptions } from './browserPage.ts';
-import { launchChromium } from './chromium.ts';
+import { lacksChromium, launchChromium } from './chromium.ts';
 import {
   answer,
   events,
@@ -103,7 +103,7 @@ async function open(from: Server) {
 
 declare const page: Page;
 
-it('measures everything from a page in Chromium', async () => {
+it.skipIf(lacksChromium)('measures everything from a page in Chromium', async () => {
   // One of them with the other kind of key, which is X25519.
   const keysets = await createEncryptionKeysets('DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM');
   const publicKey = await signEncryptionKey(keysets.publicKeyset, w.chirper.privateKeyPem);
@@ -172,7 +172,7 @@ it('measures everything from a page in Chromium', async () => {
   await tab.close();
 });
 
-it('reads event groups from a page in Chromium', async () => {
+it.skipIf(lacksChromium)('reads event groups from a page in Chromium', async () => {
   const { name } = await w.streamly.client.createEventGroupMetadataDescriptor({
     parent: w.streamly.name,
     body: { descriptorSet: toBase64(leanSet) },
@@ -206,7 +206,7 @@ it('reads event groups from a page in Chromium', async () => {
   await tab.close();
 });
 
-it('answers no page of an origin that the operator did not list', async () => {
+it.skipIf(lacksChromium)('answers no page of an origin that the operator did not list', async () => {
   const { name } = await w.consumer.create({
     type: 'reach',
     privacy: PRIVACY,

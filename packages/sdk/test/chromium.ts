@@ -1,4 +1,7 @@
-/** A real browser out of an npm package: unpacked once per version, whoever comes first. */
+/**
+ * A real browser: on Linux x64 out of an npm package, which has no other binaries, unpacked once per version by whoever
+ * comes first; elsewhere the one that is installed.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
@@ -18,7 +21,23 @@ const PACKAGE = dirname(dirname(fileURLToPath(import.meta.resolve('@sparticuz/ch
  */
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
+const HAS_PACKAGED = process.platform === 'linux' && process.arch === 'x64';
+const INSTALLED = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+].find((path) => existsSync(path));
+
+/** A test that needs a browser is skipped where there is none, but never in CI, which installs one. */
+export const lacksChromium = !HAS_PACKAGED && INSTALLED === undefined && process.env.CI === undefined;
+
 export async function launchChromium(): Promise<Browser> {
+  if (!HAS_PACKAGED) {
+    if (INSTALLED === undefined) throw new Error('No browser: install Chromium (apt-get install chromium).');
+    return chromium.launch({ executablePath: INSTALLED, args: ARGS });
+  }
   const directory = await unpacked();
   const launch = (env: NodeJS.ProcessEnv) =>
     chromium.launch({ executablePath: join(directory, 'chromium'), args: ARGS, env: stringsOf(env) });
