@@ -1,16 +1,24 @@
 /** States and the closed lists that explain them, in the words of the specification. */
 
-export const MEASUREMENT_STATES = [
-  'AWAITING_REQUISITION_FULFILLMENT',
-  'COMPUTING',
-  'SUCCEEDED',
-  'FAILED',
-  'CANCELLED',
-] as const;
+export const PENDING_MEASUREMENT_STATES = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] as const;
+/** A measurement never leaves one of these. */
+export const TERMINAL_MEASUREMENT_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+export const MEASUREMENT_STATES = [...PENDING_MEASUREMENT_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type MeasurementState = (typeof MEASUREMENT_STATES)[number];
 
-export const REQUISITION_STATES = ['UNFULFILLED', 'FULFILLED', 'REFUSED', 'WITHDRAWN'] as const;
+export const PENDING_REQUISITION_STATES = ['UNFULFILLED'] as const;
+/** A requisition never leaves one of these. */
+export const TERMINAL_REQUISITION_STATES = ['FULFILLED', 'REFUSED', 'WITHDRAWN'] as const;
+export const REQUISITION_STATES = [...PENDING_REQUISITION_STATES, ...TERMINAL_REQUISITION_STATES] as const;
 export type RequisitionState = (typeof REQUISITION_STATES)[number];
+
+export function isTerminal(state: MeasurementState | RequisitionState): boolean {
+  return TERMINAL_STATES.has(state);
+}
+const TERMINAL_STATES: ReadonlySet<string> = new Set([
+  ...TERMINAL_MEASUREMENT_STATES,
+  ...TERMINAL_REQUISITION_STATES,
+]);
 
 export const REFUSAL_JUSTIFICATIONS = [
   'CONSENT_SIGNAL_INVALID',
@@ -47,7 +55,3 @@ export type Protocol = (typeof PROTOCOLS)[number];
 
 export const REVOCATION_STATES = ['HOLD', 'REVOKED'] as const;
 export type RevocationState = (typeof REVOCATION_STATES)[number];
-
-export function isTerminal(state: MeasurementState): boolean {
-  return state === 'SUCCEEDED' || state === 'FAILED' || state === 'CANCELLED';
-}

@@ -1,5 +1,5 @@
 /** What the retention left of measurements: their contents are gone, so only these few things can be wrong. */
-import { isTerminal, MEASUREMENT_STATES, REQUISITION_STATES } from '@measurement-exchange/contract';
+import { TERMINAL_MEASUREMENT_STATES, TERMINAL_REQUISITION_STATES } from '@measurement-exchange/contract';
 import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 export const tombstoneChecks: Check[] = [
@@ -22,7 +22,7 @@ export const tombstoneChecks: Check[] = [
     `SELECT ${MEASUREMENT_NAME} AS name FROM measurement_tombstones m WHERE m.state <> ALL($1::text[])
       UNION ALL
      SELECT ${REQUISITION_NAME} FROM requisition_tombstones r WHERE r.state <> ALL($2::text[])`,
-    [MEASUREMENT_STATES.filter(isTerminal), REQUISITION_STATES.filter((state) => state !== 'UNFULFILLED')],
+    [TERMINAL_MEASUREMENT_STATES, TERMINAL_REQUISITION_STATES],
   ),
   check(
     {
