@@ -10,18 +10,26 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXCHANGE = 'packages/exchange/src';
+const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
 /** The switch that every layer of the exchange may look at. */
 const PLANTED = `${EXCHANGE}/planted.ts`;
 
 /** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
-const SDK_ROOT = ['client', 'consumer', 'credentials.ts', 'crypto', 'identity', 'index.ts', 'privacy'].map(
-  (part) => `${SDK}/${part}`,
-);
+const SDK_ROOT = [
+  'client',
+  'consent.ts',
+  'consumer',
+  'credentials.ts',
+  'identity',
+  'index.ts',
+  'privacy',
+].map((part) => `${SDK}/${part}`);
 
 /** Who may import whom. The longest matching place decides; `contract` stands for the package. */
 const RULES: [place: string, allowed: string[]][] = [
   ['packages/contract/src', ['packages/contract/src']],
+  [CONSENT, ['contract', CONSENT]],
   [`${EXCHANGE}/domain`, ['contract', PLANTED, `${EXCHANGE}/domain`]],
   [`${EXCHANGE}/database`, ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
   [
@@ -50,8 +58,8 @@ const RULES: [place: string, allowed: string[]][] = [
       ...['auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
-  [SDK, ['contract', ...SDK_ROOT]],
-  [`${SDK}/provider`, ['contract', SDK]],
+  [SDK, ['contract', 'consent', ...SDK_ROOT]],
+  [`${SDK}/provider`, ['contract', 'consent', SDK]],
   ['packages/cli/src', ['contract', 'sdk', 'exchange', 'packages/cli/src']],
   // The composition root and what belongs to it.
   [EXCHANGE, ['contract', 'packages/exchange/package.json', EXCHANGE]],
@@ -74,7 +82,9 @@ function importProblems(): string[] {
 function browserProblems(): string[] {
   return sources()
     .filter(
-      (file) => isIn('packages/contract/src', file) || (isIn(SDK, file) && !isIn(`${SDK}/provider`, file)),
+      (file) =>
+        ['packages/contract/src', CONSENT, SDK].some((place) => isIn(place, file)) &&
+        !isIn(`${SDK}/provider`, file),
     )
     .flatMap((file) =>
       specifiersOf(file)

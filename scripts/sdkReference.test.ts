@@ -13,7 +13,11 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 function exportsOf(files: Record<string, string>) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return readExports(join(folder, 'index.d.ts')).map((each) => ({ ...each, file: basename(each.file) }));
+  const packages = { followed: join(folder, 'followed.d.ts') };
+  return readExports(join(folder, 'index.d.ts'), packages).map((each) => ({
+    ...each,
+    file: basename(each.file),
+  }));
 }
 
 it('reads every kind of declaration with the comment above it, and leaves out what is not exported', () => {
@@ -58,14 +62,16 @@ export {};
   expect(found.at(-1)!.text).toBe("export type Either = 'a'\n    | 'b';");
 });
 
-it('follows what a file exports of others, by its new name, and keeps what other packages declare', () => {
+it('follows what a file exports of others, by its new name, and lists what other packages declare', () => {
   const found = exportsOf({
     'index.d.ts': `export * from './all.ts';
 export { one as first, type Two, } from './some.ts';
+export { three } from 'followed';
 export { ExchangeError } from '@measurement-exchange/contract';
 declare function late(): void;
 export { late };
 `,
+    'followed.d.ts': 'export declare const three: 3;\nexport declare const four: 4;\n',
     'all.d.ts': 'export declare const all: 1;\n',
     'some.d.ts': `/** One. */
 export declare function one(a: string): void;
@@ -79,6 +85,7 @@ export type Two = 2;
     ['first', 'some.d.ts'],
     ['first', 'some.d.ts'],
     ['Two', 'some.d.ts'],
+    ['three', 'followed.d.ts'],
     ['', 'index.d.ts'],
     ['late', 'index.d.ts'],
   ]);

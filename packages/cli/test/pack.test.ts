@@ -18,7 +18,7 @@ const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${p
 const INSTALL_MS = 300_000;
 
 let folder: string;
-/** Where all four are installed. */
+/** Where all of them are installed. */
 let everything: string;
 /** In the order of PACKAGES. */
 let tarballs: string[];
@@ -289,11 +289,11 @@ it("the README's example of the contract runs", async () => {
 it(
   'the SDK alone brings neither the exchange nor its database nor a query engine, and works',
   async () => {
-    const project = await install('sdk', ['contract', 'sdk']);
+    const project = await install('sdk', ['contract', 'consent', 'sdk']);
     const lockfile = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
     const names = Object.keys(lockfile.packages).map((path) => path.replace(/^.*node_modules\//, ''));
     expect(names).toEqual(
-      expect.arrayContaining(['@measurement-exchange/contract', '@measurement-exchange/sdk']),
+      expect.arrayContaining(['contract', 'consent', 'sdk'].map((name) => `@measurement-exchange/${name}`)),
     );
     expect(
       names.filter((name) => /exchange\/(exchange|cli)|^pg|postgres|duckdb|fastify|pino/.test(name)),

@@ -1,6 +1,6 @@
 /** The SDK of the Measurement Exchange, as far as it runs in a browser too. */
 export * from './client/index.ts';
+export * from './consent.ts';
 export * from './consumer/index.ts';
 export * from './credentials.ts';
-export * from './crypto/index.ts';
 export * from './privacy/index.ts';

@@ -1,5 +1,5 @@
+import { ConsentError, type ConsentErrorCode } from '@measurement-exchange/consent';
 import { expect } from 'vitest';
-import { ConsentError, type ConsentErrorCode } from '../src/crypto/errors.ts';
 
 /** The code of the ConsentError that this throws, or rejects with: nothing else will do. */
 export async function faultOf(run: () => unknown): Promise<ConsentErrorCode> {

@@ -2,19 +2,19 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
 import {
+  createSigner,
+  createTrustStore,
+  encrypt,
+  nonceHash,
+  packSignedMessage,
+} from '@measurement-exchange/consent';
+import {
   type Certificate,
   type EventGroup,
   type Requisition,
   specs,
   TYPE_URLS,
 } from '@measurement-exchange/contract';
-import {
-  createSigner,
-  createTrustStore,
-  encrypt,
-  nonceHash,
-  packSignedMessage,
-} from '../src/crypto/index.ts';
 import { createIdentity, createRoot, type Identity, issueLeaf } from '../src/identity/index.ts';
 import type { VerifyContext } from '../src/provider/verify.ts';
 

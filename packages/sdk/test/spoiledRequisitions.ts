@@ -1,13 +1,13 @@
 /** Requisitions that can never be fulfilled: what is wrong with each, and what it is refused with. */
 import { create } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
-import { ExchangeError, type RefusalJustification, TYPE_URLS } from '@measurement-exchange/contract';
 import {
   createEncryptionKeysets,
   createTrustStore,
   nonceHash,
   packEncryptionPublicKey,
-} from '../src/crypto/index.ts';
+} from '@measurement-exchange/consent';
+import { ExchangeError, type RefusalJustification, TYPE_URLS } from '@measurement-exchange/contract';
 import type { VerifyContext } from '../src/provider/verify.ts';
 import {
   CONSUMER,

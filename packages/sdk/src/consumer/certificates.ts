@@ -1,6 +1,7 @@
 /** Certificates of other parties, from the exchange, believed only on the word of a trusted root. */
+
+import type { X509 } from '@measurement-exchange/consent';
 import { ExchangeError } from '@measurement-exchange/contract';
-import type { X509 } from '../crypto/index.ts';
 import type { Dependencies } from './deps.ts';
 
 /** A certificate that may not be relied on, whatever its chain says. */

@@ -1,13 +1,5 @@
 /** Creating a measurement: everything is signed, and each provider's part is encrypted for it alone. */
-import {
-  type DataProviderEntry,
-  decodeMeasurementSpec,
-  ExchangeError,
-  type Measurement,
-  type MeasurementInput,
-  type PlainSpec,
-  TYPE_URLS,
-} from '@measurement-exchange/contract';
+
 import {
   ConsentError,
   createSigner,
@@ -19,7 +11,16 @@ import {
   type Signer,
   unpackEncryptionPublicKey,
   verifySignature,
-} from '../crypto/index.ts';
+} from '@measurement-exchange/consent';
+import {
+  type DataProviderEntry,
+  decodeMeasurementSpec,
+  ExchangeError,
+  type Measurement,
+  type MeasurementInput,
+  type PlainSpec,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
 import { CertificateFault, trustedCertificate } from './certificates.ts';
 import type { Dependencies } from './deps.ts';
 import { DataProviderUntrusted } from './errors.ts';

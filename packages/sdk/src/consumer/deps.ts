@@ -1,8 +1,9 @@
 /** What everything a consumer does rests on. */
+
+import type { TrustStore } from '@measurement-exchange/consent';
 import type { Clock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
-import type { TrustStore } from '../crypto/index.ts';
 
 /** Who the consumer is, how it reaches the exchange, and whose word it takes for data providers' keys. */
 export interface ConsumerOptions {

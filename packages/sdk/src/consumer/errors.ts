@@ -1,6 +1,7 @@
 /** What can go wrong for a consumer beyond a refusal of the exchange (`ExchangeError`). */
+
+import type { ConsentErrorCode } from '@measurement-exchange/consent';
 import type { FailureReason, Measurement, RefusalJustification } from '@measurement-exchange/contract';
-import type { ConsentErrorCode } from '../crypto/index.ts';
 
 /** Why a data provider cannot be asked: a fault of its certificate, signature or keyset, or one of these. */
 export type DataProviderFault =

@@ -8,6 +8,7 @@ import {
   toJson,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { ConsentError } from '@measurement-exchange/consent';
 import {
   type EventGroup,
   type JsonValue as ExactJson,
@@ -16,7 +17,6 @@ import {
   toPlainJson,
 } from '@measurement-exchange/contract';
 import type { ArgumentsOf } from '../client/index.ts';
-import { ConsentError } from '../crypto/index.ts';
 import type { Dependencies } from './deps.ts';
 import { type MetadataFault, MetadataUnreadable } from './errors.ts';
 import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';

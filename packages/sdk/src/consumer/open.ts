@@ -1,6 +1,7 @@
 /** Opening the results of a measurement: nothing is shown that its data providers did not sign. */
+
+import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import { decodeMeasurementSpec, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
-import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '../crypto/index.ts';
 import { CertificateFault, partyOf, trustedCertificate } from './certificates.ts';
 import type { Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';

@@ -1,4 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import {
   decodeMeasurementSpec,
   measurementSpecViolations,
@@ -8,7 +9,6 @@ import {
 } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { packEncryptionPublicKey } from '../crypto/index.ts';
 import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';

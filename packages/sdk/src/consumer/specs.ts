@@ -1,8 +1,8 @@
 /** The messages that ask for a measurement, serialized. */
 import { create, fromJson, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema, type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
-import { packEncryptionPublicKey } from '../crypto/index.ts';
 import type { Selection } from './request.ts';
 
 /** The MeasurementSpec that every provider of the measurement sees. */

@@ -1,10 +1,13 @@
 import { X509Certificate } from 'node:crypto';
+import {
+  createTrustStore,
+  decrypt,
+  encrypt,
+  parseCertificate,
+  unpackEncryptionPublicKey,
+  verifySignature,
+} from '@measurement-exchange/consent';
 import { beforeAll, expect, it } from 'vitest';
-import { parseCertificate } from '../crypto/certificates.ts';
-import { decrypt, encrypt } from '../crypto/hybrid.ts';
-import { unpackEncryptionPublicKey } from '../crypto/publicKey.ts';
-import { verifySignature } from '../crypto/signatures.ts';
-import { createTrustStore } from '../crypto/trust.ts';
 import { createIdentity, type Identity } from './index.ts';
 
 const NOW = Date.UTC(2027, 0, 15);

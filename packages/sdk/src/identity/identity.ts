@@ -1,8 +1,12 @@
 /** What a party needs to take part: a root, a signing key with its certificate, and a signed encryption key. */
+
+import {
+  createEncryptionKeysets,
+  createSigner,
+  type EncryptionKeysets,
+  packEncryptionPublicKey,
+} from '@measurement-exchange/consent';
 import type { SignedMessage } from '@measurement-exchange/contract';
-import { createEncryptionKeysets, type EncryptionKeysets } from '../crypto/keysets.ts';
-import { packEncryptionPublicKey } from '../crypto/publicKey.ts';
-import { createSigner } from '../crypto/signatures.ts';
 import { createRoot, issueLeaf, type Root } from './certificates.ts';
 
 /** All that makes up a party. What is not a certificate or public is secret. */

@@ -1,4 +1,6 @@
 /** The agent of a data provider: answers its requisitions, each exactly once, whatever happens to either side. */
+
+import { createSigner, type TrustStore } from '@measurement-exchange/consent';
 import {
   type EventGroup,
   ExchangeError,
@@ -8,7 +10,6 @@ import {
 import { backoffMs, type Clock, systemClock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
-import { createSigner, type TrustStore } from '../crypto/index.ts';
 import type { RandomSource } from '../privacy/index.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
 import type { Events } from './events.ts';

@@ -1,5 +1,6 @@
 /** From a requisition to its answer, and from the answer to the exchange. */
 import { toBinary } from '@bufbuild/protobuf';
+import { encrypt, packSignedMessage, type Signer } from '@measurement-exchange/consent';
 import {
   type Refusal,
   type Requisition,
@@ -8,9 +9,6 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
-import { encrypt } from '../crypto/hybrid.ts';
-import type { Signer } from '../crypto/signatures.ts';
-import { packSignedMessage } from '../crypto/signedMessage.ts';
 import { InvalidQuery } from './filter/index.ts';
 import { type Answer, InsufficientBudget } from './ledger.ts';
 import { Refuse } from './refuse.ts';

@@ -1,3 +1,4 @@
+import { createEncryptionKeysets, nonceHash, packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { ExchangeError, toBase64 } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../test/requisitions.ts';
 import { fails, group, privacy, SPOILED, text } from '../../test/spoiledRequisitions.ts';
 import { Unreachable } from '../client/index.ts';
-import { createEncryptionKeysets, nonceHash, packEncryptionPublicKey } from '../crypto/index.ts';
 import { Refuse } from './refuse.ts';
 import { verifyRequisition } from './verify.ts';
 

@@ -3,6 +3,19 @@
  * to ask about. Step by step: a step that can never succeed throws `Refuse`; one that could not be made (the
  * exchange out of reach) throws whatever happened, and is made again later.
  */
+
+import {
+  ConsentError,
+  type ConsentErrorCode,
+  decrypt,
+  nonceMatches,
+  readPublicKeyset,
+  type TrustStore,
+  unpackEncryptionPublicKey,
+  unpackSignedMessage,
+  verifySignature,
+  type X509,
+} from '@measurement-exchange/consent';
 import {
   type Certificate,
   decodeMeasurementSpec,
@@ -14,15 +27,6 @@ import {
   type SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../credentials.ts';
-import type { X509 } from '../crypto/certificates.ts';
-import { ConsentError, type ConsentErrorCode } from '../crypto/errors.ts';
-import { decrypt } from '../crypto/hybrid.ts';
-import { readPublicKeyset } from '../crypto/keysets.ts';
-import { nonceMatches } from '../crypto/nonce.ts';
-import { unpackEncryptionPublicKey } from '../crypto/publicKey.ts';
-import { verifySignature } from '../crypto/signatures.ts';
-import { unpackSignedMessage } from '../crypto/signedMessage.ts';
-import type { TrustStore } from '../crypto/trust.ts';
 import { outOfRange, requireInRange } from './limits.ts';
 import { Refuse } from './refuse.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';

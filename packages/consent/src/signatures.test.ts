@@ -4,8 +4,8 @@ import { SIGNATURE_ALGORITHMS, type SignatureAlgorithmName } from '@measurement-
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CERTIFICATES, MESSAGE, SIGNATURES } from '../../../exchange/test/opensslVectors.ts';
-import { faultOf, flipped } from '../../test/consentFaults.ts';
+import { CERTIFICATES, MESSAGE, SIGNATURES } from '../../exchange/test/opensslVectors.ts';
+import { faultOf, flipped } from '../../sdk/test/consentFaults.ts';
 import { parseCertificate, type X509 } from './certificates.ts';
 import { createSigner, verifySignature } from './signatures.ts';
 

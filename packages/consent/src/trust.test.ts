@@ -1,8 +1,8 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, faultOf, flipped } from '../../test/consentFaults.ts';
-import { generateKeys, type Issued, leaf, NOW, P256, root, YEAR_MS } from '../../test/issuing.ts';
+import { errorOf, faultOf, flipped } from '../../sdk/test/consentFaults.ts';
+import { generateKeys, type Issued, leaf, NOW, P256, root, YEAR_MS } from '../../sdk/test/issuing.ts';
 import { createTrustStore, type TrustedRoot } from './trust.ts';
 
 const STREAMLY = 'dataProviders/streamly';
