@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../packages/exchange/src/config.ts';
+import type { Config } from '../packages/exchange/src/config/config.ts';
 import type { DevJson, DevParty } from '../packages/exchange/test/requests.ts';
 import { atScale, type Context, type Outcome, Violations } from './harness.ts';
 import { relax } from './planted.ts';

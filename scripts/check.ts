@@ -45,8 +45,14 @@ const RULES: [place: string, allowed: string[]][] = [
       'packages/exchange/package.json',
       `${EXCHANGE}/operations`,
       `${EXCHANGE}/auth`,
+      `${EXCHANGE}/observability`,
+      `${EXCHANGE}/serving`,
       `${EXCHANGE}/http`,
     ],
+  ],
+  [
+    `${EXCHANGE}/observability`,
+    ['contract', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],
   ],
   [`${EXCHANGE}/postgres`, [`${EXCHANGE}/postgres`]],
   // The demo parties need keys and certificates; the rest of the exchange needs nothing of the SDK.

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialsJson } from '@measurement-exchange/sdk';
-import type { Config } from '../../packages/exchange/src/config.ts';
+import type { Config } from '../../packages/exchange/src/config/config.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const START_MS = 60_000;

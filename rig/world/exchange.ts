@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../packages/exchange/src/config.ts';
+import type { Config } from '../../packages/exchange/src/config/config.ts';
 import type { DevJson } from '../../packages/exchange/test/requests.ts';
 
 const MEX = fileURLToPath(new URL('../../packages/cli/src/mex.ts', import.meta.url));

@@ -1,5 +1,5 @@
 /** The exchange that a command calls, and as whom. */
-import { loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient, type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty, readDevFile } from './devFile.ts';
 

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBase64 } from '@measurement-exchange/contract';
-import { loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 import {
   type Credentials,
   createClient,

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { startExchange, type TestExchange } from '../../exchange/test/harness.ts';
 import { mex } from './mexInProcess.ts';

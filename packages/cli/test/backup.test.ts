@@ -14,7 +14,8 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig, withDatabase } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { withDatabase } from '@measurement-exchange/exchange/maintenance';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { call, type DevJson, fulfillment, measurementRequest } from '../../exchange/test/harness.ts';

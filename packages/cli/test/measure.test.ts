@@ -1,6 +1,6 @@
 /** `mex measure`, against an exchange that runs and providers that answer for real or as a test says. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
 import { describe, expect, it, vi } from 'vitest';
 import {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { DAYS, eventsCsv, PEOPLE } from '../../sdk/test/providerWorld.ts';

@@ -1,10 +1,3 @@
-export { createDevIssuer } from './auth/devIssuer.ts';
-export { type BackupFacts, backup } from './backup/backup.ts';
-export { restore } from './backup/restore.ts';
-export { type Config, ConfigError, loadConfig } from './config.ts';
-export { type Ailment, CHECKS, doctor } from './database/doctor.ts';
-export { migrate } from './database/migrate.ts';
-export { devKeyFile } from './dev/index.ts';
-export { createLog } from './http/log.ts';
-export { type Running, start, withDatabase } from './main.ts';
-export { bindOperator, type RetentionCounts, runRetention } from './maintenance.ts';
+/** A whole exchange. What needs only its settings or its database is in `./config`, `./maintenance` and `./dev`. */
+export { type Running, start } from './main.ts';
+export { createLog } from './observability/log.ts';

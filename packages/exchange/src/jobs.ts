@@ -1,7 +1,7 @@
 /** Work in the background, on every replica; each job is safe to run on several at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { cascadeRevocations } from './operations/cascadeRevocations.ts';
 import type { Exchange } from './operations/index.ts';
 import { applyRetention } from './operations/retention.ts';
@@ -17,14 +17,14 @@ interface Job {
   name: string;
   everyMs: number;
   /** Does a bounded part of the work; true when more is left. */
-  run: (x: Exchange) => Promise<boolean>;
+  run: (exchange: Exchange) => Promise<boolean>;
 }
 
-export function startJobs(x: Exchange, config: Config, log: Logger): Jobs {
+export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs {
   const jobs: Job[] = [{ name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations }];
   const { retention } = config;
   if (retention !== undefined) {
-    jobs.push({ name: 'retention', everyMs: 60_000, run: (exchange) => applyRetention(exchange, retention) });
+    jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }
 
   const stopping = new AbortController();
@@ -35,7 +35,7 @@ export function startJobs(x: Exchange, config: Config, log: Logger): Jobs {
       const woken = waking.signal;
       let more = false;
       try {
-        more = await run(x);
+        more = await run(exchange);
       } catch (error) {
         log.error({ job: name, reason: (error as Error).message }, 'a background job failed; it runs again');
       }

@@ -1,15 +1,21 @@
-/** What is done to an exchange straight in its database, whether or not it runs. */
+/** What is done straight in the database of an exchange, whether or not it runs; nothing of it loads HTTP. */
 import { randomUUID } from 'node:crypto';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError } from './config/config.ts';
+import { withDatabase } from './connections.ts';
 import { Database, sqlState } from './database/db.ts';
 import { audit } from './database/log.ts';
 import { bindingOf, insertBinding } from './database/principals.ts';
 import { OPERATOR } from './domain/access.ts';
 import { newId } from './ids.ts';
-import { withDatabase } from './main.ts';
 import { applyRetention, previewRetention, type Retention } from './operations/retention.ts';
+
+export { type BackupFacts, backup } from './backup/backup.ts';
+export { restore } from './backup/restore.ts';
+export { withDatabase } from './connections.ts';
+export { type Ailment, CHECKS, doctor } from './database/doctor.ts';
+export { migrate } from './database/migrate.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 
@@ -69,15 +75,15 @@ export function runRetention(
   // As the role that serves: it may do this, and no more.
   return withDatabase(config, ({ app }) =>
     withConnection(app, async (db) => {
-      const x = { db, clock };
-      const before = await previewRetention(x, retention);
+      const exchange = { db, clock };
+      const before = await previewRetention(exchange, retention);
       if (!apply) return before;
       let left = before;
       for (let previous = Number.POSITIVE_INFINITY; sum(left) > 0 && sum(left) < previous; ) {
         previous = sum(left);
         const countAt = Date.now() + COUNT_EVERY_MS;
-        while ((await applyRetention(x, retention)) && Date.now() < countAt);
-        left = await previewRetention(x, retention);
+        while ((await applyRetention(exchange, retention)) && Date.now() < countAt);
+        left = await previewRetention(exchange, retention);
         onProgress?.(sum(before) - sum(left), sum(before));
       }
       return { cancel: before.cancel - left.cancel, remove: before.remove - left.remove };

@@ -1,7 +1,7 @@
 /** Callers of every kind, and two owners of each kind with something to call for. */
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { createDevIssuer } from '../src/auth/devIssuer.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { devKeyFile } from '../src/dev/index.ts';
 import {
   type DevParty,

@@ -7,10 +7,10 @@ import { Writable } from 'node:stream';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { type Config, loadConfig } from '../src/config.ts';
+import { type Config, loadConfig } from '../src/config/config.ts';
 import { doctor } from '../src/database/doctor.ts';
-import { createLog } from '../src/http/log.ts';
 import { start } from '../src/main.ts';
+import { createLog } from '../src/observability/log.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
 import { type DevJson, toJson } from './requests.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEV_AUDIENCE } from '../src/auth/devIssuer.ts';
 import { encode, jws, makeKey, type SigningKey } from '../src/auth/testIssuer.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { devKeyFile } from '../src/dev/index.ts';
 import { fingerprint, refusalOf } from './errorModel.ts';
 import { startExchange, type TestExchange } from './harness.ts';

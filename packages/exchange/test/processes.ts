@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { call, type DevJson } from './harness.ts';
 
 const MEX = fileURLToPath(new URL('../../cli/src/mex.ts', import.meta.url));

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { jws, makeKey } from '../src/auth/testIssuer.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { describeCertificate } from '../src/domain/x509.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
 import { call } from './harness.ts';

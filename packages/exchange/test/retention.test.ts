@@ -1,6 +1,6 @@
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { Database as Sql } from '../src/database/db.ts';
 import { applyRetention, previewRetention, type Retention } from '../src/operations/retention.ts';
 import { loadMeasurements } from './bulk.ts';

@@ -1,4 +1,5 @@
-import { bindOperator, loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { bindOperator } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../output.ts';
 

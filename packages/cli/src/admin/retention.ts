@@ -1,4 +1,5 @@
-import { loadConfig, type RetentionCounts, runRetention } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { type RetentionCounts, runRetention } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../output.ts';
 import { startProgress } from '../progress.ts';

@@ -1,4 +1,5 @@
-import { type BackupFacts, backup, loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { type BackupFacts, backup } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { paint, print, printJson } from '../output.ts';
 import { startProgress } from '../progress.ts';

@@ -1,4 +1,5 @@
-import { type Ailment, CHECKS, doctor, loadConfig, withDatabase } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { type Ailment, CHECKS, doctor, withDatabase } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { paint, print, printJson } from '../output.ts';
 

@@ -1,4 +1,4 @@
-import { loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
 import { readDevFile } from '../devFile.ts';
 import { print } from '../output.ts';

@@ -1,4 +1,5 @@
-import { loadConfig, migrate, withDatabase } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { migrate, withDatabase } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../output.ts';
 

@@ -1,4 +1,5 @@
-import { loadConfig, restore } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { restore } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { paint, print, printJson } from '../output.ts';
 import { startProgress } from '../progress.ts';

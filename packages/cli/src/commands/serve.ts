@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type Config, createLog, loadConfig, type Running, start } from '@measurement-exchange/exchange';
+import type { Running } from '@measurement-exchange/exchange';
+import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
 import { paint, print } from '../output.ts';
 
@@ -17,6 +18,8 @@ export function serveCommand(): Command {
       });
       const quiet = config.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
+      // Only here: no other command needs HTTP.
+      const { createLog, start } = await import('@measurement-exchange/exchange');
       const running = await start(config, createLog(quiet ? 'warn' : config.logLevel));
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();

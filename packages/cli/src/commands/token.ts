@@ -1,4 +1,5 @@
-import { createDevIssuer, devKeyFile, loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { Command } from 'commander';
 import { readDevFile } from '../devFile.ts';
 import { print } from '../output.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Config, loadConfig, start } from '@measurement-exchange/exchange';
+import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { type DevFile, readDevFile } from '../devFile.ts';
@@ -70,6 +70,7 @@ async function useExchange(config: Config, say: (line: string) => void) {
     return { dev: running, stop: async () => {} };
   }
   say(`starting an exchange with its own PostgreSQL in ${config.dataDir}`);
+  const { start } = await import('@measurement-exchange/exchange');
   const own = await start({ ...config, port: 0, checks: 'strict' }, pino({ level: 'warn' }, process.stderr));
   return { dev: await readDevFile(config.dataDir), stop: () => own.stop() };
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { Spending } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
 import { findDevParty, readDevFile } from '../devFile.ts';

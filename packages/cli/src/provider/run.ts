@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { loadConfig } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { AgentEvent, Events, EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';

@@ -1,4 +1,5 @@
 /** The token issuer of development mode. Its tokens pass through the same verification as all others. */
+import { join } from 'node:path';
 import {
   calculateJwkThumbprint,
   exportJWK,
@@ -27,6 +28,11 @@ export interface DevIssuer {
   jwks: JSONWebKeySet;
   /** For the token verifier. */
   issuerConfig: IssuerConfig;
+}
+
+/** Where a development exchange has the key of its issuer. */
+export function devKeyFile(dataDir: string): string {
+  return join(dataDir, 'dev-issuer.json');
 }
 
 /** The key is made once and kept in `keyFile`, so that `mex token` can mint beside a running exchange. */

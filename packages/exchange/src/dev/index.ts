@@ -1,8 +1,8 @@
 /** Development mode: a token issuer, demo parties, and dev.json, the file that scripts and tests use. */
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
-import { createDevIssuer, type DevIssuer } from '../auth/devIssuer.ts';
+import { createDevIssuer, type DevIssuer, devKeyFile } from '../auth/devIssuer.ts';
 import { getCertificate, insertCertificate } from '../database/certificates.ts';
 import { type Queryable, uniqueViolation } from '../database/db.ts';
 import { getParty, insertParty, setPublicKey } from '../database/parties.ts';
@@ -12,14 +12,17 @@ import { describeCertificate } from '../domain/x509.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
 import { ensureDemoParties } from './parties.ts';
 
+export { devKeyFile };
+
 export interface Development {
   issuer: DevIssuer;
   parties: DemoParties;
   stop(): void;
 }
 
-export function devKeyFile(dataDir: string): string {
-  return join(dataDir, 'dev-issuer.json');
+/** Base64; it lives in the database, so that replicas on one database share it. */
+export function devPageTokenKey(db: Queryable): Promise<string> {
+  return putFirstSetting(db, 'devPageTokenKey', randomBytes(32).toString('base64'));
 }
 
 export async function startDevelopment(options: {

@@ -4,7 +4,7 @@
  * So who asks for more than the exchange can serve makes only itself wait.
  */
 import { ExchangeError } from '@measurement-exchange/contract';
-import { rateLimited } from './limits.ts';
+import { rateLimited } from '../serving/rate.ts';
 
 /** As many as the pool has connections: one more would only wait there, behind whoever came first. */
 const SLOTS = 16;

@@ -19,6 +19,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PrincipalResolver } from '../auth/principals.ts';
 import { parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import {
   authorize,
   type Call,
@@ -28,12 +29,11 @@ import {
   type Principal,
 } from '../operations/index.ts';
 import { plantedBug } from '../planted.ts';
+import { RateLimiter, rateLimited } from '../serving/rate.ts';
 import { Admission } from './admission.ts';
 import { joinParts } from './answer.ts';
 import { BodyMemory, readBody } from './body.ts';
 import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
-import { RateLimiter, rateLimited } from './limits.ts';
-import type { Metrics } from './metrics.ts';
 
 export interface ApiOptions {
   exchange: Exchange;

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPrincipalResolver, type PrincipalLookup } from '../auth/principals.ts';
 import { Database } from '../database/db.ts';
 import { findPrincipal } from '../database/principals.ts';
+import { Metrics } from '../observability/metrics.ts';
 import type { Exchange } from '../operations/index.ts';
-import { Metrics } from './metrics.ts';
 import { createServer } from './server.ts';
 
 const ACME = 'measurementConsumers/acme';

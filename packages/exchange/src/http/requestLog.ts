@@ -2,11 +2,11 @@
 import { API_PREFIX, type ExchangeError, formatPath } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { defer } from '../observability/deferred.ts';
+import { logAt } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { plantedBug } from '../planted.ts';
-import { afterwards } from './afterwards.ts';
 import { isApiUrl } from './api.ts';
-import { logAt } from './log.ts';
-import type { Metrics } from './metrics.ts';
 
 const refusals = new WeakMap<object, ExchangeError>();
 
@@ -27,7 +27,7 @@ export function logRequest(
   const { statusCode: status, elapsedTime } = reply;
   const refusal = refusals.get(request);
   const authorization = plantedBug === 'authorization-logged' ? request.headers.authorization : undefined;
-  afterwards(() => {
+  defer(() => {
     const operation = match?.route.operation ?? (isApiUrl(originalUrl) ? 'none' : 'page');
     metrics.request(operation, refusal?.code ?? 'OK', elapsedTime / 1000);
     // An allow-list: names yes, bodies, queries, tokens and header values never.

@@ -17,7 +17,7 @@ describe('the page token key', () => {
   ]);
 
   it('refuses every key that stands in this repository', () => {
-    const root = new URL('../../../../', import.meta.url);
+    const root = new URL('../../../../../', import.meta.url);
     const files = ['docs', 'packaging', 'packages'].flatMap((folder) =>
       readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
         .filter((file) => /\.(md|json|ts|service|sh)$/.test(file) && !file.includes('node_modules'))

@@ -1,42 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { afterwards, catchUp } from './afterwards.ts';
+import { defer, flush } from './deferred.ts';
 
-afterEach(catchUp);
+afterEach(flush);
 
-it('is done soon, in the order in which it came, and once', async () => {
+it('runs deferred work soon, in order, and once', async () => {
   const done: number[] = [];
-  for (const n of [1, 2, 3]) afterwards(() => done.push(n));
+  for (const n of [1, 2, 3]) defer(() => done.push(n));
   expect(done).toEqual([]);
   await sleep(200);
   expect(done).toEqual([1, 2, 3]);
-  afterwards(() => done.push(4));
+  defer(() => done.push(4));
   await sleep(200);
   expect(done).toEqual([1, 2, 3, 4]);
 });
 
-it('is done at once when somebody wants to know', () => {
+it('runs it at once when it is flushed', () => {
   const done: number[] = [];
-  afterwards(() => done.push(1));
-  catchUp();
+  defer(() => done.push(1));
+  flush();
   expect(done).toEqual([1]);
-  catchUp();
+  flush();
   expect(done).toEqual([1]);
 });
 
-it('does not pile up', () => {
+it('does not let it pile up', () => {
   let done = 0;
-  for (let i = 0; i < 1_000; i++) afterwards(() => done++);
+  for (let i = 0; i < 1_000; i++) defer(() => done++);
   expect(done).toBeGreaterThan(900);
 });
 
-it('may ask for more of it', async () => {
+it('lets deferred work defer more', async () => {
   const done: string[] = [];
-  afterwards(() => {
+  defer(() => {
     done.push('first');
-    afterwards(() => done.push('second'));
+    defer(() => done.push('second'));
   });
-  catchUp();
+  flush();
   expect(done).toEqual(['first']);
   await sleep(200);
   expect(done).toEqual(['first', 'second']);

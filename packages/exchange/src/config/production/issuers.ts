@@ -1,6 +1,6 @@
 /** Whose tokens production accepts, and where their keys come from. */
 import { BlockList, isIP } from 'node:net';
-import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../auth/claims.ts';
+import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../../auth/claims.ts';
 import type { Config } from '../config.ts';
 import type { Surroundings } from './process.ts';
 

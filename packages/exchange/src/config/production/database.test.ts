@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { onServer, withDatabase } from '../../test/globalSetup.ts';
-import { migrate } from '../database/migrate.ts';
+import { onServer, withDatabase } from '../../../test/globalSetup.ts';
+import { migrate } from '../../database/migrate.ts';
 import { type DatabaseFacts, databaseProblems, databaseWarnings, readDatabaseFacts } from './database.ts';
 
 const sound: DatabaseFacts = {

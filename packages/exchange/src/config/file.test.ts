@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
-import { configFileProblems } from './configFile.ts';
+import { configFileProblems } from './file.ts';
 
 const issuer = { issuer: 'https://id.example.com', audience: 'exchange' };
 

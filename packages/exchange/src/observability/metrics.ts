@@ -1,6 +1,6 @@
 /** Prometheus metrics: docs/operating.md says what each one means. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { afterwards, catchUp } from './afterwards.ts';
+import { defer, flush } from './deferred.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -48,7 +48,7 @@ export class Metrics {
   }
 
   transaction(name: string, outcome: string, seconds: number): void {
-    afterwards(() => {
+    defer(() => {
       this.transactions.inc({ name, outcome });
       this.transactionTime.observe({ name }, seconds);
     });
@@ -93,7 +93,7 @@ export class Metrics {
   }
 
   text(): Promise<string> {
-    catchUp();
+    flush();
     return this.registry.metrics();
   }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
-import { configFileProblems } from './configFile.ts';
+import { configFileProblems } from './file.ts';
 import { problemsOf, sound } from './production/testing.ts';
 import { requireProductionConfig } from './production.ts';
 
@@ -52,7 +52,7 @@ describe('the files of this machine', () => {
 });
 
 describe('docs/production.md', () => {
-  const page = readFileSync(new URL('../../../docs/production.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../docs/production.md', import.meta.url), 'utf8');
 
   it('has an example in which only the password and the key are wrong', () => {
     const example = JSON.parse(/```json\n(.*?)```/s.exec(page)![1]!);

@@ -1,6 +1,6 @@
 /** The JSON file of MEX_CONFIG: what each setting must look like, so that a slip is a sentence and no crash. */
 import { readFileSync } from 'node:fs';
-import type { IssuerConfig } from './auth/tokens.ts';
+import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Config } from './config.ts';
 
 /** What is wrong with a value; it never quotes one, because a value may be a secret. */

@@ -1,7 +1,7 @@
 /** The database production runs on: durable, ours, current, and with a log that its role cannot rewrite. */
 import type pg from 'pg';
-import { Database } from '../database/db.ts';
-import { foreignMessage, schemaState } from '../database/migrate.ts';
+import { Database } from '../../database/db.ts';
+import { foreignMessage, schemaState } from '../../database/migrate.ts';
 
 export interface DatabaseFacts {
   role: string;

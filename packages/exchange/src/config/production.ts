@@ -1,8 +1,8 @@
 /** What production mode refuses to start with. All problems at once, each with what to do. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Connections } from '../connections.ts';
 import { type Config, ConfigError } from './config.ts';
-import type { Connections } from './main.ts';
 import { databaseProblems, databaseWarnings, readDatabaseFacts } from './production/database.ts';
 import { databaseUrlProblems } from './production/databaseUrl.ts';
 import { issuerProblems } from './production/issuers.ts';

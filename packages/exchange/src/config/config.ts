@@ -1,10 +1,10 @@
 /** Flags, environment and file to one Config. What it may not be in production is said in production.ts. */
 import type { Protocol } from '@measurement-exchange/contract';
-import type { IssuerConfig } from './auth/tokens.ts';
-import { readConfigFile } from './configFile.ts';
-import type { Checks } from './domain/findings.ts';
-import type { Rate } from './http/limits.ts';
-import type { Retention } from './operations/retention.ts';
+import type { IssuerConfig } from '../auth/tokens.ts';
+import type { Checks } from '../domain/findings.ts';
+import type { Retention } from '../operations/retention.ts';
+import type { Rate } from '../serving/rate.ts';
+import { readConfigFile } from './file.ts';
 
 export interface Config {
   mode: 'development' | 'production';

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Which of the named packages are loaded when Node imports `specifier`. */
+async function loadedBy(specifier: string, packages: string[]): Promise<string[]> {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = new Set();
+    registerHooks({
+      load(url, context, next) {
+        for (const name of ${JSON.stringify(packages)}) if (url.includes('/node_modules/' + name + '/')) loaded.add(name);
+        return next(url, context);
+      },
+    });
+    await import(${JSON.stringify(specifier)});
+    console.log(JSON.stringify([...loaded].sort()));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: ROOT,
+  });
+  return JSON.parse(stdout);
+}
+
+it('loads HTTP for a whole exchange, and not for commands that need only its settings or its database', async () => {
+  const exchange = '@measurement-exchange/exchange';
+  expect(await loadedBy(exchange, ['fastify', 'pg'])).toEqual(['fastify', 'pg']);
+  expect(await loadedBy(`${exchange}/maintenance`, ['fastify', 'pg'])).toEqual(['pg']);
+  expect(await loadedBy(`${exchange}/config`, ['fastify', 'pg'])).toEqual([]);
+  // Every command, short of what serve and demo load when they run.
+  expect(await loadedBy('./packages/cli/src/program.ts', ['fastify', 'commander'])).toEqual(['commander']);
+});

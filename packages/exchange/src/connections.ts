@@ -1,0 +1,68 @@
+/** Opening the database: a server that the configuration names, or the embedded one in the data directory. */
+import type pg from 'pg';
+import { type Logger, pino } from 'pino';
+import type { Config } from './config/config.ts';
+import { ensureRole } from './database/roles.ts';
+import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
+
+export interface Connections {
+  /** Owns the schema. */
+  owner: pg.ClientConfig;
+  /** Serves requests. */
+  app: pg.ClientConfig;
+  appRole: string | undefined;
+  embedded: boolean;
+}
+
+/** A role of its own for serving: it cannot rewrite the logs. */
+const EMBEDDED_APP_ROLE = 'mex_app';
+
+/** `opened` closes what was opened here: the embedded server and the lock on its directory. */
+export async function openDatabase(
+  config: Config,
+  log: Logger,
+  opened: AsyncDisposableStack,
+): Promise<Connections> {
+  if (config.databaseUrl !== undefined) {
+    return {
+      owner: { connectionString: config.databaseOwnerUrl ?? config.databaseUrl },
+      app: { connectionString: config.databaseUrl },
+      appRole: config.databaseAppRole,
+      embedded: false,
+    };
+  }
+  const lock = await acquireDataDirLock(config.dataDir, { url: `http://${config.host}:${config.port}` });
+  opened.defer(() => lock.release());
+  const server = await startPostgres({
+    dataDir: config.dataDir,
+    log: (message) => log.info({ component: 'postgres' }, message),
+  });
+  opened.defer(() => server.stop());
+  await ensureRole(server.connection, EMBEDDED_APP_ROLE);
+  return embeddedConnections(server.connection);
+}
+
+/** For commands: the database for as long as `work` takes, with or without a running exchange. */
+export async function withDatabase<T>(
+  config: Config,
+  work: (connections: Connections) => Promise<T>,
+): Promise<T> {
+  await using opened = new AsyncDisposableStack();
+  try {
+    return await work(await openDatabase(config, pino({ level: 'warn' }), opened));
+  } catch (error) {
+    if (!(error instanceof DataDirInUse)) throw error;
+    // The exchange that holds the data directory keeps its server running: use that one, and leave it running.
+    const { connection } = await startPostgres({ dataDir: config.dataDir });
+    return await work(embeddedConnections(connection));
+  }
+}
+
+function embeddedConnections(owner: pg.ClientConfig): Connections {
+  return {
+    owner,
+    app: { ...owner, user: EMBEDDED_APP_ROLE },
+    appRole: EMBEDDED_APP_ROLE,
+    embedded: true,
+  };
+}
