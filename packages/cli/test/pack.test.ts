@@ -226,7 +226,7 @@ describe('an exchange started from the package', () => {
     await writeFile(events, ['vid,timestamp,event_group', ...people].join('\n'));
     const said = await runModule(everything, MEASUREMENT, join(dataDir(), 'dev.json'), events);
     const { answered, reach, bounds } = JSON.parse(said);
-    expect(answered).toEqual({ answered: 1, failed: 0 });
+    expect(answered).toEqual({ handled: 1, failed: 0 });
     // With epsilon 10, noise beyond 3 comes once in 10^17.
     expect(Math.abs(reach.value - 1000)).toBeLessThanOrEqual(3);
     expect(bounds).toEqual([reach.value, reach.value]);

@@ -100,7 +100,7 @@ describe('an agent fulfils', () => {
       }),
       await world.ask({ privacy: EXACT, filter: 'age < 10' }),
     ];
-    expect(await agentOf({ population }).once()).toEqual({ answered: 6, failed: 0 });
+    expect(await agentOf({ population }).once()).toEqual({ handled: 6, failed: 0 });
     const opened = await Promise.all(
       measurements.map(async ({ name }) =>
         world.consumer.open(await world.acme.client.getMeasurement({ name: name! })),
@@ -274,7 +274,7 @@ describe('what happens at the exchange meanwhile', () => {
   it('a cancellation before the answer is stored costs nothing', async () => {
     const measurement = await world.ask();
     const client = before('/certificates/', cancel(measurement));
-    expect(await agentOf({ client }).once()).toEqual({ answered: 1, failed: 0 });
+    expect(await agentOf({ client }).once()).toEqual({ handled: 1, failed: 0 });
     expect(log.at(-1)).toMatchObject({ type: 'closed', state: 'WITHDRAWN', charged: false });
     expect(ledger.spending()).toEqual([]);
   });
@@ -297,7 +297,7 @@ describe('what happens at the exchange meanwhile', () => {
       throw new TypeError('fetch failed');
     };
     expect(await agentOf({ client: world.client({ fetch: losing }) }).once()).toEqual({
-      answered: 1,
+      handled: 1,
       failed: 0,
     });
     expect(lost).toBe(true);
@@ -329,7 +329,7 @@ describe('what happens at the exchange meanwhile', () => {
       if (type === 'received') most = Math.max(most, ++now);
       if (type === 'fulfilled') now--;
     };
-    expect(await agentOf({ log, concurrency: 4 }).once()).toEqual({ answered: 55, failed: 0 });
+    expect(await agentOf({ log, concurrency: 4 }).once()).toEqual({ handled: 55, failed: 0 });
     expect(most).toBe(4);
     expect(new Set(await Promise.all(asked.map(stateOf)))).toEqual(new Set(['FULFILLED']));
     expect(spent()).toEqual([13.75, 13.75, 13.75]);

@@ -42,7 +42,7 @@ async function reckon(path: string, asked: Measurement[]) {
     );
     // The result at the exchange is the one that is stored: none was drawn a second time and sent.
     for (const [i, { state, results }] of measurements.entries()) {
-      const answer = ledger.answer(requisitions[i]!.name)!;
+      const answer = ledger.response(requisitions[i]!.name)!;
       if (state === 'SUCCEEDED')
         expect(answer).toMatchObject({ encryptedResult: results![0]!.encryptedResult });
       else expect(answer).toMatchObject({ refusal: { justification: 'SPEC_INVALID' } });
@@ -66,7 +66,7 @@ async function answersIn(path: string, asked: Measurement[]): Promise<string[]> 
   const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
   const ledger = openLedger(path, BUDGET);
   try {
-    const answers = requisitions.map(({ name }) => ledger.answer(name));
+    const answers = requisitions.map(({ name }) => ledger.response(name));
     return answers.flatMap((answer) =>
       answer && !answer.refusal ? [toBase64(answer.encryptedResult.ciphertext)] : [],
     );
@@ -108,7 +108,7 @@ it('1,000 failures between charge and fulfilment: every resend is the same bytes
       concurrency: 4,
     });
     const outcome = await agent.once();
-    expect(outcome).toEqual(round < rounds ? { answered: 0, failed: count } : { answered: count, failed: 0 });
+    expect(outcome).toEqual(round < rounds ? { handled: 0, failed: count } : { handled: count, failed: 0 });
     ledger.close();
   }
   expect(failures).toBe(count * rounds);

@@ -90,6 +90,6 @@ function isFault(error: unknown): error is Error & { code?: string } {
   return (
     error instanceof DoesNotHold ||
     error instanceof ConsentError ||
-    (error instanceof Error && ['Refuse', 'ResultRejected', 'CertificateFault'].includes(error.name))
+    (error instanceof Error && ['RefusalError', 'ResultRejected', 'CertificateFault'].includes(error.name))
   );
 }

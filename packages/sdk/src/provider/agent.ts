@@ -1,5 +1,4 @@
-/** The agent of a data provider: answers its requisitions, each exactly once, whatever happens to either side. */
-
+/** The agent of a data provider: fulfills or refuses each of its requisitions exactly once, also after a crash. */
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
 import {
   type EventGroup,
@@ -13,77 +12,77 @@ import type { Credentials } from '../credentials.ts';
 import type { RandomSource } from '../privacy/index.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
 import type { Events } from './events.ts';
-import { deliver, refusalFor, sealResult } from './fulfil.ts';
-import type { Answer, Ledger } from './ledger.ts';
+import { deliver, refusalFor, sealResult } from './fulfill.ts';
+import type { Ledger, RequisitionResponse } from './ledger.ts';
 import { type EncryptionKeys, type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
-/** Who answers, from what, and within which budget. */
+/** The provider's identity, data and privacy budget, and how the agent works. */
 export interface AgentOptions extends Omit<Methodology, 'events'> {
   client: ExchangeClient;
   credentials: Credentials;
-  /** Encryption keys from before the current ones: measurements created earlier still use them. */
+  /** Former encryption keys, which measurements created earlier still use. */
   earlierKeys?: EncryptionKeys[];
-  /** The roots of the consumers that may ask. */
+  /** The root certificates of the consumers whose requisitions are accepted. */
   trust: TrustStore;
-  /** A function is asked before each use, and again after it failed. Population measurements need none. */
+  /** The events, or a function that opens them, called before each use. Population measurements need none. */
   events?: Events | (() => Promise<Events>);
-  /** What the events call an event group, by its name, where that is not its `eventGroupReferenceId`. */
+  /** The event group's reference in the events by its resource name, where it is not its `eventGroupReferenceId`. */
   references?: Readonly<Record<string, string>>;
   ledger: Ledger;
-  /** How many requisitions are worked on at once; 2 unless given. */
+  /** How many requisitions are processed concurrently; 2 by default. */
   concurrency?: number;
-  /** How long to wait before looking for new requisitions again; 2 s unless given. */
+  /** The interval between two polls for new requisitions; 2 s by default. */
   pollMs?: number;
   random?: RandomSource;
   clock?: Clock;
   log?: (event: AgentEvent) => void;
 }
 
-/** What the agent does, as it does it. */
+/** A log event of the agent. */
 export type AgentEvent =
   | { type: 'unreachable'; why: string }
   | { type: 'reachable' }
   | { type: 'received'; requisition: string; measurement: string }
   | { type: 'progress'; requisition: string; percent: number }
-  /** It was answered before, and the answer did not arrive or its arrival went unnoticed. */
+  /** A response is stored, but the exchange does not show it: it is sent again. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
   | { type: 'refused'; requisition: string; justification: string; message: string }
-  /** Somebody else closed it. What was charged for an answer stays charged. */
+  /** Somebody else closed the requisition. What a stored response cost stays charged. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string };
 
-/** Answers the requisitions of a data provider. */
+/** Fulfills or refuses the requisitions of a data provider. */
 export interface Agent {
-  /** Looks for requisitions once, and tries each of them once. Says how many were answered, and how many not. */
-  once(signal?: AbortSignal): Promise<{ answered: number; failed: number }>;
-  /** Goes on until the signal says otherwise, and what is under way has ended. */
+  /** Polls once, tries each open requisition once, and counts those that are closed now and those that failed. */
+  once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
+  /** Polls until the signal is aborted, then waits for the requisitions in progress. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const POLL_MS = 2000;
 const CONCURRENCY = 2;
-/** An event group may be changed or deleted; a minute later that is known here. */
-const EVENT_GROUP_MS = 60_000;
-/** A requisition or an exchange in trouble waits five times as long as a single call: 1 s at first, 50 s at most. */
-const PATIENCE = 5;
+/** A change to an event group takes effect here after at most a minute. */
+const EVENT_GROUP_CACHE_MS = 60_000;
+/** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
+const BACKOFF_FACTOR = 5;
 
-/** An agent that answers for `credentials.name` from these events, within the budget of this ledger. */
+/** Creates an agent that acts as `credentials.name`, computes from these events, and charges this ledger. */
 export function createAgent(options: AgentOptions): Agent {
   const { client, credentials, ledger, clock = systemClock, log = () => {} } = options;
   const { concurrency = CONCURRENCY, pollMs = POLL_MS } = options;
   const signer = createSigner(credentials.privateKeyPem);
-  // Whoever awaits it first reports it.
+  // A bad key is reported where the signer is first awaited.
   signer.catch(() => {});
-  const fetchEventGroup = remembered(
+  const fetchEventGroup = cached(
     (name) => client.getEventGroup({ name }) as Promise<EventGroup>,
-    EVENT_GROUP_MS,
+    EVENT_GROUP_CACHE_MS,
     clock,
   );
   const running = new Map<string, Promise<void>>();
-  /** Since the last look: what was listed before it was answered is not answered again. */
-  const answered = new Set<string>();
-  const done = { answered: 0, failed: 0 };
+  /** Handled since the current poll began: a listing may still show them as open. */
+  const handled = new Set<string>();
+  const counts = { handled: 0, failed: 0 };
   const failures = new Map<string, { attempts: number; notBefore: number }>();
 
   async function methodologyFor({ selection }: VerifiedRequisition): Promise<Methodology> {
@@ -93,7 +92,7 @@ export function createAgent(options: AgentOptions): Agent {
     return { events: await events, population, noise, maximumFrequencyPerUser };
   }
 
-  /** The answer as stored from now on; undefined when the requisition was closed meanwhile, and nothing is charged. */
+  /** Computes and stores the response; there is none, and no charge, when the requisition was closed meanwhile. */
   async function decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const name = requisition.name!;
     const watch = signal ? { signal } : {};
@@ -109,7 +108,7 @@ export function createAgent(options: AgentOptions): Agent {
       });
       const methodology = await methodologyFor(verified);
       requireComputable(verified, methodology);
-      // Before the scan, which may be long; it is checked again where it is charged.
+      // Checked before the scan, which may take long, and again when it is charged.
       ledger.check(chargesFor(verified, methodology));
       const { result, charges } = await computeResult(verified, {
         ...methodology,
@@ -123,63 +122,63 @@ export function createAgent(options: AgentOptions): Agent {
       });
       const fresh = await client.getRequisition({ name, ...watch });
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
-      return { requisition: fresh, answer: ledger.commit(name, sealed, charges) };
+      return { requisition: fresh, response: ledger.commit(name, sealed, charges) };
     } catch (error) {
       const refusal = refusalFor(error);
       if (refusal === undefined) throw error;
-      return { requisition, answer: ledger.commit(name, { refusal }, []) };
+      return { requisition, response: ledger.commit(name, { refusal }, []) };
     }
   }
 
   async function handle(listed: Requisition, signal?: AbortSignal): Promise<void> {
     const name = listed.name!;
-    const began = clock.now();
-    const stored = ledger.answer(name);
+    const startTime = clock.now();
+    const stored = ledger.response(name);
     if (stored) log({ type: 'resending', requisition: name });
     else log({ type: 'received', requisition: name, measurement: listed.measurement ?? '' });
-    const { requisition, answer } = stored
-      ? { requisition: listed, answer: stored }
+    const { requisition, response } = stored
+      ? { requisition: listed, response: stored }
       : await decide(listed, signal);
-    const state = answer ? await deliver(client, requisition, answer, signal) : requisition.state;
-    if (answer?.refusal && state === 'REFUSED') {
-      const { justification, message = '' } = answer.refusal;
+    const state = response ? await deliver(client, requisition, response, signal) : requisition.state;
+    if (response?.refusal && state === 'REFUSED') {
+      const { justification, message = '' } = response.refusal;
       log({ type: 'refused', requisition: name, justification, message });
-    } else if (answer && !answer.refusal && state === 'FULFILLED') {
-      log({ type: 'fulfilled', requisition: name, ms: clock.now() - began });
+    } else if (response && !response.refusal && state === 'FULFILLED') {
+      log({ type: 'fulfilled', requisition: name, ms: clock.now() - startTime });
     } else {
-      log({ type: 'closed', requisition: name, state, charged: isCharged(answer) });
+      log({ type: 'closed', requisition: name, state, charged: isCharged(response) });
     }
   }
 
-  /** Never rejects: what failed is tried again. */
+  /** Never rejects: a failed requisition is retried later. */
   async function attempt(requisition: Requisition, signal?: AbortSignal): Promise<void> {
     const name = requisition.name!;
     try {
       await handle(requisition, signal);
     } catch (error) {
       if (!isGone(error)) {
-        done.failed++;
-        if (!signal?.aborted) retryLater(name, error);
+        counts.failed++;
+        if (!signal?.aborted) scheduleRetry(name, error);
         return;
       }
-      log({ type: 'closed', requisition: name, state: 'DELETED', charged: isCharged(ledger.answer(name)) });
+      log({ type: 'closed', requisition: name, state: 'DELETED', charged: isCharged(ledger.response(name)) });
     }
-    done.answered++;
-    answered.add(name);
+    counts.handled++;
+    handled.add(name);
     failures.delete(name);
   }
 
-  function retryLater(name: string, error: unknown): void {
+  function scheduleRetry(name: string, error: unknown): void {
     const attempts = (failures.get(name)?.attempts ?? 0) + 1;
-    const inMs = Math.round(PATIENCE * backoffMs(attempts));
+    const inMs = Math.round(BACKOFF_FACTOR * backoffMs(attempts));
     failures.set(name, { attempts, notBefore: clock.now() + inMs });
-    log({ type: 'retrying', requisition: name, attempt: attempts, inMs, why: whyOf(error) });
+    log({ type: 'retrying', requisition: name, attempt: attempts, inMs, why: messageOf(error) });
   }
 
-  /** Starts an attempt at every open requisition that is due, as soon as there is room for it. */
-  async function look(due: (name: string) => boolean, signal?: AbortSignal): Promise<void> {
+  /** Starts an attempt at every open requisition that is due, as soon as a slot is free. */
+  async function poll(isDue: (name: string) => boolean, signal?: AbortSignal): Promise<void> {
     const seen = new Set<string>();
-    answered.clear();
+    handled.clear();
     const listing = client.listRequisitions({
       parent: credentials.name,
       'filter.states': ['UNFULFILLED'],
@@ -188,41 +187,41 @@ export function createAgent(options: AgentOptions): Agent {
     for await (const requisition of listing) {
       const name = requisition.name!;
       seen.add(name);
-      if (running.has(name) || answered.has(name) || !due(name)) continue;
+      if (running.has(name) || handled.has(name) || !isDue(name)) continue;
       while (running.size >= concurrency) await Promise.race(running.values());
       signal?.throwIfAborted();
       const job = attempt(requisition, signal).finally(() => running.delete(name));
       running.set(name, job);
     }
-    // What is no longer open needs no patience.
+    // Requisitions that are no longer open need no retry.
     for (const name of failures.keys()) if (!seen.has(name)) failures.delete(name);
   }
 
   return {
     async once(signal) {
-      const before = { ...done };
+      const before = { ...counts };
       try {
-        await look(() => true, signal);
+        await poll(() => true, signal);
       } finally {
         await Promise.all(running.values());
       }
-      return { answered: done.answered - before.answered, failed: done.failed - before.failed };
+      return { handled: counts.handled - before.handled, failed: counts.failed - before.failed };
     },
 
     async run(signal) {
-      const due = (name: string) => clock.now() >= (failures.get(name)?.notBefore ?? 0);
+      const isDue = (name: string) => clock.now() >= (failures.get(name)?.notBefore ?? 0);
       for (let failed = 0; !signal.aborted; ) {
         try {
-          await look(due, signal);
+          await poll(isDue, signal);
           if (failed > 0) log({ type: 'reachable' });
           failed = 0;
         } catch (error) {
           if (signal.aborted) break;
-          if (failed === 0) log({ type: 'unreachable', why: whyOf(error) });
+          if (failed === 0) log({ type: 'unreachable', why: messageOf(error) });
           failed++;
         }
-        const wait = failed === 0 ? pollMs : Math.max(pollMs, PATIENCE * backoffMs(failed));
-        await clock.sleep(wait, signal).catch(() => {});
+        const pauseMs = failed === 0 ? pollMs : Math.max(pollMs, BACKOFF_FACTOR * backoffMs(failed));
+        await clock.sleep(pauseMs, signal).catch(() => {});
       }
       await Promise.all(running.values());
     },
@@ -230,38 +229,38 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 interface Decision {
-  /** As read last. */
+  /** As last read. */
   requisition: Requisition;
-  answer?: Answer;
+  response?: RequisitionResponse;
 }
 
-function isCharged(answer: Answer | undefined): boolean {
-  return answer !== undefined && answer.refusal === undefined;
+function isCharged(response: RequisitionResponse | undefined): boolean {
+  return response !== undefined && response.refusal === undefined;
 }
 
-/** The retention of the exchange removed it. */
+/** Whether the exchange deleted the requisition, as its retention rules say. */
 function isGone(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'REQUISITION_NOT_FOUND';
 }
 
-function whyOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Keeps what was read for so long; what failed is not kept. */
-function remembered<T>(
+/** Caches each value for `ttlMs`; failures are not cached. */
+function cached<T>(
   read: (name: string) => Promise<T>,
-  ms: number,
+  ttlMs: number,
   clock: Clock,
 ): (name: string) => Promise<T> {
-  const kept = new Map<string, { value: Promise<T>; until: number }>();
+  const cache = new Map<string, { value: Promise<T>; expiresAt: number }>();
   return (name) => {
-    for (const [key, { until }] of kept) if (until <= clock.now()) kept.delete(key);
-    const known = kept.get(name)?.value;
-    if (known !== undefined) return known;
+    for (const [key, { expiresAt }] of cache) if (expiresAt <= clock.now()) cache.delete(key);
+    const hit = cache.get(name)?.value;
+    if (hit !== undefined) return hit;
     const value = read(name);
-    kept.set(name, { value, until: clock.now() + ms });
-    value.catch(() => kept.delete(name));
+    cache.set(name, { value, expiresAt: clock.now() + ttlMs });
+    value.catch(() => cache.delete(name));
     return value;
   };
 }

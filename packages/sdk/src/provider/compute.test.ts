@@ -299,7 +299,7 @@ describe('what this provider does not offer', () => {
     ['events, without any', declined(asking(reach()), {})],
     ['Gaussian noise without a delta', declined(asking(reach()), { noise: 'DISCRETE_GAUSSIAN' })],
   ])('%s', (_what, check) => {
-    expect(check).toThrow(expect.objectContaining({ name: 'Refuse', justification: 'DECLINED' }));
+    expect(check).toThrow(expect.objectContaining({ name: 'RefusalError', justification: 'DECLINED' }));
   });
 
   it('watch durations, where none are recorded', () => {

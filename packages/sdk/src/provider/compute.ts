@@ -1,6 +1,6 @@
 /**
- * Direct results: exact figures from the events, noise on each, and what that costs. Formulas of the public
- * reference system; w is the width of the sampling interval as a 32-bit float.
+ * Direct results: exact figures from the events, with noise, and their privacy cost. The formulas are those of the
+ * public reference system, which holds the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
 import { type PrivacyParams, specs } from '@measurement-exchange/contract';
@@ -11,57 +11,57 @@ import { addUnits, costInUnits, NOTHING } from './ledger/amounts.ts';
 import type { Charge } from './ledger.ts';
 import { capMillis } from './limits.ts';
 import type { Population } from './population.ts';
-import { Refuse } from './refuse.ts';
+import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** What a provider computes from, and how. */
+/** The data and the noise that a provider computes results with. */
 export interface Methodology {
   events?: Events | undefined;
   /** Needed for population measurements only. */
   population?: Population | undefined;
-  /** Unless given: Gaussian where the consumer allows a delta above 0, else geometric (integer Laplace). */
+  /** Default: Gaussian where the consumer allows a delta above 0, else geometric (integer Laplace). */
   noise?: NoiseMechanism | undefined;
-  /** Counts at most so many impressions of one person where the consumer asks for more; the result says so. */
+  /** A lower cap on the impressions of one person than the consumer's; the result states it. */
   maximumFrequencyPerUser?: number | undefined;
 }
 
-/** A methodology, and what one computation takes beside it. */
+/** A methodology with the options of one computation. */
 export interface ComputeOptions extends Methodology {
   random?: RandomSource;
   signal?: AbortSignal;
   onProgress?: (percent: number) => void;
 }
 
-/** One figure to be released: what one person can change in it, and the privacy it is given. */
+/** One figure to be released: its privacy parameters, and how much one person can change it. */
 interface Release {
   params: PrivacyParams;
   mechanism: NoiseMechanism;
   sensitivity: bigint;
 }
 
-/** Refuses what this provider does not offer, and what can never be computed; reads no events. */
+/** Refuses what this provider does not offer or can never compute, without reading events. */
 export function requireComputable(verified: VerifiedRequisition, methodology: Methodology): void {
   const { spec, selection } = verified;
   const { events, population, noise } = methodology;
   if (selection.population) {
-    if (!population) throw new Refuse('DECLINED', 'This provider has no population figures.');
+    if (!population) throw new RefusalError('DECLINED', 'This provider has no population figures.');
     population.count(selection.population.filter);
     return;
   }
-  if (!events) throw new Refuse('DECLINED', 'This provider has population figures only.');
+  if (!events) throw new RefusalError('DECLINED', 'This provider has population figures only.');
   if (spec.measurementType === 'DURATION' && !events.hasDuration) {
-    throw new Refuse('DECLINED', 'This provider does not record watch durations.');
+    throw new RefusalError('DECLINED', 'This provider does not record watch durations.');
   }
   for (const { params } of releases(verified, methodology)) {
     if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
-    throw new Refuse('DECLINED', 'This provider adds Gaussian noise, which needs a delta above 0.');
+    throw new RefusalError('DECLINED', 'This provider adds Gaussian noise, which needs a delta above 0.');
   }
   events.check(queryOf(verified));
 }
 
 /**
- * What the result will cost: in full for each event group and each UTC day its collection interval touches.
- * It follows from the specification alone.
+ * What the result will cost: the full cost for each event group and each UTC day that its collection interval
+ * overlaps. It depends on the specification alone.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = releases(verified, methodology)
@@ -85,7 +85,7 @@ export async function computeResult(
   };
 }
 
-/** UTC days that `[start, end)` touches. */
+/** UTC days that `[start, end)` overlaps. */
 export function daysOf({ start, end }: { start: Date; end: Date }): string[] {
   const days: string[] = [];
   for (let day = Math.floor(start.getTime() / DAY_MS); day * DAY_MS < end.getTime(); day++) {
@@ -152,7 +152,7 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
       } as const;
     }
     case 'POPULATION':
-      // Exact: it counts the model's virtual people, whatever they did.
+      // Exact, without noise: it counts the virtual people of the model, not what they did.
       return {
         population: {
           value: population!.count(selection.population?.filter),
@@ -163,11 +163,11 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
 }
 
 /**
- * In the order in which they are released. One person is in one frequency bin, so that adding or removing
- * that person changes each bin by one at most, and one bin only.
+ * The figures in the order in which they are released. One person is in one frequency bin, so adding or removing
+ * that person changes one bin by one.
  */
 function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
-  // That the parameters are there has been verified.
+  // measurementSpecViolations has checked that the parameters are present.
   const release = (params: PrivacyParams | undefined, sensitivity = 1n): Release => ({
     params: params!,
     mechanism: methodology.noise ?? (params!.delta > 0 ? 'DISCRETE_GAUSSIAN' : 'GEOMETRIC'),
@@ -209,13 +209,13 @@ function reachOf(value: bigint, { mechanism }: Release) {
   } as const;
 }
 
-/** The share of each frequency; nothing at all where the noise left nothing. */
+/** The share of each frequency; all zero where the noise left no counts. */
 function sharesOf(counts: bigint[]): Record<string, number> {
   const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
   return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));
 }
 
-/** Rounded down, exactly: a 32-bit float is a whole number over a power of two. */
+/** Rounds down exactly: a 32-bit float is a whole number over a power of two. */
 function divideByWidth(value: bigint, width: number): bigint {
   const { numerator, denominator } = exactRational(Math.fround(width));
   return (value * denominator) / numerator;

@@ -1,4 +1,4 @@
-/** Figures over a provider's own events in Parquet or CSV: exact, before any noise. */
+/** Exact figures over a provider's events in Parquet or CSV, before any noise. */
 import { BIGINT } from '@duckdb/node-api';
 import { bucketRange } from '../privacy/vidSampling.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
@@ -16,40 +16,40 @@ export type { AttributeType } from './filter/index.ts';
 
 /** Where the events are and how to read them. */
 export interface EventsConfig {
-  /** Paths on this machine; patterns such as `events/*.parquet` are allowed and looked up at each query. */
+  /** Local paths; patterns such as `events/*.parquet` are allowed and expanded at each query. */
   files: string | string[];
   /** Default: by the first file's extension (`.csv`, `.tsv`, `.csv.gz` …), else Parquet. */
   format?: 'parquet' | 'csv';
   columns?: ColumnNames;
-  /** What the engine may hold in memory before it uses the disk. Default `512MB`. */
+  /** Memory of the query engine before it spills to disk. Default `512MB`. */
   memoryLimit?: string;
-  /** Default: one a core. */
+  /** Default: one per core. */
   threads?: number;
-  /** Told of events that were left out, such as those without a VID. */
+  /** Called when events are left out, such as those without a VID. */
   onWarning?(message: string): void;
 }
 
-/** Which events, of which people. Events of several event groups are taken together, each event once. */
+/** Selects events and people. Each event counts once, also when several event groups select it. */
 export interface EventQuery extends Watch {
   eventGroups: EventGroupSelection[];
   vidSampling: { start: number; width: number };
 }
 
-/** Which events of one event group count: those in the interval, without its end, that pass the filter. */
+/** Selects the events of one event group in `[start, end)` that pass the filter. */
 export interface EventGroupSelection {
-  /** The event group's reference in the events; one that no event has adds nothing. */
+  /** The event group's reference in the events. */
   reference: string;
   interval: { start: Date; end: Date };
-  /** CEL over the attributes; events for which it is not true, or fails, are left out. */
+  /** CEL over the attributes; events for which it is false or fails are left out. */
   filter?: string;
 }
 
 /** A provider's events. Close it when done. */
 export interface Events {
-  /** What filters may use. */
+  /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
-  /** Throws InvalidQuery (FilterError, UnknownAttribute) for a query that could never be answered. */
+  /** Throws InvalidQuery (FilterError, UnknownAttribute) for a query that can never be computed. */
   check(query: EventQuery): void;
   /** How many people have 1, 2, … F events; the last is "F or more". */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
@@ -60,7 +60,7 @@ export interface Events {
   close(): Promise<void>;
 }
 
-/** Opens events in Parquet or CSV, and checks that the columns are there and of fitting types. */
+/** Opens events in Parquet or CSV, and checks that the columns exist with suitable types. */
 export async function openEvents(config: EventsConfig): Promise<Events> {
   const files = localFiles(config.files);
   const engine = await startEngine({ files, memoryLimit: config.memoryLimit, threads: config.threads });
@@ -78,9 +78,8 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   for (const [name, { type }] of columns.attributes) attributes[name] = type;
 
   /**
-   * One pass over the files: each sampled person with the number of `events` and, where `total` is given, its
-   * sum over them; then `figure` over these people. Events without a VID form one group of their own, which
-   * tells how many were left out.
+   * One pass over the files: counts the `events` of each sampled person and, where `total` is given, sums it over
+   * them; then computes `figure` over these people. Events without a VID form one group, to count those left out.
    */
   async function scan(query: EventQuery, total: string | undefined, figure: Figure) {
     const selections = selectionsOf(query, attributes);
@@ -99,13 +98,13 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
         return `(${conditionOf(selection, columns, parameters)}${matched})`;
       });
       const events = `${from} WHERE ${conditions.join(' OR ') || 'false'}`;
-      const kept = total === undefined ? 'events' : 'events, total';
+      const carried = total === undefined ? 'events' : 'events, total';
       const sum = total === undefined ? '' : `, sum(${total}) AS total`;
       const people = `(SELECT ${columns.vid} AS vid, count(*) AS events${sum} FROM ${events} GROUP BY ALL)`;
       const range = bucketRange(query.vidSampling);
       const sampled = isEverybody(range)
         ? people
-        : `(SELECT vid, ${kept} FROM ${withBucket(people, kept)} WHERE vid IS NULL OR ${inRange(range)})`;
+        : `(SELECT vid, ${carried} FROM ${withBucket(people, carried)} WHERE vid IS NULL OR ${inRange(range)})`;
       return rowsOf(connection, figure(sampled, parameters), parameters);
     });
   }
@@ -178,7 +177,7 @@ function requireWhole(field: string, value: number, maximum: number): void {
   throw new InvalidQuery(`${field} must be a whole number from 1 to ${maximum}.`);
 }
 
-/** Progress over several scans in a row, as one that only grows. */
+/** Combines the progress of several scans in a row into one that only grows. */
 function stages(count: number, onProgress: Watch['onProgress']): (stage: number) => Watch['onProgress'] {
   if (onProgress === undefined) return () => undefined;
   let last = -1;

@@ -1,14 +1,14 @@
-/** For data providers, on Node: verify requisitions, compute direct results, keep the privacy budget, answer. */
+/** For data providers, on Node: verify requisitions, compute direct results, track the privacy budget, respond. */
 export * from './agent.ts';
 export * from './compute.ts';
 export * from './events.ts';
 export { FilterError, InvalidQuery, UnknownAttribute } from './filter/index.ts';
-export { deliver, refusalFor, sealResult } from './fulfil.ts';
+export { deliver, refusalFor, sealResult } from './fulfill.ts';
 export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export * from './ledger.ts';
 export { LIMITS } from './limits.ts';
 export * from './population.ts';
-export { Refuse } from './refuse.ts';
+export { RefusalError } from './refusalError.ts';
 export type { PlainInterval } from './requisitionSpec.ts';
 export type { SelectedEvents, Selection, SelectionContext } from './selection.ts';
 export * from './verify.ts';

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costInUnits, fromUnits, type PrivacyAmount } from './ledger/amounts.ts';
 import {
-  type Answer,
   type Charge,
   InsufficientBudget,
   type Ledger,
   openLedger,
+  type RequisitionResponse,
   readLedger,
 } from './ledger.ts';
 
@@ -38,23 +38,23 @@ const charge = (cost: Partial<PrivacyAmount>, day = '2026-07-28', eventGroup = G
   day,
   cost: costInUnits(cost),
 });
-const result = (seed: number): Answer => ({
+const result = (seed: number): RequisitionResponse => ({
   encryptedResult: { ciphertext: Uint8Array.of(seed, 0, 255), typeUrl: 'type.googleapis.com/x' },
   nonce: 2n ** 64n - BigInt(seed),
   certificate: 'dataProviders/p/certificates/c',
 });
-const REFUSAL: Answer = { refusal: { justification: 'SPEC_INVALID', message: 'no such group' } };
+const REFUSAL: RequisitionResponse = { refusal: { justification: 'SPEC_INVALID', message: 'no such group' } };
 const spentOn = (day = '2026-07-28') => ledger.spending().find((s) => s.day === day)?.spent;
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is stored with its charges, and comes back byte for byte after the file was closed', () => {
     ledger.commit(named(1), result(1), [charge({ epsilon: 0.25 }), charge({ epsilon: 0.25 }, '2026-07-29')]);
     ledger.commit(named(2), REFUSAL, []);
     ledger.close();
     ledger = openLedger(path, BUDGET);
-    expect(ledger.answer(named(1))).toEqual(result(1));
-    expect(ledger.answer(named(2))).toEqual(REFUSAL);
-    expect(ledger.answer(named(3))).toBeUndefined();
+    expect(ledger.response(named(1))).toEqual(result(1));
+    expect(ledger.response(named(2))).toEqual(REFUSAL);
+    expect(ledger.response(named(3))).toBeUndefined();
     expect(ledger.spending()).toEqual([
       { eventGroup: GROUP, day: '2026-07-28', spent: { epsilon: 0.25, delta: 0, rho: 0 } },
       { eventGroup: GROUP, day: '2026-07-29', spent: { epsilon: 0.25, delta: 0, rho: 0 } },
@@ -72,7 +72,7 @@ describe('an answer', () => {
   it('of another provider has no place in the file', () => {
     ledger.commit(named(1), REFUSAL, []);
     expect(() => ledger.commit('dataProviders/q/requisitions/r1', REFUSAL, [])).toThrow(
-      'This ledger is that of dataProviders/p: give dataProviders/q one of its own.',
+      'This ledger belongs to dataProviders/p: use another file for dataProviders/q.',
     );
   });
 });
@@ -84,7 +84,7 @@ describe('the budget', () => {
     const over = () => ledger.commit(named(10), result(10), [charge({ epsilon: 1e-12 })]);
     expect(over).toThrow(InsufficientBudget);
     expect(over).toThrow(`${GROUP} on 2026-07-28: this costs epsilon 1e-9, and 0 of its budget is left.`);
-    expect(ledger.answer(named(10))).toBeUndefined();
+    expect(ledger.response(named(10))).toBeUndefined();
   });
 
   it('that one of many days lacks leaves no trace on the others', () => {
@@ -94,7 +94,7 @@ describe('the budget', () => {
     expect(() => ledger.check(charges)).toThrow(InsufficientBudget);
     expect(() => ledger.commit(named(2), result(2), charges)).toThrow('2026-07-03');
     expect(ledger.spending()).toHaveLength(1);
-    expect(ledger.answer(named(2))).toBeUndefined();
+    expect(ledger.response(named(2))).toBeUndefined();
     expect(ledger.audit()).toEqual([]);
   });
 
@@ -246,7 +246,7 @@ describe('the file', () => {
     const killed = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     expect(killed.signal).toBe('SIGKILL');
     ledger = openLedger(path, BUDGET);
-    expect(ledger.answer(named(49))).toBeDefined();
+    expect(ledger.response(named(49))).toBeDefined();
     expect(spentOn()).toEqual({ epsilon: 50e-9, delta: 0, rho: 0 });
     expect(ledger.audit()).toEqual([]);
   });

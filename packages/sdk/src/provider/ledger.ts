@@ -1,7 +1,7 @@
 /**
- * The privacy-budget ledger of a data provider: what was spent on each event group and day, and every answer
- * given. A charge and its answer are one transaction, so that neither is there without the other, and a
- * result is drawn once: whoever asks again gets the stored bytes.
+ * The privacy-budget ledger of a data provider: what was spent on each event group and day, and the response to each
+ * requisition. A response and its charges are written in one transaction, and a stored response is never computed
+ * again: a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type EncryptedMessage, type Refusal, timestampOf } from '@measurement-exchange/contract';
@@ -17,8 +17,8 @@ import {
 } from './ledger/amounts.ts';
 import { openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
 
-/** What is sent to the exchange, less the etag. */
-export type Answer =
+/** The response to a requisition as it is sent to the exchange, without the etag. */
+export type RequisitionResponse =
   | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: undefined }
   | { refusal: Refusal };
 
@@ -38,19 +38,19 @@ export interface Spending {
   spent: PrivacyAmount;
 }
 
-/** What a provider spent and answered. Both budgets, (epsilon, delta) and rho, hold side by side. */
+/** What a provider has spent and responded. Both budgets, (epsilon, delta) and rho, apply independently. */
 export interface Ledger {
-  /** The answer given to a requisition, to be sent again as it is. */
-  answer(requisition: string): Answer | undefined;
+  /** The stored response to a requisition. */
+  response(requisition: string): RequisitionResponse | undefined;
   /** Throws InsufficientBudget when these charges do not fit, and writes nothing. */
   check(charges: Charge[]): void;
   /**
-   * Stores the answer with its charges, or throws InsufficientBudget and stores nothing. When the requisition
-   * has an answer already, that one is returned and nothing is charged.
+   * Stores the response with its charges, or throws InsufficientBudget and stores nothing. When the requisition
+   * has a response already, that one is returned and nothing is charged.
    */
-  commit(requisition: string, answer: Answer, charges: Charge[]): Answer;
+  commit(requisition: string, response: RequisitionResponse, charges: Charge[]): RequisitionResponse;
   spending(): Spending[];
-  /** What does not add up; nothing, in a sound ledger. */
+  /** Describes every inconsistency; empty for a sound ledger. */
   audit(): string[];
   close(): void;
 }
@@ -89,7 +89,7 @@ export function openLedger(path: string, budget: PrivacyAmount): Ledger {
   return createLedger(file.database, budgetInUnits(budget), file.close);
 }
 
-/** What a ledger says was spent, also while an agent works on it. */
+/** Opens a ledger for reading, also while an agent uses it. */
 export function readLedger(path: string): Pick<Ledger, 'spending' | 'audit' | 'close'> {
   const database = openLedgerForReading(path);
   return {
@@ -100,8 +100,8 @@ export function readLedger(path: string): Pick<Ledger, 'spending' | 'audit' | 'c
 }
 
 function createLedger(database: DatabaseSync, budget: Units, close: () => void): Ledger {
-  const selectAnswer = database.prepare('SELECT * FROM answers WHERE requisition = ?');
-  const insertAnswer = database.prepare(`
+  const selectResponse = database.prepare('SELECT * FROM answers WHERE requisition = ?');
+  const insertResponse = database.prepare(`
     INSERT INTO answers (requisition, answered_at, certificate, nonce, type_url, ciphertext, justification, message)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   const insertCharge = database.prepare('INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?)');
@@ -121,29 +121,29 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
     }
   }
 
-  function write(requisition: string, answer: Answer, charges: Charge[]): Answer {
-    const stored = selectAnswer.get(requisition);
-    if (stored !== undefined) return answerOf(stored as unknown as AnswerRow);
+  function write(requisition: string, response: RequisitionResponse, charges: Charge[]): RequisitionResponse {
+    const stored = selectResponse.get(requisition);
+    if (stored !== undefined) return responseOf(stored as unknown as ResponseRow);
     requireSameProvider(database, requisition);
     check(charges);
-    insertAnswer.run(requisition, timestampOf(Date.now()), ...columnsOf(answer));
+    insertResponse.run(requisition, timestampOf(Date.now()), ...columnsOf(response));
     for (const { eventGroup, day, cost } of charges) {
       insertCharge.run(requisition, eventGroup, day, cost.epsilon, cost.delta, cost.rho);
       addToTotal.run(eventGroup, day, cost.epsilon, cost.delta, cost.rho);
     }
-    return answer;
+    return response;
   }
 
   return {
-    answer(requisition) {
-      const row = selectAnswer.get(requisition);
-      return row && answerOf(row as unknown as AnswerRow);
+    response(requisition) {
+      const row = selectResponse.get(requisition);
+      return row && responseOf(row as unknown as ResponseRow);
     },
     check,
-    commit(requisition, answer, charges) {
+    commit(requisition, response, charges) {
       database.exec('BEGIN IMMEDIATE');
       try {
-        const stored = write(requisition, answer, charges);
+        const stored = write(requisition, response, charges);
         database.exec('COMMIT');
         return stored;
       } catch (error) {
@@ -159,22 +159,22 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
 }
 
 function leftOf(budget: Units, spent: Units): Units {
-  // A budget that was lowered meanwhile may be overspent.
+  // The budget may have been lowered below what was already spent.
   const left = (measure: Measure) =>
     budget[measure] > spent[measure] ? budget[measure] - spent[measure] : 0n;
   return { epsilon: left('epsilon'), delta: left('delta'), rho: left('rho') };
 }
 
-/** Two providers in one file would share a budget that is theirs alone. */
+/** A ledger belongs to one provider: two in one file would share a budget. */
 function requireSameProvider(database: DatabaseSync, requisition: string): void {
   const provider = requisition.split('/').slice(0, 2).join('/');
   database.prepare("INSERT INTO settings VALUES ('provider', ?) ON CONFLICT DO NOTHING").run(provider);
   const { value } = database.prepare("SELECT value FROM settings WHERE key = 'provider'").get()!;
   if (value !== provider)
-    throw new Error(`This ledger is that of ${value}: give ${provider} one of its own.`);
+    throw new Error(`This ledger belongs to ${value}: use another file for ${provider}.`);
 }
 
-interface AnswerRow {
+interface ResponseRow {
   certificate: string;
   nonce: string;
   type_url: string;
@@ -183,14 +183,14 @@ interface AnswerRow {
   message: string | null;
 }
 
-function columnsOf(answer: Answer) {
-  if (answer.refusal)
-    return [null, null, null, null, answer.refusal.justification, answer.refusal.message ?? null];
-  const { certificate, nonce, encryptedResult } = answer;
+function columnsOf(response: RequisitionResponse) {
+  if (response.refusal)
+    return [null, null, null, null, response.refusal.justification, response.refusal.message ?? null];
+  const { certificate, nonce, encryptedResult } = response;
   return [certificate, nonce.toString(), encryptedResult.typeUrl, encryptedResult.ciphertext, null, null];
 }
 
-function answerOf(row: AnswerRow): Answer {
+function responseOf(row: ResponseRow): RequisitionResponse {
   const { justification, message } = row;
   if (justification !== null) return { refusal: { justification, ...(message !== null && { message }) } };
   return {
@@ -225,7 +225,7 @@ const AUDIT: [what: string, query: string][] = [
      WHERE justification IS NOT NULL`,
   ],
   [
-    'a charge has no answer',
+    'a charge has no response',
     'SELECT requisition AS place FROM charges WHERE requisition NOT IN (SELECT requisition FROM answers)',
   ],
 ];

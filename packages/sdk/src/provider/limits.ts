@@ -1,22 +1,22 @@
-/** How much one requisition may ask. */
+/** Limits on what one requisition may ask for. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
 import { BUCKET_COUNT } from '../privacy/vidSampling.ts';
-import { Refuse } from './refuse.ts';
+import { RefusalError } from './refusalError.ts';
 
-/** What one requisition may ask of a provider at most; beyond it the specification is refused. */
+/** The most that one requisition may ask of a provider; beyond it the requisition is refused. */
 export const LIMITS = {
-  /** Event groups times days, each of which is charged. */
+  /** Event groups times days; each is charged. */
   days: 100_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
   /** In seconds. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
-  /** The least one above 0. */
+  /** The smallest delta above 0. */
   delta: 1e-30,
 } as const;
 
-/** Beyond what every exchange checks: sizes that a computation can bear, and that mean something. */
+/** Checks sizes that the exchange leaves open, so that the computation is feasible and its result meaningful. */
 export function requireInRange(spec: PlainSpec): void {
   for (const [field, value, least, most] of sizesOf(spec)) {
     if (!(value >= least && value <= most)) throw outOfRange(field, `must be ${least} to ${most} here`);
@@ -26,10 +26,10 @@ export function requireInRange(spec: PlainSpec): void {
 type Size = [field: string, value: number, least: number, most: number];
 
 function sizesOf(spec: PlainSpec): Size[] {
-  // Narrower than one of the buckets that people are hashed to, a sample has nobody in it.
+  // A sample narrower than one hash bucket contains nobody.
   const width = spec.vidSamplingInterval?.width ?? 1;
   const sizes: Size[] = [['vidSamplingInterval.width', width, 1 / BUCKET_COUNT, 1]];
-  // That the parameters are there has been verified.
+  // measurementSpecViolations has checked that the parameters are present.
   switch (spec.measurementType) {
     case 'REACH':
       return [...sizes, ...privacySizes(spec.reach.privacyParams!)];
@@ -61,11 +61,11 @@ function privacySizes({ epsilon, delta }: PrivacyParams): Size[] {
   ];
 }
 
-export function outOfRange(field: string, description: string): Refuse {
-  return new Refuse('SPEC_INVALID', `${field} of the MeasurementSpec ${description}.`);
+export function outOfRange(field: string, description: string): RefusalError {
+  return new RefusalError('SPEC_INVALID', `${field} of the MeasurementSpec ${description}.`);
 }
 
-/** Of a duration in seconds. Digits beyond nanoseconds are those of the binary fraction, not of the duration. */
+/** A duration in whole milliseconds. Digits beyond nanoseconds are rounding errors of the binary fraction. */
 export function capMillis(seconds: number): bigint {
   return BigInt(Math.floor(Number((seconds * 1000).toFixed(6))));
 }

@@ -1,10 +1,10 @@
-/** The provider's universe: disjoint ranges of VIDs, each with attributes, counted by a CEL filter. */
+/** The provider's virtual population: disjoint ranges of VIDs with attributes, counted by a CEL filter. */
 import { type AttributeType, type AttributeValue, compileFilter } from './filter/index.ts';
 
-/** A VID as JSON has it: beyond 2^53 it must be a decimal string, else it would be rounded. */
+/** A VID in JSON: a decimal string beyond 2^53, where a number would be rounded. */
 export type Vid = number | string | bigint;
 
-/** A population as JSON. Both ends belong to a range, and no VID may be in two ranges. */
+/** A population in JSON. Ranges include both ends and must not overlap. */
 export interface PopulationSpec {
   subpopulations: {
     vidRanges: { start: Vid; end: Vid }[];
@@ -12,15 +12,15 @@ export interface PopulationSpec {
   }[];
 }
 
-/** A population to count in. */
+/** A population that can be counted. */
 export interface Population {
-  /** What filters may use. */
+  /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
-  /** How many VIDs are in subpopulations whose attributes satisfy the filter; without one, how many there are. */
+  /** Counts the VIDs of the subpopulations whose attributes satisfy the filter; all VIDs without one. */
   count(filter?: string): bigint;
 }
 
-/** Checks a population, and keeps the size and the attributes of each part. Throws an Error that names the fault. */
+/** Validates a population and makes it countable. Throws an Error that names the invalid field. */
 export function openPopulation(spec: PopulationSpec): Population {
   const isPart = (part: unknown) => typeof part === 'object' && part !== null;
   if (!Array.isArray(spec?.subpopulations) || !spec.subpopulations.every(isPart)) {
@@ -80,7 +80,7 @@ function requireDisjoint(ranges: Range[]): void {
   }
 }
 
-/** Of all subpopulations together: an attribute has one type, and whole and broken numbers make doubles. */
+/** The type of each attribute over all subpopulations; integers mixed with fractions become doubles. */
 function attributeTypes(spec: PopulationSpec): Record<string, AttributeType> {
   const types: Record<string, AttributeType> = Object.create(null);
   for (const { attributes = {} } of spec.subpopulations) {

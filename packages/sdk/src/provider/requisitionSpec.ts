@@ -1,4 +1,4 @@
-/** A RequisitionSpec from its signed bytes, as plain values. */
+/** Decodes a RequisitionSpec from its signed bytes into plain values. */
 import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
@@ -11,9 +11,9 @@ export interface PlainInterval {
 
 export interface PlainRequisitionSpec {
   nonce: bigint;
-  /** `typeUrl` is absent where the form has plain bytes: in JSON and in the field from before the Any. */
+  /** `typeUrl` is absent in JSON and in the older field, which hold plain bytes instead of an Any. */
   measurementPublicKey: { typeUrl?: string; value: Uint8Array };
-  /** `interval` is absent where it is open, or no interval at all. */
+  /** `interval` is absent where an end is missing or invalid. */
   events?: { eventGroup: string; interval?: PlainInterval; filter?: string }[];
   population?: { interval?: PlainInterval; filter?: string };
 }
@@ -21,7 +21,7 @@ export interface PlainRequisitionSpec {
 /** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error that says what is wrong. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : fromWire(bytes);
-  // The fields from before `events` and the Any.
+  // Older fields, replaced by `events` and the Any.
   const { eventGroups, serializedMeasurementPublicKey } = message;
   const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
   const { case: selected, value } = message.selection;
@@ -44,7 +44,7 @@ function fromWire(bytes: Uint8Array): specs.RequisitionSpec {
   return fromBinary(specs.RequisitionSpecSchema, bytes);
 }
 
-/** `measurementPublicKey` is base64 here, as in the JSON form of a MeasurementSpec. */
+/** `measurementPublicKey` is base64 in JSON, as in a MeasurementSpec. */
 function fromJsonBytes(bytes: Uint8Array): specs.RequisitionSpec {
   const { measurementPublicKey, ...rest } = toPlainJson(parseJsonBytes(bytes)) as Record<string, JsonValue>;
   return fromJson(specs.RequisitionSpecSchema, {

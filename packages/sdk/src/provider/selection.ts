@@ -1,30 +1,30 @@
-/** Which events or people a requisition is about, and whether they are the consumer's to ask about. */
+/** Which events or people a requisition selects, and whether this consumer may ask about them. */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
 import { LIMITS } from './limits.ts';
-import { Refuse } from './refuse.ts';
+import { RefusalError } from './refusalError.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The events of one event group that are asked about. */
+/** The selected events of one event group. */
 export interface SelectedEvents {
   /** The resource name. */
   eventGroup: string;
-  /** What the events call it. */
+  /** The event group's reference in the events. */
   reference: string;
   interval: PlainInterval;
   filter?: string;
 }
 
-/** What a requisition is about: events, or a part of the population. */
+/** What a requisition selects: events, or a part of the population. */
 export type Selection =
   | { events: SelectedEvents[]; population?: undefined }
   | { population: { filter?: string }; events?: undefined };
 
-/** Whose event groups may be selected, and how they are looked up. */
+/** The provider whose event groups may be selected, and how to read them. */
 export interface SelectionContext {
   /** This provider: `dataProviders/…`. */
   name: string;
   fetchEventGroup(name: string): Promise<EventGroup>;
-  /** The event group in the events, by its resource name, where it is not its `eventGroupReferenceId`. */
+  /** The event group's reference in the events by its resource name, where it is not its `eventGroupReferenceId`. */
   references?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function selectionOf(
   return { events: [...selected.values()] };
 }
 
-/** It is ours, there, and one that we described to this consumer. */
+/** The event group exists, is active, and belongs to this provider and this consumer. */
 async function ownEventGroup(
   name: string,
   measurementConsumer: string,
@@ -78,35 +78,35 @@ async function ownEventGroup(
   return eventGroup;
 }
 
-/** What lies before the first event recorded never comes; what lies after the last may. */
+/** Refuses an interval before the first recorded event; later events may still be recorded. */
 function requireRecorded(name: string, eventGroup: EventGroup, { end }: PlainInterval): void {
   const since = eventGroup.dataAvailabilityInterval?.startTime;
   if (since === undefined || end > new Date(since)) return;
-  throw new Refuse('UNFULFILLABLE', `${name} has events since ${since} only.`);
+  throw new RefusalError('UNFULFILLABLE', `${name} has events since ${since} only.`);
 }
 
 function referenceOf(name: string, eventGroup: EventGroup, { references }: SelectionContext): string {
   const reference = references?.[name] ?? eventGroup.eventGroupReferenceId;
   if (reference) return reference;
-  // Whoever runs this provider can mend that, so it is no refusal.
+  // The provider's operator can fix this, so it is retried instead of refused.
   throw new Error(
     `${name} has no eventGroupReferenceId: give it one, or say in eventGroups what the events call it.`,
   );
 }
 
-function invalid(problem: string): Refuse {
-  return new Refuse('SPEC_INVALID', problem);
+function invalid(problem: string): RefusalError {
+  return new RefusalError('SPEC_INVALID', problem);
 }
 
-/** Of the exchange's answers only that there is no such resource is final; a missing route, say, is not. */
+/** Refuses when the exchange says that the resource does not exist; every other error is retried. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'CERTIFICATE_NOT_FOUND' | 'EVENT_GROUP_NOT_FOUND',
-  refuse: Refuse,
+  refusal: RefusalError,
 ): Promise<T> {
   try {
     return await resource;
   } catch (error) {
-    throw error instanceof ExchangeError && error.reason === absent ? refuse : error;
+    throw error instanceof ExchangeError && error.reason === absent ? refusal : error;
   }
 }

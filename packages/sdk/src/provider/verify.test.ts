@@ -14,7 +14,7 @@ import {
 } from '../../test/requisitions.ts';
 import { fails, group, privacy, SPOILED, text } from '../../test/spoiledRequisitions.ts';
 import { Unreachable } from '../client/index.ts';
-import { Refuse } from './refuse.ts';
+import { RefusalError } from './refusalError.ts';
 import { verifyRequisition } from './verify.ts';
 
 let world: World;
@@ -114,7 +114,7 @@ describe('a requisition is refused when', () => {
     const { context, ...draft } = await spoil(world);
     const requisition = await world.requisition(draft);
     const refusal = await verifyRequisition(requisition, world.context(context)).catch((error) => error);
-    expect(refusal).toBeInstanceOf(Refuse);
+    expect(refusal).toBeInstanceOf(RefusalError);
     expect(refusal.justification).toBe(justification);
     expect(`${refusal.message} ${refusal.cause?.code}`).toContain(says);
   });
@@ -149,13 +149,13 @@ describe('a requisition is not refused, but tried again, when', () => {
   it('nobody said what the events call the event group', async () => {
     const context = world.context(group(world, { eventGroupReferenceId: undefined }));
     const error = await verifyRequisition(await world.requisition(), context).catch((error) => error);
-    expect(error).not.toBeInstanceOf(Refuse);
+    expect(error).not.toBeInstanceOf(RefusalError);
     expect(error.message).toContain('has no eventGroupReferenceId');
   });
 });
 
 it('a refusal carries what the exchange takes: 2,000 well-formed characters without control characters', () => {
-  const { message } = new Refuse('SPEC_INVALID', `\u0000a\u001bb\ud800${'😀'.repeat(2000)}`);
+  const { message } = new RefusalError('SPEC_INVALID', `\u0000a\u001bb\ud800${'😀'.repeat(2000)}`);
   expect(message.length).toBe(2000);
   expect(message.isWellFormed()).toBe(true);
   expect(message).not.toMatch(/\p{Cc}/u);

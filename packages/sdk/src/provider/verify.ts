@@ -1,7 +1,7 @@
 /**
- * Whether a requisition is what its consumer signed, for this provider, about events that are the consumer's
- * to ask about. Step by step: a step that can never succeed throws `Refuse`; one that could not be made (the
- * exchange out of reach) throws whatever happened, and is made again later.
+ * Verifies that a requisition is what its consumer signed, for this provider, about events that the consumer may ask
+ * about. A check that fails for good throws `RefusalError`; any other error (an unreachable exchange) is passed on, and
+ * the requisition is retried later.
  */
 
 import {
@@ -28,27 +28,27 @@ import {
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../credentials.ts';
 import { outOfRange, requireInRange } from './limits.ts';
-import { Refuse } from './refuse.ts';
+import { RefusalError } from './refusalError.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';
 import { found, type Selection, type SelectionContext, selectionOf } from './selection.ts';
 
 /** The keys under which consumers encrypt for a provider. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
 
-/** Who verifies, whom it trusts, and how it asks the exchange. */
+/** The provider's keys and trusted roots, and how to read certificates and event groups. */
 export interface VerifyContext extends SelectionContext {
-  /** The current keys first, then those that earlier measurements may still be encrypted under. */
+  /** The current keys first, then former ones that earlier measurements may still use. */
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
   now: Date;
 }
 
-/** A requisition in which every step holds. */
+/** A requisition that passed every check. */
 export interface VerifiedRequisition {
   name: string;
   measurementConsumer: string;
-  /** With parameters in range. */
+  /** Its parameters are in range. */
   spec: PlainSpec;
   selection: Selection;
   vidSampling: { start: number; width: number };
@@ -57,12 +57,12 @@ export interface VerifiedRequisition {
   resultKeyset: Uint8Array;
 }
 
-/** All steps, in order (section A.9 of the facts on consent signalling; the exchange has made none of them). */
+/** Runs all checks in order, without relying on any check of the exchange. */
 export async function verifyRequisition(
   requisition: Requisition,
   context: VerifyContext,
 ): Promise<VerifiedRequisition> {
-  const parts = requireOurs(requisition, context.name);
+  const parts = requireAddressedTo(context.name, requisition);
   requireDirect(requisition);
 
   const certificate = await consumerCertificate(parts, context);
@@ -90,7 +90,7 @@ export async function verifyRequisition(
   };
 }
 
-/** What the exchange relays with every requisition that is open. */
+/** Fields that the exchange sends with every open requisition. */
 const PARTS = [
   'name',
   'measurement',
@@ -105,13 +105,13 @@ const PARTS = [
 type Relayed = { [P in (typeof PARTS)[number]]: NonNullable<Requisition[P]> };
 type Parts = Relayed & { measurementConsumer: string };
 
-/** It is addressed to us, and all there. */
-function requireOurs(requisition: Requisition, us: string): Parts {
+/** The requisition is complete and addressed to this provider. */
+function requireAddressedTo(provider: string, requisition: Requisition): Parts {
   const missing = PARTS.find((part) => requisition[part] === undefined);
-  if (missing !== undefined) throw new Refuse('SPEC_INVALID', `The requisition has no ${missing}.`);
+  if (missing !== undefined) throw new RefusalError('SPEC_INVALID', `The requisition has no ${missing}.`);
   const parts = requisition as Relayed;
-  if (parts.dataProvider !== us) {
-    throw new Refuse('CONSENT_SIGNAL_INVALID', `The requisition is for ${parts.dataProvider}.`);
+  if (parts.dataProvider !== provider) {
+    throw new RefusalError('CONSENT_SIGNAL_INVALID', `The requisition is for ${parts.dataProvider}.`);
   }
   const { measurementConsumer } = parseName('measurement', parts.measurement)!;
   return { ...parts, measurementConsumer: `measurementConsumers/${measurementConsumer}` };
@@ -119,7 +119,7 @@ function requireOurs(requisition: Requisition, us: string): Parts {
 
 function requireDirect({ protocolConfig }: Requisition): void {
   if (protocolConfig?.direct) return;
-  throw new Refuse(
+  throw new RefusalError(
     'DECLINED',
     'This provider computes direct results only, and the measurement has another protocol.',
   );
@@ -132,34 +132,35 @@ async function consumerCertificate(
 ): Promise<X509> {
   const { measurementConsumerCertificate: name, measurementConsumer } = parts;
   if (!name.startsWith(`${measurementConsumer}/`)) {
-    throw new Refuse('CONSENT_SIGNAL_INVALID', `${name} is no certificate of ${measurementConsumer}.`);
+    throw new RefusalError('CONSENT_SIGNAL_INVALID', `${name} is no certificate of ${measurementConsumer}.`);
   }
-  const absent = new Refuse('CONSENT_SIGNAL_INVALID', `${name} does not exist.`);
+  const absent = new RefusalError('CONSENT_SIGNAL_INVALID', `${name} does not exist.`);
   const { x509Der, revocationState } = await found(fetchCertificate(name), 'CERTIFICATE_NOT_FOUND', absent);
-  if (revocationState) throw new Refuse('CONSENT_SIGNAL_INVALID', `${name} is revoked (${revocationState}).`);
-  return consented(name, trust.verify(measurementConsumer, x509Der, now), PASSING);
+  if (revocationState)
+    throw new RefusalError('CONSENT_SIGNAL_INVALID', `${name} is revoked (${revocationState}).`);
+  return refuseOnConsentError(name, trust.verify(measurementConsumer, x509Der, now), isNotYetValid);
 }
 
 function requireSignature(what: string, signed: SignedMessage, certificate: X509): Promise<void> {
-  return consented(what, verifySignature(signed, certificate));
+  return refuseOnConsentError(what, verifySignature(signed, certificate));
 }
 
 function readMeasurementSpec(message: Uint8Array): PlainSpec {
   const decoded = decodeMeasurementSpec(message);
   if ('error' in decoded)
-    throw new Refuse('SPEC_INVALID', `The MeasurementSpec cannot be read: ${decoded.error}.`);
+    throw new RefusalError('SPEC_INVALID', `The MeasurementSpec cannot be read: ${decoded.error}.`);
   const [violation] = measurementSpecViolations(decoded.spec);
   if (violation) throw outOfRange(violation.field, violation.description);
   return decoded.spec;
 }
 
-/** It was encrypted under a key of ours. */
+/** The key of this provider that the requisition was encrypted under. */
 function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
   const key = keys.find(({ encryptionPublicKey }) =>
     equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
   );
   if (key) return key;
-  throw new Refuse(
+  throw new RefusalError(
     'CONSENT_SIGNAL_INVALID',
     'dataProviderPublicKey is no key of this provider: take its current one.',
   );
@@ -168,24 +169,27 @@ function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): Encry
 async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys): Promise<SignedMessage> {
   const { ciphertext } = parts.encryptedRequisitionSpec;
   const opened = decrypt(key.encryptionPrivateKey, ciphertext).then(unpackSignedMessage);
-  return consented('encryptedRequisitionSpec', opened, OWN_KEY);
+  return refuseOnConsentError('encryptedRequisitionSpec', opened, isOwnKeyError);
 }
 
 function readRequisitionSpec(message: Uint8Array): PlainRequisitionSpec {
   try {
     return decodeRequisitionSpec(message);
   } catch (error) {
-    throw new Refuse('SPEC_INVALID', `The RequisitionSpec cannot be read: ${(error as Error).message}`);
+    throw new RefusalError('SPEC_INVALID', `The RequisitionSpec cannot be read: ${(error as Error).message}`);
   }
 }
 
-/** Both specifications name the same key for the result, else one of them is from another measurement. */
+/** Both specifications must name the same key for the result, else one of them is from another measurement. */
 async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionSpec): Promise<Uint8Array> {
   const [theirs, ours] = [spec.measurementPublicKey!, requisitionSpec.measurementPublicKey];
   const sameType =
     theirs.typeUrl === undefined || ours.typeUrl === undefined || theirs.typeUrl === ours.typeUrl;
   if (!sameType || !equalBytes(theirs.value, ours.value)) {
-    throw new Refuse('CONSENT_SIGNAL_INVALID', 'The two specifications differ in measurementPublicKey.');
+    throw new RefusalError(
+      'CONSENT_SIGNAL_INVALID',
+      'The two specifications differ in measurementPublicKey.',
+    );
   }
   try {
     const keyset = keysetOf(theirs);
@@ -193,11 +197,11 @@ async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionS
     return keyset;
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
-    throw new Refuse('SPEC_INVALID', `measurementPublicKey: ${error.message}`, { cause: error });
+    throw new RefusalError('SPEC_INVALID', `measurementPublicKey: ${error.message}`, { cause: error });
   }
 }
 
-/** Plain bytes, as JSON has them, may be the keyset itself: an EncryptionPublicKey always has the format 1. */
+/** The JSON form may hold the keyset itself instead of an EncryptionPublicKey. */
 function keysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
   try {
     return unpackEncryptionPublicKey(value);
@@ -207,33 +211,37 @@ function keysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): 
   }
 }
 
-/** The nonce is the one whose hash this requisition was created with, and the signed specification vouches for it. */
+/** The nonce must hash to the requisition's nonceHash, which must be in the signed MeasurementSpec. */
 async function requireNonce(nonce: bigint, hash: Uint8Array, signedHashes: Uint8Array[]): Promise<void> {
   if (nonce === 0n || !(await nonceMatches(nonce, hash))) {
-    throw new Refuse(
+    throw new RefusalError(
       'CONSENT_SIGNAL_INVALID',
       'The nonce of the RequisitionSpec does not hash to nonceHash.',
     );
   }
   if (!signedHashes.some((signed) => equalBytes(signed, hash))) {
-    throw new Refuse(
+    throw new RefusalError(
       'CONSENT_SIGNAL_INVALID',
       'nonceHash is none of the nonceHashes of the MeasurementSpec.',
     );
   }
 }
 
-/** Time or we ourselves heal these; the requisition is not at fault. */
-type Healing = (code: ConsentErrorCode) => boolean;
-const PASSING: Healing = (code) => code.endsWith('_NOT_YET_VALID');
-const OWN_KEY: Healing = (code) => code.startsWith('KEY');
+/** Errors that are retried, since the requisition is not at fault. */
+type RetryableCode = (code: ConsentErrorCode) => boolean;
+const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
+const isOwnKeyError: RetryableCode = (code) => code.startsWith('KEY');
 
-/** What consent signalling finds wrong with a requisition stays wrong. */
-async function consented<T>(what: string, check: Promise<T>, heals: Healing = () => false): Promise<T> {
+/** Turns a failed check of consent into a refusal, unless its error is retryable. */
+async function refuseOnConsentError<T>(
+  what: string,
+  check: Promise<T>,
+  isRetryable: RetryableCode = () => false,
+): Promise<T> {
   try {
     return await check;
   } catch (error) {
-    if (!(error instanceof ConsentError) || heals(error.code)) throw error;
-    throw new Refuse('CONSENT_SIGNAL_INVALID', `${what}: ${error.message}`, { cause: error });
+    if (!(error instanceof ConsentError) || isRetryable(error.code)) throw error;
+    throw new RefusalError('CONSENT_SIGNAL_INVALID', `${what}: ${error.message}`, { cause: error });
   }
 }

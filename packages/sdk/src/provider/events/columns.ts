@@ -1,4 +1,4 @@
-/** Which column plays which part, checked against what the files hold, and how each is written in SQL. */
+/** Maps the columns of the event files to their roles, checks their types, and writes each in SQL. */
 import {
   BIGINT,
   BOOLEAN,
@@ -16,21 +16,21 @@ import {
 import type { AttributeType } from '../filter/types.ts';
 import { type Parameters, quoteName, quoteText } from './sql.ts';
 
-/** What the columns of a file of events are called, where they do not have the default names. */
+/** The column names in the event files, where they differ from the defaults. */
 export interface ColumnNames {
   /** Virtual person ID, an integer. Default `vid`. */
   vid?: string;
-  /** When the event happened. Default `timestamp`. A time without a zone is taken as UTC. */
+  /** The time of the event. Default `timestamp`. A time without a zone is UTC. */
   timestamp?: string;
-  /** For a `timestamp` column of integers: what they count since 1970. */
+  /** The unit of an integer `timestamp` column, counted since 1970. */
   timestampUnit?: 's' | 'ms' | 'us' | 'ns';
   /** The event group's reference, `eventGroupReferenceId` on the exchange. Default `event_group`. */
   eventGroup?: string;
-  /** Seconds watched, a number or an INTERVAL. Default `duration`, where there is such a column. */
+  /** Seconds watched, a number or an INTERVAL. Default `duration`, if there is such a column. */
   duration?: string;
   /**
-   * Columns that filters may use, or their names with their types: how the text of CSV is to be read, which
-   * is guessed otherwise. Default: every other column of a usable type.
+   * Columns that filters may use. Given with types, these fix how CSV text is read, which is guessed otherwise.
+   * Default: every other column of a supported type.
    */
   attributes?: string[] | Record<string, AttributeType>;
 }
@@ -42,7 +42,7 @@ export const DEFAULT_COLUMNS = {
   duration: 'duration',
 } as const;
 
-/** What the engine calls the types of attributes. */
+/** The DuckDB type of each attribute type. */
 export const DUCKDB_TYPES = {
   string: VARCHAR,
   int: BIGINT,
@@ -60,7 +60,7 @@ export interface Column {
 export interface Columns {
   vid: string;
   eventGroup: string;
-  /** `[start, end)` in the column's own type, so that the engine can skip parts of a file by it. */
+  /** The condition for `[start, end)` in the column's own type, so that DuckDB can skip parts of a file. */
   within(interval: { start: Date; end: Date }, parameters: Parameters): string;
   /** Whole milliseconds watched in one event, never NULL or negative. */
   durationMillis: string | undefined;
@@ -88,7 +88,7 @@ export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
       ? find('duration', names.duration)
       : columns.find((column) => column.name === DEFAULT_COLUMNS.duration);
   const taken = new Set([vid, timestamp, eventGroup, duration]);
-  const asked = names.attributes && new Map(attributesAsked(names.attributes));
+  const asked = names.attributes && new Map(configuredAttributes(names.attributes));
   const candidates = asked
     ? [...asked.keys()].map((name) => find('attributes', name))
     : columns.filter((column) => !taken.has(column));
@@ -101,8 +101,8 @@ export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
   };
 }
 
-/** Names with the types that were given. */
-export function attributesAsked(
+/** The configured attributes, with their types where given. */
+export function configuredAttributes(
   attributes: NonNullable<ColumnNames['attributes']>,
 ): [name: string, type: AttributeType | undefined][] {
   return Array.isArray(attributes) ? attributes.map((name) => [name, undefined]) : Object.entries(attributes);
@@ -126,7 +126,7 @@ const INTEGERS = new Set([
 const isInteger = ({ type }: Column) => INTEGERS.has(type.typeId) || type.typeId === DuckDBTypeId.UBIGINT;
 const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
 
-/** A 64-bit VID: an unsigned one beyond it fails the scan instead of meeting another person's. */
+/** The VID as a signed 64-bit integer; a larger one fails the scan instead of colliding with another person's. */
 function vidSql(column: Column): string {
   if (!isInteger(column)) throw mismatch('vid', column, 'an integer column of at most 64 bits');
   const name = quoteName(column.name);
@@ -168,11 +168,11 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
   if (!isInteger(column)) throw mismatch('timestamp', column, 'TIMESTAMP, TIMESTAMPTZ, DATE or an integer');
   if (unit === undefined) {
     throw new Error(
-      `columns.timestampUnit: ${quoteName(column.name)} is ${column.type}: say whether it counts s, ms, us or ns.`,
+      `columns.timestampUnit: ${quoteName(column.name)} is ${column.type}: set the unit it counts: s, ms, us or ns.`,
     );
   }
   const [times, per] = PER_MILLISECOND[unit];
-  // Rounded up: for whole numbers t, t >= b is t >= ceil(b), and t < b is t < ceil(b).
+  // Rounded up, since for whole numbers t, t >= b is t >= ceil(b), and t < b is t < ceil(b).
   const count = (at: Date) => ceilDivide(BigInt(at.getTime()) * times, per);
   return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
 }
@@ -182,8 +182,8 @@ function ceilDivide(a: bigint, b: bigint): bigint {
 }
 
 /**
- * Each event is rounded to whole milliseconds, so that a person's sum does not depend on the order of
- * addition. A missing, negative or not-a-number duration counts as none. 2^53 ms is beyond any cap.
+ * Rounds each event to whole milliseconds, so that a person's sum does not depend on the order of addition. A
+ * missing, negative or NaN duration counts as 0. 2^53 ms is beyond any cap.
  */
 function durationSql(column: Column): string {
   const name = quoteName(column.name);
@@ -218,7 +218,7 @@ function attributesOf(
     }
     if (attribute !== undefined && !attributes.has(name)) attributes.set(name, attribute);
   };
-  // Plain columns first: one that is called "person.gender" wins over the field of a struct.
+  // Plain columns first: a column called "person.gender" wins over the field of a struct.
   const isStruct = ({ type }: Column) => type.typeId === DuckDBTypeId.STRUCT;
   for (const { name, type } of columns.toSorted((a, b) => Number(isStruct(a)) - Number(isStruct(b)))) {
     add(name, quoteName(name), type);

@@ -1,30 +1,30 @@
-/** The embedded query engine: closed off from the network and from other files, cancellable, with progress. */
+/** The embedded query engine (DuckDB): cancellable, with progress, without access to the network or other files. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type Parameters, quoteText } from './sql.ts';
 
-/** The events cannot be read now: a file is missing or broken, or the engine or disk is in trouble. */
+/** The events cannot be read now: a file is missing or broken, or the engine or the disk failed. */
 export class EventsUnavailable extends Error {
   override name = 'EventsUnavailable';
 }
 
-/** How to follow a query and to stop it. */
+/** Cancels a query and reports its progress. */
 export interface Watch {
   signal?: AbortSignal | undefined;
-  /** Called now and then with how much of the scan is done, 0 to 100. */
+  /** Called during the scan with the percentage done, 0 to 100. */
   onProgress?: ((percent: number) => void) | undefined;
 }
 
 export interface Engine {
-  /** Lends a connection of its own to `work`; failures of the engine come out as EventsUnavailable. */
+  /** Runs `work` with a new connection; errors of the engine become EventsUnavailable. */
   use<T>(watch: Watch, work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 const POLL_MS = 100;
-/** Progress is kept only for a connection that asks for it. */
+/** DuckDB tracks progress only for a connection with these settings. */
 const PROGRESS = ['enable_progress_bar = true', 'enable_progress_bar_print = false', 'progress_bar_time = 0'];
 
 export async function startEngine(options: {
@@ -45,7 +45,7 @@ export async function startEngine(options: {
   return {
     use(watch, work) {
       if (closing.signal.aborted) return Promise.reject(new EventsUnavailable('The events were closed.'));
-      const job = lend(instance, { ...watch, closing: closing.signal }, work);
+      const job = withConnection(instance, { ...watch, closing: closing.signal }, work);
       running.add(job);
       const done = () => running.delete(job);
       job.then(done, done);
@@ -69,7 +69,7 @@ async function startInstance(
     threads: String(options.threads ?? availableParallelism()),
     memory_limit: options.memoryLimit ?? '512MB',
     temp_directory: scratch,
-    // Nothing is ever fetched: Parquet, CSV and time zones are built in.
+    // Nothing is downloaded: Parquet, CSV and time zones are built in.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
@@ -87,7 +87,7 @@ async function startInstance(
   return instance;
 }
 
-/** From here on the engine reads the given files and folders and nothing else, and cannot be told otherwise. */
+/** Restricts the engine to the given files and folders, and locks these settings. */
 function confinement(files: string[]): string[] {
   const patterns = files.filter(isPattern);
   const list = (paths: string[]) => `[${paths.map(quoteText).join(', ')}]`;
@@ -104,7 +104,7 @@ function confinement(files: string[]): string[] {
 const isPattern = (file: string) => /[*?[\]{}]/.test(file);
 const folderOf = (pattern: string) => dirname(`${pattern.slice(0, pattern.search(/[*?[\]{}]/))}x`);
 
-/** Absolute paths, patterns kept: what `files` means does not change with the working directory later. */
+/** Absolute paths, so that a later change of the working directory has no effect. Patterns stay patterns. */
 export function localFiles(files: string | string[]): string[] {
   const all = [files].flat();
   if (all.length === 0) throw new Error('files must name at least one Parquet or CSV file.');
@@ -113,7 +113,7 @@ export function localFiles(files: string | string[]): string[] {
   return all.map((file) => resolve(file));
 }
 
-async function lend<T>(
+async function withConnection<T>(
   instance: DuckDBInstance,
   watch: Watch & { closing: AbortSignal },
   work: (connection: DuckDBConnection) => Promise<T>,
@@ -123,7 +123,7 @@ async function lend<T>(
   const connection = await instance.connect().catch((error) => {
     throw translate(error);
   });
-  // Interrupting is repeated: an interrupt between two statements, or before the first, is lost.
+  // The interrupt is repeated, since one that comes between two statements is lost.
   const timer = setInterval(() => {
     if (stopped()) connection.interrupt();
     else if (watch.onProgress) report(connection, watch.onProgress);
@@ -159,19 +159,19 @@ export async function rowsOf(connection: DuckDBConnection, sql: string, paramete
   return reader.getRows();
 }
 
-/** The rows of a statement as they come, some thousand at a time. */
+/** Streams the rows of a statement in batches of a few thousand. */
 export async function* chunksOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
   const result = await connection.stream(sql, parameters.values, parameters.types);
   yield* result.yieldRows();
 }
 
 /**
- * The engine throws plain Errors. Filters are checked before they reach it and cannot make it fail, so
- * whatever it says is trouble of data, disk or engine, never of the query.
+ * Turns the engine's plain Errors into EventsUnavailable. Filters are checked before they reach it, so its errors
+ * come from data, disk or engine, never from the query.
  */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;
-  // Its first line says what is wrong; the lines after it quote our SQL.
+  // The first line has the reason; the following lines quote our SQL.
   const reason = error.message.split('\n', 1)[0];
   return new EventsUnavailable(`The events cannot be read: ${reason}`, { cause: error });
 }

@@ -1,7 +1,6 @@
 /**
- * The part of a filter that has no counterpart in SQL is evaluated by CEL, once for each combination of the
- * attribute values it depends on. The combinations for which it is true become a table, and events are
- * joined to it.
+ * Evaluates the part of a filter that has no equivalent in SQL: CEL runs once for each combination of the attribute
+ * values it depends on. The matching combinations become a table that the events are joined to.
  */
 import { setImmediate } from 'node:timers/promises';
 import {
@@ -17,9 +16,9 @@ import { conditionOf, type Selection } from './selection.ts';
 import type { Source } from './source.ts';
 import { Parameters, quoteName } from './sql.ts';
 
-/** CEL steps between two looks at the event loop and the signal, a fraction of a second. */
+/** CEL steps, a fraction of a second, after which the event loop runs and the signal is checked. */
 const STEPS_AT_ONCE = 500_000;
-/** Some minutes. */
+/** A few minutes. */
 const MAX_STEPS = 2_000_000_000;
 
 export interface Evaluation {
@@ -43,7 +42,7 @@ const columnName = (i: number) => quoteName(`value ${i}`);
 /** Qualified: the events may have a column of the same name. */
 const columnOf = (table: string, column: string) => `${quoteName(table)}.${column}`;
 
-/** To stand after the source: an event meets at most one row of each table. */
+/** The join clause that follows the source; an event matches at most one row of each table. */
 export function joinOf(evaluations: Evaluation[], columns: Columns): string {
   return evaluations
     .map(({ rest, table }) => {
@@ -56,7 +55,7 @@ export function joinOf(evaluations: Evaluation[], columns: Columns): string {
     .join('');
 }
 
-/** Whether an event met a row. */
+/** Whether the event matched a row. */
 export const matchedSql = ({ table }: Evaluation) => `${columnOf(table, MATCHES)} IS NOT NULL`;
 
 /** Fills the table of an evaluation, on the connection that will use it. */
@@ -73,7 +72,7 @@ export async function evaluate(
   const columnList = names.map((name, i) => `${name} ${types[i]}`).join(', ');
   await connection.run(`CREATE TEMP TABLE ${quoteName(table)} (${columnList})`);
   const appender = await connection.createAppender(table);
-  // A connection of its own: appending on this one would end the stream.
+  // Uses a second connection: appending on this one would end the stream.
   await engine.use(watch, async (reader) => {
     const parameters = new Parameters();
     const condition = selections.map((selection) => conditionOf(selection, columns, parameters)).join(' OR ');

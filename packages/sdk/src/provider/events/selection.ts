@@ -1,4 +1,4 @@
-/** Which events a query takes. */
+/** Which events a query selects. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '../../privacy/vidSampling.ts';
 import type { EventQuery } from '../events.ts';
@@ -19,10 +19,10 @@ export interface Selection {
   filter: PushedFilter | undefined;
 }
 
-/** A filter: what the engine tests, and what CEL has to evaluate. */
+/** A filter split into what SQL evaluates and what is left to CEL. */
 export type PushedFilter = ReturnType<Filter['pushDown']>;
 
-/** Throws InvalidQuery for what could never be answered. */
+/** Throws InvalidQuery for a query that can never be computed. */
 export function selectionsOf(query: EventQuery, attributes: Record<string, AttributeType>): Selection[] {
   try {
     bucketRange(query.vidSampling);
@@ -46,7 +46,7 @@ export function selectionsOf(query: EventQuery, attributes: Record<string, Attri
   return [...selections.values()];
 }
 
-/** A selection's condition, as far as the engine tests it. */
+/** The part of a selection's condition that SQL evaluates. */
 export function conditionOf(selection: Selection, columns: Columns, parameters: Parameters): string {
   const references = selection.references.map((reference) => parameters.bind(reference, VARCHAR));
   const conditions = [

@@ -1,12 +1,18 @@
-/** The files as a table. */
+/** Reads the event files as a table. */
 import { DuckDBListValue, type DuckDBType, LIST, VARCHAR } from '@duckdb/node-api';
-import { attributesAsked, type Column, type ColumnNames, DEFAULT_COLUMNS, DUCKDB_TYPES } from './columns.ts';
+import {
+  type Column,
+  type ColumnNames,
+  configuredAttributes,
+  DEFAULT_COLUMNS,
+  DUCKDB_TYPES,
+} from './columns.ts';
 import type { Engine } from './engine.ts';
 import { Parameters, quoteText } from './sql.ts';
 
 export interface Source {
   columns: Column[];
-  /** The table, to stand after FROM. The file list is bound: patterns are looked up at each query. */
+  /** The table expression for FROM. Binds the file list, so patterns are expanded at each query. */
   from(parameters: Parameters): string;
 }
 
@@ -25,12 +31,12 @@ export async function sourceOf(
     engine,
     (parameters) => `read_csv(${bindFiles(parameters)}, header = true)`,
   );
-  // References are text, also where they look like numbers: 007 is not 7.
-  const told = new Map<string, DuckDBType>([[names?.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
-  for (const [name, type] of attributesAsked(names?.attributes ?? []))
-    if (type) told.set(name, DUCKDB_TYPES[type]);
-  const columns = guessed.map(({ name, type }) => ({ name, type: told.get(name) ?? type }));
-  // What was guessed from the text stays as it is, also when files are added.
+  // References are text, even if they look like numbers: 007 is not 7.
+  const fixed = new Map<string, DuckDBType>([[names?.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
+  for (const [name, type] of configuredAttributes(names?.attributes ?? []))
+    if (type) fixed.set(name, DUCKDB_TYPES[type]);
+  const columns = guessed.map(({ name, type }) => ({ name, type: fixed.get(name) ?? type }));
+  // Types guessed from the text are fixed here, so that files added later do not change them.
   const types = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(String(type))}`).join(', ');
   const from: Source['from'] = (parameters) =>
     `read_csv(${bindFiles(parameters)}, header = true, types = {${types}})`;

@@ -1,12 +1,12 @@
-/** Pieces of SQL text: names are quoted, values are bound. */
+/** Quotes names and binds values in SQL. */
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
 export const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** For the few places that take no bound value (settings); only ever the operator's own configuration. */
+/** For settings, which take no bound values; used only for the operator's own configuration. */
 export const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** The bound values of one statement; `bind` gives the placeholder to write. */
+/** The bound values of one statement; `bind` returns the placeholder. */
 export class Parameters {
   readonly values: DuckDBValue[] = [];
   readonly types: DuckDBType[] = [];

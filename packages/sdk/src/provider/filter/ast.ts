@@ -1,17 +1,17 @@
-/** The parsed filter as a tree, with attributes as identifiers of their own. */
+/** The syntax tree of a filter, with attributes as special identifiers. */
 import type { parse } from '@bufbuild/cel';
 
 export type Parsed = ReturnType<typeof parse>;
 export type Expr = Parsed['expr'];
 export type Kind<C extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: C }>['value'];
 
-/** Names no filter can spell, so that an attribute is never taken for a macro's variable. */
+/** Prefixes that no filter can contain, so that an attribute is never confused with a macro's variable. */
 const VALUE = '@value:';
 const PRESENT = '@present:';
 export const valueKey = (attribute: string) => VALUE + attribute;
 export const presentKey = (attribute: string) => PRESENT + attribute;
 
-/** What a resolved identifier stands for: an attribute's value, or whether it is present. */
+/** The attribute that a resolved identifier stands for: its value, or whether it is present. */
 export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
   return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;
 }
@@ -55,7 +55,7 @@ function childrenOf({ exprKind }: Expr): Expr[] {
   }
 }
 
-/** a && b is true exactly when a is true and b is true: the parts may be tested one by one. */
+/** Splits a && b into its parts, which may be tested one by one. */
 export function conjunctsOf(expr: Expr): Expr[] {
   if (expr.exprKind.case !== 'callExpr' || expr.exprKind.value.function !== '_&&_') return [expr];
   return expr.exprKind.value.args.flatMap(conjunctsOf);

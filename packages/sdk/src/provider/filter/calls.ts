@@ -1,4 +1,4 @@
-/** What the operators and functions of a filter take, and what they give. */
+/** The argument and result types of a filter's operators and functions. */
 import { CelScalar, type CelType, isCelError, plan } from '@bufbuild/cel';
 import { type Expr, identifiersIn } from './ast.ts';
 import { common, describe, fits, isBool, isDyn, isNumber, mixed, spelled } from './celTypes.ts';
@@ -10,7 +10,7 @@ interface Call {
   name: string;
   target: Checked | undefined;
   args: Checked[];
-  /** Of the macros around it. */
+  /** The variables of the macros around it. */
   variables: ReadonlyMap<string, CelType>;
 }
 
@@ -77,14 +77,14 @@ function overload(call: Call, fail: Fail): CelType {
     const on = target === undefined ? '' : `${describe(target.type)}.`;
     throw fail(expr, `There is no ${on}${spelled(name)}(${types.map(describe).join(', ')})`);
   }
-  if (name === '_+_') refuseGrowth(call, fail);
+  if (name === '_+_') rejectGrowth(call, fail);
   if (name === 'matches') checkPattern(call, fail);
   if (CONVERSIONS.has(name)) checkConversion(call, fail);
   return common(fitting.map((func) => func.result));
 }
 
-/** Joining a macro's variable to something could double it with each nesting. Its accumulator grows by one. */
-function refuseGrowth({ expr, args, variables }: Call, fail: Fail): void {
+/** Rejects concatenation with a macro's variable, which could double it with each nesting. */
+function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
   if (args.every(({ type }) => isNumber(type))) return;
   const { exprKind } = args[0]!.expr;
   const isAccumulator = exprKind.case === 'identExpr' && /^@(?!value:)/.test(exprKind.value.name);
@@ -104,7 +104,7 @@ function checkPattern({ expr, args }: Call, fail: Fail): void {
 
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
-/** timestamp('2024-01-01') would fail for every event, and the filter pick none, which nobody wants. */
+/** Rejects a conversion such as timestamp('2024-01-01'), which would fail for every event. */
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {
   const text = textOf(args[0]!.expr);
   if (text === undefined || !isCelError(plan(environment, expr)({}))) return;

@@ -1,4 +1,4 @@
-/** CEL types: what goes with what, and how they are called. */
+/** CEL types: their compatibility and names. */
 import { CelScalar, type CelType, objectType } from '@bufbuild/cel';
 import { TimestampSchema } from '@bufbuild/protobuf/wkt';
 

@@ -1,6 +1,6 @@
 /**
- * Name resolution and type checking of a parsed filter. CEL converts nothing silently: what would fail for
- * every event is refused here, with its place. The limits keep a hostile filter from costing much.
+ * Resolves names and checks types of a parsed filter. CEL has no implicit conversions, so what would fail for every
+ * event is rejected here with its position. Limits bound the cost of a hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import { attributeOf, type Expr, type Kind, type Parsed, pathOf, presentKey, valueKey } from './ast.ts';
@@ -30,7 +30,7 @@ export function checkFilter(parsed: Parsed, fail: Fail, attributes: Record<strin
   return checked;
 }
 
-/** Makes the error for a place in the filter. */
+/** Creates the error for a position in the filter. */
 export type Fail = (at: Expr, message: string, kind?: typeof FilterError) => FilterError;
 
 interface Scope {
@@ -252,7 +252,7 @@ class Checker {
       loopStep: step.expr,
       result: result.expr,
     };
-    // No list grows beyond the elements that are written down, see refuseGrowth.
+    // No list grows beyond the elements that are written down, see rejectGrowth.
     const turns =
       range.expr.exprKind.case === 'listExpr' ? range.expr.exprKind.value.elements.length : MAX_ELEMENTS;
     const cost = range.cost + start.cost + turns * (condition.cost + step.cost) + result.cost;

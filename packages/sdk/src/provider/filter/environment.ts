@@ -1,4 +1,4 @@
-/** CEL as filters have it: the library's standard functions, with the few that differ from the CEL definition put right. */
+/** The CEL environment of filters: the library's standard functions, corrected where they differ from the CEL definition. */
 import { type CelEnv, type CelFunc, CelScalar, celEnv, celFunc, celMethod, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
@@ -20,7 +20,7 @@ function compareCodePoints(a: string, b: string): number {
 const ordering = (name: string, holds: (order: number) => boolean) =>
   celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
 
-/** In UTC whatever the machine's time zone is. */
+/** In UTC, whatever the machine's time zone. */
 const timePart = (name: string, part: (date: Date) => number) =>
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(part(timestampDate(this.message as Timestamp)));
@@ -29,8 +29,8 @@ const timePart = (name: string, part: (date: Date) => number) =>
 const dayOfYear = (date: Date) =>
   Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000);
 
-/** The library reads '', ' 5 ' and '0x10' as numbers, too. */
-function formed(text: string, form: RegExp): string {
+/** Requires a number's text to match: the library also reads '', ' 5 ' and '0x10' as numbers. */
+function requireForm(text: string, form: RegExp): string {
   if (form.test(text)) return text;
   throw new Error('not a number');
 }
@@ -44,10 +44,10 @@ const MAX_PATTERN = 1000;
 const MAX_PATTERNS = 100;
 const patterns = new Map<string, RE2JS>();
 
-/** RE2: linear in the text, whatever the pattern. Throws for one that is not valid. */
+/** Compiles an RE2 pattern, which matches in linear time. Throws for an invalid one. */
 export function compilePattern(pattern: string): RE2JS {
-  const known = patterns.get(pattern);
-  if (known !== undefined) return known;
+  const cached = patterns.get(pattern);
+  if (cached !== undefined) return cached;
   if (pattern.length > MAX_PATTERN) throw new Error(`a pattern has at most ${MAX_PATTERN} characters`);
   const compiled = RE2JS.compile(pattern);
   if (patterns.size >= MAX_PATTERNS) patterns.clear();
@@ -62,12 +62,14 @@ export const environment: CelEnv = celEnv({
     ordering('_<=_', (order) => order <= 0),
     ordering('_>_', (order) => order > 0),
     ordering('_>=_', (order) => order >= 0),
-    celFunc('int', [STRING], INT, (text) => within64(BigInt(formed(text, /^-?\d{1,19}$/)), BigInt.asIntN)),
+    celFunc('int', [STRING], INT, (text) =>
+      within64(BigInt(requireForm(text, /^-?\d{1,19}$/)), BigInt.asIntN),
+    ),
     celFunc('uint', [STRING], UINT, (text) =>
-      celUint(within64(BigInt(formed(text, /^\d{1,20}$/)), BigInt.asUintN)),
+      celUint(within64(BigInt(requireForm(text, /^\d{1,20}$/)), BigInt.asUintN)),
     ),
     celFunc('double', [STRING], DOUBLE, (text) =>
-      Number(formed(text, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i)),
+      Number(requireForm(text, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i)),
     ),
     // The library takes a quotient above 2^63 for an overflow.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
@@ -86,7 +88,7 @@ export const environment: CelEnv = celEnv({
   ],
 });
 
-/** What a filter may call, by name, with the argument types. */
+/** The functions that a filter may call, by name. */
 export const OVERLOADS: ReadonlyMap<string, CelFunc[]> = Map.groupBy(
   [...environment.funcs].filter((func) => !convertsSilently(func) && !takesTimeZone(func)),
   (func) => func.name,

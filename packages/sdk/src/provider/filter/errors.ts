@@ -1,4 +1,4 @@
-/** A query that can never be answered as it was asked: the consumer's specification is at fault. */
+/** A query that can never be computed because the consumer's specification is invalid. */
 export class InvalidQuery extends Error {
   override name = 'InvalidQuery';
 }
@@ -6,7 +6,7 @@ export class InvalidQuery extends Error {
 /** A filter that is not valid CEL, does not fit the attributes' types, or is too large. */
 export class FilterError extends InvalidQuery {
   override name = 'FilterError';
-  /** 1-based place in the filter, where one place is at fault. */
+  /** The 1-based position of the error in the filter, if known. */
   readonly position: { line: number; column: number } | undefined;
 
   constructor(message: string, position?: { line: number; column: number }) {

@@ -1,4 +1,4 @@
-/** Event filters in CEL over the attributes of events: checked, evaluated, and where they map, pushed down to SQL. */
+/** Event filters in CEL over the attributes of events: checked, evaluated, and pushed down to SQL where possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
 import { attributesIn, conjunctsOf, type Expr, presentKey, valueKey } from './ast.ts';
 import { checkFilter, type Fail } from './check.ts';
@@ -18,9 +18,9 @@ export interface Filter {
   readonly attributes: readonly string[];
   /** An upper bound of the steps that `matches` takes. */
   readonly cost: number;
-  /** Whether the filter is true; where it fails (an absent attribute, an overflow), it is not. */
+  /** Whether the filter is true; false where it fails (an absent attribute, an overflow). */
   matches(values: Readonly<Record<string, AttributeValue>>): boolean;
-  /** What maps to SQL of equal meaning, and what is left to evaluate: an event matches when both hold. */
+  /** Splits the filter into equivalent SQL and the rest for CEL: an event matches when both hold. */
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
@@ -70,7 +70,7 @@ function positionOf(expression: string, offset: number): { line: number; column:
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-/** The filter whose parts must all be true. */
+/** A filter that is true when all its parts are. */
 function filterOf(
   expression: string,
   parts: Expr[],

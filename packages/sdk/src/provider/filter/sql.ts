@@ -1,7 +1,7 @@
 /**
- * A checked filter as SQL of equal meaning. CEL's error is SQL's NULL: both && and || absorb an error exactly
- * where AND and OR absorb NULL, and an event for which the filter fails is left out like one for which it is
- * false. Nothing written here can make the engine itself fail.
+ * Translates a checked filter to equivalent SQL. A CEL error becomes NULL: && and || absorb an error exactly where AND
+ * and OR absorb NULL, and an event for which the filter fails is left out, as one for which it is false. The SQL never
+ * makes the engine fail.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
@@ -12,11 +12,11 @@ import type { AttributeType } from './types.ts';
 
 export interface SqlContext {
   attribute(name: string): string;
-  /** Binds a constant and gives its placeholder; a timestamp comes as microseconds since 1970. */
+  /** Binds a constant and returns its placeholder; a timestamp is in microseconds since 1970. */
   bind(value: string | bigint | number | boolean, type: AttributeType): string;
 }
 
-/** SQL of a value or condition; undefined where CEL has no exact counterpart in SQL. */
+/** The SQL of a value or condition. */
 export interface Sql {
   type: AttributeType;
   /** An attribute or a constant: short enough to be written more than once. */
@@ -47,7 +47,7 @@ export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sq
   return RULES[name]?.(parts, name);
 }
 
-/** What depends on no attribute is computed once, by CEL itself. */
+/** An expression without attributes is evaluated once, by CEL itself. */
 function constant(expr: Expr): Sql | undefined {
   const value = plan(environment, expr)({});
   if (isCelError(value)) return { type: 'bool', write: () => 'CAST(NULL AS BOOLEAN)' };
@@ -100,17 +100,17 @@ const comparison =
     if (!all(parts, 'string', 'int', 'uint', 'bool', 'timestamp', 'double')) return undefined;
     if (parts[0]!.type === 'double') {
       return parts.every(({ atom }) => atom)
-        ? of('bool', parts, (a, b) => numberwise(a, operator, b))
+        ? of('bool', parts, (a, b) => compareDoubles(a, operator, b))
         : undefined;
     }
     return of('bool', parts, (a, b) => `${a} ${operator} ${b}`);
   };
 
-/** The engine sorts NaN above all numbers and equal to itself; in CEL no comparison with it holds. */
-const numberwise = (a: string, operator: string, b: string) =>
+/** DuckDB sorts NaN above all numbers and equal to itself; in CEL every comparison with it is false. */
+const compareDoubles = (a: string, operator: string, b: string) =>
   `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
 
-/** TRY turns overflow and the like into NULL, as CEL turns them into an error. */
+/** TRY turns overflow into NULL, as CEL turns it into an error. */
 const arithmetic =
   (operator: string): Rule =>
   (parts) =>
@@ -158,7 +158,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   size: text('int', (a) => `length(${a})`),
 };
 
-/** Only lists of constants: an element that fails makes CEL's whole test fail, and SQL's not. */
+/** Translates `in` for lists of constants only: a failing element makes CEL's test fail, but not SQL's. */
 function membership([element, list]: Expr[], attributes: Record<string, AttributeType>): Sql | undefined {
   const tested = toSql(element!, attributes);
   if (tested === undefined || list!.exprKind.case !== 'listExpr' || usesAttributes(list!)) return undefined;
@@ -172,7 +172,7 @@ function membership([element, list]: Expr[], attributes: Record<string, Attribut
     type: 'bool',
     write: (context) => {
       const value = tested.write(context);
-      // In an empty list there is nothing; an absent value still makes the test fail.
+      // False for an empty list, and NULL for an absent value.
       if (literals.length === 0) return `nullif(${value} IS NULL, true)`;
       return `(${value} IN (${literals.map((literal) => context.bind(literal.value, literal.type)).join(', ')}))`;
     },

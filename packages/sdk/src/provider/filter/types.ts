@@ -1,4 +1,4 @@
-/** Attributes as filters see them. */
+/** The types and values of attributes in filters. */
 import { type CelError, type CelInput, CelScalar, type CelType, celError, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -9,7 +9,7 @@ export type AttributeType = 'string' | 'int' | 'uint' | 'double' | 'bool' | 'tim
 
 /**
  * An attribute's value: int and uint are bigint, timestamp is a Date or microseconds since 1970 as bigint.
- * null, undefined or missing is absent: what depends on it fails, and `attribute == null` tells.
+ * null, undefined or missing means absent: expressions that use it fail, and `attribute == null` is true.
  */
 export type AttributeValue = string | bigint | number | boolean | Date | null | undefined;
 
@@ -30,7 +30,7 @@ export function celValueOf(type: AttributeType, value: AttributeValue): CelInput
     case 'uint':
       return celUint(value as bigint);
     case 'double':
-      // Zero has no sign here: the engine does not tell -0 from 0 when it groups rows.
+      // Turns -0 into 0, since DuckDB does not distinguish them when it groups rows.
       return (value as number) + 0;
     case 'timestamp':
       return typeof value === 'bigint'

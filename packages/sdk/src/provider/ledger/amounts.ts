@@ -1,4 +1,4 @@
-/** Privacy in whole units, so that sums are exact: epsilon in 1e-9, delta in 1e-18, rho in 1e-12. */
+/** Privacy amounts in integer units, so that sums are exact: epsilon in 1e-9, delta in 1e-18, rho in 1e-12. */
 
 /** Epsilon and delta add up over Laplace noise (basic composition), rho over Gaussian noise (zCDP). */
 export interface PrivacyAmount {
@@ -7,7 +7,7 @@ export interface PrivacyAmount {
   rho: number;
 }
 
-/** The same in whole units. */
+/** A privacy amount in integer units. */
 export interface Units {
   epsilon: bigint;
   delta: bigint;
@@ -21,12 +21,12 @@ const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
 
 export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
 
-/** What a release costs: rounded up, so that nothing is ever spent for free. */
+/** The cost of a release, rounded up so that nothing is free. */
 export function costInUnits(amount: Partial<PrivacyAmount>): Units {
   return inUnits(amount, 'up');
 }
 
-/** What may be spent: rounded down. */
+/** A budget, rounded down. */
 export function budgetInUnits(amount: Partial<PrivacyAmount>): Units {
   return inUnits(amount, 'down');
 }
@@ -48,12 +48,12 @@ function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * By the shortest decimal text of the number, which is what a person wrote: the double next to 0.1 is a
- * little more, and rounded up ten of them would not fit into a budget of 1.
+ * Converts the shortest decimal text of the number, which is what a person wrote: the double next to 0.1 is
+ * slightly more, and ten of them rounded up would exceed a budget of 1.
  */
 function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {
   const match = DECIMAL.exec(String(value));
-  if (match === null) throw new RangeError(`${value} is no amount of privacy: it must be finite, 0 or more.`);
+  if (match === null) throw new RangeError(`${value} is not a privacy amount: it must be finite, 0 or more.`);
   const [, whole, fraction = '', exponent = '0'] = match;
   const digits = BigInt(whole + fraction);
   const shift = decimals + Number(exponent) - fraction.length;

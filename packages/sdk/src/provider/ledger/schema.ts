@@ -1,4 +1,4 @@
-/** The file of a ledger: opened, locked against a second agent, and brought to the current schema. */
+/** Opens the file of a ledger, locks it against a second agent, and creates the schema. */
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -7,8 +7,8 @@ const VERSION = 1;
 const SQLITE_BUSY = 5;
 
 /**
- * `totals` repeats what `charges` add up to, so that a budget is checked without adding up a year of them.
- * Amounts are whole units (amounts.ts). Nothing is ever updated but totals, and nothing deleted.
+ * `answers` has the response to each requisition. `totals` caches the sums of `charges`, so that checking a budget
+ * does not read a year of them. Amounts are integer units (amounts.ts). Only totals are updated; nothing is deleted.
  */
 const SCHEMA = `
 CREATE TABLE settings (
@@ -52,7 +52,7 @@ CREATE TABLE totals (
 PRAGMA user_version = ${VERSION};
 `;
 
-/** Held until it is closed or the process ends in any way. */
+/** An open ledger; its lock is held until it is closed or the process ends. */
 export interface OpenFile {
   database: DatabaseSync;
   close(): void;
@@ -64,7 +64,7 @@ export function openLedgerFile(path: string): OpenFile {
     createPrivate(path);
     const database = new DatabaseSync(path, { enableForeignKeyConstraints: true });
     try {
-      // FULL: a commit is on the disk before the result leaves the house.
+      // FULL: a commit is on disk before the result is sent.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       migrate(database, path);
     } catch (error) {
@@ -84,7 +84,7 @@ export function openLedgerFile(path: string): OpenFile {
   }
 }
 
-/** To look into a ledger, also while an agent works on it. */
+/** Opens a ledger for reading, also while an agent uses it. */
 export function openLedgerForReading(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   requireKnown(database, path);
@@ -92,8 +92,8 @@ export function openLedgerForReading(path: string): DatabaseSync {
 }
 
 /**
- * A database of its own, held in an exclusive transaction: the operating system drops the lock with the
- * process, kill -9 included, and readers of the ledger are not shut out.
+ * Locks through an exclusive transaction on a separate database: the operating system releases it when the process
+ * ends, also by kill -9, and readers of the ledger are not blocked.
  */
 function takeLock(path: string): DatabaseSync {
   const file = `${path}.lock`;
@@ -112,8 +112,8 @@ function takeLock(path: string): DatabaseSync {
 }
 
 /**
- * SQLite gives its own files beside this one the same mode. A file that is there is not opened here: closing
- * it again would drop the locks that SQLite holds on it in this process (fcntl(2)).
+ * Creates the file with mode 0600, which SQLite then uses for its files beside it. An existing file is not opened
+ * here, since closing it would release the locks that SQLite holds on it in this process (fcntl(2)).
  */
 function createPrivate(path: string): void {
   try {

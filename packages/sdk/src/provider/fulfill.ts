@@ -1,0 +1,69 @@
+/** Builds the response to a requisition, a sealed result or a refusal, and sends it to the exchange. */
+import { toBinary } from '@bufbuild/protobuf';
+import { encrypt, packSignedMessage, type Signer } from '@measurement-exchange/consent';
+import {
+  type Refusal,
+  type Requisition,
+  type RequisitionState,
+  specs,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
+import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
+import { InvalidQuery } from './filter/index.ts';
+import { InsufficientBudget, type RequisitionResponse } from './ledger.ts';
+import { RefusalError } from './refusalError.ts';
+import type { VerifiedRequisition } from './verify.ts';
+
+/** Signs a result, then encrypts it under the key that the specification names. */
+export async function sealResult(
+  result: specs.Measurement_Result,
+  { resultKeyset, nonce }: VerifiedRequisition,
+  { signer, certificate }: { signer: Signer; certificate: string },
+): Promise<RequisitionResponse> {
+  const typeUrl = TYPE_URLS.MeasurementResult;
+  const signed = await signer.sign(toBinary(specs.Measurement_ResultSchema, result));
+  const ciphertext = await encrypt(resultKeyset, packSignedMessage(signed, typeUrl));
+  return { encryptedResult: { ciphertext, typeUrl }, nonce, certificate };
+}
+
+/** The refusal for an error that is final; undefined for one that may pass, and is retried. */
+export function refusalFor(error: unknown): Refusal | undefined {
+  const refusal = asRefusalError(error);
+  return refusal && { justification: refusal.justification, message: refusal.message };
+}
+
+function asRefusalError(error: unknown): RefusalError | undefined {
+  if (error instanceof RefusalError) return error;
+  if (error instanceof InvalidQuery) return new RefusalError('SPEC_INVALID', error.message);
+  if (error instanceof InsufficientBudget)
+    return new RefusalError('INSUFFICIENT_PRIVACY_BUDGET', error.message);
+  return undefined;
+}
+
+/**
+ * Sends a response with the requisition's etag, reading the requisition again when the etag is stale. Resolves to the
+ * state of the requisition afterwards; one that is closed already, also by an earlier attempt of ours, is left as it is.
+ */
+export function deliver(
+  client: ExchangeClient,
+  requisition: Requisition,
+  response: RequisitionResponse,
+  signal?: AbortSignal,
+): Promise<RequisitionState> {
+  const name = requisition.name!;
+  const options = signal ? { signal } : {};
+  let given: Requisition | undefined = requisition;
+  const read = async () => {
+    const fresh = given ?? (await client.getRequisition({ name, ...options }));
+    given = undefined;
+    return fresh;
+  };
+  const send = async ({ state, etag }: Requisition) => {
+    if (state !== 'UNFULFILLED') return state;
+    const closed = response.refusal
+      ? await client.refuseRequisition({ name, body: { refusal: response.refusal, etag: etag! }, ...options })
+      : await client.fulfillDirectRequisition({ name, body: { ...response, etag: etag! }, ...options });
+    return closed.state;
+  };
+  return retryOnAborted(read, send, options);
+}
