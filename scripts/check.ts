@@ -1,12 +1,13 @@
 /**
  * What `npm run check` enforces beside types and Biome: import rules, code that a browser can run, chance that nobody
- * can predict, and migrations that never change.
+ * can predict, migrations that never change, and links between documents that lead somewhere.
  */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { linkProblems } from './links.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXCHANGE = 'packages/exchange/src';
@@ -71,7 +72,13 @@ const RULES: [place: string, allowed: string[]][] = [
   [EXCHANGE, ['contract', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
-const problems = [...importProblems(), ...browserProblems(), ...chanceProblems(), ...migrationProblems()];
+const problems = [
+  ...importProblems(),
+  ...browserProblems(),
+  ...chanceProblems(),
+  ...migrationProblems(),
+  ...linkProblems(ROOT),
+];
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 

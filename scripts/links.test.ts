@@ -1,0 +1,43 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { anchorsOf, linkProblems } from './links.ts';
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mex-links-'));
+  await mkdir(join(root, 'docs'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+it('every link between the documents of this repository leads somewhere', () => {
+  expect(linkProblems(fileURLToPath(new URL('..', import.meta.url)))).toEqual([]);
+});
+
+it('names links to files and headings that are not there, and links that leave the repository', async () => {
+  await writeFile(
+    join(root, 'README.md'),
+    '# Here\n[a](docs/a.md) [b](docs/b.md#b-two) [c](#here) [d](#there)',
+  );
+  const b =
+    '## B: `two`\n[up](../README.md#Here) [out](../../x.md) [web](https://example.com/x.md)\n```\n[no](link)\n```';
+  await writeFile(join(root, 'docs/b.md'), b);
+  expect(linkProblems(root)).toEqual([
+    'README.md: docs/a.md leads to no file',
+    'README.md: #there leads to no heading',
+    'docs/b.md: ../README.md#Here leads to no heading',
+    'docs/b.md: ../../x.md leads out of the repository',
+  ]);
+});
+
+it('anchors are those of GitHub', () => {
+  const markdown = "# What's new?\n## The `mex` command\n### [A link](x.md) & more\n## The mex command\n";
+  expect([...anchorsOf(markdown)]).toEqual([
+    'whats-new',
+    'the-mex-command',
+    'a-link--more',
+    'the-mex-command-1',
+  ]);
+});

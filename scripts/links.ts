@@ -1,0 +1,41 @@
+/** Links between our Markdown files: each must lead to a file of the repository, and to a heading that is in it. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const DOCUMENTS = ['*.md', 'docs/**/*.md', 'packages/*/README.md'];
+const LINK = /\[[^\]]*\]\(([^()\s]+)\)/g;
+const FENCED = /^```.*?^```/gms;
+const CODE = /`[^`\n]*`/g;
+
+/** Problems as `file: what is wrong`. */
+export function linkProblems(root: string): string[] {
+  const documents = globSync(DOCUMENTS, { cwd: root }).sort();
+  return documents.flatMap((document) => {
+    const text = readFileSync(join(root, document), 'utf8').replace(FENCED, '').replace(CODE, '');
+    return [...text.matchAll(LINK)].flatMap(([, target]) => problemOf(root, document, target!) ?? []);
+  });
+}
+
+function problemOf(root: string, document: string, target: string): string | undefined {
+  if (/^[a-z]+:/.test(target)) return undefined;
+  const [path, anchor] = target.split('#') as [string, string?];
+  const file = path === '' ? document : normalize(join(dirname(document), path));
+  if (file.startsWith('..')) return `${document}: ${target} leads out of the repository`;
+  if (!existsSync(join(root, file))) return `${document}: ${target} leads to no file`;
+  if (anchor === undefined || !file.endsWith('.md')) return undefined;
+  if (anchorsOf(readFileSync(join(root, file), 'utf8')).has(anchor)) return undefined;
+  return `${document}: ${target} leads to no heading`;
+}
+
+/** The anchors that GitHub gives to the headings of a document; a repeated heading gets a number. */
+export function anchorsOf(markdown: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading] of markdown.replace(FENCED, '').matchAll(/^#+ +(.*)$/gm)) {
+    const text = heading!.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const slug = text.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+    let anchor = slug;
+    for (let n = 1; anchors.has(anchor); n++) anchor = `${slug}-${n}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
