@@ -69,6 +69,6 @@ ${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, lo
     TOKEN=$(npm run -s mex -- token ${consumer.name})
     curl -s -H "Authorization: Bearer $TOKEN" ${url}/v2alpha/whoami
 
-  The README's five-minute tour goes on from here. Ctrl-C stops the exchange and its database.
+  docs/quickstart/ and docs/tour.md go on from here. Ctrl-C stops the exchange and its database.
 `;
 }

@@ -1,0 +1,91 @@
+/** The shell lines of the quickstarts and the tour, run as printed against a live exchange. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type ExchangeProcess, ROOT, spawnExchange, untilListening } from './exchangeProcess.ts';
+
+const run = promisify(execFile);
+// Each document runs a dozen commands through npm: seconds each on a busy machine.
+vi.setConfig({ testTimeout: 240_000 });
+let dataDir: string;
+let exchange: ExchangeProcess;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'mex-readme-'));
+  exchange = spawnExchange({ MEX_DATA_DIR: dataDir });
+  await untilListening(exchange);
+});
+afterAll(async () => {
+  exchange.child.kill('SIGTERM');
+  await exchange.ended;
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** The shell blocks of a document, run one after the other in one shell; what each of them printed. */
+async function typed(document: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, document), 'utf8');
+  const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
+  const script = ['set -eo pipefail', ...blocks].join('\necho "----"\n');
+  const { stdout } = await run('bash', ['-c', script], {
+    cwd: ROOT,
+    env: { ...process.env, MEX_DATA_DIR: dataDir },
+  });
+  return stdout.split('----\n').slice(1);
+}
+
+it('the quickstart for providers ends with a figure near the truth', async () => {
+  const shown = await typed('docs/quickstart/provider.md');
+  expect(shown).toHaveLength(6);
+  expect(shown[1]).toMatch(/ is described to measurementConsumers\/acme\.\n$/);
+  expect(shown[2]).toContain('UNFULFILLED');
+  expect(shown[3]).toContain('fulfilled in');
+  expect(shown[4]).toMatch(/eventGroups\/\w+ +2026-10-01 /);
+  const events = (await readFile('/tmp/impressions.csv', 'utf8')).trim().split('\n').slice(1);
+  const people = new Set(events.filter((line) => line.endsWith('phone')).map((line) => line.split(',')[0]));
+  const [, reach] = /reach +([\d,]+) +95 %/.exec(shown[5]!) ?? [];
+  // The noise has a standard deviation of 50.
+  expect(Math.abs(Number(reach!.replace(',', '')) - people.size)).toBeLessThan(300);
+  expect(shown[5]).toMatch(/5\+ +█/);
+});
+
+it('the quickstart for consumers ends with the total of two publishers, and every check holds', async () => {
+  const shown = await typed('docs/quickstart/consumer.md');
+  expect(shown).toHaveLength(6);
+  expect(shown[1]).toContain('Acme: Winter');
+  expect(shown[2]).toContain('AWAITING_REQUISITION_FULFILLMENT');
+  expect(shown[3]!.match(/fulfilled in/g)).toHaveLength(2);
+  const [, total] = /all 2 providers\n +impressions +([\d,]+) +95 %/.exec(shown[4]!) ?? [];
+  // The noise has a standard deviation of 78.
+  expect(Math.abs(Number(total!.replace(',', '')) - 12_000)).toBeLessThan(600);
+  expect(shown[5]).toMatch(/SUCCEEDED.*computed[\s\S]*\nEverything holds\.\n$/);
+});
+
+it('the quickstart for operators lets a party in, suspends it and lets it back', async () => {
+  const shown = await typed('docs/quickstart/operator.md');
+  expect(shown).toHaveLength(5);
+  expect(shown[0]).toMatch(/dataProviders\/streamly .*ACTIVE/);
+  const [fingerprint] = /SHA-256 \S+/.exec(shown[1]!)!;
+  expect(shown[2]).toContain(fingerprint);
+  expect(shown[2]).toMatch(/is on board\.[\s\S]*\ndataProviders\/hillside\n/);
+  expect(shown[3]).toMatch(/is suspended;.*\nsuspended\n.*is active again;/);
+  expect(shown[4]).toMatch(/resumeParty[\s\S]*all silent\.\n\{"status":"ready"\}\nmex_requests_total/);
+});
+
+it("the tour's lines, typed as printed, show what they say", async () => {
+  const shown = await typed('docs/tour.md');
+  expect(shown.length).toBeGreaterThan(6);
+  expect(shown[0]).toContain('"principal":"measurementConsumers/acme"');
+  expect(shown[1]).toMatch(/^measurementConsumers\/acme\/measurements\/[a-z0-9]+\n$/);
+  expect(shown[2]).toBe('the same one\n');
+  expect(shown[3]).toBe('FULFILLED\n');
+  expect(shown[4]).toBe('ABORTED\n');
+  expect(shown[5]).toMatch(/^SUCCEEDED\n2 results\n/);
+  expect(shown[5]).toMatch(
+    / {2}COMPUTING {2}by dataProviders\/chirper\n.* {2}SUCCEEDED {2}by dataProviders\/chirper\n$/,
+  );
+  expect(shown[6]).toMatch(/^REFUSED\n.*INSUFFICIENT_PRIVACY_BUDGET: used up\n$/);
+  expect(shown[7]).toBe('CANCELLED\n');
+});
