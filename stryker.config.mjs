@@ -10,7 +10,7 @@ export default {
     '!**/*.test.ts',
     '!packages/exchange/src/auth/testIssuer.ts',
   ],
-  ignorers: ['messages', 'planted-bugs'],
+  ignorers: ['messages'],
   // The copy needs only what the tests import. Without tsconfig.json, which Stryker would read with TypeScript 5.
   ignorePatterns: [
     '/bench',

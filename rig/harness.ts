@@ -14,12 +14,13 @@
  *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `crashes.ts` is the
  *   pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
  *   or between callers and exchanges.
- * - A planted bug (`planted.ts`) is a switch in the exchange and, where the tables would stop it, a relaxation of the
- *   rig's own database. A harness runs the same with and without; with one it may stop at the first violation.
+ * - A planted bug (`planted/bugs.ts`) replaces a snippet of the exchange's source when it is loaded (`planted/hook.ts`)
+ *   and, where the tables would stop it, removes a guard of the rig's own database. A harness runs the same with and
+ *   without; with one it may stop at the first violation.
  *
  * To add a harness: a file with an `export const h9: Harness`, and its line in `harnesses.ts`.
  */
-import type { PlantedBug } from '../packages/exchange/src/planted.ts';
+import type { PlantedBug } from './planted/plant.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,9 +1,10 @@
 /** What the command line says. */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { PLANTED_BUGS, type PlantedBug } from '../packages/exchange/src/planted.ts';
 import type { Scale } from './harness.ts';
 import { HARNESSES } from './harnesses.ts';
+import { bugNamed, PLANTED_BUGS } from './planted/bugs.ts';
+import type { PlantedBug } from './planted/plant.ts';
 
 export interface Options {
   scale: Scale;
@@ -53,12 +54,8 @@ function harnessesOf(list: string | undefined): string[] | undefined {
 }
 
 function bugsOf(planted: boolean, names: string[]): readonly PlantedBug[] | undefined {
-  const unknown = names.filter((name) => !(PLANTED_BUGS as readonly string[]).includes(name));
-  if (unknown.length > 0 || (names.length > 0 && !planted)) {
-    throw new Error(
-      `${names.join(' ')}: after --planted comes nothing or one of ${PLANTED_BUGS.join(', ')}.`,
-    );
-  }
+  if (!planted && names.length > 0)
+    throw new Error(`${names.join(' ')}: names of bugs come after --planted.`);
   if (!planted) return undefined;
-  return names.length > 0 ? (names as PlantedBug[]) : PLANTED_BUGS;
+  return names.length > 0 ? names.map(bugNamed) : PLANTED_BUGS;
 }

@@ -5,11 +5,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PlantedBug } from '../packages/exchange/src/planted.ts';
 import type { Context, Harness, Outcome } from './harness.ts';
 import { HARNESSES } from './harnesses.ts';
 import { type Options, readOptions } from './options.ts';
-import { FINDERS } from './planted.ts';
+import type { PlantedBug } from './planted/plant.ts';
 import { startProgress } from './progress.ts';
 import { Random } from './random.ts';
 import { Results, type Row, toText, totalOf } from './results.ts';
@@ -20,7 +19,7 @@ const OUT = fileURLToPath(new URL('out', import.meta.url));
 
 async function runOne(harness: Harness, options: Options, planted: PlantedBug | undefined): Promise<Row> {
   const { seed, scale } = options;
-  const name = planted === undefined ? harness.id : `${harness.id} ${planted}`;
+  const name = planted === undefined ? harness.id : `${harness.id} ${planted.name}`;
   const progress = startProgress(name);
   const context: Context = {
     seed,
@@ -54,10 +53,10 @@ function folderOf({ name, seed }: Pick<Row, 'name' | 'seed'>): string {
 
 /** With a bug planted, silence is the failure. */
 async function runPlanted(bug: PlantedBug, options: Options): Promise<Row> {
-  const harness = HARNESSES.find(({ id }) => id === FINDERS[bug])!;
+  const harness = HARNESSES.find(({ id }) => id === bug.foundBy)!;
   const row = await runOne(harness, options, bug);
   const found = row.violations.filter((violation) => !violation.startsWith('The harness itself failed'));
-  const violations = found.length > 0 ? [] : [`${bug} was not found`, ...row.violations];
+  const violations = found.length > 0 ? [] : [`${bug.name} was not found`, ...row.violations];
   return { ...row, found: found[0], violations };
 }
 
@@ -72,7 +71,7 @@ async function runAll(options: Options, results: Results): Promise<Row[]> {
   if (planted === undefined) {
     for (const harness of HARNESSES) if (isWanted(harness.id)) add(await runOne(harness, options, undefined));
   } else {
-    for (const bug of planted) if (isWanted(FINDERS[bug])) add(await runPlanted(bug, options));
+    for (const bug of planted) if (isWanted(bug.foundBy)) add(await runPlanted(bug, options));
   }
   return rows;
 }

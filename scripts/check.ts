@@ -13,8 +13,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXCHANGE = 'packages/exchange/src';
 const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
-/** The switch that every layer of the exchange may look at. */
-const PLANTED = `${EXCHANGE}/planted.ts`;
 
 /** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
 const SDK_ROOT = [
@@ -31,18 +29,17 @@ const SDK_ROOT = [
 const RULES: [place: string, allowed: string[]][] = [
   ['packages/contract/src', ['packages/contract/src']],
   [CONSENT, ['contract', CONSENT]],
-  [`${EXCHANGE}/domain`, ['contract', PLANTED, `${EXCHANGE}/domain`]],
-  [`${EXCHANGE}/database`, ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
+  [`${EXCHANGE}/domain`, ['contract', `${EXCHANGE}/domain`]],
+  [`${EXCHANGE}/database`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
   [
     `${EXCHANGE}/operations`,
-    ['contract', PLANTED, `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
+    ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [
     `${EXCHANGE}/http`,
     [
       'contract',
-      PLANTED,
       'packages/exchange/package.json',
       `${EXCHANGE}/operations`,
       `${EXCHANGE}/auth`,

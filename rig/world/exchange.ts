@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../packages/exchange/src/config/config.ts';
 import type { DevJson } from '../../packages/exchange/test/requests.ts';
+import type { PlantedBug } from '../planted/plant.ts';
 
+const HOOK = new URL('../planted/hook.ts', import.meta.url).href;
 const MEX = fileURLToPath(new URL('../../packages/cli/src/mex.ts', import.meta.url));
 /** On two busy cores a start may take long. */
 const START_MS = 60_000;
@@ -18,6 +20,7 @@ export interface ExchangeOptions {
   databaseUrl: string;
   config: Partial<Config>;
   env: Record<string, string>;
+  planted: PlantedBug | undefined;
   /** It ended though nobody asked it to. */
   onCrash: (why: string) => void;
   onOutput: (text: string) => void;
@@ -40,21 +43,26 @@ export class ExchangeProcess {
 
   /** Resolves when it is ready to serve; on the same port as before. */
   async start(): Promise<void> {
-    const { dataDir, databaseUrl, config, env, onCrash, onOutput } = this.options;
+    const { dataDir, databaseUrl, config, env, planted, onCrash, onOutput } = this.options;
     const configFile = join(dataDir, 'config.json');
     await writeFile(configFile, JSON.stringify(config));
-    const child = spawn(process.execPath, [MEX, 'serve', '--dev', '--json'], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        PORT: String(this.port),
-        DATABASE_URL: databaseUrl,
-        MEX_DATA_DIR: dataDir,
-        MEX_CONFIG: configFile,
-        ...env,
+    const child = spawn(
+      process.execPath,
+      [...(planted ? ['--import', HOOK] : []), MEX, 'serve', '--dev', '--json'],
+      {
+        env: {
+          PATH: process.env.PATH,
+          HOME: process.env.HOME,
+          PORT: String(this.port),
+          DATABASE_URL: databaseUrl,
+          MEX_DATA_DIR: dataDir,
+          MEX_CONFIG: configFile,
+          ...env,
+          ...(planted && { MEX_TEST_PLANTED_BUG: planted.name }),
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    );
     this.child = child;
     this.said = '';
     for (const stream of [child.stdout, child.stderr]) {

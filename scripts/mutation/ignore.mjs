@@ -1,4 +1,4 @@
-/** What is not mutated: the words of a message, which only people read, and the bugs that are planted on purpose. */
+/** What is not mutated: the words of a message, which only people read. */
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
 /** Which argument of a function, a constructor or a .method holds the words. */
@@ -27,20 +27,4 @@ function isWords({ node, parent }) {
   return Object.hasOwn(WORDS_AT, name) && node === parent.arguments.at(WORDS_AT[name]);
 }
 
-const plantedBugs = {
-  shouldIgnore({ node }) {
-    const isBranch = node.type === 'IfStatement' || node.type === 'ConditionalExpression';
-    return isBranch && mentionsPlantedBug(node.test) ? 'a bug that is planted on purpose' : undefined;
-  },
-};
-
-function mentionsPlantedBug(node) {
-  if (node.type === 'LogicalExpression')
-    return mentionsPlantedBug(node.left) || mentionsPlantedBug(node.right);
-  return node.type === 'BinaryExpression' && node.left.name === 'plantedBug';
-}
-
-export const strykerPlugins = [
-  declareValuePlugin(PluginKind.Ignore, 'messages', messages),
-  declareValuePlugin(PluginKind.Ignore, 'planted-bugs', plantedBugs),
-];
+export const strykerPlugins = [declareValuePlugin(PluginKind.Ignore, 'messages', messages)];

@@ -22,7 +22,6 @@ import { createLog } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
-import { announcePlantedBug } from './planted.ts';
 
 export interface Running {
   url: string;
@@ -39,7 +38,6 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   await using opened = new AsyncDisposableStack();
   const production = config.mode === 'production';
   if (production) requireProductionConfig(config, process);
-  announcePlantedBug((message) => log.warn(message));
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
 
   const connections = await openDatabase(config, log, opened);

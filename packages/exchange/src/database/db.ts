@@ -3,7 +3,6 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import pg from 'pg';
-import { plantedBug } from '../planted.ts';
 import { type Answer, ask, askTogether, type Question, type Row, type Statement } from './roundTrip.ts';
 
 export type { Row, Statement } from './roundTrip.ts';
@@ -149,9 +148,7 @@ export class Database implements Queryable {
     const tx = new OpenTransaction(this.pool, client);
     try {
       const result = await work(tx);
-      const ended = tx.done();
-      if (plantedBug === 'answer-before-commit') ended.catch(() => {});
-      else await ended;
+      await tx.done();
       return { result, committed: !tx.rolledBack };
     } catch (error) {
       // Also behind a COMMIT: where a statement before it fails, the server passes over it.
@@ -279,14 +276,7 @@ export function uniqueViolation(error: unknown): string | undefined {
 /** Serialization failure and deadlock: the server says that nothing happened. */
 function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
-  if (plantedBug === 'retry-after-unknown-commit' && isConnectionError(error)) return true;
   return state === '40001' || state === '40P01';
-}
-
-function isConnectionError(error: unknown): boolean {
-  if (error instanceof ExchangeError) return false;
-  const state = sqlState(error);
-  return state === undefined ? error instanceof Error : /^(08|57P)/.test(state);
 }
 
 /** Driver errors in the words of the contract; what is left over is a defect of ours. */

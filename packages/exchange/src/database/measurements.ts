@@ -1,7 +1,6 @@
 /** Measurements with their requisitions: the aggregate is read whole, in one statement. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate } from '../domain/measurement.ts';
-import { plantedBug } from '../planted.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { AGGREGATE, aggregates, OUTLINE } from './measurementRows.ts';
 import { type Cursor, hasMore, type Page } from './page.ts';
@@ -121,15 +120,11 @@ export async function listMeasurements(db: Queryable, q: MeasurementListQuery): 
   return { items: aggregates(rows), more: hasMore(rows) };
 }
 
-const FOR_UPDATE = plantedBug === 'no-parent-lock' ? '' : 'FOR UPDATE';
-const LOCK = sql(
-  'measurement_lock',
-  `SELECT 1 FROM measurements WHERE consumer = $1 AND id = $2 ${FOR_UPDATE}`,
-);
+const LOCK = sql('measurement_lock', `SELECT 1 FROM measurements WHERE consumer = $1 AND id = $2 FOR UPDATE`);
 const LOCK_BY_REQUISITION = sql(
   'measurement_lock_by_requisition',
   `SELECT 1 FROM measurements WHERE id = (SELECT measurement FROM requisitions WHERE provider = $1 AND id = $2)
-   ${FOR_UPDATE}`,
+   FOR UPDATE`,
 );
 const LOAD_BY_REQUISITION = sql(
   'measurement_load_by_requisition',

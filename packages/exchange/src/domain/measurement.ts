@@ -19,7 +19,6 @@ import {
   type SignedMessage,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import { plantedBug } from '../planted.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
 import { nonceMatches } from './nonce.ts';
 import { strictlyAfter } from './time.ts';
@@ -113,18 +112,12 @@ type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[
 
 /** Where a trigger leads from a state, or undefined where it may not happen. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
-  if (plantedBug === 'withdraw-overwrites-fulfilled' && trigger === 'withdrawn') return 'WITHDRAWN';
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
 /** Changes with each version and repeats for no other: C1 of the invariants, never from a clock. */
-export function etagOf(
-  requisition: Pick<RequisitionRecord, 'id' | 'version'> & { updateTime?: Timestamp },
-): string {
-  const { id, version, updateTime } = requisition;
-  const stamp =
-    plantedBug === 'etag-from-time' ? updateTime?.slice(0, '2026-11-15T00:00:00'.length) : version;
-  return hash('sha256', `${id} ${stamp}`).slice(0, 20);
+export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {
+  return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
 export type NewMeasurement = Pick<
@@ -266,7 +259,7 @@ export function measurementClosed(
   });
 }
 
-export function requireEtag(requisition: RequisitionRecord, etag: string): void {
+function requireEtag(requisition: RequisitionRecord, etag: string): void {
   const actual = etagOf(requisition);
   if (etag === actual) return;
   throw new ExchangeError(
@@ -279,7 +272,7 @@ export function requireEtag(requisition: RequisitionRecord, etag: string): void 
 /** etag before state (contract section 4): a stale etag is ABORTED even when the requisition is closed. */
 function openRequisition(aggregate: Aggregate, id: string, etag: string): RequisitionRecord {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
-  if (plantedBug !== 'etag-outside-transaction') requireEtag(requisition, etag);
+  requireEtag(requisition, etag);
   if (requisition.state !== 'UNFULFILLED') {
     throw requisitionClosed(`${requisition.provider}/requisitions/${id}`, requisition.state);
   }
@@ -332,9 +325,6 @@ class Changing {
   withdrawOpen(): void {
     for (const r of this.requisitions) {
       if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');
-      if (r.state === 'FULFILLED' && plantedBug === 'withdraw-overwrites-fulfilled') {
-        this.stepRequisition(r, 'withdrawn', { fulfillment: undefined });
-      }
     }
   }
 

@@ -28,7 +28,6 @@ import {
   operations,
   type Principal,
 } from '../operations/index.ts';
-import { plantedBug } from '../planted.ts';
 import { RateLimiter, rateLimited } from '../serving/rate.ts';
 import { Admission } from './admission.ts';
 import { joinParts } from './answer.ts';
@@ -137,7 +136,6 @@ export function registerApi(app: FastifyInstance, options: ApiOptions): void {
     progress.principal = principal;
     const match = matchRoute(request.method, pathOf(request));
     progress.match = match;
-    if (plantedBug === 'lookup-before-authorization') await lookUp(exchange, match);
     authorize(principal, match.route, match.params);
     const tooMany = perPrincipal.refusal(principal.name, 'Too many requests');
     if (tooMany === undefined) perPrincipal.take(principal.name);
@@ -247,11 +245,4 @@ function senderOf({ principal }: Progress): string {
 
 function pathOf(request: FastifyRequest): string {
   return request.originalUrl.split('?', 1)[0]!;
-}
-
-/** lookup-before-authorization: who may not see a resource learns whether it is there. */
-async function lookUp(exchange: Exchange, { route, params }: Match): Promise<void> {
-  if (route.method !== 'GET' || Object.keys(params).length === 0) return;
-  const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
-  await operation(exchange, undefined as never, readRequest(route, params, '', undefined) as never);
 }

@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { defer } from '../observability/deferred.ts';
 import { logAt } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { plantedBug } from '../planted.ts';
 import { isApiUrl } from './api.ts';
 
 const refusals = new WeakMap<object, ExchangeError>();
@@ -26,7 +25,6 @@ export function logRequest(
   const { match, principal, call } = request.progress;
   const { statusCode: status, elapsedTime } = reply;
   const refusal = refusals.get(request);
-  const authorization = plantedBug === 'authorization-logged' ? request.headers.authorization : undefined;
   defer(() => {
     const operation = match?.route.operation ?? (isApiUrl(originalUrl) ? 'none' : 'page');
     metrics.request(operation, refusal?.code ?? 'OK', elapsedTime / 1000);
@@ -46,7 +44,6 @@ export function logRequest(
       why: refusal?.reason === 'TOKEN_INVALID' ? String(refusal.cause) : undefined,
       error: status >= 500 ? describe(refusal?.cause) : undefined,
       ms: Math.round(elapsedTime * 100) / 100,
-      authorization,
     };
     logAt(at, () => (status >= 500 ? log.error(line, 'request') : log.info(line, 'request')));
   });

@@ -20,11 +20,9 @@ import { enforce, inspectMeasurement, reachFinding } from '../domain/findings.ts
 import { create } from '../domain/measurement.ts';
 import { nonceMatches } from '../domain/nonce.ts';
 import { chooseProtocol, reachIsNotDeduplicated } from '../domain/protocol.ts';
-import { plantedBug } from '../planted.ts';
 import { author, type Call, type Exchange } from './context.ts';
 import { contentHash, idempotently, requireSameContent } from './idempotency.ts';
 import { readMeasurement } from './measurements.ts';
-import { addSecondRequisition } from './planted.ts';
 import { asValidated, measurementName, viewMeasurement } from './views.ts';
 
 export async function createMeasurement(
@@ -51,8 +49,7 @@ export async function createMeasurement(
         rootsForParties(tx, [consumer, ...providers]),
       ]);
       if (earlier !== undefined) {
-        if (plantedBug === 'second-requisition-on-retry') await addSecondRequisition(x, tx, earlier.id);
-        else tx.rollback();
+        tx.rollback();
         const existing = await replay(tx, consumer, earlier, hash, request.requestId!);
         return request.validateOnly ? asValidated(existing, []) : existing;
       }

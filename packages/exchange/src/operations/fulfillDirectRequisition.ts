@@ -7,10 +7,8 @@ import { requireNoneRevoked } from '../domain/certificate.ts';
 import { enforce, inspectResult } from '../domain/findings.ts';
 import { fulfil } from '../domain/measurement.ts';
 import { trustCheck } from '../domain/trust.ts';
-import { plantedBug } from '../planted.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
-import { checkEtagBeforehand } from './planted.ts';
 import { foundRequisition, viewOwn } from './requisitions.ts';
 
 export async function fulfillDirectRequisition(
@@ -21,22 +19,17 @@ export async function fulfillDirectRequisition(
   const { params, body } = request;
   const provider = partyName('dataProvider', params.dataProvider);
   const certificate = parseName('dataProviderCertificate', body.certificate)!;
-  if (certificate.dataProvider !== params.dataProvider && plantedBug !== 'foreign-certificate') {
+  if (certificate.dataProvider !== params.dataProvider) {
     throw invalid([{ field: 'certificate', description: `must be a certificate of ${provider}` }]);
   }
 
-  if (plantedBug === 'etag-outside-transaction') {
-    await checkEtagBeforehand(x, provider, params.requisition, body.etag);
-  }
   return changeMeasurement(x, call, {
     name: 'fulfillDirectRequisition',
     validateOnly: request.validateOnly,
     load: async (tx) => {
       const [aggregate, certificates, revoked, roots] = await Promise.all([
         lockByRequisition(tx, provider, params.requisition),
-        shareCertificates(tx, [
-          { party: partyName('dataProvider', certificate.dataProvider), id: certificate.certificate },
-        ]),
+        shareCertificates(tx, [{ party: provider, id: certificate.certificate }]),
         // Not shared: a revocation that commits from here on comes after this fulfilment.
         revokedCertificates(tx, provider, params.requisition),
         rootsForParties(tx, [provider]),
@@ -51,7 +44,7 @@ export async function fulfillDirectRequisition(
     decide: (loaded, now) => {
       const input = {
         etag: body.etag,
-        nonce: plantedBug === 'nonce-through-number' ? BigInt(Number(body.nonce)) : body.nonce,
+        nonce: body.nonce,
         encryptedResult: body.encryptedResult,
         context: body.fulfillmentContext,
         certificate: loaded.certificate,

@@ -17,10 +17,8 @@ import {
 import { getTombstones } from '../database/retention.ts';
 import { partyName } from '../domain/access.ts';
 import { type Aggregate, measurementClosed } from '../domain/measurement.ts';
-import { plantedBug } from '../planted.ts';
 import type { Call, Exchange } from './context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_BATCH_BYTES, MAX_PAGE_BYTES } from './paging.ts';
-import { keptForASecond } from './planted.ts';
 import { measurementName, viewMeasurement, viewTombstone } from './views.ts';
 
 export function measurementNotFound(consumer: string, id: string): ExchangeError {
@@ -57,8 +55,7 @@ export function getMeasurement(
   { params }: RequestOf<'getMeasurement'>,
 ): Promise<Measurement> {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
-  const read = () => readMeasurement(x.db, consumer, params.measurement);
-  return plantedBug === 'read-cache' ? keptForASecond(params.measurement, read) : read();
+  return readMeasurement(x.db, consumer, params.measurement);
 }
 
 export async function batchGetMeasurements(

@@ -2,7 +2,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Cursor } from '../database/page.ts';
-import { plantedBug } from '../planted.ts';
 
 /** A page also ends at 8 MiB. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
@@ -49,7 +48,7 @@ export class PageTokens {
   }
 
   private mac(scope: ListScope, payload: Uint8Array): Uint8Array {
-    const text = plantedBug === 'page-token-unbound' ? '' : JSON.stringify(scope);
+    const text = JSON.stringify(scope);
     return createHmac('sha256', this.key)
       .update(`${text.length}:${text}`)
       .update(payload)

@@ -2,10 +2,8 @@ import type { RequestOf, Requisition } from '@measurement-exchange/contract';
 import { lockByRequisition } from '../database/measurements.ts';
 import { partyName } from '../domain/access.ts';
 import { refuse } from '../domain/measurement.ts';
-import { plantedBug } from '../planted.ts';
 import { changeMeasurement } from './changeMeasurement.ts';
 import type { Call, Exchange } from './context.ts';
-import { checkEtagBeforehand } from './planted.ts';
 import { foundRequisition, viewOwn } from './requisitions.ts';
 
 export async function refuseRequisition(
@@ -15,9 +13,6 @@ export async function refuseRequisition(
 ): Promise<Requisition> {
   const { params, body } = request;
   const provider = partyName('dataProvider', params.dataProvider);
-  if (plantedBug === 'etag-outside-transaction') {
-    await checkEtagBeforehand(x, provider, params.requisition, body.etag);
-  }
   return changeMeasurement(x, call, {
     name: 'refuseRequisition',
     validateOnly: request.validateOnly,

@@ -43,7 +43,7 @@ describe('the process', () => {
     ],
   ]);
   refuses(
-    ['MEX_FAILPOINT_COMMIT', 'MEX_FAKE_CLOCK', 'MEX_PLANTED_BUG', 'MEX_TEST_ISSUER'].map((name) => [
+    ['MEX_FAILPOINT_COMMIT', 'MEX_FAKE_CLOCK', 'MEX_TEST_ISSUER'].map((name) => [
       name,
       () => problemsOfEnv({ [name]: '' }),
       new RegExp(`^${name} is for tests only`),

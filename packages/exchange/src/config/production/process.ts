@@ -21,7 +21,7 @@ export interface Surroundings {
 const OLDEST_NODE = 22;
 /** Each lets whoever can set or reach it read or bend what the exchange does. */
 const UNSAFE_FLAGS = ['--inspect', '--insecure-http-parser'];
-const TEST_VARIABLES = ['MEX_FAILPOINT', 'MEX_FAKE_CLOCK', 'MEX_PLANT', 'MEX_TEST_'];
+const TEST_VARIABLES = ['MEX_FAILPOINT', 'MEX_FAKE_CLOCK', 'MEX_TEST_'];
 
 export function processProblems({ env, execArgv, nodeVersion, uid, file }: Surroundings): string[] {
   const problems: string[] = [];

@@ -1,0 +1,206 @@
+/** Every planted bug. One that nothing finds is a hole in the rig. */
+import type { PlantedBug } from './plant.ts';
+
+/** Planted code that needs more than a line imports it from here. */
+const CODE = `import('${new URL('code.ts', import.meta.url).href}')`;
+
+const exchange = (file: string, find: string, replace: string) => ({
+  file: `exchange/src/${file}`,
+  find,
+  replace,
+});
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'no-parent-lock',
+    edits: [
+      exchange('database/measurements.ts', 'AND id = $2 FOR UPDATE', 'AND id = $2'),
+      exchange('database/measurements.ts', 'AND id = $2) FOR UPDATE', 'AND id = $2)'),
+    ],
+    foundBy: 'H2',
+  },
+  {
+    name: 'etag-from-time',
+    edits: [
+      exchange(
+        'domain/measurement.ts',
+        "etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {",
+        'etagOf({ id, updateTime }: RequisitionRecord): string { const version = updateTime.slice(0, 19);',
+      ),
+    ],
+    foundBy: 'H1',
+  },
+  {
+    name: 'etag-outside-transaction',
+    edits: [
+      exchange('domain/measurement.ts', 'requireEtag(requisition, etag);', ''),
+      ...['fulfillDirectRequisition', 'refuseRequisition'].map((operation) =>
+        exchange(
+          `operations/${operation}.ts`,
+          'return changeMeasurement(',
+          `await (await ${CODE}).checkEtagBefore(arguments[0].db, arguments[2]);\n  return changeMeasurement(`,
+        ),
+      ),
+    ],
+    foundBy: 'H2',
+  },
+  {
+    name: 'request-id-not-unique',
+    edits: [],
+    relax: {
+      statements: [
+        'DROP INDEX measurements_request_id',
+        'CREATE INDEX measurements_request_id ON measurements (consumer, request_id)',
+      ],
+      ignoredChecks: ['index-damaged'],
+    },
+    foundBy: 'H2',
+  },
+  {
+    name: 'withdraw-overwrites-fulfilled',
+    edits: [
+      exchange(
+        'domain/measurement.ts',
+        "['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],",
+        "['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'], ['requisition', 'withdrawn', 'FULFILLED', 'WITHDRAWN'],",
+      ),
+      exchange(
+        'domain/measurement.ts',
+        "if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');",
+        "if (r.state !== 'REFUSED') this.stepRequisition(r, 'withdrawn', { fulfillment: undefined });",
+      ),
+    ],
+    relax: {
+      statements: ['DROP TRIGGER terminal_state ON requisitions'],
+      ignoredChecks: ['trigger-off'],
+    },
+    foundBy: 'H1',
+  },
+  {
+    name: 'answer-before-commit',
+    edits: [exchange('database/db.ts', 'await tx.done();', 'tx.done().catch(() => {});')],
+    foundBy: 'H2',
+  },
+  {
+    name: 'retry-after-unknown-commit',
+    edits: [
+      exchange(
+        'database/db.ts',
+        "return state === '40001' || state === '40P01';",
+        `if (!(error instanceof ExchangeError) && /^(undefined|08|57P)/.test(String(state))) return true;
+         return state === '40001' || state === '40P01';`,
+      ),
+    ],
+    foundBy: 'H8',
+  },
+  {
+    name: 'page-token-unbound',
+    edits: [exchange('operations/paging.ts', 'const text = JSON.stringify(scope);', "const text = '';")],
+    foundBy: 'H1',
+  },
+  {
+    name: 'nonce-through-number',
+    edits: [
+      exchange(
+        'operations/fulfillDirectRequisition.ts',
+        'nonce: body.nonce,',
+        'nonce: BigInt(Number(body.nonce)),',
+      ),
+    ],
+    foundBy: 'H1',
+  },
+  {
+    name: 'foreign-certificate',
+    edits: [
+      exchange(
+        'operations/fulfillDirectRequisition.ts',
+        'certificate.dataProvider !== params.dataProvider',
+        'false',
+      ),
+      exchange(
+        'operations/fulfillDirectRequisition.ts',
+        '{ party: provider, id: certificate.certificate }',
+        "{ party: partyName('dataProvider', certificate.dataProvider), id: certificate.certificate }",
+      ),
+    ],
+    relax: {
+      statements: ['ALTER TABLE requisitions DROP CONSTRAINT requisitions_provider_result_certificate_fkey'],
+      ignoredChecks: [],
+    },
+    foundBy: 'H1',
+  },
+  {
+    // Who may not see a resource learns whether it exists.
+    name: 'lookup-before-authorization',
+    edits: [
+      exchange(
+        'http/api.ts',
+        'authorize(principal, match.route, match.params);',
+        `if (match.route.method === 'GET' && Object.keys(match.params).length > 0) {
+           const operation = operations[match.route.operation as keyof typeof operations] as Handler<never>;
+           await operation(exchange, undefined as never, readRequest(match.route, match.params, '', undefined) as never);
+         }
+         authorize(principal, match.route, match.params);`,
+      ),
+    ],
+    foundBy: 'H1',
+  },
+  {
+    name: 'synchronous-commit-off',
+    edits: [],
+    relax: {
+      statements: [
+        'ALTER SYSTEM SET synchronous_commit = off',
+        // The longest there is between two writes of the log.
+        "ALTER SYSTEM SET wal_writer_delay = '10s'",
+        'SELECT pg_reload_conf()',
+      ],
+      ignoredChecks: ['settings-unsafe'],
+    },
+    foundBy: 'H6',
+  },
+  {
+    name: 'read-cache',
+    edits: [
+      exchange(
+        'operations/measurements.ts',
+        'return readMeasurement(x.db, consumer, params.measurement);',
+        `return ${CODE}.then(({ cached }) =>
+           cached(params.measurement, () => readMeasurement(x.db, consumer, params.measurement)));`,
+      ),
+    ],
+    foundBy: 'H2',
+  },
+  {
+    name: 'second-requisition-on-retry',
+    edits: [
+      exchange(
+        'operations/createMeasurement.ts',
+        'tx.rollback(); const existing',
+        `await (await ${CODE}).addSecondRequisition(tx, earlier.id, x.newId()); const existing`,
+      ),
+    ],
+    relax: {
+      statements: ['ALTER TABLE requisitions DROP CONSTRAINT requisitions_measurement_provider_key'],
+      ignoredChecks: ['index-damaged'],
+    },
+    foundBy: 'H1',
+  },
+  {
+    name: 'authorization-logged',
+    edits: [
+      exchange(
+        'http/requestLog.ts',
+        'ms: Math.round(elapsedTime * 100) / 100,',
+        'ms: Math.round(elapsedTime * 100) / 100, authorization: request.headers.authorization,',
+      ),
+    ],
+    foundBy: 'H1',
+  },
+];
+
+export function bugNamed(name: string | undefined): PlantedBug {
+  const bug = PLANTED_BUGS.find((bug) => bug.name === name);
+  if (bug !== undefined) return bug;
+  throw new Error(`There is no bug ${name}, only ${PLANTED_BUGS.map(({ name }) => name).join(', ')}.`);
+}

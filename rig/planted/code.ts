@@ -1,0 +1,42 @@
+/** What planted code calls where a line of its own is not enough. Loaded into the exchange with the bug only. */
+
+import type { Queryable } from '../../packages/exchange/src/database/db.ts';
+import { getRequisition } from '../../packages/exchange/src/database/requisitions.ts';
+import { partyName } from '../../packages/exchange/src/domain/access.ts';
+import { etagOf } from '../../packages/exchange/src/domain/measurement.ts';
+
+const CACHE_MS = 1_000;
+const cache = new Map<string, { value: unknown; until: number }>();
+
+/** What was read within the last second is not read again. */
+export async function cached<T>(key: string, read: () => Promise<T>): Promise<T> {
+  const found = cache.get(key);
+  if (found !== undefined && found.until > Date.now()) return found.value as T;
+  const value = await read();
+  cache.set(key, { value, until: Date.now() + CACHE_MS });
+  return value;
+}
+
+/** Compares the etag before the transaction begins: what is read here may change before the measurement is locked. */
+export async function checkEtagBefore(
+  db: Queryable,
+  { params, body }: { params: { dataProvider: string; requisition: string }; body: { etag: string } },
+): Promise<void> {
+  const found = await getRequisition(db, partyName('dataProvider', params.dataProvider), params.requisition);
+  if (found === undefined || etagOf(found.requisition) === body.etag) return;
+  const { ExchangeError } = await import('@measurement-exchange/contract');
+  throw new ExchangeError('REQUISITION_ETAG_MISMATCH', 'The requisition changed since it was read.');
+}
+
+const SECOND_REQUISITION = {
+  name: 'planted_second_requisition',
+  text: `INSERT INTO requisitions
+         SELECT (jsonb_populate_record(r, jsonb_build_object('id', $2::text, 'ordinal', m.requisition_count))).*
+           FROM requisitions r JOIN measurements m ON m.id = r.measurement
+          WHERE m.id = $1 AND r.ordinal = 0 AND r.state = 'UNFULFILLED'`,
+};
+
+/** Gives the provider of the first requisition another one. */
+export async function addSecondRequisition(tx: Queryable, measurement: string, newId: string): Promise<void> {
+  await tx.query(SECOND_REQUISITION, [measurement, newId]);
+}
