@@ -29,7 +29,7 @@ const document = () => readFile(join(ROOT, 'docs/operating.md'), 'utf8');
 
 it('onboarding, typed as printed, lets a new consumer and a new provider measure together', async () => {
   const text = await document();
-  const section = text.slice(text.indexOf('## Onboarding'), text.indexOf('## Keeping keys fresh'));
+  const section = text.slice(text.indexOf('## Onboarding'), text.indexOf('## Rotating keys'));
   const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
   expect(blocks).toHaveLength(6);
   const script = ['set -eo pipefail', ...blocks].join('\necho "----"\n');
