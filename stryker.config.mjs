@@ -8,7 +8,6 @@ export default {
     'packages/exchange/src/operations/paging.ts',
     'packages/contract/src/{names,router}.ts',
     '!**/*.test.ts',
-    '!packages/exchange/src/auth/testIssuer.ts',
   ],
   ignorers: ['messages'],
   // The copy needs only what the tests import. Without tsconfig.json, which Stryker would read with TypeScript 5.

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { type EventQuery, type Events, openEvents } from '../packages/sdk/src/provider/events.ts';
+import { type EventQuery, type Events, openEvents } from '@measurement-exchange/sdk/provider';
 
 const { values: options } = parseArgs({
   options: {

@@ -1,9 +1,8 @@
 /** What polite callers notice of one that asks fifty times as often as they do. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { issueLeaf, type Root } from '@measurement-exchange/sdk/identity';
-import { createDevIssuer } from '../packages/exchange/src/auth/devIssuer.ts';
-import { devKeyFile } from '../packages/exchange/src/dev/index.ts';
 import { type BenchExchange, type DevParty, startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Caller, Generator, Timing } from './lib/generator.ts';

@@ -1,6 +1,6 @@
 /** Whether the cost of a request grows with the tables: the same requests on 1,000, 100,000 and 1,000,000 requisitions. */
 import { randomUUID } from 'node:crypto';
-import { etagOf } from '../packages/exchange/src/domain/measurement.ts';
+import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
 import { type BenchExchange, startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Timing } from './lib/generator.ts';

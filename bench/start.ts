@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { startPostgres } from '../packages/exchange/src/postgres/index.ts';
+import { startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 import { residentBytes, startExchange } from './lib/exchange.ts';
 import { type Figure, figure, show } from './lib/figures.ts';
 import { measuredOperations } from './lib/operations.ts';

@@ -1,5 +1,5 @@
 /** One measurement as its callers see it: how it is opened and acted on, and what an answer says to the model. */
-import { type DevParty, fulfillment, measurementRequest } from '../packages/exchange/test/requests.ts';
+import { type DevParty, fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
 import type { Violations } from './harness.ts';
 import {
   type EtagVersion,

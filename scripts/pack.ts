@@ -82,12 +82,17 @@ export function publishedManifest(source: Manifest): Manifest {
     ...(source.bin && { bin: mapped(source.bin, (path) => built(path, '.js')) }),
     ...(source.exports && {
       // Types first: TypeScript takes the first condition that matches.
-      exports: mapped(source.exports, (path) => ({
+      exports: mapped(withoutInternals(source.exports), (path) => ({
         types: built(path, '.d.ts'),
         default: built(path, '.js'),
       })),
     }),
   } as Manifest;
+}
+
+/** Tests, rig and benchmarks import files of a package as `./internal/…`; users cannot. */
+function withoutInternals(exports: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(exports).filter(([key]) => !key.startsWith('./internal/')));
 }
 
 /** Packages of ours depend on each other's very version: an older one would be another wire. */

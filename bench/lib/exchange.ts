@@ -6,8 +6,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '@measurement-exchange/exchange/config';
 import type { CredentialsJson } from '@measurement-exchange/sdk';
-import type { Config } from '../../packages/exchange/src/config/config.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const START_MS = 60_000;

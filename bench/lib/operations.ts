@@ -1,7 +1,7 @@
 /** The operations that are measured: what is sent, and on what. */
 import { randomUUID } from 'node:crypto';
-import { etagOf } from '../../packages/exchange/src/domain/measurement.ts';
-import { newId } from '../../packages/exchange/src/ids.ts';
+import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
+import { newId } from '@measurement-exchange/exchange/internal/ids';
 import type { DevParty } from './exchange.ts';
 import type { BenchDatabase } from './postgres.ts';
 import type { Template } from './requests.ts';

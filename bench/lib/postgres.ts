@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
+import { migrate } from '@measurement-exchange/exchange/maintenance';
 import pg from 'pg';
-import { migrate } from '../../packages/exchange/src/database/migrate.ts';
-import { startPostgres } from '../../packages/exchange/src/postgres/index.ts';
 
 export interface BenchDatabase {
   url: string;

@@ -1,7 +1,7 @@
 /** Runs the statements of a traced operation with the exchange's own driver and pool settings, and nothing else. */
 import type pg from 'pg';
-import '../../packages/exchange/src/main.ts';
-import { Database, statements } from '../../packages/exchange/src/database/db.ts';
+import '@measurement-exchange/exchange/internal/main';
+import { Database, statements } from '@measurement-exchange/exchange/internal/database/db';
 import type { Script } from './trace.ts';
 
 export interface Play {

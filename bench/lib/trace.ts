@@ -1,10 +1,18 @@
 /** Which statements an operation runs, with which values and in how many round trips: found by running it once. */
 import { type JsonValue, matchRoute, parseJson, readRequest, toJson } from '@measurement-exchange/contract';
-import { Database, type Statement, type Transaction } from '../../packages/exchange/src/database/db.ts';
-import { parsePrincipal } from '../../packages/exchange/src/domain/access.ts';
-import { newId } from '../../packages/exchange/src/ids.ts';
-import { type Exchange, type Handler, operations } from '../../packages/exchange/src/operations/index.ts';
-import { PageTokens } from '../../packages/exchange/src/operations/paging.ts';
+import {
+  Database,
+  type Statement,
+  type Transaction,
+} from '@measurement-exchange/exchange/internal/database/db';
+import { parsePrincipal } from '@measurement-exchange/exchange/internal/domain/access';
+import { newId } from '@measurement-exchange/exchange/internal/ids';
+import {
+  type Exchange,
+  type Handler,
+  operations,
+} from '@measurement-exchange/exchange/internal/operations/index';
+import { PageTokens } from '@measurement-exchange/exchange/internal/operations/paging';
 import { fill, type Template } from './requests.ts';
 
 export interface Step {

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
+import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
 import {
   createClient,
   createConsumer,
@@ -11,7 +12,6 @@ import {
   readCredentials,
   unpackSignedMessage,
 } from '@measurement-exchange/sdk';
-import { etagOf } from '../../packages/exchange/src/domain/measurement.ts';
 import type { BenchExchange, DevParty } from './exchange.ts';
 import type { BenchDatabase } from './postgres.ts';
 

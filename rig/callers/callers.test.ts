@@ -1,8 +1,8 @@
 /** The instruments: whatever they would miss, the harnesses would miss. */
 import { openApiDocument } from '@measurement-exchange/contract';
+import { makeKey } from '@measurement-exchange/testkit/issuer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeKey } from '../../packages/exchange/src/auth/testIssuer.ts';
 import { Random } from '../random.ts';
 import { conformityOf } from './fuzz/schemas.ts';
 import { Secrets } from './secrets.ts';

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WORLD_CONFIG } from '../../packages/exchange/test/callerMatrixWorld.ts';
-import type { Answer } from '../../packages/exchange/test/harness.ts';
-import { fulfillment, measurementRequest, nonceHash } from '../../packages/exchange/test/requests.ts';
+import { WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
+import { fulfillment, measurementRequest, nonceHash } from '@measurement-exchange/testkit/requests';
 import type { Context, Harness, Outcome, Violations } from '../harness.ts';
 import type { Random } from '../random.ts';
 import { type Counted, type World, type WorldOptions, withWorld } from '../world.ts';

@@ -1,10 +1,10 @@
 /** Z4 and Z5: children through other parents, and names of others inside bodies and page tokens. */
 import { API_PREFIX } from '@measurement-exchange/contract';
-import type { World as Cast } from '../../packages/exchange/test/callerMatrixWorld.ts';
-import { refusalProblems } from '../../packages/exchange/test/errorModel.ts';
-import type { DevParty } from '../../packages/exchange/test/harness.ts';
-import { fulfillment, measurementRequest } from '../../packages/exchange/test/requests.ts';
-import { castOf, requisitionOf } from '../../packages/exchange/test/steps.ts';
+import type { World as Cast } from '@measurement-exchange/testkit/callers/world';
+import { refusalProblems } from '@measurement-exchange/testkit/errorModel';
+import type { DevParty } from '@measurement-exchange/testkit/exchange';
+import { fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
+import { castOf, requisitionOf } from '@measurement-exchange/testkit/steps';
 import type { Violations } from '../harness.ts';
 import type { Line } from './http.ts';
 

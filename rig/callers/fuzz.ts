@@ -1,10 +1,10 @@
 /** H13: requests drawn from the OpenAPI document: valid, wrong in one thing, hostile; with what earlier ones made. */
 import { openApiDocument } from '@measurement-exchange/contract';
+import { DESCRIPTOR_SET, WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
+import { jws } from '@measurement-exchange/testkit/issuer';
+import { toJson } from '@measurement-exchange/testkit/requests';
 import fc, { type Arbitrary, Random as Draws, type Value } from 'fast-check';
-import { jws } from '../../packages/exchange/src/auth/testIssuer.ts';
-import { DESCRIPTOR_SET, WORLD_CONFIG } from '../../packages/exchange/test/callerMatrixWorld.ts';
-import type { Answer } from '../../packages/exchange/test/harness.ts';
-import { toJson } from '../../packages/exchange/test/requests.ts';
 import { atScale, type Context, type Harness } from '../harness.ts';
 import type { Random } from '../random.ts';
 import { type Counted, type World, withWorld } from '../world.ts';

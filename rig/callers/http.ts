@@ -1,7 +1,7 @@
 /** Requests over connections that are kept, with all of each answer. */
 import { Agent, request } from 'node:http';
-import type { Answer } from '../../packages/exchange/test/harness.ts';
-import { toJson } from '../../packages/exchange/test/requests.ts';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
+import { toJson } from '@measurement-exchange/testkit/requests';
 
 /** L1 of the invariants. */
 const LONGEST_MS = 30_000;

@@ -7,17 +7,17 @@ import {
   knockOf,
   type Target,
   targetsOf,
-} from '../../packages/exchange/test/callerCells.ts';
+} from '@measurement-exchange/testkit/callers/cells';
+import { MATRIX, type Row } from '@measurement-exchange/testkit/callers/rights';
 import {
   type Caller,
   type World as Cast,
   fillWorld,
   WORLD_CONFIG,
-} from '../../packages/exchange/test/callerMatrixWorld.ts';
-import { MATRIX, type Row } from '../../packages/exchange/test/callerRights.ts';
-import { fingerprint, refusalProblems } from '../../packages/exchange/test/errorModel.ts';
-import { type Answer, call, type TestExchange } from '../../packages/exchange/test/harness.ts';
-import { stored } from '../../packages/exchange/test/steps.ts';
+} from '@measurement-exchange/testkit/callers/world';
+import { fingerprint, refusalProblems } from '@measurement-exchange/testkit/errorModel';
+import { type Answer, call, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { stored } from '@measurement-exchange/testkit/steps';
 import { atScale, type Context, type Harness } from '../harness.ts';
 import type { Random } from '../random.ts';
 import { type Counted, type World, withWorld } from '../world.ts';

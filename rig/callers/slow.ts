@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bytesOf, send } from '../../packages/exchange/test/raw.ts';
-import { measurementRequest } from '../../packages/exchange/test/requests.ts';
+import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
+import { measurementRequest } from '@measurement-exchange/testkit/requests';
 import { atScale, type Context, type Harness } from '../harness.ts';
 import { type Counted, type World, withWorld } from '../world.ts';
 import { inParallel, percentile } from './http.ts';

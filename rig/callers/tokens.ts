@@ -1,14 +1,13 @@
 /** H12: tokens that are bad in every way we know, at three endpoints, and mutations of a good one. */
 import { createPrivateKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { DEV_AUDIENCE } from '../../packages/exchange/src/auth/devIssuer.ts';
-import { jws, type SigningKey } from '../../packages/exchange/src/auth/testIssuer.ts';
-import { devKeyFile } from '../../packages/exchange/src/dev/index.ts';
-import { elsewhere } from '../../packages/exchange/test/callerCells.ts';
-import { WORLD_CONFIG } from '../../packages/exchange/test/callerMatrixWorld.ts';
-import { fingerprint, refusalProblems } from '../../packages/exchange/test/errorModel.ts';
-import type { Answer } from '../../packages/exchange/test/harness.ts';
-import { bytesOf, send } from '../../packages/exchange/test/raw.ts';
+import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import { elsewhere } from '@measurement-exchange/testkit/callers/cells';
+import { WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
+import { fingerprint, refusalProblems } from '@measurement-exchange/testkit/errorModel';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
+import { jws, type SigningKey } from '@measurement-exchange/testkit/issuer';
+import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
 import { atScale, type Context, type Harness } from '../harness.ts';
 import type { Random } from '../random.ts';
 import { type Counted, type World, withWorld } from '../world.ts';

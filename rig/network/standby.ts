@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { copyCluster } from '../../packages/exchange/src/backup/cluster.ts';
+import { copyCluster } from '@measurement-exchange/exchange/internal/backup/cluster';
 import { Postgres } from '../world/postgres.ts';
 import { targetOf } from './links.ts';
 import type { ChaosProxy } from './proxy.ts';

@@ -1,9 +1,9 @@
 /** What planted code calls where a line of its own is not enough. Loaded into the exchange with the bug only. */
 
-import type { Queryable } from '../../packages/exchange/src/database/db.ts';
-import { getRequisition } from '../../packages/exchange/src/database/requisitions.ts';
-import { partyName } from '../../packages/exchange/src/domain/access.ts';
-import { etagOf } from '../../packages/exchange/src/domain/measurement.ts';
+import type { Queryable } from '@measurement-exchange/exchange/internal/database/db';
+import { getRequisition } from '@measurement-exchange/exchange/internal/database/requisitions';
+import { partyName } from '@measurement-exchange/exchange/internal/domain/access';
+import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
 
 const CACHE_MS = 1_000;
 const cache = new Map<string, { value: unknown; until: number }>();

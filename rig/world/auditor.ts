@@ -1,6 +1,6 @@
 /** H4: the doctor looks at the database every second, whatever else goes on. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { doctor } from '../../packages/exchange/src/database/doctor.ts';
+import { doctor } from '@measurement-exchange/exchange/maintenance';
 import type { Violations } from '../harness.ts';
 import type { Postgres } from './postgres.ts';
 

@@ -1,6 +1,6 @@
 /** Requests over connections that are kept, and what becomes of them: an answer, nothing sent, or nobody knows. */
 import { Agent, request } from 'node:http';
-import { toJson } from '../../packages/exchange/test/requests.ts';
+import { toJson } from '@measurement-exchange/testkit/requests';
 
 export type Reply = Answer | { kind: 'unsent'; why: string } | { kind: 'unknown'; why: string };
 

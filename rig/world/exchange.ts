@@ -5,8 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../packages/exchange/src/config/config.ts';
-import type { DevJson } from '../../packages/exchange/test/requests.ts';
+import type { Config } from '@measurement-exchange/exchange/config';
+import type { DevJson } from '@measurement-exchange/testkit/requests';
 import type { PlantedBug } from '../planted/plant.ts';
 
 const HOOK = new URL('../planted/hook.ts', import.meta.url).href;

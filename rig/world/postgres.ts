@@ -1,8 +1,8 @@
 /** A PostgreSQL server that can be killed in every way a server dies, and started again. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type EmbeddedPostgres, startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 import pg from 'pg';
-import { type EmbeddedPostgres, startPostgres } from '../../packages/exchange/src/postgres/index.ts';
 
 /** The server's first process, one that serves a connection, or all of them at once. */
 export type PostgresVictim = 'postmaster' | 'backend' | 'group';

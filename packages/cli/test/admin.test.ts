@@ -1,7 +1,7 @@
 /** The commands of `mex admin`, against an exchange that runs. */
 import { readFile, writeFile } from 'node:fs/promises';
+import { measurementRequest } from '@measurement-exchange/testkit/exchange';
 import { describe, expect, it, vi } from 'vitest';
-import { measurementRequest } from '../../exchange/test/harness.ts';
 import { onboarded, path, token, useExchange, whoAmI, x } from './adminWorld.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { startExchange, type TestExchange } from '../../exchange/test/harness.ts';
 import { mex } from './mexInProcess.ts';
 
 export let x: TestExchange;

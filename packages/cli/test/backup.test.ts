@@ -16,10 +16,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { withDatabase } from '@measurement-exchange/exchange/maintenance';
+import { reachable } from '@measurement-exchange/testkit/accounts';
+import { call, type DevJson, fulfillment, measurementRequest } from '@measurement-exchange/testkit/exchange';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { call, type DevJson, fulfillment, measurementRequest } from '../../exchange/test/harness.ts';
-import { reachable } from '../../exchange/test/reachable.ts';
 import { type ExchangeProcess, spawnExchange, untilListening } from './exchangeProcess.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 

@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
 import { encrypt, packEventGroupMetadata } from '@measurement-exchange/sdk';
+import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
+import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
+import { answer, asking, reach, requisitionOf } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
-import { leanSet, serialize, typeUrl } from '../../exchange/test/metadataSets.ts';
-import { BRAND, BUDGET, schema } from '../../exchange/test/schemaSteps.ts';
-import { answer, asking, reach, requisitionOf } from '../../sdk/test/consumerWorld.ts';
 import { mex } from './mexInProcess.ts';
 import { describeTo, lines, path, run, useWorld, w } from './partyWorld.ts';
 

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
-import { describe, expect, it, vi } from 'vitest';
+import { eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import {
   answer,
   frequency,
@@ -12,8 +12,8 @@ import {
   readRequisition,
   requisitionOf,
   watchDuration,
-} from '../../sdk/test/consumerWorld.ts';
-import { eventsCsv, PEOPLE } from '../../sdk/test/providerWorld.ts';
+} from '@measurement-exchange/testkit/world';
+import { describe, expect, it, vi } from 'vitest';
 import { bar, barChart } from '../src/party/chart.ts';
 import { mex } from './mexInProcess.ts';
 import { asked, describeTo, path, run, useWorld, w } from './partyWorld.ts';

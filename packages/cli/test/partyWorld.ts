@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Party, startWorld, type World } from '@measurement-exchange/testkit/world';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { type Party, startWorld, type World } from '../../sdk/test/consumerWorld.ts';
 import { createMex } from '../src/program.ts';
 
 export let w: World;

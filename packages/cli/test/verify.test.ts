@@ -4,7 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { SignedMessage, TYPE_URLS, toJson } from '@measurement-exchange/contract';
 import { createSigner, packSignedMessage } from '@measurement-exchange/sdk';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
-import { describe, expect, it } from 'vitest';
 import {
   type Answer,
   answer,
@@ -13,7 +12,8 @@ import {
   impression,
   reach,
   requisitionOf,
-} from '../../sdk/test/consumerWorld.ts';
+} from '@measurement-exchange/testkit/world';
+import { describe, expect, it } from 'vitest';
 import { MEX } from './exchangeProcess.ts';
 import { describeTo, path, run, useWorld, w } from './partyWorld.ts';
 

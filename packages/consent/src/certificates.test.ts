@@ -1,10 +1,10 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import { generateKeys, type Issued, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
+import { CERTIFICATES } from '@measurement-exchange/testkit/opensslVectors';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CERTIFICATES } from '../../exchange/test/opensslVectors.ts';
-import { errorOf, faultOf, flipped } from '../../sdk/test/consentFaults.ts';
-import { generateKeys, type Issued, leaf, NOW, root, YEAR_MS } from '../../sdk/test/issuing.ts';
+import { errorOf, faultOf, flipped } from '../test/errors.ts';
 import { certificateParts, parseCertificate } from './certificates.ts';
 
 const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex');

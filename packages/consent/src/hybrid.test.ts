@@ -12,7 +12,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultOf, flipped } from '../../sdk/test/consentFaults.ts';
+import { faultOf, flipped } from '../test/errors.ts';
 import {
   ECIES_VECTOR,
   eciesParams,
@@ -25,7 +25,7 @@ import {
   hpkePublic,
   type KeyInit,
   keyset,
-} from '../../sdk/test/tinkKeysets.ts';
+} from '../test/tinkKeysets.ts';
 import { decrypt, encrypt } from './hybrid.ts';
 import { createEncryptionKeysets } from './keysets.ts';
 

@@ -1,6 +1,6 @@
+import { generateKeys, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { faultOf, flipped } from '../../sdk/test/consentFaults.ts';
-import { generateKeys, leaf, NOW, root, YEAR_MS } from '../../sdk/test/issuing.ts';
+import { faultOf, flipped } from '../test/errors.ts';
 import {
   eciesPrivate,
   eciesPublic,
@@ -8,7 +8,7 @@ import {
   hpkePublic,
   type KeyInit,
   keyset,
-} from '../../sdk/test/tinkKeysets.ts';
+} from '../test/tinkKeysets.ts';
 import { parseCertificate } from './certificates.ts';
 import { decrypt, encrypt } from './hybrid.ts';
 import { keepByArray, keepByKey, keepByObject } from './kept.ts';

@@ -3,7 +3,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultOf } from '../../sdk/test/consentFaults.ts';
+import { faultOf } from '../test/errors.ts';
 import {
   ECIES_VECTOR,
   type EciesInit,
@@ -19,7 +19,7 @@ import {
   hpkePublic,
   type KeyInit,
   keyset,
-} from '../../sdk/test/tinkKeysets.ts';
+} from '../test/tinkKeysets.ts';
 import { createEncryptionKeysets, publicKeysetOf, readPrivateKeyset, readPublicKeyset } from './keysets.ts';
 
 const bytes = (...parts: (string | Uint8Array)[]) =>

@@ -1,11 +1,11 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { generateKeyPairSync, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithmName } from '@measurement-exchange/contract';
+import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CERTIFICATES, MESSAGE, SIGNATURES } from '../../exchange/test/opensslVectors.ts';
-import { faultOf, flipped } from '../../sdk/test/consentFaults.ts';
+import { faultOf, flipped } from '../test/errors.ts';
 import { parseCertificate, type X509 } from './certificates.ts';
 import { createSigner, verifySignature } from './signatures.ts';
 

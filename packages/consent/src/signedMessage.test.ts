@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { SIGNATURE_ALGORITHMS, specs, TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorOf, faultOf } from '../../sdk/test/consentFaults.ts';
+import { errorOf, faultOf } from '../test/errors.ts';
 import { packEncryptionPublicKey, unpackEncryptionPublicKey } from './publicKey.ts';
 import { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
 

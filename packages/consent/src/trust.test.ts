@@ -1,8 +1,16 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import {
+  generateKeys,
+  type Issued,
+  leaf,
+  NOW,
+  P256,
+  root,
+  YEAR_MS,
+} from '@measurement-exchange/testkit/issuing';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, faultOf, flipped } from '../../sdk/test/consentFaults.ts';
-import { generateKeys, type Issued, leaf, NOW, P256, root, YEAR_MS } from '../../sdk/test/issuing.ts';
+import { errorOf, faultOf, flipped } from '../test/errors.ts';
 import { createTrustStore, type TrustedRoot } from './trust.ts';
 
 const STREAMLY = 'dataProviders/streamly';

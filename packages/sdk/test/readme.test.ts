@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startExchange, type TestExchange } from '../../exchange/test/harness.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 

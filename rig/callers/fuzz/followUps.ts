@@ -1,6 +1,6 @@
 /** What a success leads to: names to go on with, and a look at whether what it said is so. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Answer } from '../../../packages/exchange/test/harness.ts';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
 import type { State } from './state.ts';
 

@@ -1,7 +1,7 @@
 /** What every answer must be, whatever was asked. */
 import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
-import { refusalProblems } from '../../../packages/exchange/test/errorModel.ts';
-import type { Answer } from '../../../packages/exchange/test/harness.ts';
+import { refusalProblems } from '@measurement-exchange/testkit/errorModel';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
 import { conformityOf } from './schemas.ts';
 import type { State } from './state.ts';

@@ -6,9 +6,9 @@ import {
   ROUTES,
   type Route,
 } from '@measurement-exchange/contract';
+import { bindingOf, elsewhere } from '@measurement-exchange/testkit/callers/cells';
+import { MATRIX, type Row } from '@measurement-exchange/testkit/callers/rights';
 import fc, { type Arbitrary, type MaybeWeightedArbitrary } from 'fast-check';
-import { bindingOf, elsewhere } from '../../../packages/exchange/test/callerCells.ts';
-import { MATRIX, type Row } from '../../../packages/exchange/test/callerRights.ts';
 import { Random } from '../../random.ts';
 import { Conforming, MapOf, NameRef, resolveSchema, type Vocabulary } from './schemas.ts';
 import type { Speaker, State } from './state.ts';

@@ -1,7 +1,7 @@
 /** What the fuzzer knows of the exchange: names that it made, what is open, and what must never change again. */
 
-import type { Kind } from '../../../packages/exchange/test/callerMatrixWorld.ts';
-import type { DevJson, DevParty } from '../../../packages/exchange/test/requests.ts';
+import type { Kind } from '@measurement-exchange/testkit/callers/world';
+import type { DevJson, DevParty } from '@measurement-exchange/testkit/requests';
 import type { NameRef } from './schemas.ts';
 
 export interface Speaker {

@@ -1,7 +1,7 @@
 /** Requests that the exchange should grant, for what stands in no schema: who owns what, and what fits together. */
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
-import { DESCRIPTOR_SET } from '../../../packages/exchange/test/callerMatrixWorld.ts';
-import { fulfillment, measurementRequest } from '../../../packages/exchange/test/requests.ts';
+import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';
+import { fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
 import type { Random } from '../../random.ts';
 import type { Speaker, State } from './state.ts';
 

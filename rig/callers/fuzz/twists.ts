@@ -1,6 +1,7 @@
 /** One thing that is wrong with a request which would otherwise be in order, or the work of somebody hostile. */
+
+import { toJson } from '@measurement-exchange/testkit/requests';
 import fc, { type Arbitrary } from 'fast-check';
-import { toJson } from '../../../packages/exchange/test/requests.ts';
 import type { Sent } from '../http.ts';
 import { BODIES, HEADERS, IDS, METHODS, NEVER_READ, ODD_VALUES, RAW_VALUES, TYPES } from './hostile.ts';
 import type { State } from './state.ts';

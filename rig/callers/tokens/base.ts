@@ -1,5 +1,5 @@
 /** What every token of the corpus is made of. */
-import { jws, type SigningKey } from '../../../packages/exchange/src/auth/testIssuer.ts';
+import { jws, type SigningKey } from '@measurement-exchange/testkit/issuer';
 
 export type Tokens = Record<string, string>;
 export type Claims = Record<string, unknown>;

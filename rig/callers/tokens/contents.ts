@@ -1,6 +1,6 @@
 /** Tokens with a good signature over what should not be said: headers, claims, times. */
 import { sign } from 'node:crypto';
-import { encode, jws } from '../../../packages/exchange/src/auth/testIssuer.ts';
+import { encode, jws } from '@measurement-exchange/testkit/issuer';
 import { type Base, but, type Tokens } from './base.ts';
 
 export function badHeaders(base: Base): Tokens {

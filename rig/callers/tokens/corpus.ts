@@ -1,5 +1,5 @@
 /** Tokens that are good, and tokens that are bad in one way each. */
-import { jws, makeKey } from '../../../packages/exchange/src/auth/testIssuer.ts';
+import { jws, makeKey } from '@measurement-exchange/testkit/issuer';
 import { type Base, but, goodClaims, type Issuer, N, type Tokens } from './base.ts';
 import { badClaims, badHeaders, badTimes } from './contents.ts';
 import { badForms, badSchemes } from './forms.ts';

@@ -1,5 +1,5 @@
 /** What is no token as it is written, and headers that are no way to send one. */
-import { encode, jws } from '../../../packages/exchange/src/auth/testIssuer.ts';
+import { encode, jws } from '@measurement-exchange/testkit/issuer';
 import { type Base, N, type Tokens } from './base.ts';
 
 export function badForms(base: Base): Tokens {

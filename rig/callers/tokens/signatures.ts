@@ -1,6 +1,6 @@
 /** Tokens that something else signed than the issuer's key, or in another way. */
 import { createHmac, createPublicKey, type JsonWebKey, sign } from 'node:crypto';
-import { encode, jws, makeKey, type SigningKey } from '../../../packages/exchange/src/auth/testIssuer.ts';
+import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import type { Base, Claims, Tokens } from './base.ts';
 
 export function badAlgorithms(base: Base): Tokens {

@@ -1,8 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  jws,
+  makeKey,
+  type SigningKey,
+  startTestIssuer,
+  type TestIssuer,
+} from '@measurement-exchange/testkit/issuer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { jws, makeKey, type SigningKey, startTestIssuer, type TestIssuer } from './testIssuer.ts';
 import { createTokenVerifier, type TokenVerifier } from './tokens.ts';
 
 const SECOND = 1000;

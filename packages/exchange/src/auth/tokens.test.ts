@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
+import { encode, jws, makeKey, startTestIssuer, type TestIssuer } from '@measurement-exchange/testkit/issuer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encode, jws, makeKey, startTestIssuer, type TestIssuer } from './testIssuer.ts';
 import {
   createTokenVerifier,
   type IssuerConfig,

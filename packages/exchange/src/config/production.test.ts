@@ -1,9 +1,9 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { problemsOf, sound } from '../../test/production/settings.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { configFileProblems } from './file.ts';
-import { problemsOf, sound } from './production/testing.ts';
 import { requireProductionConfig } from './production.ts';
 
 it('tells all problems at once', () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetup';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { onServer, withDatabase } from '../../test/globalSetup.ts';
 import { migrate, readMigrations } from './migrate.ts';
 
 /** A database as the version before left it, which knew no types. */

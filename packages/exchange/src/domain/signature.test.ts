@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { type KeyObject, sign } from 'node:crypto';
 import { SIGNATURE_ALGORITHMS } from '@measurement-exchange/contract';
+import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CERTIFICATES, MESSAGE, SIGNATURES } from '../../test/opensslVectors.ts';
 import { isSignedBy } from './signature.ts';
 
 const message = Buffer.from(MESSAGE);

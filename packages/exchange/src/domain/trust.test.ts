@@ -1,8 +1,8 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { timestampOf } from '@measurement-exchange/contract';
+import { LEAF, ROOT } from '@measurement-exchange/testkit/opensslVectors';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LEAF, ROOT } from '../../test/opensslVectors.ts';
 import { type Root, trustCheck } from './trust.ts';
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { reachable } from '@measurement-exchange/testkit/accounts';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { reachable } from '../../test/reachable.ts';
 import { findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
 import { type EmbeddedPostgres, type StartOptions, startPostgres } from './server.ts';
 

@@ -1,6 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { json, me, page, refused, scripted } from '../../test/scriptedClient.ts';
+import { json, me, page, refused, scripted } from '../../test/client/scripted.ts';
 import { isTransient, UnexpectedAnswer, Unreachable } from './errors.ts';
 
 describe('an answer', () => {

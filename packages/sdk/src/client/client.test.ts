@@ -10,7 +10,7 @@ import {
   refused,
   scripted,
   unavailable,
-} from '../../test/scriptedClient.ts';
+} from '../../test/client/scripted.ts';
 import { createClient } from './client.ts';
 
 describe('a call', () => {

@@ -13,7 +13,7 @@ import {
   reset,
   scripted,
   unavailable,
-} from '../../test/scriptedClient.ts';
+} from '../../test/client/scripted.ts';
 import { isTransient, UnexpectedAnswer, Unreachable } from './errors.ts';
 
 describe('a transient failure', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../test/seededRandom.ts';
+import { seededRandom } from '../../test/privacy/seededRandom.ts';
 import { charge, drawNoise, type NoiseMechanism, noiseVariance } from './noise.ts';
 import { secureRandom, uniformBelow } from './random.ts';
 import { toNumber } from './rational.ts';

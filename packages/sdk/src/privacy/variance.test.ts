@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../test/seededRandom.ts';
+import { seededRandom } from '../../test/privacy/seededRandom.ts';
 import { drawNoise, noiseVariance } from './noise.ts';
 import type { RandomSource } from './random.ts';
 import {

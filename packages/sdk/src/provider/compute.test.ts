@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { specs } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../test/seededRandom.ts';
+import { seededRandom } from '../../test/privacy/seededRandom.ts';
 import { drawNoise, type NoiseMechanism, type RandomSource } from '../privacy/index.ts';
 import { chargesFor, computeResult, daysOf, type Methodology, requireComputable } from './compute.ts';
 import { type Events, openEvents } from './events.ts';

@@ -1,6 +1,6 @@
 /** Every figure against a count in plain JavaScript over the same rows. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EventFiles, eventFiles } from '../../test/eventFiles.ts';
+import { type EventFiles, eventFiles } from '../../test/provider/eventFiles.ts';
 import { isSampled, sampleBucket } from '../privacy/vidSampling.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
 import { InvalidQuery } from './filter/index.ts';

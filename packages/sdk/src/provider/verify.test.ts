@@ -11,8 +11,8 @@ import {
   PROVIDER,
   SPRING,
   type World,
-} from '../../test/requisitions.ts';
-import { fails, group, privacy, SPOILED, text } from '../../test/spoiledRequisitions.ts';
+} from '../../test/provider/requisitions.ts';
+import { fails, group, privacy, SPOILED, text } from '../../test/provider/spoiledRequisitions.ts';
 import { Unreachable } from '../client/index.ts';
 import { RefusalError } from './refusalError.ts';
 import { verifyRequisition } from './verify.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetup';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { onServer, withDatabase } from '../../../test/globalSetup.ts';
 import { migrate } from '../../database/migrate.ts';
 import { type DatabaseFacts, databaseProblems, databaseWarnings, readDatabaseFacts } from './database.ts';
 

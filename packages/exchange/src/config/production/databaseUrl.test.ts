@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepts, problemsOf, refuses } from './testing.ts';
+import { accepts, problemsOf, refuses } from '../../../test/production/settings.ts';
 
 const problemsOfUrl = (databaseUrl: string) => problemsOf({ databaseUrl });
 

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
+import { accepts, DAY, issuer, problemsOf, refuses } from '../../../test/production/settings.ts';
 import type { Config } from '../config.ts';
-import { accepts, DAY, issuer, problemsOf, refuses } from './testing.ts';
 
 const problemsOfIssuer = (change: object, config: Partial<Config> = {}) =>
   problemsOf({ ...config, issuers: [{ ...issuer, ...change }] });

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { accepts, problemsOf, refuses } from './testing.ts';
+import { accepts, problemsOf, refuses } from '../../../test/production/settings.ts';
 
 const problemsOfEnv = (env: Record<string, string>) => problemsOf({}, { env });
 

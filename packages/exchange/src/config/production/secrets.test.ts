@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { accepts, problemsOf, refuses } from './testing.ts';
+import { accepts, problemsOf, refuses } from '../../../test/production/settings.ts';
 
 describe('the page token key', () => {
   const key = (bytes: Uint8Array | string) => () =>

@@ -5,7 +5,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { parseJson, type Violation } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { violationsOf } from '../../../test/descriptorSets.ts';
+import { violationsOf } from '../../../test/descriptors/descriptorSets.ts';
 import {
   type DescriptorSet,
   descriptorSetToJson,
@@ -19,7 +19,12 @@ type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['fi
 function compile(...flags: string[]): Buffer {
   const bin = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const buf = bin('../../../../../node_modules/.bin/buf');
-  return execFileSync(buf, ['build', bin('../../../test/protos'), '--as-file-descriptor-set', ...flags]);
+  return execFileSync(buf, [
+    'build',
+    bin('../../../test/descriptors/protos'),
+    '--as-file-descriptor-set',
+    ...flags,
+  ]);
 }
 
 const made = new Map<string, Uint8Array>();

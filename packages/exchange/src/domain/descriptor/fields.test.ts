@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { FIELD, field, INT, message, proto3, violationsOf } from '../../../test/descriptorSets.ts';
+import {
+  FIELD,
+  field,
+  INT,
+  message,
+  proto3,
+  violationsOf,
+} from '../../../test/descriptors/descriptorSets.ts';
 
 describe('fields', () => {
   test.each([

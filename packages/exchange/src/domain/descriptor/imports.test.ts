@@ -1,6 +1,6 @@
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
-import { FIELD, field, message, violationsOf } from '../../../test/descriptorSets.ts';
+import { FIELD, field, message, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
 
 describe('imports', () => {
   test('a missing one is named', () => {

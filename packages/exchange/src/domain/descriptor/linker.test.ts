@@ -1,6 +1,6 @@
 import { maximumEdition } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { message, proto3, violationsOf } from '../../../test/descriptorSets.ts';
+import { message, proto3, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
 
 describe('enums', () => {
   const enumOf = (members: object, file: object = {}) => ({

@@ -2,7 +2,14 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
-import { FIELD, field, INT, message, proto3, violationsOf } from '../../../test/descriptorSets.ts';
+import {
+  FIELD,
+  field,
+  INT,
+  message,
+  proto3,
+  violationsOf,
+} from '../../../test/descriptors/descriptorSets.ts';
 import { readDescriptorSet } from './descriptorSet.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FIELD, field, INT, message, violationsOf } from '../../../test/descriptorSets.ts';
+import { FIELD, field, INT, message, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
 
 describe('names', () => {
   const twice = (path: string, name: string) => `${path} "${name}" is declared twice`;

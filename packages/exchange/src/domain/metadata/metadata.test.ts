@@ -14,9 +14,9 @@ import {
 import { compileSchema, type MetadataSchema } from './schema.ts';
 
 /** Compiled when the first test runs. */
-let sets: typeof import('../../../test/metadataSets.ts');
+let sets: typeof import('@measurement-exchange/testkit/metadataSets');
 beforeAll(async () => {
-  sets = await import('../../../test/metadataSets.ts');
+  sets = await import('@measurement-exchange/testkit/metadataSets');
 });
 const typeUrl = (type: string) => `type.googleapis.com/${type}`;
 

@@ -9,9 +9,9 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { SchemaChange, WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { asInPair, type Judged, judgeByBuf } from '../../../test/schemaChanges/buf.ts';
-import { EXPLAINED } from '../../../test/schemaChanges/explained.ts';
-import { SCHEMA_CHANGES } from '../../../test/schemaChanges/index.ts';
+import { asInPair, type Judged, judgeByBuf } from '../../../test/descriptors/schemaChanges/buf.ts';
+import { EXPLAINED } from '../../../test/descriptors/schemaChanges/explained.ts';
+import { SCHEMA_CHANGES } from '../../../test/descriptors/schemaChanges/index.ts';
 import { ownFiles, readDescriptorSet } from '../descriptor/descriptorSet.ts';
 import { CHANGE_KINDS } from './changes.ts';
 import { type Field, readSchema } from './schema.ts';

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EventFiles, eventFiles } from '../../../test/eventFiles.ts';
+import { type EventFiles, eventFiles } from '../../../test/provider/eventFiles.ts';
 import { type ColumnNames, EventsUnavailable, openEvents } from '../events.ts';
 
 let files: EventFiles;

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EventFiles, eventFiles } from '../../../test/eventFiles.ts';
+import { type EventFiles, eventFiles } from '../../../test/provider/eventFiles.ts';
 import { type EventQuery, EventsUnavailable, openEvents } from '../events.ts';
 import { startEngine } from './engine.ts';
 

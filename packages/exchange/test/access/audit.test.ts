@@ -1,0 +1,217 @@
+/** Every mutation outside the transition log is told of once; a dry run of none is. */
+
+import { createRoot } from '@measurement-exchange/sdk/identity';
+import { newCertificate } from '@measurement-exchange/testkit/certificates';
+import {
+  type Answer,
+  type DevParty,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { asOperator, issuerOf, listAll } from '@measurement-exchange/testkit/operator';
+import { castOf, metadata, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+type Json = Answer['json'];
+let x: TestExchange;
+let acme: DevParty;
+let streamly: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
+  ({ acme, streamly } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+
+/** Entries are listed once nothing before them can still be committed: other tests use this server too. */
+async function entries(path: string, count: number): Promise<Json[]> {
+  const seen = async () => (await listAll(x, path)).length;
+  await expect.poll(seen, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+  return listAll(x, path);
+}
+
+/** One mutation of each kind, as (operation, who, method, path, body); paths may name what came before. */
+async function mutations(
+  run: (method: string, path: string, body?: unknown, token?: string) => Promise<Json>,
+) {
+  const { certificatePem: x509Pem } = await createRoot('root', Date.now());
+  const { x509Der } = await newCertificate();
+  const party = (await run('POST', 'dataProviders', { displayName: 'New' })).name ?? streamly.name;
+  await run('PATCH', acme.name, { displayName: 'Acme' }, acme.token);
+  await run('POST', `${party}:suspend`);
+  await run('POST', `${party}:resume`);
+  const certificate = (await run('POST', `${party}/certificates`, { x509Der })).name ?? streamly.certificate;
+  await run('POST', `${certificate}:revoke`, { revocationState: 'REVOKED' });
+  const binding = { issuer: issuerOf(x), subject: 'somebody', resource: party };
+  const principal = (await run('POST', 'principals', binding)).name;
+  if (principal !== undefined) await run('DELETE', principal);
+  const root = (await run('POST', 'trustedRoots', { x509Pem, party: acme.name })).name;
+  if (root !== undefined) await run('DELETE', root);
+  return { party, certificate, principal, root };
+}
+
+describe('the audit log', () => {
+  it('tells who did what to what, in order, once each', async () => {
+    const requestIds: string[] = [];
+    const made = await mutations(async (method, path, body, token = x.dev.operator.token) => {
+      const answer = await x.call(token, method, `/v2alpha/${path}`, body);
+      requestIds.push(answer.headers.get('x-request-id')!);
+      return ok(answer);
+    });
+    const expected = [
+      ['operator', 'createParty', made.party],
+      [acme.name, 'updateParty', acme.name],
+      ['operator', 'suspendParty', made.party],
+      ['operator', 'resumeParty', made.party],
+      ['operator', 'createCertificate', made.certificate],
+      ['operator', 'revokeCertificate', made.certificate],
+      ['operator', 'createPrincipal', made.principal],
+      ['operator', 'deletePrincipal', made.principal],
+      ['operator', 'createTrustedRoot', made.root],
+      ['operator', 'deleteTrustedRoot', made.root],
+    ];
+    const told = await entries('auditEntries', expected.length);
+    expect(told).toEqual(
+      expected.map(([principal, operation, name], i) => ({
+        time: expect.stringMatching(/^\d{4}-.*\.\d{6}Z$/),
+        ...{ principal, operation, name, outcome: 'OK', requestId: requestIds[i] },
+      })),
+    );
+    const ofParty = await listAll(x, `auditEntries?filter.name=${made.party}`, { pageSize: 2 });
+    expect(ofParty).toEqual(told.filter(({ name }) => name === made.party));
+    expect(ofParty).toHaveLength(3);
+    expect(await listAll(x, 'auditEntries?filter.name=dataProviders/nobody')).toEqual([]);
+  });
+
+  it('tells nothing of what was refused or changed nothing', async () => {
+    const before = await entries('auditEntries', 10);
+    await ok(operator('POST', `${streamly.name}:resume`));
+    for (const answer of [
+      await operator('POST', `dataProviders?dataProviderId=${streamly.name.split('/')[1]}`, {}),
+      await operator('PATCH', 'duchies/nobody', {}),
+      await operator('PATCH', streamly.name, { displayName: 7 }),
+      await operator('DELETE', 'principals/nobody'),
+      await x.call(acme.token, 'POST', `/v2alpha/${streamly.name}:suspend`),
+    ]) {
+      expect(refusal(answer)).toMatch(/^4/);
+    }
+    expect(await listAll(x, 'auditEntries')).toEqual(before);
+  });
+
+  it('is followed page by page without missing what is written meanwhile', async () => {
+    const { name } = await ok(operator('POST', 'duchies?duchyId=followed', {}));
+    const start = (await entries(`auditEntries?filter.name=${name}`, 1)).length;
+    let writing = true;
+    const requestIds: string[] = [];
+    const writers = Promise.all(
+      Array.from({ length: 6 }, async (_, writer) => {
+        for (let i = 0; i < 30; i++) {
+          // Some write to the one resource, some to their own: the latter do not wait for each other.
+          const answer = await (writer < 2
+            ? operator('PATCH', name, { displayName: `${writer} ${i}` })
+            : operator('POST', `duchies?duchyId=d${writer}-${i}`, {}));
+          await ok(answer);
+          requestIds.push(answer.headers.get('x-request-id')!);
+        }
+      }),
+    ).finally(() => {
+      writing = false;
+    });
+
+    const seen: string[] = [];
+    let cursor = '';
+    let rest = 0;
+    for (let idle = 0; idle < 50; ) {
+      const page = await ok(operator('GET', `auditEntries?pageSize=5${cursor}`));
+      const ids = page.auditEntries.map((entry: Json) => entry.requestId);
+      if (page.nextPageToken !== undefined) {
+        seen.push(...ids);
+        cursor = `&pageToken=${page.nextPageToken}`;
+        continue;
+      }
+      // The last page grows: it is read again, from where it began.
+      rest = ids.length;
+      if (!writing) {
+        if (requestIds.every((id) => seen.includes(id) || ids.includes(id))) {
+          seen.push(...ids);
+          break;
+        }
+        idle++;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+    await writers;
+    expect(rest).toBeGreaterThan(0);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(requestIds).toHaveLength(180);
+    expect(seen).toEqual(expect.arrayContaining(requestIds));
+    expect(await entries(`auditEntries?filter.name=${name}`, start + 60)).toHaveLength(start + 60);
+  });
+
+  it('has page tokens of its own', async () => {
+    const { nextPageToken } = await ok(operator('GET', 'auditEntries?pageSize=1'));
+    const other = await operator('GET', `auditEntries?filter.name=${acme.name}&pageToken=${nextPageToken}`);
+    expect(refusal(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+  });
+});
+
+describe('a dry run', () => {
+  it('of each mutation answers what would be, and leaves no trace', async () => {
+    const principal = { issuer: issuerOf(x), subject: 'dry', resource: acme.name };
+    const bound = await ok(operator('POST', 'principals', principal));
+    const { certificatePem: x509Pem } = await createRoot('root', Date.now());
+    const root = await ok(operator('POST', 'trustedRoots', { x509Pem, party: streamly.name }));
+    const before = await stored(x);
+    const answers: Json[] = [];
+    const dry = async (method: string, path: string, body?: unknown, token = x.dev.operator.token) => {
+      const answer = await ok(x.call(token, method, `/v2alpha/${path}?validateOnly=true`, body));
+      answers.push(answer);
+      return answer;
+    };
+    await mutations(dry);
+    await dry('DELETE', bound.name);
+    await dry('DELETE', root.name);
+    expect(await stored(x)).toEqual(before);
+
+    expect(answers).toHaveLength(10);
+    for (const answer of answers) {
+      expect(answer.findings).toBeInstanceOf(Array);
+      for (const field of ['name', 'createTime', 'updateTime']) expect(answer).not.toHaveProperty(field);
+    }
+    const [created, updated, suspended, resumed] = answers;
+    expect(created).toEqual({ displayName: 'New', state: 'ACTIVE', capabilities: {}, findings: [] });
+    expect(updated).toMatchObject({ displayName: 'Acme', state: 'ACTIVE', certificate: acme.certificate });
+    expect([suspended.state, resumed.state]).toEqual(['SUSPENDED', 'ACTIVE']);
+    expect(answers.at(-2)).toEqual({ ...principal, findings: [] });
+    expect(answers.at(-1)).toMatchObject({ party: streamly.name, x509Der: root.x509Der });
+    await ok(operator('DELETE', root.name));
+  });
+
+  it('fails as the mutation would', async () => {
+    const run = async (method: string, path: string, body?: unknown) =>
+      operator(method, `${path}${path.includes('?') ? '&' : '?'}validateOnly=true`, body);
+    const taken = await run(
+      'POST',
+      `measurementConsumers?measurementConsumerId=${acme.name.split('/')[1]}`,
+      {},
+    );
+    expect(metadata(taken)).toEqual({ existing: acme.name });
+    for (const [answer, expected] of [
+      [taken, '409 ALREADY_EXISTS PARTY_ALREADY_EXISTS'],
+      [await run('PATCH', 'duchies/nobody', {}), '404 NOT_FOUND DUCHY_NOT_FOUND'],
+      [await run('POST', 'duchies/nobody:suspend'), '404 NOT_FOUND DUCHY_NOT_FOUND'],
+      [await run('DELETE', 'principals/nobody'), '404 NOT_FOUND PRINCIPAL_NOT_FOUND'],
+      [await run('DELETE', 'trustedRoots/nobody'), '404 NOT_FOUND TRUSTED_ROOT_NOT_FOUND'],
+      [
+        await run('POST', 'principals', { issuer: issuerOf(x), subject: 'dry', resource: streamly.name }),
+        '409 ALREADY_EXISTS PRINCIPAL_ALREADY_EXISTS',
+      ],
+    ] as const) {
+      expect(refusal(answer)).toBe(expected);
+    }
+  });
+});

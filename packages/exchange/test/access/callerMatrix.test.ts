@@ -1,0 +1,90 @@
+import { ROUTES, type Route } from '@measurement-exchange/contract';
+import { bindingOf, expected, knock, targetsOf } from '@measurement-exchange/testkit/callers/cells';
+import { MATRIX } from '@measurement-exchange/testkit/callers/rights';
+import { startWorld, type World } from '@measurement-exchange/testkit/callers/world';
+import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { castOf, stored } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => {
+  expect(await world.exchange.stop()).toEqual([]);
+});
+
+describe('every caller at every operation', () => {
+  it('has a row in the matrix for each binding that is served, and none besides', () => {
+    expect(Object.keys(MATRIX).sort()).toEqual((ROUTES as readonly Route[]).map(bindingOf).sort());
+  });
+
+  it.each((ROUTES as readonly Route[]).map((route) => [bindingOf(route), route] as const))(
+    '%s',
+    async (binding, route) => {
+      const row = MATRIX[binding]!;
+      const before = await stored(world.exchange);
+      for (const caller of world.callers) {
+        const denials = new Set<string>();
+        for (const target of targetsOf(route)) {
+          const wanted = expected(row, route, caller, target);
+          const answer = await knock(world, route, row, caller, target, /^(200|404)/.test(wanted));
+          const got = answer.status === 200 ? '200' : refusalOf(answer);
+          expect(`${caller.title} at ${target.title}: ${got}`).toBe(
+            `${caller.title} at ${target.title}: ${wanted}`,
+          );
+          if (/^40[13]/.test(wanted)) denials.add(fingerprint(answer));
+        }
+        // Nobody learns from a denial whether what was asked for exists.
+        expect(denials.size, caller.title).toBeLessThanOrEqual(1);
+      }
+      expect(await stored(world.exchange)).toEqual(before);
+    },
+  );
+
+  it('a row without access is not a route', () => {
+    const { access: _access, ...rest } = ROUTES[0];
+    // @ts-expect-error this line compiles only as long as a Route must say who may call it
+    const route: Route = rest;
+    expect(route.access).toBeUndefined();
+  });
+});
+
+describe('before anything else is looked at', () => {
+  it('a denial does not depend on the body or the query', async () => {
+    const { exchange } = world;
+    const { globex } = castOf(exchange);
+    const paths = [
+      'measurementConsumers/acme/measurements',
+      'measurementConsumers/acme/measurements:batchGet',
+    ];
+    for (const path of paths) {
+      const answers = await Promise.all([
+        exchange.call(globex.token, 'POST', `/v2alpha/${path}`, {}),
+        exchange.call(globex.token, 'POST', `/v2alpha/${path}`, '{"a":1,"a":'),
+        exchange.call(globex.token, 'POST', `/v2alpha/${path}?nonsense=1`, 'text', {
+          'content-type': 'text/plain',
+        }),
+      ]);
+      expect(answers.map(refusalOf)).toEqual(answers.map(() => '403 PERMISSION_DENIED'));
+      expect(new Set(answers.map(fingerprint)).size).toBe(1);
+    }
+  });
+
+  // The contract: `-` belongs to nobody, wherever it stands. Today only the owner's place is looked at, and these
+  // are answered with 404.
+  it('the wildcard is denied below an owner, too', async () => {
+    const { exchange } = world;
+    const { acme, streamly } = castOf(exchange);
+    for (const [party, path] of [
+      [acme, `${acme.name}/measurements/-`],
+      [acme, `${acme.name}/measurements/-/requisitions`],
+      [acme, `${streamly.name}/eventGroupMetadataDescriptors/-`],
+      [streamly, `${streamly.name}/requisitions/-`],
+    ] as const) {
+      expect(refusalOf(await exchange.call(party.token, 'GET', `/v2alpha/${path}`))).toBe(
+        '403 PERMISSION_DENIED',
+      );
+    }
+  });
+});

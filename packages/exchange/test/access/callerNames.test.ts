@@ -1,0 +1,337 @@
+/** Names that lead elsewhere: through another parent, inside bodies and page tokens; and what a view shows. */
+
+import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';
+import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import {
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  addCertificate,
+  castOf,
+  createMeasurement,
+  fulfil,
+  get,
+  ok,
+  post,
+  refuse,
+  requisitionOf,
+  stored,
+} from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, globex, streamly, chirper } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
+const attempt = async (party: DevParty, method: string, name: string, body?: object) =>
+  refusalOf(await x.call(party.token, method, `/v2alpha/${name}`, body));
+const descriptorOf = (provider: DevParty) =>
+  ok(post(x, provider, `${provider.name}/eventGroupMetadataDescriptors`, { descriptorSet: DESCRIPTOR_SET }));
+
+/** What `act` does to the database must be nothing. */
+async function changingNothing(act: () => Promise<void>): Promise<void> {
+  const before = await stored(x);
+  await act();
+  expect(await stored(x)).toEqual(before);
+}
+
+describe('a child is not reached through another parent', () => {
+  it('a requisition through another data provider', async () => {
+    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(x, streamly, measurement);
+    const stolen = `${chirper.name}/requisitions/${idOf(requisition)}`;
+    await changingNothing(async () => {
+      for (const [method, name, body] of [
+        ['GET', stolen],
+        ['GET', `${stolen}:timeline`],
+        ['POST', `${stolen}:fulfillDirect`, fulfillment(chirper, requisition, 1n)],
+        ['POST', `${stolen}:refuse`, { refusal: { justification: 'DECLINED' }, etag: requisition.etag }],
+      ] as const) {
+        expect(await attempt(chirper, method, name, body), name).toBe('404 REQUISITION_NOT_FOUND');
+        expect(await attempt(streamly, method, name, body), name).toBe('403 PERMISSION_DENIED');
+      }
+    });
+  });
+
+  it('a measurement through another measurement consumer', async () => {
+    const measurement = await createMeasurement(x, acme, [streamly]);
+    const stolen = `${globex.name}/measurements/${idOf(measurement)}`;
+    await changingNothing(async () => {
+      for (const [method, name] of [
+        ['GET', stolen],
+        ['GET', `${stolen}:timeline`],
+        ['GET', `${stolen}/requisitions`],
+        ['POST', `${stolen}:cancel`],
+      ] as const) {
+        expect(await attempt(globex, method, name), name).toBe('404 MEASUREMENT_NOT_FOUND');
+        expect(await attempt(acme, method, name), name).toBe('403 PERMISSION_DENIED');
+      }
+      const names = [stolen];
+      expect(await attempt(globex, 'POST', `${globex.name}/measurements:batchGet`, { names })).toBe(
+        '404 MEASUREMENT_NOT_FOUND',
+      );
+    });
+  });
+
+  it('a requisition through another measurement, of the same consumer or of another', async () => {
+    const measurement = await createMeasurement(x, acme, [streamly]);
+    const { name } = await requisitionOf(x, streamly, measurement);
+    const seen = (m: { name: string }) => `${m.name}/requisitions/${idOf({ name })}`;
+    const another = await createMeasurement(x, acme, [streamly]);
+    const foreign = await createMeasurement(x, globex, [streamly]);
+    expect((await get(x, acme, seen(measurement))).measurement).toBe(measurement.name);
+    expect(await attempt(acme, 'GET', seen(another))).toBe('404 REQUISITION_NOT_FOUND');
+    expect(await attempt(globex, 'GET', seen(foreign))).toBe('404 REQUISITION_NOT_FOUND');
+  });
+
+  it('a descriptor or a certificate through another owner', async () => {
+    const descriptor = `eventGroupMetadataDescriptors/${idOf(await descriptorOf(streamly))}`;
+    const NO_DESCRIPTOR = '404 EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND';
+    await changingNothing(async () => {
+      const stolen = `${chirper.name}/${descriptor}`;
+      expect(await attempt(acme, 'GET', stolen)).toBe(NO_DESCRIPTOR);
+      expect(await attempt(chirper, 'PATCH', stolen, { descriptorSet: DESCRIPTOR_SET })).toBe(NO_DESCRIPTOR);
+      for (const parent of [chirper.name, 'dataProviders/-']) {
+        const batch = `${parent}/eventGroupMetadataDescriptors:batchGet?names=${stolen}`;
+        expect(await attempt(acme, 'GET', batch)).toBe(NO_DESCRIPTOR);
+      }
+    });
+    for (const owner of [chirper.name, acme.name]) {
+      const stolen = `${owner}/certificates/${idOf({ name: streamly.certificate })}`;
+      expect(await attempt(acme, 'GET', stolen)).toBe('404 CERTIFICATE_NOT_FOUND');
+    }
+  });
+});
+
+describe('names inside a request are held to what the path is', () => {
+  it('a measurement is created with the certificates of its own parties', async () => {
+    const good = measurementRequest(acme, [streamly]);
+    const entry = good.dataProviders[streamly.name]!;
+    const withEntry = (changes: object) => ({
+      ...good,
+      dataProviders: { [streamly.name]: { ...entry, ...changes } },
+    });
+    const collection = `${acme.name}/measurements`;
+    const INVALID = '400 INVALID_FIELD_VALUE';
+    await changingNothing(async () => {
+      for (const [wanted, body] of [
+        [INVALID, { ...good, measurementConsumerCertificate: globex.certificate }],
+        [INVALID, { ...good, measurementConsumerCertificate: streamly.certificate }],
+        [INVALID, { ...good, measurementConsumerCertificate: 'measurementConsumers/-/certificates/-' }],
+        [INVALID, withEntry({ dataProviderCertificate: chirper.certificate })],
+        [INVALID, withEntry({ dataProviderCertificate: acme.certificate })],
+        [INVALID, { ...good, dataProviders: { [chirper.name]: entry } }],
+        [INVALID, { ...good, dataProviders: { [acme.name]: entry } }],
+        [INVALID, { ...good, parent: globex.name }],
+        // `preferred` is an alias in paths only.
+        [
+          '400 CERTIFICATE_NOT_FOUND',
+          { ...good, measurementConsumerCertificate: `${acme.name}/certificates/preferred` },
+        ],
+        [
+          '404 DATA_PROVIDER_NOT_FOUND',
+          {
+            ...good,
+            dataProviders: {
+              'dataProviders/-': { ...entry, dataProviderCertificate: 'dataProviders/-/certificates/-' },
+            },
+          },
+        ],
+      ] as const) {
+        expect(await attempt(acme, 'POST', collection, body), JSON.stringify(body)).toBe(wanted);
+      }
+    });
+  });
+
+  it('a requisition is fulfilled with a certificate of its own provider', async () => {
+    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(x, streamly, measurement);
+    const namesake = await addCertificate(x, chirper.name, idOf({ name: streamly.certificate }));
+    await changingNothing(async () => {
+      for (const [certificate, wanted] of [
+        [chirper.certificate, '400 INVALID_FIELD_VALUE'],
+        [namesake, '400 INVALID_FIELD_VALUE'],
+        [acme.certificate, '400 INVALID_FIELD_VALUE'],
+        ['dataProviders/-/certificates/-', '400 INVALID_FIELD_VALUE'],
+        [`${streamly.name}/certificates/${idOf({ name: chirper.certificate })}`, '400 CERTIFICATE_NOT_FOUND'],
+        [`${streamly.name}/certificates/preferred`, '400 CERTIFICATE_NOT_FOUND'],
+      ] as const) {
+        expect(refusalOf(await fulfil(x, streamly, requisition, 1n, { certificate })), certificate).toBe(
+          wanted,
+        );
+      }
+    });
+  });
+
+  it('a name in a body that repeats the path says the same', async () => {
+    const descriptor = await descriptorOf(streamly);
+    const other = await descriptorOf(streamly);
+    const body = { name: other.name, descriptorSet: DESCRIPTOR_SET };
+    expect(await attempt(streamly, 'PATCH', descriptor.name, body)).toBe('400 INVALID_FIELD_VALUE');
+    const measurement = await createMeasurement(x, acme, [streamly]);
+    const wrong = { name: `${globex.name}/measurements/x` };
+    expect(await attempt(acme, 'POST', `${measurement.name}:cancel`, wrong)).toBe('400 INVALID_FIELD_VALUE');
+  });
+
+  it('a batch names what is under its parent, and learns nothing of what is not', async () => {
+    const theirs = await createMeasurement(x, globex, [streamly]);
+    const own = await createMeasurement(x, acme, [streamly]);
+    const batch = (name: string) =>
+      post(x, acme, `${acme.name}/measurements:batchGet`, { names: [own.name, name] });
+    const answers = await Promise.all([batch(theirs.name), batch(`${globex.name}/measurements/absent`)]);
+    expect(answers.map(refusalOf)).toEqual(['400 INVALID_FIELD_VALUE', '400 INVALID_FIELD_VALUE']);
+    expect(new Set(answers.map(fingerprint)).size).toBe(1);
+
+    const rival = await descriptorOf(chirper);
+    const absent = `${chirper.name}/eventGroupMetadataDescriptors/absent`;
+    const descriptors = await Promise.all(
+      [rival.name, absent, 'dataProviders/-/eventGroupMetadataDescriptors/x'].map((name) =>
+        x.call(
+          streamly.token,
+          'GET',
+          `/v2alpha/${streamly.name}/eventGroupMetadataDescriptors:batchGet?names=${name}`,
+        ),
+      ),
+    );
+    expect(descriptors.map(refusalOf)).toEqual(descriptors.map(() => '400 INVALID_FIELD_VALUE'));
+    expect(new Set(descriptors.map(fingerprint)).size).toBe(1);
+  });
+});
+
+describe('a page token', () => {
+  it('belongs to one list, and grants nothing to whoever holds it', async () => {
+    const mine = await createMeasurement(x, acme, [streamly, chirper]);
+    await createMeasurement(x, acme, [streamly, chirper]);
+    for (let i = 0; i < 2; i++) await createMeasurement(x, globex, [streamly, chirper]);
+    for (let i = 0; i < 2; i++) await descriptorOf(streamly);
+    const first = async (party: DevParty, path: string) =>
+      (await get(x, party, path)).nextPageToken as string;
+    const M = `${acme.name}/measurements?pageSize=1`;
+    const R = `${streamly.name}/requisitions?pageSize=1`;
+    const V = `${mine.name}/requisitions?pageSize=1`;
+    const D = `${streamly.name}/eventGroupMetadataDescriptors?pageSize=1`;
+    const ALL = 'dataProviders/-/eventGroupMetadataDescriptors?pageSize=1';
+    const tokens = {
+      [M]: await first(acme, M),
+      [R]: await first(streamly, R),
+      [V]: await first(acme, V),
+      [D]: await first(acme, D),
+      [ALL]: await first(acme, ALL),
+    };
+    const read = (party: DevParty, list: string, token: string) =>
+      x.call(party.token, 'GET', `/v2alpha/${list}&pageToken=${token}`);
+
+    // Each list with each token: only its own.
+    for (const list of Object.keys(tokens)) {
+      for (const [source, token] of Object.entries(tokens)) {
+        const answer = await read(list === R ? streamly : acme, list, token);
+        const got = answer.status === 200 ? '200' : refusalOf(answer);
+        expect(`${source} at ${list}: ${got}`).toBe(
+          `${source} at ${list}: ${source === list ? '200' : '400 INVALID_PAGE_TOKEN'}`,
+        );
+      }
+    }
+    // Another parent, another measurement, another filter.
+    const invalid: [DevParty, string, string][] = [
+      [globex, `${globex.name}/measurements?pageSize=1`, tokens[M]!],
+      [chirper, `${chirper.name}/requisitions?pageSize=1`, tokens[R]!],
+      [chirper, `${chirper.name}/eventGroupMetadataDescriptors?pageSize=1`, tokens[D]!],
+      [acme, `${M}&filter.states=FAILED`, tokens[M]!],
+      [acme, `${M}&filter.createdAfter=2020-01-01T00:00:00Z`, tokens[M]!],
+      [streamly, `${R}&filter.states=UNFULFILLED`, tokens[R]!],
+      [streamly, `${R}&filter.updatedAfter=2020-01-01T00:00:00Z`, tokens[R]!],
+    ];
+    for (const [party, list, token] of invalid) {
+      expect(refusalOf(await read(party, list, token)), list).toBe('400 INVALID_PAGE_TOKEN');
+    }
+    // Another caller: whoever may read the list may turn its pages, and nobody else.
+    const same = await Promise.all([
+      read(acme, D, tokens[D]!),
+      read(globex, D, tokens[D]!),
+      read(streamly, D, tokens[D]!),
+    ]);
+    expect(new Set(same.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    for (const [party, list] of [
+      [chirper, D],
+      [streamly, ALL],
+      [globex, M],
+      [acme, R],
+    ] as const) {
+      expect(refusalOf(await read(party, list, tokens[list]!)), list).toBe('403 PERMISSION_DENIED');
+    }
+  });
+});
+
+describe("a data provider's view", () => {
+  it('holds nothing of the entries, results and refusals of the other providers', async () => {
+    const request = measurementRequest(acme, [streamly, chirper]);
+    const { dataProviderPublicKey, encryptedRequisitionSpec, nonceHash } =
+      request.dataProviders[chirper.name]!;
+    const result = Buffer.from('the result of chirper').toString('base64');
+    const secrets = [
+      chirper.name,
+      idOf({ name: chirper.certificate }),
+      dataProviderPublicKey.data,
+      encryptedRequisitionSpec.ciphertext,
+      nonceHash,
+      result,
+      'chirper has its reasons',
+    ];
+    const seen: string[] = [];
+    const look = async (requisition: { name: string }) => {
+      for (const name of [
+        requisition.name,
+        `${requisition.name}:timeline`,
+        `${streamly.name}/requisitions`,
+      ]) {
+        seen.push((await x.call(streamly.token, 'GET', `/v2alpha/${name}`)).text);
+      }
+    };
+    const begin = async () => {
+      const measurement = await ok(post(x, acme, `${acme.name}/measurements`, request));
+      return [await requisitionOf(x, streamly, measurement), await requisitionOf(x, chirper, measurement)];
+    };
+
+    const [mine, theirs] = await begin();
+    await look(mine);
+    const encryptedResult = { ciphertext: result, typeUrl: encryptedRequisitionSpec.typeUrl };
+    await ok(fulfil(x, chirper, theirs, 2n, { encryptedResult }));
+    await look(mine);
+    seen.push((await fulfil(x, streamly, mine, 1n)).text);
+    await look(mine);
+
+    const [withdrawn, refused] = await begin();
+    await ok(refuse(x, chirper, refused, { justification: 'DECLINED', message: 'chirper has its reasons' }));
+    await look(withdrawn);
+    for (const etag of [withdrawn.etag, (await get(x, streamly, withdrawn.name)).etag]) {
+      const answer = await fulfil(x, streamly, { ...withdrawn, etag }, 1n);
+      refusalOf(answer);
+      seen.push(answer.text);
+    }
+
+    // The consumer sees all of it: the search would find it here, too, if it were there.
+    const whole = JSON.stringify([
+      await get(x, acme, mine.measurement),
+      await get(x, acme, withdrawn.measurement),
+    ]);
+    for (const secret of secrets) {
+      expect(whole).toContain(secret);
+      for (const text of seen) expect(text).not.toContain(secret);
+    }
+  });
+});

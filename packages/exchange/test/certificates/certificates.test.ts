@@ -1,0 +1,386 @@
+import 'reflect-metadata';
+import { DAY_MS, newCertificate, newKeys, register } from '@measurement-exchange/testkit/certificates';
+import {
+  type Answer,
+  type DevParty,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
+import * as x509 from '@peculiar/x509';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDevIssuer } from '../../src/auth/devIssuer.ts';
+import { devKeyFile } from '../../src/dev/index.ts';
+
+const rate = { perSecond: 1e6, burst: 1e6 };
+const KINDS = ['measurementConsumer', 'dataProvider', 'duchy'] as const;
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let operator: DevParty;
+let parties: Record<(typeof KINDS)[number], DevParty>;
+
+beforeAll(async () => {
+  x = await startExchange({ rate });
+  ({ acme, globex, streamly } = castOf(x));
+  operator = { ...acme, name: 'operator', token: x.dev.operator.token };
+  const { name } = await ok(post(x, operator, 'duchies?duchyId=worker', {}));
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(x.dataDir), baseUrl: x.url });
+  const duchy = { ...acme, name, token: await issuer.mint(name), certificate: '' };
+  parties = { measurementConsumer: acme, dataProvider: streamly, duchy };
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+function create(party: DevParty, body: object, caller = party): Promise<Answer> {
+  return post(x, caller, `${party.name}/certificates`, body);
+}
+
+async function created(party: DevParty, keys?: CryptoKeyPair): Promise<string> {
+  const { x509Der } = await newCertificate(keys);
+  return (await ok(create(party, { x509Der }))).name;
+}
+
+function revoke(party: DevParty, name: string, revocationState: string): Promise<Answer> {
+  return post(x, party, `${name}:revoke`, { revocationState });
+}
+
+/** `op version` of everything ever done to it. */
+async function auditOf(name: string): Promise<string[]> {
+  const rows = await x.database.query(
+    'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',
+    [name],
+  );
+  return rows.map((row) => `${row.version} ${row.operation} ${row.principal}`);
+}
+
+describe.each(KINDS)('a certificate of a %s', (kind) => {
+  it('is registered as DER or as PEM, and read back as it is', async () => {
+    const party = parties[kind];
+    for (const form of ['x509Der', 'x509Pem'] as const) {
+      const made = await newCertificate();
+      const answer = await ok(create(party, { [form]: made[form] }));
+      const parsed = new x509.X509Certificate(made.x509Der);
+      expect(answer).toEqual({
+        name: expect.stringMatching(new RegExp(`^${party.name}/certificates/[a-z][a-z0-9]{13}$`)),
+        x509Der: made.x509Der,
+        subjectKeyIdentifier: Buffer.from(
+          parsed.getExtension(x509.SubjectKeyIdentifierExtension)!.keyId,
+          'hex',
+        ).toString('base64'),
+        notBefore: parsed.notBefore.toISOString().replace('Z', '000Z'),
+        notAfter: parsed.notAfter.toISOString().replace('Z', '000Z'),
+      });
+      expect(await get(x, party, answer.name)).toEqual(answer);
+      expect((await get(x, party, `${party.name}/certificates`)).certificates).toContainEqual(answer);
+    }
+  });
+
+  it('is put on hold, released and revoked, by its party and by the operator', async () => {
+    const party = parties[kind];
+    const name = await created(party);
+    for (const [caller, verb, state] of [
+      [party, 'revoke', 'HOLD'],
+      [operator, 'releaseHold', undefined],
+      [operator, 'revoke', 'HOLD'],
+      [party, 'revoke', 'REVOKED'],
+    ] as const) {
+      const body = state && { revocationState: state };
+      const { revocationState, ...rest } = await eventually(() => post(x, caller, `${name}:${verb}`, body));
+      expect(revocationState).toBe(state);
+      expect(await get(x, party, name)).toEqual({ ...rest, ...body });
+    }
+    expect(await auditOf(name)).toEqual([
+      `1 createCertificate ${party.name}`,
+      `2 revokeCertificate ${party.name}`,
+      '3 releaseCertificateHold operator',
+      '4 revokeCertificate operator',
+      `5 revokeCertificate ${party.name}`,
+    ]);
+  });
+
+  it('is nobody else’s to register, list, revoke or release', async () => {
+    const party = parties[kind];
+    const name = await created(party);
+    for (const other of [...Object.values(parties), globex].filter((p) => p !== party)) {
+      const answers = [
+        await create(party, await derOf(newCertificate()), other),
+        await x.call(other.token, 'GET', `/v2alpha/${party.name}/certificates`),
+        await revoke(other, name, 'HOLD'),
+        await post(x, other, `${name}:releaseHold`),
+      ];
+      expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
+    }
+    expect(await get(x, party, name)).not.toHaveProperty('revocationState');
+  });
+
+  it('has a party, or it is NOT_FOUND', async () => {
+    const nobody = { ...operator, name: parties[kind].name.replace(/\/.*/, '/nobody') };
+    const reason = {
+      measurementConsumer: 'MEASUREMENT_CONSUMER',
+      dataProvider: 'DATA_PROVIDER',
+      duchy: 'DUCHY',
+    };
+    const { x509Der } = await newCertificate();
+    for (const answer of [
+      await create(nobody, { x509Der }),
+      await x.call(operator.token, 'GET', `/v2alpha/${nobody.name}/certificates`),
+    ]) {
+      expect(refusal(answer)).toBe(`404 NOT_FOUND ${reason[kind]}_NOT_FOUND`);
+      expect(metadata(answer)).toEqual({ [kind]: nobody.name });
+    }
+    for (const verb of ['revoke', 'releaseHold']) {
+      for (const name of [`${nobody.name}/certificates/x`, `${parties[kind].name}/certificates/preferred`]) {
+        const body = verb === 'revoke' ? { revocationState: 'HOLD' } : undefined;
+        const answer = await post(x, operator, `${name}:${verb}`, body);
+        expect(refusal(answer)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
+        expect(metadata(answer)).toEqual({ [`${kind}Certificate`]: name });
+      }
+    }
+  });
+});
+
+/** While the hold's cascade runs, a release is told to come back a second later. */
+async function eventually(attempt: () => Promise<Answer>): Promise<Answer['json']> {
+  let answer = await attempt();
+  for (let i = 0; i < 50 && answer.status === 503; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    answer = await attempt();
+  }
+  return ok(answer);
+}
+
+describe('registering', () => {
+  it('takes one certificate with a key identifier, in one form', async () => {
+    const { x509Der, x509Pem } = await newCertificate();
+    const bare = await newCertificate(undefined, { extensions: [] });
+    const long = await newCertificate(undefined, {
+      extensions: [
+        new x509.SubjectKeyIdentifierExtension('0102'),
+        new x509.Extension('1.2.3.4', false, new Uint8Array(15_000)),
+      ],
+    });
+    for (const [body, field] of [
+      [{}, 'x509Der'],
+      [{ x509Der, x509Pem }, 'x509Der'],
+      [{ x509Der: '' }, 'x509Der'],
+      [{ x509Der: 'AAAA' }, 'x509Der'],
+      [{ x509Der: `${x509Der}=` }, 'x509Der'],
+      [{ x509Der: Buffer.from(x509Pem).toString('base64') }, 'x509Der'],
+      [{ x509Der: bare.x509Der }, 'x509Der'],
+      [{ x509Der: long.x509Der }, 'x509Der'],
+      [{ x509Pem: x509Der }, 'x509Pem'],
+      [{ x509Pem: x509Pem.replaceAll('CERTIFICATE', 'PUBLIC KEY') }, 'x509Pem'],
+      [{ x509Pem: `${x509Pem}\n${x509Pem}` }, 'x509Pem'],
+      [{ x509Pem: bare.x509Pem }, 'x509Pem'],
+      [{ x509Der, requestId: 'once' }, 'requestId'],
+      [{ x509Der, subjectKey: 'AA==' }, 'subjectKey'],
+    ] as const) {
+      expect(refusal(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
+    }
+    // What was read may be sent back, with line ends of any system.
+    const body = { x509Pem: x509Pem.replaceAll('\n', '\r\n'), name: 'ignored', revocationState: 'REVOKED' };
+    expect(await ok(create(acme, { certificate: body }))).not.toHaveProperty('revocationState');
+  });
+
+  it('happens once: a second time names the first to its party, and to nobody else', async () => {
+    const { x509Der, x509Pem } = await newCertificate();
+    const { name } = await ok(create(acme, { x509Der }));
+    const again = await create(acme, { x509Pem });
+    expect(refusal(again)).toBe('409 ALREADY_EXISTS CERTIFICATE_ALREADY_EXISTS');
+    expect(metadata(again)).toEqual({ existing: name });
+    const other = await create(globex, { x509Der });
+    expect(refusal(other)).toBe('409 ALREADY_EXISTS CERTIFICATE_ALREADY_EXISTS');
+    expect(other.text).not.toContain(acme.name);
+  });
+
+  it('takes a key again for the same party, but not for another one', async () => {
+    const keys = await newKeys();
+    const first = await created(acme, keys);
+    expect(await created(acme, keys)).not.toBe(first);
+    for (const other of [globex, streamly, parties.duchy]) {
+      const answer = await create(other, { x509Der: (await newCertificate(keys)).x509Der });
+      expect(refusal(answer)).toBe('409 ALREADY_EXISTS CERT_SUBJECT_KEY_ID_ALREADY_EXISTS');
+      expect(answer.text).not.toContain(acme.name);
+    }
+  });
+
+  it('has one winner when parties bring the same key at once, in each of 40 races', async () => {
+    const racers = [acme, globex, streamly, parties.duchy];
+    for (let race = 0; race < 40; race++) {
+      const keys = await newKeys();
+      const same = await newCertificate(keys);
+      const answers = await Promise.all(
+        racers.map(async (party) =>
+          create(party, { x509Der: (race % 2 ? same : await newCertificate(keys)).x509Der }),
+        ),
+      );
+      expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409, 409]);
+    }
+  });
+
+  it('is answered with what the checks find about its issuer', async () => {
+    const root = await newCertificate(undefined, {
+      extensions: [
+        new x509.BasicConstraintsExtension(true, undefined, true),
+        new x509.SubjectKeyIdentifierExtension('7007'),
+      ],
+    });
+    const trusted = await ok(
+      post(x, operator, 'trustedRoots', { x509Der: root.x509Der, party: globex.name }),
+    );
+    const answer = await create(globex, { x509Der: (await newCertificate()).x509Der });
+    expect(answer.headers.get('x-mex-findings')).toBe('1');
+    const { x509Pem } = await newCertificate();
+    const validated = await ok(post(x, globex, `${globex.name}/certificates?validateOnly=true`, { x509Pem }));
+    expect(validated.findings).toMatchObject([{ code: 'CERTIFICATE_UNTRUSTED', field: 'x509Pem' }]);
+    await ok(x.call(operator.token, 'DELETE', `/v2alpha/${trusted.name}`));
+  });
+});
+
+describe('revoking', () => {
+  const ILLEGAL = '400 FAILED_PRECONDITION CERTIFICATE_REVOCATION_STATE_ILLEGAL';
+  it.each([
+    [['HOLD', 'HOLD'], 'HOLD', 1],
+    [['HOLD', 'REVOKED'], 'REVOKED', 2],
+    [['REVOKED', 'REVOKED'], 'REVOKED', 1],
+    [['REVOKED', 'HOLD'], ILLEGAL, 1],
+    [['REVOKED', 'release'], ILLEGAL, 1],
+    [['release'], ILLEGAL, 0],
+  ])('by %j ends in %s after %i changes', async (steps, outcome, changes) => {
+    const name = await created(acme);
+    const answers: Answer[] = [];
+    for (const step of steps) {
+      const released = step === 'release';
+      answers.push(await (released ? post(x, acme, `${name}:releaseHold`) : revoke(acme, name, step)));
+    }
+    const last = answers.at(-1)!;
+    expect(last.status === 200 ? last.json.revocationState : refusal(last)).toBe(outcome);
+    expect(await auditOf(name)).toHaveLength(1 + changes);
+  });
+
+  it('takes HOLD or REVOKED', async () => {
+    for (const body of [{}, { revocationState: 'REVOCATION_STATE_UNSPECIFIED' }, { revocationState: 2 }]) {
+      expect(refusal(await post(x, acme, `${acme.certificate}:revoke`, body))).toMatch(
+        /^400 .* revocationState$/,
+      );
+    }
+  });
+});
+
+it('only looks when it is told to validate', async () => {
+  const name = await created(acme);
+  const held = await created(acme);
+  await ok(revoke(acme, held, 'HOLD'));
+  await eventually(async () => {
+    const [row] = await x.database.query('SELECT count(*)::int AS n FROM revocation_cascades');
+    return { status: row!.n === 0 ? 200 : 503 } as Answer;
+  });
+  const before = await stored(x);
+  const dry = (path: string, body?: object) => post(x, acme, `${path}?validateOnly=true`, body);
+  const { x509Der } = await newCertificate();
+  const validated = [
+    await dry(`${acme.name}/certificates`, { x509Der }),
+    await dry(`${name}:revoke`, { revocationState: 'REVOKED' }),
+    await dry(`${held}:releaseHold`),
+  ];
+  for (const answer of validated) {
+    expect(await ok(answer)).toMatchObject({ findings: [] });
+    expect(answer.json).not.toHaveProperty('name');
+  }
+  expect(validated.map((answer) => answer.json.revocationState)).toEqual([undefined, 'REVOKED', undefined]);
+  expect(refusal(await dry(`${name}:releaseHold`))).toMatch('CERTIFICATE_REVOCATION_STATE_ILLEGAL');
+  const same = await dry(`${acme.name}/certificates`, { x509Der: (await get(x, acme, name)).x509Der });
+  expect(refusal(same)).toMatch('CERTIFICATE_ALREADY_EXISTS');
+  expect(await stored(x)).toEqual(before);
+});
+
+describe('a list of certificates', () => {
+  it('comes in pages, whole and in order, while others register and revoke', async () => {
+    const party = parties.duchy;
+    const known = await register(x, party, 60);
+    let paging = true;
+    const meanwhile = Promise.all([
+      (async () => {
+        while (paging) await created(party);
+      })(),
+      (async () => {
+        for (let i = 0; paging; i++) await revoke(party, known[(i * 7) % known.length]!, 'REVOKED');
+      })(),
+    ]);
+    const pages: string[][] = [];
+    let token: string | undefined;
+    do {
+      const page = `pageSize=7${token ? `&pageToken=${token}` : ''}`;
+      const { certificates, nextPageToken } = await get(x, party, `${party.name}/certificates?${page}`);
+      pages.push(certificates.map((c: { name: string }) => c.name));
+      token = nextPageToken;
+      if (pages.flat().includes(known.at(-1)!)) paging = false;
+    } while (token !== undefined);
+    await meanwhile;
+    const listed = pages.flat();
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.filter((name) => known.includes(name))).toEqual(known);
+    expect(pages.length).toBeGreaterThan(8);
+    expect(pages.slice(0, -1).every((page) => page.length === 7)).toBe(true);
+  });
+
+  it('can be of some keys only, and its page tokens belong to them', async () => {
+    const [a, b] = [await newKeys(), await newKeys()];
+    const wanted = [await created(acme, a), await created(acme, b), await created(acme, a)];
+    await created(streamly);
+    const keys = [];
+    for (const name of wanted) keys.push((await get(x, acme, name)).subjectKeyIdentifier);
+    const filter = (key: string) => `filter.subjectKeyIdentifiers=${encodeURIComponent(key)}`;
+    const list = async (query: string) => {
+      const { certificates } = await get(x, acme, `${acme.name}/certificates?${query}`);
+      return certificates.map((c: { name: string }) => c.name);
+    };
+    expect(await list(filter(keys[0]!))).toEqual([wanted[0], wanted[2]]);
+    expect(await list([keys[1]!, keys[0]!, keys[0]!].map(filter).join('&'))).toEqual(wanted);
+    expect(await list(filter('AAAA'))).toEqual([]);
+    // Another party's key is not there, whoever knows it.
+    const { certificates } = await get(x, streamly, `${streamly.name}/certificates?${filter(keys[0]!)}`);
+    expect(certificates).toEqual([]);
+
+    const url = `${acme.name}/certificates?pageSize=1`;
+    const { nextPageToken } = await get(x, acme, `${url}&${filter(keys[0]!)}`);
+    expect(await list(`${filter(keys[0]!)}&pageToken=${nextPageToken}`)).toEqual([wanted[2]]);
+    for (const other of [url, `${url}&${filter(keys[1]!)}`]) {
+      const answer = await x.call(acme.token, 'GET', `/v2alpha/${other}&pageToken=${nextPageToken}`);
+      expect(refusal(answer)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+    }
+  });
+
+  it('says how long those still have that expire within 30 days, and the metrics count them', async () => {
+    const expiring = async (days: number) => {
+      const notAfter = new Date(Date.now() + days * DAY_MS);
+      return (await ok(create(streamly, await derOf(newCertificate(undefined, { notAfter }))))).name;
+    };
+    const soon = await expiring(12);
+    const held = await expiring(13);
+    await ok(revoke(streamly, held, 'HOLD'));
+    const others = [held, await expiring(31), await expiring(-1)];
+    const { certificates } = await get(x, streamly, `${streamly.name}/certificates?pageSize=1000`);
+    const left = new Map<string, string>(certificates.map((c: Answer['json']) => [c.name, c.expiresIn]));
+    expect(left.get(soon)).toMatch(/^\d+s$/);
+    expect(Number.parseInt(left.get(soon)!, 10)).toBeGreaterThan(12 * 24 * 3600 - 60);
+    expect(Number.parseInt(left.get(soon)!, 10)).toBeLessThanOrEqual(12 * 24 * 3600);
+    for (const name of others) expect(left.get(name)).toBeUndefined();
+
+    const metrics = await (await fetch(`${x.url}/metrics`)).text();
+    expect(metrics).toContain('mex_certificates_expiring{kind="dataProvider"} 1\n');
+    expect(metrics).toContain('mex_certificates_expiring{kind="duchy"} 0\n');
+    expect(metrics).toMatch(/^mex_revocation_cascades_pending \d+$/m);
+    // Read once a minute at most.
+    await expiring(14);
+    expect(await (await fetch(`${x.url}/metrics`)).text()).toContain('{kind="dataProvider"} 1\n');
+  });
+});
+
+async function derOf(certificate: Promise<{ x509Der: string }>): Promise<{ x509Der: string }> {
+  return { x509Der: (await certificate).x509Der };
+}

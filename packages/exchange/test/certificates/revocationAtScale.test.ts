@@ -1,0 +1,119 @@
+/** A certificate that ten thousand measurements rest on, and exchanges that die while they fail them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
+import {
+  createDatabase,
+  type Database,
+  type DevParty,
+  measurementRequest,
+  startExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { startProcess } from '@measurement-exchange/testkit/process';
+import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
+import { describe, expect, it } from 'vitest';
+import { doctor } from '../../src/database/doctor.ts';
+
+const rate = { perSecond: 1e6, burst: 1e6 };
+/** Six in ten of them are pending. */
+const BULK = 16_700;
+
+async function count(database: Database, condition: string): Promise<number> {
+  const [row] = await database.query(`SELECT count(*)::int AS n FROM measurements WHERE ${condition}`);
+  return row!.n as number;
+}
+const isPending = `state = 'AWAITING_REQUISITION_FULFILLMENT' AND consumer = 'measurementConsumers/acme'`;
+const isRevoked = `failure_reason IS NOT DISTINCT FROM 'CERTIFICATE_REVOKED'`;
+
+async function cascaded(database: Database): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while ((await database.query('SELECT 1 FROM revocation_cascades')).length > 0) {
+    if (Date.now() > deadline) throw new Error('The cascade did not end in time.');
+    await sleep(20);
+  }
+}
+
+describe('ten thousand measurements that rest on one certificate', () => {
+  it.each([
+    ['consumer', 'REVOKED'],
+    ['provider', 'HOLD'],
+  ])('of a %s are failed while others are created', { timeout: 120_000 }, async (side, revocationState) => {
+    const x = await startExchange({ rate, logLevel: 'error' });
+    const { acme, globex, streamly, chirper, dailynews } = castOf(x);
+    await loadMeasurements(x.database, { consumer: acme, providers: [streamly, chirper], count: BULK });
+    const pending = await count(x.database, isPending);
+    const ended = await count(x.database, `NOT (${isPending})`);
+    expect(pending).toBeGreaterThanOrEqual(10_000);
+
+    let on = true;
+    const slow: number[] = [];
+    const create = async (consumer: DevParty) => {
+      let made = 0;
+      for (; on; made++) {
+        const began = performance.now();
+        await ok(
+          post(x, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [dailynews])),
+        );
+        slow.push(performance.now() - began);
+      }
+      return made;
+    };
+    const creating = [create(globex), create(globex)];
+    const owner = side === 'consumer' ? acme : streamly;
+    const began = performance.now();
+    await ok(post(x, owner, `${owner.certificate}:revoke`, { revocationState }));
+    const answered = performance.now() - began;
+    await cascaded(x.database);
+    const seconds = (performance.now() - began) / 1000;
+    on = false;
+    const made = (await Promise.all(creating)).reduce((a, b) => a + b);
+
+    expect(await count(x.database, isPending)).toBe(0);
+    expect(await count(x.database, isRevoked)).toBe(pending);
+    expect(await count(x.database, `NOT (${isRevoked}) AND consumer = '${acme.name}'`)).toBe(ended);
+    expect(made).toBeGreaterThan(0);
+    console.info(
+      `${pending} failed in ${seconds.toFixed(1)} s; the revocation was answered in ${answered.toFixed(0)} ms; ` +
+        `${made} created meanwhile, the slowest in ${Math.max(...slow).toFixed(0)} ms`,
+    );
+    expect(await x.stop()).toEqual([]);
+  });
+});
+
+describe('an exchange that is killed in the middle of a cascade', () => {
+  it('leaves it to the others, and to itself when it is back', { timeout: 120_000 }, async () => {
+    const database = await createDatabase();
+    const config = { rate };
+    const first = await startProcess({ databaseUrl: database.url, config });
+    const second = await startProcess({ databaseUrl: database.url, config });
+    const [acme] = first.dev.measurementConsumers as [DevParty];
+    const [streamly, chirper] = first.dev.dataProviders as [DevParty, DevParty];
+    try {
+      await loadMeasurements(database, { consumer: acme, providers: [streamly, chirper], count: BULK / 2 });
+      const pending = await count(database, isPending);
+      await ok(
+        first.call(acme.token, 'POST', `/v2alpha/${acme.certificate}:revoke`, { revocationState: 'REVOKED' }),
+      );
+      await first.kill('SIGKILL');
+      while ((await count(database, isRevoked)) < pending / 4) await sleep(5);
+      await second.kill('SIGKILL');
+
+      const left = await count(database, isPending);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThan(pending);
+      await sleep(1500);
+      expect(await count(database, isPending)).toBe(left);
+
+      const again = await startProcess({ databaseUrl: database.url, dataDir: first.dataDir, config });
+      await cascaded(database);
+      await again.kill();
+      expect(await count(database, isPending)).toBe(0);
+      expect(await count(database, isRevoked)).toBe(pending);
+      const ailments = await doctor({ connection: { connectionString: database.url } });
+      expect(ailments.filter(({ severity }) => severity === 'error')).toEqual([]);
+    } finally {
+      await first.remove();
+      await second.remove();
+      await database.drop();
+    }
+  });
+});

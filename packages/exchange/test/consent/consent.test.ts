@@ -1,0 +1,154 @@
+/** A good request is accepted without a word, and each way to break it is named by its field. */
+import { toBase64 } from '@measurement-exchange/contract';
+import { issueLeaf } from '@measurement-exchange/sdk/identity';
+import {
+  type Answer,
+  type DevParty,
+  measurementRequest,
+  startExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  createMeasurement,
+  fulfil,
+  get,
+  metadata,
+  ok,
+  post,
+  refusal,
+  requisitionOf,
+} from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FINDING_CODES, type FindingCode } from '../../src/domain/findings.ts';
+import { FOUND, type Mutation, REFUSED } from './mutations.ts';
+import { createWorld, goodRequest, trust, type World } from './world.ts';
+
+const send = (w: World, body: unknown, query = '') =>
+  post(w.x, w.acme, `${w.acme.name}/measurements${query}`, body);
+
+function mutated(w: World, change: Mutation<string>['change']) {
+  const request = goodRequest(w);
+  change(request, w);
+  return request;
+}
+
+const brief = (findings: { code: string; field: string }[]) =>
+  findings.map(({ code, field }) => [code, field]);
+const expected = ({ refusals, fields }: Mutation<string>) => refusals.map((code, i) => [code, fields[i]]);
+
+/** Reason and fields, wherever the error says them. */
+function refused(answer: Answer): string {
+  const [, , reason, ...fields] = refusal(answer).split(' ');
+  const { field, dataProvider } = metadata(answer) ?? {};
+  return [reason, ...fields, field ?? dataProvider].filter(Boolean).join(' ');
+}
+
+async function timelineFindings(w: World, measurement: string) {
+  const { transitions } = await get(w.x, w.acme, `${measurement}:timeline`);
+  return transitions.flatMap((t: { findings?: [] }) => t.findings ?? []);
+}
+
+it('the mutations are many, and every finding about a consent is among them', () => {
+  expect(FOUND.length).toBeGreaterThanOrEqual(30);
+  const consent: FindingCode[] = [
+    ...(['SPEC_SIGNATURE_INVALID', 'CERTIFICATE_UNTRUSTED', 'PUBLIC_KEY_NOT_CURRENT'] as const),
+    ...(['NONCE_HASHES_MISMATCH', 'SPEC_PARAMETER_INVALID', 'SPEC_UNDECODABLE', 'TYPE_URL_UNKNOWN'] as const),
+  ];
+  expect(new Set(FOUND.flatMap((m) => m.refusals))).toEqual(new Set(consent));
+});
+
+describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
+  let w: World;
+  beforeAll(async () => {
+    w = await createWorld(await startExchange({ checks }));
+  });
+  afterAll(async () => {
+    expect(await w.x.stop()).toEqual([]);
+  });
+
+  it('a good request is accepted without findings', async () => {
+    for (const body of [goodRequest(w), measurementRequest(w.acme, [w.streamly])]) {
+      const answer = await send(w, body);
+      const { name } = await ok(answer);
+      expect(answer.headers.has('x-mex-findings')).toBe(false);
+      expect(await timelineFindings(w, name)).toEqual([]);
+      expect((await ok(send(w, body, '?validateOnly=true'))).findings).toEqual([]);
+    }
+  });
+
+  it.each(REFUSED)('$title is refused by name', async ({ refusals, fields, change }) => {
+    const answer = await send(w, mutated(w, change));
+    expect(refused(answer)).toBe([...refusals, ...fields].join(' '));
+  });
+
+  if (checks === 'strict') {
+    it.each(FOUND)('$title is refused by name', async ({ refusals, fields, change }) => {
+      const answer = await send(w, mutated(w, change));
+      expect(refused(answer)).toBe(['CHECK_FAILED', ...fields].join(' '));
+      expect(metadata(answer).codes).toBe([...new Set(refusals)].join());
+    });
+  } else {
+    it.each(FOUND)('$title is accepted and found', async (m) => {
+      const answer = await send(w, mutated(w, m.change));
+      const { name } = await ok(answer);
+      expect(answer.headers.get('x-mex-findings')).toBe(String(m.fields.length));
+      expect(brief(await timelineFindings(w, name))).toEqual(expected(m));
+    });
+  }
+
+  it('validateOnly finds everything at once, and says what to do', async () => {
+    const some = FOUND.filter(({ title }) =>
+      /last bit flipped|provider certificate from an unknown|had before|requisition spec of another|not list/.test(
+        title,
+      ),
+    );
+    const request = goodRequest(w);
+    for (const { change } of some) change(request, w);
+    const before = await w.x.database.query('SELECT count(*) FROM measurements');
+    const { findings } = await ok(send(w, request, '?validateOnly=true'));
+    expect(brief(findings).sort()).toEqual(some.flatMap(expected).sort());
+    for (const { code, message, remedy } of findings) {
+      expect(message).toMatch(/\.$/);
+      expect(remedy).toBe(FINDING_CODES[code as FindingCode].remedy);
+    }
+    expect(await w.x.database.query('SELECT count(*) FROM measurements')).toEqual(before);
+  });
+
+  it('a result under a certificate from an unknown root is found', async () => {
+    const measurement = await createMeasurement(w.x, w.acme, [w.streamly]);
+    const requisition = await requisitionOf(w.x, w.streamly, measurement);
+    const { certificate } = w.streamlyAs.stranger;
+    const answer = await fulfil(w.x, w.streamly, requisition, 1n, { certificate });
+    if (checks === 'strict') {
+      expect(refused(answer)).toBe('CHECK_FAILED certificate');
+    } else {
+      await ok(answer);
+      const findings = await timelineFindings(w, measurement.name);
+      expect(brief(findings)).toEqual([['CERTIFICATE_UNTRUSTED', 'certificate']]);
+    }
+  });
+
+  it('a provider that has registered no key may be given any', async () => {
+    const newcomer = 'dataProviders/newcomer';
+    const operator = { ...w.acme, token: w.x.dev.operator.token };
+    await ok(post(w.x, operator, 'dataProviders?dataProviderId=newcomer', {}));
+    const { der } = await issueLeaf(w.demo, 'newcomer', Date.now());
+    const body = { x509Der: toBase64(der) };
+    const { name } = await ok(post(w.x, operator, `${newcomer}/certificates`, body));
+    const party: DevParty = { ...w.streamly, name: newcomer, certificate: name };
+    const answer = await send(w, measurementRequest(w.acme, [party]), '?validateOnly=true');
+    expect((await ok(answer)).findings).toEqual([]);
+  });
+
+  it('the roots of a party count instead of those for all', async () => {
+    await trust(w.x, w.stranger, w.streamly.name);
+    const findings = async (certificate: string) => {
+      const request = goodRequest(w);
+      request.dataProviders[w.streamly.name]!.dataProviderCertificate = certificate;
+      return brief((await ok(send(w, request, '?validateOnly=true'))).findings);
+    };
+    expect(await findings(w.streamlyAs.stranger.certificate)).toEqual([]);
+    expect(await findings(w.streamly.certificate)).toEqual([
+      ['CERTIFICATE_UNTRUSTED', `dataProviders[${w.streamly.name}].dataProviderCertificate`],
+    ]);
+  });
+});

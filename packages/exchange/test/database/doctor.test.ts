@@ -1,0 +1,277 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '../../src/database/db.ts';
+import { TRIGGERS, UNIQUE_INDEXES } from '../../src/database/doctor/server.ts';
+import { CHECKS, doctor } from '../../src/database/doctor.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { ensureRole } from '../../src/database/roles.ts';
+import { type EmbeddedPostgres, startPostgres } from '../../src/postgres/index.ts';
+import {
+  addDescriptors,
+  addEventGroups,
+  addMeasurements,
+  addOperatorsThings,
+  addParties,
+  BRAND,
+} from './doctor/data.ts';
+import type { Illness } from './doctor/illness.ts';
+import { MEASUREMENT_ILLNESSES } from './doctor/measurementIllnesses.ts';
+import { RESOURCE_ILLNESSES } from './doctor/resourceIllnesses.ts';
+import { ROW_ILLNESSES } from './doctor/rowIllnesses.ts';
+
+const HEALTHY = 'healthy';
+/** A clone of it without CHECK constraints, which would keep most of the illnesses out. */
+const UNGUARDED = 'unguarded';
+const UNGUARD = `
+  -- So that its rows can be saved and put back.
+  ALTER TABLE event_groups ALTER COLUMN search DROP EXPRESSION;
+  DO $$ DECLARE k record; BEGIN
+  FOR k IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
+            WHERE contype = 'c' AND connamespace = 'public'::regnamespace
+  LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', k.relation, k.conname); END LOOP; END $$;`;
+/** Put back before each case: some 60 ms, where another clone takes 200. */
+const TABLES = [
+  ...['parties', 'principals', 'trusted_roots', 'certificates', 'revocation_cascades'],
+  ...['measurements', 'requisitions', 'measurement_tombstones', 'requisition_tombstones'],
+  ...['event_group_metadata_descriptors', 'descriptor_types', 'event_groups', 'transitions', 'audit_entries'],
+];
+const SAVE = `CREATE SCHEMA saved; ${TABLES.map((t) => `CREATE TABLE saved.${t} AS TABLE ${t};`).join(' ')}`;
+const RESTORE = TABLES.map(
+  (t) => `DELETE FROM ${t}; INSERT INTO ${t} OVERRIDING SYSTEM VALUE SELECT * FROM saved.${t};`,
+).join(' ');
+/** Without triggers and foreign keys. */
+const UNCHECKED = 'SET session_replication_role = replica;';
+const ILLNESSES = [...MEASUREMENT_ILLNESSES, ...RESOURCE_ILLNESSES, ...ROW_ILLNESSES];
+
+const folder = mkdtempSync('/tmp/mex-doctor-test-');
+let server: EmbeddedPostgres;
+let clones = 0;
+
+beforeAll(async () => {
+  chmodSync(folder, 0o755); // PostgreSQL may run as another account
+  server = await startPostgres({ dataDir: folder });
+  await run('postgres', `CREATE DATABASE ${HEALTHY}`);
+  await migrate({ connection: at(HEALTHY) });
+  const db = new Database({ connection: at(HEALTHY), applicationName: 'doctor test', maxConnections: 1 });
+  await addParties(db);
+  await addMeasurements(db);
+  await addDescriptors(db);
+  await addEventGroups(db);
+  await addOperatorsThings(db);
+  await db.close();
+  await run(await clone(HEALTHY, UNGUARDED), `${UNGUARD} ${SAVE}`);
+}, 30_000);
+
+afterAll(async () => {
+  // Nothing is kept, so nothing need be flushed, which takes seconds.
+  if (server !== undefined) process.kill(server.pid, 'SIGQUIT');
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (database: string): pg.ClientConfig => ({ ...server.connection, database });
+
+async function run(database: string, text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client(at(database));
+  await client.connect();
+  try {
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+async function clone(template: string, name = `clone${++clones}`): Promise<string> {
+  await run('postgres', `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return name;
+}
+
+/** What the doctor finds, without its prose. */
+async function findings(database: string) {
+  return (await doctor({ connection: at(database) })).map(({ check, examples }) => [check, examples]);
+}
+
+const SCHEMA_ILLNESSES: Illness[] = [
+  [
+    'a migration that was not run',
+    'DELETE FROM schema_migrations',
+    'migration-pending',
+    ['0001_exchange', '0002_parties_and_event_groups'],
+  ],
+  [
+    'a migration that was edited, and one of a later version',
+    `UPDATE schema_migrations SET sha256 = 'another';
+     INSERT INTO schema_migrations VALUES (9999, '9999_later', 'sha256')`,
+    'migration-foreign',
+    ['0001_exchange', '0002_parties_and_event_groups', '9999_later'],
+  ],
+  [
+    'a unique index that is gone, one that is no longer unique, and one that failed to build',
+    `DROP INDEX certificates_der;
+     DROP INDEX measurements_request_id;
+     CREATE INDEX measurements_request_id ON measurements (consumer, request_id);
+     UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'measurements_by_create_time'::regclass`,
+    'index-damaged',
+    ['certificates_der', 'measurements_by_create_time', 'measurements_request_id'],
+  ],
+  [
+    'a trigger that is gone, one that is disabled, and a foreign key that is not kept',
+    `DROP TRIGGER requisition_count ON measurements;
+     ALTER TABLE transitions DISABLE TRIGGER append_only;
+     ALTER TABLE trusted_roots DISABLE TRIGGER ALL`,
+    'trigger-off',
+    ['measurements requisition_count', 'transitions append_only', 'trusted_roots trusted_roots_party_fkey'],
+  ],
+  [
+    'a constraint that the rows need not keep',
+    `ALTER TABLE requisitions ADD CONSTRAINT later CHECK (ordinal >= 0) NOT VALID`,
+    'constraint-not-valid',
+    ['requisitions later'],
+  ],
+  [
+    'commits that do not wait for the disk',
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$`,
+    'settings-unsafe',
+    ['synchronous_commit = off'],
+  ],
+  [
+    'a server without checksums',
+    // They are chosen when a cluster is made, so only the view that tells of them is changed here.
+    `CREATE VIEW pg_settings AS SELECT name, CASE name WHEN 'data_checksums' THEN 'off' ELSE setting END AS setting
+       FROM pg_catalog.pg_settings;
+     DO $$ BEGIN
+       EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
+     END $$`,
+    'checksums-off',
+    ['data_checksums = off'],
+  ],
+];
+
+describe('the doctor', () => {
+  it('is silent on what the exchange writes', async () => {
+    expect(await findings(HEALTHY)).toEqual([]);
+  });
+
+  it.each(ILLNESSES)('finds %s', async (_, sql, check, examples) => {
+    await run(UNGUARDED, `${UNCHECKED} ${RESTORE} ${sql}`);
+    expect(await findings(UNGUARDED)).toEqual([[check, examples]]);
+  });
+
+  it.each(SCHEMA_ILLNESSES)('finds %s', async (_, sql, check, examples) => {
+    const database = await clone(HEALTHY);
+    await run(database, sql);
+    expect(await findings(database)).toEqual([[check, examples]]);
+  });
+
+  it('has been seen to find everything it looks for', () => {
+    const found = [...ILLNESSES, ...SCHEMA_ILLNESSES].map(([, , check]) => check);
+    expect(new Set(found)).toEqual(new Set(CHECKS.map(({ id }) => id)));
+  });
+
+  it('counts the rows and names five, tells what they mean and what to do', async () => {
+    const database = await clone(HEALTHY);
+    await run(database, `${UNCHECKED} UPDATE requisitions SET ordinal = 7`);
+    const five = ['awaiting', 'cancelled', 'computing', 'refused', 'revoked'];
+    expect(await doctor({ connection: at(database) })).toEqual([
+      {
+        check: 'requisition-order',
+        severity: 'error',
+        rows: 6,
+        examples: five.map((id) => `${BRAND}/measurements/${id}`),
+        meaning: expect.stringContaining('numbered'),
+        remedy: expect.stringContaining('ordinal'),
+      },
+    ]);
+  });
+
+  it('finds a server that does not flush to the disk', async () => {
+    const fsyncIs = (value: string) =>
+      expect.poll(async () => (await run(HEALTHY, 'SHOW fsync')).rows[0].fsync).toBe(value);
+    try {
+      await run('postgres', 'ALTER SYSTEM SET fsync = off');
+      await run('postgres', 'SELECT pg_reload_conf()');
+      await fsyncIs('off');
+      expect(await findings(HEALTHY)).toEqual([['settings-unsafe', ['fsync = off']]]);
+    } finally {
+      await run('postgres', 'ALTER SYSTEM RESET fsync');
+      await run('postgres', 'SELECT pg_reload_conf()');
+      await fsyncIs('on');
+    }
+  });
+
+  it('finds a role that serves with unsafe commits, and leaves one alone that may not write', async () => {
+    const database = await clone(HEALTHY);
+    await run(
+      database,
+      `CREATE ROLE writer; CREATE ROLE reader; GRANT INSERT ON measurements TO writer;
+       ALTER ROLE writer SET synchronous_commit = local; ALTER ROLE reader SET synchronous_commit = off`,
+    );
+    expect(await findings(database)).toEqual([
+      ['settings-unsafe', ['role writer: synchronous_commit=local']],
+    ]);
+  });
+
+  it('finds a database that takes any bytes for text', async () => {
+    const database = 'any_bytes';
+    await run(
+      'postgres',
+      `CREATE DATABASE ${database} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'
+      LOCALE_PROVIDER libc`,
+    );
+    await migrate({ connection: at(database) });
+    expect(await findings(database)).toEqual([['settings-unsafe', ['server_encoding = SQL_ASCII']]]);
+  });
+
+  it('needs no more than the serving role may do', async () => {
+    const database = await clone(HEALTHY);
+    await ensureRole(at(database), 'app');
+    await migrate({ connection: at(database), appRole: 'app' });
+    expect(await doctor({ connection: { ...at(database), user: 'app' } })).toEqual([]);
+  });
+
+  it('sees one moment of the database and holds no writer up', async () => {
+    const database = await clone(HEALTHY);
+    const writer = new pg.Client(at(database));
+    await writer.connect();
+    await writer.query(`${UNCHECKED} SET lock_timeout = 5000; BEGIN`);
+    await writer.query('LOCK TABLE transitions'); // where the doctor waits
+    const reached = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    const examined = doctor({
+      connection: at(database),
+      onCheck: (id, done, total) => {
+        seen.push(id);
+        expect([done, total]).toEqual([seen.length, CHECKS.length]);
+        if (id === 'failure-justification') reached.resolve();
+      },
+    });
+    await reached.promise;
+    await writer.query(`UPDATE measurements SET requisition_count = 9; DELETE FROM transitions; COMMIT`);
+    expect(await examined).toEqual([]);
+    expect(seen).toEqual(CHECKS.map(({ id }) => id));
+    await writer.end();
+    expect(await findings(database)).toHaveLength(2);
+  });
+
+  it('takes its time where requests may not', async () => {
+    const database = await clone(HEALTHY);
+    await run('postgres', `ALTER DATABASE ${database} SET statement_timeout = 1`);
+    expect(await findings(database)).toEqual([]);
+  });
+
+  it('knows every unique index and every trigger of the migrations', async () => {
+    const indexes = await run(
+      HEALTHY,
+      `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname`,
+    );
+    expect(indexes.rows.map((row) => row.name)).toEqual(UNIQUE_INDEXES);
+    const triggers = await run(
+      HEALTHY,
+      `SELECT tgrelid::regclass::text AS relation, tgname AS name FROM pg_trigger
+        WHERE NOT tgisinternal ORDER BY relation, name`,
+    );
+    expect(triggers.rows.map((row) => [row.relation, row.name])).toEqual(TRIGGERS);
+  });
+});

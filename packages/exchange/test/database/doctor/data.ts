@@ -1,0 +1,253 @@
+/** For tests: a healthy database, written the way the exchange writes it. */
+import { createHash } from 'node:crypto';
+import { create as message, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { insertCertificate, updateCertificate } from '../../../src/database/certificates.ts';
+import type { Database, Transaction } from '../../../src/database/db.ts';
+import { insertDescriptor, updateDescriptor } from '../../../src/database/descriptors.ts';
+import { insertTypes, replaceTypes } from '../../../src/database/descriptorTypes.ts';
+import { insertEventGroup, updateEventGroup } from '../../../src/database/eventGroups.ts';
+import { audit } from '../../../src/database/log.ts';
+import { insertParty, saveParty, setPublicKey } from '../../../src/database/parties.ts';
+import { insertBinding } from '../../../src/database/principals.ts';
+import { removeMeasurements } from '../../../src/database/retention.ts';
+import { insertTrustedRoot } from '../../../src/database/trustedRoots.ts';
+import { insertMeasurement, saveMeasurement } from '../../../src/database/writeMeasurements.ts';
+import { releaseHold, revoke } from '../../../src/domain/certificate.ts';
+import {
+  type EventGroupContent,
+  create as group,
+  remove as removed,
+} from '../../../src/domain/eventGroup.ts';
+import {
+  type Aggregate,
+  type Change,
+  cancel,
+  create,
+  etagOf,
+  fail,
+  fulfil,
+  refuse,
+} from '../../../src/domain/measurement.ts';
+import { newParty, updateParty } from '../../../src/domain/party.ts';
+
+export const BRAND = 'measurementConsumers/brand';
+export const TV = 'dataProviders/tv';
+export const RADIO = 'dataProviders/radio';
+
+const BYTES = Buffer.from('bytes');
+const AUTHOR = { actor: BRAND, requestId: 'request', findings: [] };
+/** Above 2^63, so that the sign matters. */
+const NONCE = 2n ** 64n - 5n;
+
+let second = 0;
+/** A second later each time. */
+function clock(): Timestamp {
+  return timestampOf(Date.UTC(2026, 0, 1) + ++second * 1000);
+}
+
+function sha256(data: string | Uint8Array): Uint8Array {
+  return createHash('sha256').update(data).digest();
+}
+
+/** A TV's is `tv-cert`. */
+function certificateOf(party: string) {
+  return {
+    party,
+    id: `${party.split('/')[1]}-cert`,
+    notBefore: '2025-01-01T00:00:00.000000Z',
+    notAfter: '2030-01-01T00:00:00.000000Z',
+    revocationState: undefined,
+  };
+}
+
+function record(tx: Transaction, name: string, version: number, operation = 'operation'): void {
+  audit(tx, { time: clock(), principal: TV, operation, name, version, requestId: 'request' });
+}
+
+/** TV was updated once; RADIO's certificate was put on hold and released. */
+export async function addParties(db: Database): Promise<void> {
+  for (const name of [BRAND, TV, RADIO]) {
+    const der = { x509Der: Buffer.from(name), subjectKeyIdentifier: Buffer.from(name) };
+    const certificate = { ...certificateOf(name), ...der, version: 1, createTime: clock() };
+    const party = newParty(name, { displayName: 'A party' }, clock());
+    await insertParty(db, party);
+    await insertCertificate(db, certificate, certificate.createTime);
+    await setPublicKey(db, name, { message: BYTES, signature: BYTES, certificate: certificate.id });
+    await db.tx('update', async (tx) => {
+      if (name === TV) {
+        saveParty(tx, updateParty(party, { displayName: 'TV' }, clock()));
+        record(tx, name, 2);
+      }
+      if (name === RADIO) {
+        const held = revoke(certificate, 'HOLD');
+        for (const next of [held, releaseHold(held, false)]) {
+          updateCertificate(tx, next);
+          record(tx, `${name}/certificates/${next.id}`, next.version);
+        }
+      }
+    });
+  }
+}
+
+/** Who speaks for BRAND and for the operator, and a root for all and one for TV; one of each kind went again. */
+export async function addOperatorsThings(db: Database): Promise<void> {
+  const subject = { issuer: 'issuer', createTime: clock() };
+  const root = { subjectKeyIdentifier: BYTES, notBefore: clock(), notAfter: clock(), createTime: clock() };
+  await db.tx('administer', async (tx) => {
+    await insertBinding(tx, { ...subject, id: 'brand', subject: 'brand', resource: BRAND });
+    await insertBinding(tx, { ...subject, id: 'boss', subject: 'boss', resource: 'operator' });
+    await insertTrustedRoot(tx, { ...root, id: 'any', party: undefined, x509Der: BYTES });
+    await insertTrustedRoot(tx, { ...root, id: 'tv', party: TV, x509Der: BYTES });
+    for (const name of ['principals/brand', 'principals/gone', 'trustedRoots/tv', 'trustedRoots/gone']) {
+      record(tx, name, 1, 'create');
+    }
+    for (const name of ['principals/gone', 'trustedRoots/gone']) record(tx, name, 1, 'delete');
+  });
+}
+
+/** One in each state, named after the way it went, each with a requisition of TV and one of RADIO. */
+export async function addMeasurements(db: Database): Promise<void> {
+  await add(db, 'awaiting');
+
+  const succeeded = await add(db, 'succeeded');
+  const halfSucceeded = await change(db, succeeded, (now) => fulfilBy(TV, succeeded, now));
+  await change(db, halfSucceeded, (now) => fulfilBy(RADIO, halfSucceeded, now));
+
+  const computing = await add(db, 'computing');
+  const halfComputing = await change(db, computing, (now) => fulfilBy(TV, computing, now));
+  await change(db, halfComputing, (now) => {
+    // A direct measurement succeeds at once; this one stays between the two steps.
+    const { after, steps } = fulfilBy(RADIO, halfComputing, now);
+    const measurement = { ...after.measurement, state: 'COMPUTING' as const, version: 2 };
+    return { after: { ...after, measurement }, steps: steps.slice(0, -1) };
+  });
+
+  const refused = await add(db, 'refused');
+  const refusal = { justification: 'DECLINED' as const, message: 'not this one' };
+  const etag = etagOf(refused.requisitions[0]!);
+  await change(db, refused, (now) => refuse(refused, 'refused-tv', { etag, refusal }, now));
+
+  const cancelled = await add(db, 'cancelled');
+  const halfCancelled = await change(db, cancelled, (now) => fulfilBy(TV, cancelled, now));
+  await change(db, halfCancelled, (now) => cancel(halfCancelled, now));
+
+  const revoked = await add(db, 'revoked');
+  await change(db, revoked, (now) => fail(revoked, 'certificateRevoked', 'A certificate was revoked.', now));
+
+  // Of this one a tombstone is left.
+  const old = await add(db, 'old');
+  await change(db, old, (now) => cancel(old, now, 'expired'));
+  await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
+}
+
+async function add(db: Database, id: string): Promise<Aggregate> {
+  const eightBytes = Buffer.alloc(8);
+  eightBytes.writeBigUInt64BE(NONCE);
+  const made = create(
+    {
+      id,
+      consumer: BRAND,
+      certificate: certificateOf(BRAND).id,
+      spec: { message: BYTES, signature: BYTES, signatureAlgorithm: undefined },
+      referenceId: 'reference',
+      measurementType: 'REACH',
+      protocol: 'direct',
+    },
+    [TV, RADIO].map((provider) => ({
+      id: `${id}-${provider.split('/')[1]}`,
+      provider,
+      certificate: certificateOf(provider).id,
+      publicKey: { '@type': 'type', data: BYTES, format: undefined },
+      encryptedSpec: { ciphertext: BYTES, typeUrl: 'type', nonce: undefined },
+      // Both preimages that are accepted.
+      nonceHash: sha256(provider === TV ? eightBytes : NONCE.toString()),
+    })),
+    clock(),
+  );
+  const request = { id: `${id}-request`, hash: sha256(id) };
+  await db.tx('add', async (tx) => insertMeasurement(tx, made, request, AUTHOR));
+  return made.after;
+}
+
+async function change(
+  db: Database,
+  before: Aggregate,
+  decide: (now: Timestamp) => Change,
+): Promise<Aggregate> {
+  const changed = decide(clock());
+  await db.tx('change', async (tx) => saveMeasurement(tx, before, changed, AUTHOR));
+  return changed.after;
+}
+
+function fulfilBy(provider: string, before: Aggregate, now: Timestamp): Change {
+  const requisition = before.requisitions.find((r) => r.provider === provider)!;
+  const input = {
+    etag: etagOf(requisition),
+    nonce: NONCE,
+    encryptedResult: { ciphertext: BYTES, typeUrl: 'type' },
+    context: { buildLabel: 'build' },
+    certificate: certificateOf(provider),
+  };
+  return fulfil(before, requisition.id, input, now);
+}
+
+function setOf(type: string): Uint8Array {
+  const file = [{ name: `${type}.proto`, package: 'tv', messageType: [{ name: type }] }];
+  return toBinary(FileDescriptorSetSchema, message(FileDescriptorSetSchema, { file }));
+}
+
+/** Of TV, each at its second version. */
+export async function addDescriptors(db: Database): Promise<void> {
+  for (const id of ['films', 'shows']) {
+    const time = clock();
+    const first = {
+      id,
+      provider: TV,
+      descriptorSet: setOf('Old'),
+      version: 1,
+      createTime: time,
+      updateTime: time,
+    };
+    const name = `${TV}/eventGroupMetadataDescriptors/${id}`;
+    await db.tx('describe', async (tx) => {
+      insertDescriptor(tx, first, { id: `${id}-request`, hash: sha256(id) });
+      insertTypes(tx, id, ['tv.Old']);
+      record(tx, name, 1);
+      updateDescriptor(tx, { ...first, descriptorSet: setOf(id), version: 2 });
+      replaceTypes(tx, id, [`tv.${id}`]);
+      record(tx, name, 2);
+    });
+  }
+}
+
+/** Of TV for BRAND; the requestIds are those of the descriptors, which are a collection of their own. */
+export async function addEventGroups(db: Database): Promise<void> {
+  const blank: EventGroupContent = {
+    referenceId: 'reference',
+    mediaTypes: ['VIDEO'],
+    availability: { startTime: clock() },
+    brandName: 'brand',
+    campaignName: undefined,
+    encrypted: undefined,
+    readable: undefined,
+    publicKey: { '@type': 'type', data: BYTES, format: undefined },
+  };
+  const readable = { descriptor: 'films', typeUrl: 'type', value: BYTES, size: 7 };
+  const contents: [string, EventGroupContent][] = [
+    ['films', { ...blank, readable }],
+    ['shows', { ...blank, encrypted: { ciphertext: BYTES, typeUrl: 'type' } }],
+    ['gone', { ...blank, readable }],
+  ];
+  for (const [id, content] of contents) {
+    const created = group({ id, provider: TV, consumer: BRAND }, content, clock());
+    await db.tx('group', async (tx) => {
+      insertEventGroup(tx, created, { id: `${id}-request`, hash: sha256(id) });
+      record(tx, `${TV}/eventGroups/${id}`, 1);
+      if (id !== 'gone') return;
+      updateEventGroup(tx, removed(created, clock()));
+      record(tx, `${TV}/eventGroups/${id}`, 2);
+    });
+  }
+}

@@ -1,0 +1,169 @@
+/** For tests: what can be wrong with measurements, requisitions and their log. */
+import { TV } from './data.ts';
+import { type Illness, measurement, past, radioRequisition, tvRequisition } from './illness.ts';
+
+/** Takes the last step of a measurement ('') or requisition back, in the log too. */
+const undo = (id: string, requisition = '') => `
+  DELETE FROM transitions WHERE measurement = '${id}' AND requisition = '${requisition}' AND version > 1;
+  ${
+    requisition === ''
+      ? `UPDATE measurements SET state = 'AWAITING_REQUISITION_FULFILLMENT', version = 1,
+           failure_reason = NULL, failure_message = NULL WHERE id = '${id}'`
+      : `UPDATE requisitions SET state = 'UNFULFILLED', version = 1, nonce = NULL, result_certificate = NULL,
+           result_ciphertext = NULL, result_type_url = NULL, fulfillment_context = NULL WHERE id = '${requisition}'`
+  }`;
+
+export const MEASUREMENT_ILLNESSES: Illness[] = [
+  [
+    'a measurement that lacks a requisition',
+    `UPDATE measurements SET requisition_count = 3 WHERE id = 'awaiting'`,
+    'requisition-count',
+    [measurement('awaiting')],
+  ],
+  [
+    'two requisitions for one data provider',
+    past(
+      'requisitions_measurement_provider_key',
+      `UPDATE requisitions SET provider = '${TV}', certificate = 'tv-cert' WHERE id = 'awaiting-radio'`,
+    ),
+    'requisition-duplicate',
+    [measurement('awaiting')],
+  ],
+  [
+    'requisitions numbered from 1',
+    `UPDATE requisitions SET ordinal = ordinal + 1 WHERE measurement = 'awaiting'`,
+    'requisition-order',
+    [measurement('awaiting')],
+  ],
+  [
+    'a measurement that computes without a requisition',
+    undo('computing', 'computing-tv'),
+    'computed-unfulfilled',
+    [measurement('computing')],
+  ],
+  [
+    'a measurement that the last fulfilment did not move',
+    undo('succeeded'),
+    'measurement-stuck',
+    [measurement('succeeded')],
+  ],
+  [
+    'a measurement that awaits withdrawn requisitions',
+    undo('revoked'),
+    'awaiting-closed',
+    [measurement('revoked')],
+  ],
+  [
+    'a cancelled measurement with an open requisition',
+    undo('cancelled', 'cancelled-radio'),
+    'terminal-unfulfilled',
+    [measurement('cancelled')],
+  ],
+  [
+    'a failure without a message, and one of a measurement that did not fail',
+    `UPDATE measurements SET failure_message = NULL WHERE id = 'revoked';
+     UPDATE measurements SET failure_reason = 'CERTIFICATE_REVOKED' WHERE id = 'cancelled'`,
+    'failure-presence',
+    [measurement('cancelled'), measurement('revoked')],
+  ],
+  [
+    'a result that is gone, and the context of one that never was',
+    `UPDATE requisitions SET result_ciphertext = NULL WHERE id = 'succeeded-tv';
+     UPDATE requisitions SET fulfillment_context = '{}' WHERE id = 'awaiting-tv'`,
+    'result-presence',
+    [tvRequisition('awaiting'), tvRequisition('succeeded')],
+  ],
+  [
+    'a nonce that is gone, and one shown too early',
+    `UPDATE requisitions SET nonce = NULL WHERE id = 'succeeded-tv';
+     UPDATE requisitions SET nonce = 1 WHERE id = 'awaiting-tv'`,
+    'nonce-presence',
+    [tvRequisition('awaiting'), tvRequisition('succeeded')],
+  ],
+  [
+    'nonces of another hash',
+    `UPDATE requisitions SET nonce = nonce + 1 WHERE measurement = 'succeeded'`,
+    'nonce-hash',
+    [radioRequisition('succeeded'), tvRequisition('succeeded')],
+  ],
+  [
+    'a refusal without a justification, and one of a requisition that nobody refused',
+    `UPDATE requisitions SET refusal_justification = NULL WHERE id = 'refused-tv';
+     UPDATE requisitions SET refusal_message = 'no' WHERE id = 'awaiting-tv'`,
+    'refusal-presence',
+    [tvRequisition('awaiting'), tvRequisition('refused')],
+  ],
+  [
+    'a second refusal',
+    `UPDATE requisitions SET state = 'REFUSED', refusal_justification = 'DECLINED' WHERE id = 'refused-radio';
+     UPDATE transitions SET to_state = 'REFUSED', cause = 'refused' WHERE requisition = 'refused-radio' AND version = 2`,
+    'refused-twice',
+    [measurement('refused')],
+  ],
+  [
+    'a refusal with a failure for another reason',
+    `UPDATE measurements SET failure_reason = 'CERTIFICATE_REVOKED' WHERE id = 'refused'`,
+    'refusal-without-failure',
+    [measurement('refused')],
+  ],
+  [
+    'a failure for a refusal that there is not',
+    `UPDATE measurements SET failure_reason = 'REQUISITION_REFUSED' WHERE id = 'revoked'`,
+    'failure-without-refusal',
+    [measurement('revoked')],
+  ],
+  [
+    'a failure that does not name the justification',
+    `UPDATE measurements SET failure_message = 'SPEC_INVALID' WHERE id = 'refused'`,
+    'failure-justification',
+    [measurement('refused')],
+  ],
+  [
+    'states that the log does not lead to',
+    `UPDATE measurements SET state = 'CANCELLED', failure_reason = NULL, failure_message = NULL WHERE id = 'revoked';
+     UPDATE transitions SET to_state = 'REFUSED', cause = 'refused' WHERE requisition = 'revoked-tv' AND version = 2`,
+    'log-state',
+    [tvRequisition('revoked'), measurement('revoked')],
+  ],
+  [
+    'a version that was not logged, a log with a gap, and no log at all',
+    `UPDATE measurements SET version = 3 WHERE id = 'cancelled';
+     UPDATE transitions SET version = 3 WHERE requisition = 'revoked-tv' AND version = 2;
+     DELETE FROM transitions WHERE requisition = 'awaiting-tv'`,
+    'log-version',
+    [tvRequisition('awaiting'), tvRequisition('revoked'), measurement('cancelled')],
+  ],
+  [
+    "a step of a measurement that is a requisition's",
+    `UPDATE transitions SET cause = 'withdrawn' WHERE measurement = 'cancelled' AND requisition = '' AND version = 2`,
+    'log-edge',
+    [measurement('cancelled')],
+  ],
+  [
+    'a step out of a terminal state',
+    `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+       VALUES ('cancelled', '', 3, 'CANCELLED', 'FAILED', now(), 'actor', 'participantFailed', 'request');
+     UPDATE measurements SET state = 'FAILED', version = 3, failure_reason = 'COMPUTATION_PARTICIPANT_FAILED',
+       failure_message = 'message' WHERE id = 'cancelled'`,
+    'log-edge',
+    [measurement('cancelled')],
+  ],
+  [
+    'a step from where the one before it did not end',
+    `UPDATE transitions SET from_state = 'COMPUTING' WHERE measurement = 'cancelled' AND cause = 'cancelled'`,
+    'log-chain',
+    [measurement('cancelled')],
+  ],
+  [
+    'a creation logged last',
+    `UPDATE transitions SET seq = DEFAULT WHERE requisition = 'cancelled-tv' AND version = 1`,
+    'log-order',
+    [tvRequisition('cancelled')],
+  ],
+  [
+    'a step before the creation',
+    `UPDATE transitions SET time = '2025-01-01' WHERE requisition = 'cancelled-tv' AND version = 2`,
+    'log-time',
+    [tvRequisition('cancelled')],
+  ],
+];

@@ -1,0 +1,149 @@
+/** For tests: what can be wrong with certificates, descriptors, event groups, tombstones and the audit log. */
+import { BRAND, RADIO, TV } from './data.ts';
+import {
+  descriptor,
+  eventGroup,
+  type Illness,
+  measurement,
+  radioRequisition,
+  tvRequisition,
+} from './illness.ts';
+
+export const RESOURCE_ILLNESSES: Illness[] = [
+  [
+    'versions of descriptors that nobody is known to have made',
+    `DELETE FROM audit_entries WHERE version = 1 AND name = '${descriptor('films')}'
+         OR version = 2 AND name = '${descriptor('shows')}'`,
+    'audit-missing',
+    [descriptor('films'), descriptor('shows')],
+  ],
+  [
+    'versions of a party, a certificate and an event group that nobody is known to have made',
+    `DELETE FROM audit_entries WHERE (name, version) IN
+       (('${TV}', 2), ('${RADIO}/certificates/radio-cert', 3), ('${eventGroup('films')}', 1))`,
+    'audit-missing',
+    [`${RADIO}/certificates/radio-cert`, TV, eventGroup('films')],
+  ],
+  [
+    'audit entries without a version, without a resource, and said twice',
+    `INSERT INTO audit_entries (time, principal, operation, name, version, request_id)
+     SELECT now(), 'principal', 'operation', name, version, 'request'
+       FROM (VALUES ('${descriptor('films')}', 3), ('${eventGroup('none')}', 1), ('${descriptor('shows')}', 1),
+                    ('${BRAND}', 1), ('${BRAND}', 1), ('${TV}/certificates/tv-cert', 1), ('${TV}', 3))
+         AS entry(name, version)`,
+    'audit-unmatched',
+    [TV, descriptor('films'), descriptor('shows'), eventGroup('none'), BRAND],
+  ],
+  [
+    'a principal that went without a word, and a root that went in words only',
+    `DELETE FROM principals WHERE id = 'brand';
+     INSERT INTO audit_entries (time, principal, operation, name, version, request_id)
+     VALUES (now(), 'operator', 'deleteTrustedRoot', 'trustedRoots/tv', 1, 'request')`,
+    'audit-deletion',
+    ['principals/brand', 'trustedRoots/tv'],
+  ],
+  [
+    'event groups that kept what their deletion should have removed',
+    `UPDATE event_groups SET brand_name = 'brand' WHERE id = 'gone';
+     UPDATE event_groups SET state = 'DELETED', metadata_ciphertext = NULL, metadata_cipher_url = NULL,
+       brand_name = NULL WHERE id = 'shows'`,
+    'event-group-deleted',
+    [eventGroup('gone'), eventGroup('shows')],
+  ],
+  [
+    'metadata that is opaque and readable, and some that lost its type',
+    `UPDATE event_groups SET metadata_ciphertext = 'c', metadata_cipher_url = 'type' WHERE id = 'films';
+     UPDATE event_groups SET metadata_cipher_url = NULL WHERE id = 'shows'`,
+    'event-group-metadata',
+    [eventGroup('films'), eventGroup('shows')],
+  ],
+  [
+    'opaque metadata for no key, and readable metadata without its descriptor',
+    `UPDATE event_groups SET key_type = NULL, key_data = NULL WHERE id = 'shows';
+     UPDATE event_groups SET descriptor = NULL WHERE id = 'films'`,
+    'event-group-metadata',
+    [eventGroup('films'), eventGroup('shows')],
+  ],
+  [
+    "metadata that another provider's descriptor explains",
+    `UPDATE event_groups SET provider = '${RADIO}' WHERE id = 'films';
+     UPDATE audit_entries SET name = '${RADIO}/eventGroups/films' WHERE name = '${eventGroup('films')}'`,
+    'event-group-descriptor',
+    [`${RADIO}/eventGroups/films`],
+  ],
+  [
+    'types that were not noted, and one that no set defines',
+    `DELETE FROM descriptor_types WHERE descriptor = 'films';
+     INSERT INTO descriptor_types VALUES ('shows', 'tv.Old', '${TV}')`,
+    'descriptor-types',
+    [descriptor('films'), descriptor('shows')],
+  ],
+  [
+    "a set that cannot be read, and types noted as another provider's",
+    `UPDATE event_group_metadata_descriptors SET descriptor_set = '\\xff' WHERE id = 'films';
+     UPDATE descriptor_types SET provider = '${RADIO}' WHERE descriptor = 'shows'`,
+    'descriptor-types',
+    [descriptor('films'), descriptor('shows')],
+  ],
+  [
+    'a measurement that lives on behind its tombstone',
+    `INSERT INTO measurement_tombstones SELECT id, consumer, state, NULL, NULL, create_time, update_time, now()
+       FROM measurements WHERE id = 'cancelled';
+     INSERT INTO requisition_tombstones SELECT id, provider, measurement, state, create_time, update_time
+       FROM requisitions WHERE measurement = 'cancelled'`,
+    'tombstone-alive',
+    [radioRequisition('cancelled'), tvRequisition('cancelled'), measurement('cancelled')],
+  ],
+  [
+    'tombstones of what had not ended',
+    `UPDATE measurement_tombstones SET state = 'COMPUTING';
+     UPDATE requisition_tombstones SET state = 'UNFULFILLED' WHERE id = 'old-tv'`,
+    'tombstone-state',
+    [tvRequisition('old'), measurement('old')],
+  ],
+  [
+    'a tombstone that lost those of its requisitions',
+    'DELETE FROM requisition_tombstones',
+    'tombstone-requisitions',
+    [measurement('old')],
+  ],
+  [
+    'a certificate in its last days',
+    `UPDATE certificates SET not_after = now() + interval '29 days' WHERE party = '${TV}';
+     UPDATE certificates SET not_after = now() + interval '31 days' WHERE party = '${RADIO}';
+     UPDATE certificates SET not_after = now() - interval '1 day' WHERE party = '${BRAND}'`,
+    'certificate-expiring',
+    [`${TV}/certificates/tv-cert`],
+  ],
+  [
+    'measurements that outlived a certificate of their consumer',
+    `UPDATE certificates SET revocation_state = 'REVOKED' WHERE party = '${BRAND}'`,
+    'revoked-pending',
+    [measurement('awaiting'), measurement('computing')],
+  ],
+  [
+    'a measurement that outlived the certificate of a result, where another revocation is still at work',
+    `INSERT INTO certificates SELECT party, 'tv-other', 'other', subject_key_identifier, not_before, not_after, 'HOLD',
+       create_time FROM certificates WHERE party = '${TV}';
+     UPDATE requisitions SET result_certificate = 'tv-other' WHERE id = 'computing-tv';
+     UPDATE certificates SET revocation_state = 'HOLD' WHERE party = '${RADIO}';
+     INSERT INTO revocation_cascades (party, certificate, revocation_state, time, actor, request_id)
+       VALUES ('${RADIO}', 'radio-cert', 'HOLD', now(), 'actor', 'request')`,
+    'revoked-pending',
+    [measurement('computing')],
+  ],
+  [
+    'a revocation that nobody carries out',
+    `UPDATE certificates SET revocation_state = 'HOLD' WHERE party = '${TV}';
+     INSERT INTO revocation_cascades (party, certificate, revocation_state, time, actor, request_id)
+       VALUES ('${TV}', 'tv-cert', 'HOLD', now() - interval '61 seconds', 'actor', 'request')`,
+    'cascade-stuck',
+    [`${TV}/certificates/tv-cert`],
+  ],
+  [
+    'two parties with one key',
+    `UPDATE certificates SET subject_key_identifier = 'key' WHERE party IN ('${TV}', '${BRAND}')`,
+    'key-shared',
+    [`${TV}/certificates/tv-cert`, `${BRAND}/certificates/brand-cert`],
+  ],
+];

@@ -1,0 +1,184 @@
+/** For tests: what can be wrong with a row of any table, by itself or in what it refers to. */
+import { BRAND, RADIO, TV } from './data.ts';
+import {
+  descriptor,
+  eventGroup,
+  type Illness,
+  measurement,
+  past,
+  radioRequisition,
+  tvRequisition,
+} from './illness.ts';
+
+export const ROW_ILLNESSES: Illness[] = [
+  [
+    'two measurements of one requestId',
+    past(
+      'measurements_request_id',
+      `UPDATE measurements SET request_id = 'awaiting-request' WHERE id = 'succeeded'`,
+    ),
+    'request-id-duplicate',
+    [measurement('awaiting'), measurement('succeeded')],
+  ],
+  [
+    'two descriptors of one requestId',
+    past(
+      'descriptors_request_id',
+      `UPDATE event_group_metadata_descriptors SET request_id = 'films-request'`,
+    ),
+    'request-id-duplicate',
+    [descriptor('films'), descriptor('shows')],
+  ],
+  [
+    'two event groups of one requestId, and a measurement with that of one that was removed',
+    `${past('event_groups_request_id', `UPDATE event_groups SET request_id = 'once' WHERE id <> 'gone'`)};
+     UPDATE measurements SET request_id = 'old-request' WHERE id = 'awaiting'`,
+    'request-id-duplicate',
+    [eventGroup('films'), eventGroup('shows'), measurement('awaiting'), measurement('old')],
+  ],
+  [
+    'requestIds whose content is not known',
+    `UPDATE measurements SET request_hash = NULL WHERE id = 'awaiting';
+     UPDATE measurement_tombstones SET request_hash = NULL;
+     UPDATE event_groups SET request_id = NULL WHERE id = 'films';
+     UPDATE event_group_metadata_descriptors SET request_hash = 'short' WHERE id = 'films'`,
+    'request-hash',
+    [descriptor('films'), eventGroup('films'), measurement('awaiting'), measurement('old')],
+  ],
+  [
+    "certificates that are another's",
+    `UPDATE measurements SET certificate = 'tv-cert' WHERE id = 'awaiting';
+     UPDATE requisitions SET certificate = 'brand-cert' WHERE id = 'awaiting-tv';
+     UPDATE requisitions SET result_certificate = 'radio-cert' WHERE id = 'succeeded-tv';
+     UPDATE parties SET public_key_certificate = 'tv-cert' WHERE name = '${RADIO}';
+     INSERT INTO revocation_cascades (party, certificate, revocation_state, time, actor, request_id)
+       VALUES ('${RADIO}', 'tv-cert', 'HOLD', now(), 'actor', 'request')`,
+    'certificate-owner',
+    [
+      RADIO,
+      tvRequisition('awaiting'),
+      tvRequisition('succeeded'),
+      measurement('awaiting'),
+      `revocation of ${RADIO}/certificates/tv-cert`,
+    ],
+  ],
+  [
+    'requisitions and transitions of no measurement',
+    `DELETE FROM measurements WHERE id = 'awaiting'`,
+    'orphan',
+    [radioRequisition('awaiting'), tvRequisition('awaiting'), 'transition of awaiting'],
+  ],
+  [
+    'a transition of no requisition of its measurement',
+    `INSERT INTO transitions (measurement, requisition, version, to_state, time, actor, cause, request_id)
+       VALUES ('awaiting', 'cancelled-tv', 1, 'UNFULFILLED', now(), 'actor', 'created', 'request')`,
+    'orphan',
+    ['transition of awaiting cancelled-tv'],
+  ],
+  [
+    'a certificate, a descriptor and a principal of nobody',
+    `INSERT INTO certificates SELECT 'dataProviders/none', 'cert', 'der', 'ski', now(), now(), NULL, now();
+     UPDATE principals SET resource = 'dataProviders/none' WHERE id = 'brand';
+     UPDATE trusted_roots SET party = 'dataProviders/none' WHERE id = 'tv';
+     UPDATE descriptor_types SET provider = 'dataProviders/none' WHERE descriptor = 'shows';
+     UPDATE event_group_metadata_descriptors SET provider = 'dataProviders/none' WHERE id = 'shows';
+     UPDATE audit_entries SET name = 'dataProviders/none/eventGroupMetadataDescriptors/shows'
+      WHERE name = '${descriptor('shows')}'`,
+    'orphan',
+    [
+      'dataProviders/none/certificates/cert',
+      'dataProviders/none/eventGroupMetadataDescriptors/shows',
+      'principals/brand',
+      'trustedRoots/tv',
+    ],
+  ],
+  [
+    'event groups for nobody and of no descriptor, a type of none, and a requisition removed by itself',
+    `UPDATE event_groups SET consumer = 'measurementConsumers/none' WHERE id = 'shows';
+     UPDATE event_groups SET descriptor = 'none' WHERE id = 'films';
+     INSERT INTO descriptor_types VALUES ('none', 'tv.Type', '${TV}');
+     INSERT INTO requisition_tombstones VALUES ('r', '${TV}', 'none', 'FULFILLED', now(), now())`,
+    'orphan',
+    [eventGroup('films'), eventGroup('shows'), `${TV}/requisitions/r`, 'type tv.Type of none'],
+  ],
+  [
+    'updates before the creation',
+    `UPDATE parties SET update_time = create_time - interval '1 microsecond' WHERE name = '${TV}';
+     UPDATE measurements SET update_time = create_time - interval '1 microsecond' WHERE id = 'awaiting';
+     UPDATE requisitions SET update_time = create_time - interval '1 microsecond' WHERE id = 'awaiting-tv';
+     UPDATE event_group_metadata_descriptors SET update_time = create_time - interval '1 microsecond' WHERE id = 'films'`,
+    'update-before-create',
+    [TV, descriptor('films'), tvRequisition('awaiting'), measurement('awaiting')],
+  ],
+  [
+    'an update of an event group before its creation, and a removal before the last update',
+    `UPDATE event_groups SET update_time = create_time - interval '1 microsecond' WHERE id = 'films';
+     UPDATE measurement_tombstones SET delete_time = update_time - interval '1 microsecond';
+     UPDATE requisition_tombstones SET update_time = create_time - interval '1 microsecond' WHERE id = 'old-tv'`,
+    'update-before-create',
+    [eventGroup('films'), tvRequisition('old'), measurement('old')],
+  ],
+  [
+    'ids with a dot',
+    `UPDATE parties SET name = 'dataProviders/t.v' WHERE name = '${TV}';
+     UPDATE parties SET public_key_certificate = 'tv-cert' WHERE name = 'dataProviders/t.v';
+     UPDATE certificates SET party = 'dataProviders/t.v' WHERE party = '${TV}';
+     UPDATE requisitions SET provider = 'dataProviders/t.v' WHERE provider = '${TV}';
+     UPDATE trusted_roots SET party = 'dataProviders/t.v' WHERE party = '${TV}';
+     UPDATE event_group_metadata_descriptors SET provider = 'dataProviders/t.v';
+     UPDATE descriptor_types SET provider = 'dataProviders/t.v';
+     UPDATE event_groups SET provider = 'dataProviders/t.v';
+     UPDATE audit_entries SET name = replace(name, '${TV}', 'dataProviders/t.v');
+     UPDATE measurements SET id = 'a.b' WHERE id = 'awaiting';
+     UPDATE requisitions SET measurement = 'a.b' WHERE measurement = 'awaiting';
+     UPDATE transitions SET measurement = 'a.b' WHERE measurement = 'awaiting'`,
+    'out-of-bounds',
+    ['dataProviders/t.v', measurement('a.b')],
+  ],
+  [
+    'values that are too long',
+    `UPDATE measurements SET reference_id = repeat('x', 256) WHERE id = 'awaiting';
+     UPDATE requisitions SET refusal_message = repeat('x', 2001) WHERE id = 'refused-tv';
+     UPDATE event_group_metadata_descriptors SET descriptor_set = '' WHERE id = 'films';
+     DELETE FROM descriptor_types WHERE descriptor = 'films';
+     UPDATE principals SET subject = repeat('x', 256) WHERE id = 'brand';
+     INSERT INTO certificates SELECT '${TV}', 'preferred', 'der', 'ski', now(), now(), NULL, now()`,
+    'out-of-bounds',
+    [
+      `${TV}/certificates/preferred`,
+      descriptor('films'),
+      tvRequisition('refused'),
+      measurement('awaiting'),
+      'principals/brand',
+    ],
+  ],
+  [
+    'campaigns without end, intervals that end before they begin, and roots and principals with odd names',
+    `UPDATE event_groups SET campaign_name = repeat('x', 1001) WHERE id = 'films';
+     UPDATE event_groups SET availability_start = NULL, availability_end = now() WHERE id = 'shows';
+     UPDATE parties SET availability_start = now(), availability_end = now() WHERE name = '${TV}';
+     INSERT INTO trusted_roots SELECT 'r.oot', '${BRAND}', x509_der, subject_key_identifier, not_before, not_after,
+       create_time FROM trusted_roots WHERE id = 'tv';
+     INSERT INTO principals (id, issuer, subject, resource, create_time) VALUES ('', 'i', 's', 'operator', now())`,
+    'out-of-bounds',
+    [TV, eventGroup('films'), eventGroup('shows'), 'principals/', 'trustedRoots/r.oot'],
+  ],
+  [
+    'words that this version does not know',
+    `UPDATE parties SET protocols = '{guesswork}' WHERE name = '${TV}';
+     UPDATE certificates SET revocation_state = 'LOST' WHERE party = '${TV}';
+     UPDATE measurements SET failure_reason = 'BAD_LUCK' WHERE id = 'revoked';
+     UPDATE measurements SET protocol = 'guesswork' WHERE id = 'awaiting'`,
+    'unknown-word',
+    [TV, `${TV}/certificates/tv-cert`, measurement('awaiting'), measurement('revoked')],
+  ],
+  [
+    'words about event groups and revocations that this version does not know',
+    `UPDATE event_groups SET media_types = '{VIDEO,SMELL}' WHERE id = 'films';
+     UPDATE event_groups SET state = 'ASLEEP' WHERE id = 'shows';
+     INSERT INTO revocation_cascades (party, certificate, revocation_state, time, actor, request_id)
+       VALUES ('${TV}', 'tv-cert', 'LOST', now(), 'actor', 'request')`,
+    'unknown-word',
+    [eventGroup('films'), eventGroup('shows'), `revocation of ${TV}/certificates/tv-cert`],
+  ],
+];

@@ -1,0 +1,214 @@
+/** Every statement of the exchange, planned as the product plans it, on tables large enough to tell. */
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { MEASUREMENT_STATES, REQUISITION_STATES } from '@measurement-exchange/contract';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import '../../src/main.ts';
+import { type BulkParty, loadDescriptors, loadMeasurements } from '@measurement-exchange/testkit/bulk';
+import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
+import { Database as Sql, statements } from '../../src/database/db.ts';
+import { CHECKS, doctor } from '../../src/database/doctor.ts';
+
+const ROWS = 10_007;
+const CONSUMER = party('measurementConsumers/c');
+const PROVIDERS = ['dataProviders/a', 'dataProviders/b', 'dataProviders/c'].map(party);
+const SMALL_CONSUMER = party('measurementConsumers/small');
+const SMALL_PROVIDER = party('dataProviders/small');
+const SMALL_ROWS = 60;
+const LARGE = [
+  'measurements',
+  'requisitions',
+  'event_group_metadata_descriptors',
+  'descriptor_types',
+  'transitions',
+  'certificates',
+  'audit_entries',
+];
+
+/** The doctor reads whole tables by design. */
+const planned = [...statements.values()].filter(({ name }) => !CHECKS.some((check) => check.id === name));
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  Plans?: Plan[];
+  'Actual Rows'?: number;
+  'Shared Hit Blocks'?: number;
+  'Shared Read Blocks'?: number;
+}
+
+let database: Database;
+let sql: Sql;
+let client: pg.PoolClient;
+
+function party(name: string): BulkParty {
+  return { name, certificate: `${name}/certificates/x` };
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const named = [CONSUMER, ...PROVIDERS, SMALL_CONSUMER, SMALL_PROVIDER].map(({ name }) => name);
+  // A thousand parties with ten certificates each, after those that take part.
+  await database.query(
+    `WITH named AS (
+       SELECT name, nth FROM unnest($1::text[]) WITH ORDINALITY AS n(name, nth)
+        UNION ALL
+       SELECT 'duchies/d' || i, 100 + i FROM generate_series(1, 1000) AS i
+     ), parties AS (
+       INSERT INTO parties (name, create_time, update_time) SELECT name, now(), now() FROM named
+     )
+     INSERT INTO certificates (party, id, x509_der, subject_key_identifier, not_before, not_after, create_time)
+     SELECT name, CASE i WHEN 1 THEN 'x' ELSE 'x' || i END, int8send(nth * 100 + i), int8send(nth), now(),
+            now() + interval '1 year', now()
+       FROM named CROSS JOIN generate_series(1, 10) AS i`,
+    [named],
+  );
+  await loadMeasurements(database, { consumer: CONSUMER, providers: PROVIDERS, count: ROWS });
+  const file = [{ name: 'x'.repeat(200), package: 'a', messageType: [{ name: 'M' }] }];
+  const descriptorSet = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+  await loadDescriptors(database, { providers: PROVIDERS, descriptorSet, count: ROWS * PROVIDERS.length });
+  // The last ones of all.
+  const last = { providers: [SMALL_PROVIDER], first: 3 * ROWS, count: SMALL_ROWS };
+  await loadMeasurements(database, { consumer: SMALL_CONSUMER, ...last });
+  await loadDescriptors(database, { descriptorSet, ...last });
+  await database.query('ANALYZE');
+  sql = new Sql({ connection: { connectionString: database.url }, applicationName: 'plans' });
+  client = await sql.pool.connect();
+});
+
+afterAll(async () => {
+  client?.release();
+  await sql?.close();
+  await database?.drop();
+});
+
+/** `values`: SQL literals; NULLs where only the plan matters, which is the same for all values. */
+async function explain(name: string, options: string, values?: string[]): Promise<Plan> {
+  const { text } = statements.get(name)!;
+  const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+  const given = values ?? Array.from({ length: count }, () => 'NULL');
+  await client.query(`PREPARE ${name} AS ${text}`);
+  try {
+    const execute = count === 0 ? name : `${name}(${given.join(', ')})`;
+    const { rows } = await client.query(`EXPLAIN (${options} FORMAT JSON) EXECUTE ${execute}`);
+    return rows[0]['QUERY PLAN'][0].Plan;
+  } finally {
+    await client.query(`DEALLOCATE ${name}`);
+  }
+}
+
+function nodes(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+}
+
+describe('the plan of each statement', () => {
+  it('is looked at on tables of ten thousand rows that the doctor finds healthy', async () => {
+    for (const table of LARGE) {
+      const [row] = await database.query(`SELECT reltuples FROM pg_class WHERE oid = '${table}'::regclass`);
+      expect(row!.reltuples, table).toBeGreaterThanOrEqual(10_000);
+    }
+    expect(await doctor({ connection: { connectionString: database.url } })).toEqual([]);
+    expect(planned.length).toBeGreaterThanOrEqual(30);
+  });
+
+  it.each(planned.map(({ name }) => name))('%s reads no large table from end to end', async (name) => {
+    const found = nodes(await explain(name, ''));
+    const whole = found.filter((node) => node['Node Type'] === 'Seq Scan').map((n) => n['Relation Name']!);
+    expect(whole.filter((table) => LARGE.includes(table))).toEqual([]);
+  });
+
+  // A reader that waits for a writer, or makes one wait, is not a reader. Writers lock what they write.
+  const reads = planned.filter(({ text }) => !/\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b/.test(text));
+  it.each(reads.map(({ name }) => name))('%s locks rows only if its name says so', async (name) => {
+    const locks = nodes(await explain(name, '')).some((node) => node['Node Type'] === 'LockRows');
+    expect(locks).toBe(/_(lock|share)(_|$)/.test(name));
+  });
+});
+
+interface List {
+  name: string;
+  table: string;
+  order: 'create_time' | 'update_time';
+  /** The column of the parent; none where the list is over all. */
+  parent?: string;
+  large: string;
+  small: string;
+  values: (parent: string, cursor: string[]) => string[];
+}
+
+const PAGE_SIZE = 50;
+const limits = [`${PAGE_SIZE}`, `${8 * 1024 * 1024}`];
+const anyTime = [`'-infinity'`, `'infinity'`];
+const measurementStates = `'{${MEASUREMENT_STATES.join()}}'`;
+const requisitionStates = `'{${REQUISITION_STATES.join()}}'`;
+
+const lists: List[] = [
+  ...(['create_time', 'update_time'] as const).flatMap((order): List[] => [
+    {
+      name: `measurement_list_by_${order}`,
+      table: 'measurements',
+      order,
+      parent: 'consumer',
+      large: CONSUMER.name,
+      small: SMALL_CONSUMER.name,
+      values: (parent, cursor) => [parent, measurementStates, ...anyTime, ...anyTime, ...cursor, ...limits],
+    },
+    {
+      name: `requisition_list_by_${order}`,
+      table: 'requisitions',
+      order,
+      parent: 'provider',
+      large: PROVIDERS[0]!.name,
+      small: SMALL_PROVIDER.name,
+      values: (parent, cursor) => [parent, requisitionStates, anyTime[0]!, ...cursor, ...limits],
+    },
+  ]),
+  {
+    name: 'descriptor_list_of_provider',
+    table: 'event_group_metadata_descriptors',
+    order: 'create_time',
+    parent: 'provider',
+    large: PROVIDERS[0]!.name,
+    small: SMALL_PROVIDER.name,
+    values: (parent, cursor) => [...cursor, ...limits, parent],
+  },
+  {
+    name: 'descriptor_list_all',
+    table: 'event_group_metadata_descriptors',
+    order: 'create_time',
+    large: '',
+    small: '',
+    values: (_parent, cursor) => [...cursor, ...limits],
+  },
+];
+
+describe('a page costs what it holds', () => {
+  /** Blocks touched by the page behind the first `skip` rows. */
+  async function blocks(list: List, parent: string, skip: number): Promise<number> {
+    const { table, order } = list;
+    const [row] = await database.query(
+      `SELECT ${order}::text AS time, id FROM ${table} WHERE $1 IN ('', ${list.parent ?? `''`})
+        ORDER BY ${order}, id OFFSET ${Math.max(0, skip - 1)} LIMIT $2`,
+      [parent, skip === 0 ? 0 : 1],
+    );
+    const cursor = row ? [`'${row.time}'`, `'${row.id}'`] : [`'-infinity'`, `''`];
+    const plan = await explain(list.name, 'ANALYZE, BUFFERS,', list.values(`'${parent}'`, cursor));
+    expect(plan['Actual Rows']).toBeGreaterThanOrEqual(PAGE_SIZE);
+    return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
+  }
+
+  it.each(lists)('$name: the 200th page as much as the first', async (list) => {
+    const first = await blocks(list, list.large, 0);
+    expect(await blocks(list, list.large, 199 * PAGE_SIZE)).toBeLessThanOrEqual(1.5 * first);
+  });
+
+  it.each(lists.filter((list) => list.parent))(
+    '$name: as much for a party with few rows, behind all others',
+    async (list) => {
+      const large = await blocks(list, list.large, 0);
+      expect(await blocks(list, list.small, 0)).toBeLessThanOrEqual(1.5 * large);
+    },
+  );
+});

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto';
+import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  ask as askOn,
+  askTogether,
+  type Question,
+  type Statement,
+} from '../../src/database/roundTrip.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+let described: string[];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.query('CREATE TABLE kept (n int)');
+});
+afterAll(() => database.drop());
+
+async function connected(pipeline: boolean, types?: pg.CustomTypesConfig): Promise<void> {
+  client = new pg.Client({
+    connectionString: database.url,
+    pipeline,
+    ...(types && { types }),
+  } as pg.ClientConfig);
+  await client.connect();
+  described = [];
+  const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+  for (const answer of ['rowDescription', 'noData']) connection.on(answer, () => described.push(answer));
+}
+
+const ask = (statement: Statement, values: unknown[] = []) => askOn(client, statement, values);
+
+const COLUMNS = {
+  name: 'columns',
+  text: `SELECT $1::text AS text, NULL AS none, '\\xc0de'::bytea AS bytes, 7 AS "it's \\ ""quoted"""
+         FROM generate_series(1, $2::int)`,
+};
+const row = (text: string) => ({
+  text,
+  none: null,
+  bytes: Buffer.from('c0de', 'hex'),
+  'it\'s \\ "quoted"': 7,
+});
+
+for (const pipeline of [true, false]) {
+  test(`a statement is described once on a connection, and its rows are the same after (pipeline ${pipeline})`, async () => {
+    await connected(pipeline);
+    expect(await ask(COLUMNS, ['a', 1])).toEqual([row('a')]);
+    expect(described).toEqual(['rowDescription']);
+    expect(await ask(COLUMNS, ['b', 2])).toEqual([row('b'), row('b')]);
+    expect(await ask(COLUMNS, ['c', 0])).toEqual([]);
+    expect(described).toEqual(['rowDescription']);
+    await client.end();
+  });
+}
+
+test('uses that are under way before the first is described are described themselves', async () => {
+  await connected(true);
+  const answers = await Promise.all(['a', 'b', 'c'].map((text) => ask(COLUMNS, [text, 1])));
+  expect(answers).toEqual([[row('a')], [row('b')], [row('c')]]);
+  expect(described).toHaveLength(3);
+  await client.end();
+});
+
+test('a statement without rows is described once as well', async () => {
+  await connected(true);
+  const keep = { name: 'keep', text: 'INSERT INTO kept VALUES ($1)' };
+  for (const n of [1, 2, 3]) expect(await ask(keep, [n])).toEqual([]);
+  expect(described).toEqual(['noData']);
+  expect(await database.query('SELECT n FROM kept ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  await client.end();
+});
+
+test('what the server refuses fails by its reason, before and after the statement is known', async () => {
+  await connected(true);
+  const divide = { name: 'divide', text: 'SELECT 12 / $1::int AS result' };
+  const byZero = { code: '22012' };
+  await expect(ask(divide, [0])).rejects.toMatchObject(byZero);
+  expect(await ask(divide, [4])).toEqual([{ result: 3 }]);
+  const [refused, good] = await Promise.allSettled([ask(divide, [0]), ask(divide, [3])]);
+  expect(refused).toMatchObject({ status: 'rejected', reason: byZero });
+  expect(good).toEqual({ status: 'fulfilled', value: [{ result: 4 }] });
+  await client.end();
+});
+
+test('a value that cannot be read fails its statement alone', async () => {
+  const getTypeParser = ((oid: number) => (text: string) => {
+    if (text === 'unreadable') throw new Error('unreadable');
+    return oid === 25 ? text : null;
+  }) as pg.CustomTypesConfig['getTypeParser'];
+  await connected(true, { getTypeParser });
+  const echo = { name: 'echo', text: 'SELECT $1::text AS text' };
+  const answers = await Promise.allSettled(['a', 'unreadable', 'b'].map((text) => ask(echo, [text])));
+  expect(answers).toMatchObject([
+    { value: [{ text: 'a' }] },
+    { reason: { message: 'unreadable' } },
+    { value: [{ text: 'b' }] },
+  ]);
+  await client.end();
+});
+
+test('bytes in an array arrive as they were, among absent and empty ones', async () => {
+  await connected(true);
+  const unnest = { name: 'unnest', text: 'SELECT item FROM unnest($1::bytea[]) AS item' };
+  const items = [Buffer.from([0, 0x5c, 0x22, 0xff]), null, Buffer.alloc(0), randomBytes(70_000)];
+  for (const _ of [1, 2]) expect(await ask(unnest, [items])).toEqual(items.map((item) => ({ item })));
+  expect(await ask(unnest, [[undefined, Uint8Array.of(7)]])).toEqual([
+    { item: null },
+    { item: Buffer.of(7) },
+  ]);
+  expect(await ask(unnest, [[null]])).toEqual([{ item: null }]);
+  expect(await ask(unnest, [[]])).toEqual([]);
+  await client.end();
+});
+
+describe('statements that are sent together', () => {
+  const number = { name: 'number', text: 'SELECT $1::int AS n' };
+  const divide = { name: 'divide', text: 'SELECT 12 / $1::int AS result' };
+  const keep = { name: 'keep', text: 'INSERT INTO kept VALUES ($1)' };
+  const together = (...asked: [Statement, ...unknown[]][]) => {
+    const questions: Question[] = [];
+    const answers = asked.map(
+      ([statement, ...values]) =>
+        new Promise<Answer>((resolve, reject) => questions.push({ statement, values, resolve, reject })),
+    );
+    askTogether(client, questions);
+    return Promise.all(answers);
+  };
+
+  for (const pipeline of [true, false]) {
+    test(`are answered each by its own rows, known or not, in one round trip (pipeline ${pipeline})`, async () => {
+      await connected(pipeline);
+      await ask(divide, [1]);
+      let ready = 0;
+      (client as unknown as { connection: NodeJS.EventEmitter }).connection.on(
+        'readyForQuery',
+        () => ready++,
+      );
+      expect(await together([number, 1], [keep, 11], [divide, 4], [number, 2], [keep, 12])).toEqual([
+        { rows: [{ n: 1 }], command: 'SELECT 1' },
+        { rows: [], command: 'INSERT 0 1' },
+        { rows: [{ result: 3 }], command: 'SELECT 1' },
+        { rows: [{ n: 2 }], command: 'SELECT 1' },
+        { rows: [], command: 'INSERT 0 1' },
+      ]);
+      expect(ready).toBe(1);
+      await client.end();
+    });
+  }
+
+  test('fail all by the first that fails, which undoes those before it; those behind it are prepared anew', async () => {
+    await connected(true);
+    await database.query('TRUNCATE kept');
+    const attempt = () => together([keep, 21], [divide, 0], [number, 1], [keep, 22]);
+    for (const _ of [1, 2]) await expect(attempt()).rejects.toMatchObject({ code: '22012' });
+    expect(await together([number, 3], [divide, 2])).toMatchObject([
+      { rows: [{ n: 3 }] },
+      { rows: [{ result: 6 }] },
+    ]);
+    await together([keep, 23]);
+    expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 23 }]);
+    await client.end();
+  });
+
+  test('are not sent at all where a value cannot be written', async () => {
+    await connected(true);
+    await database.query('TRUNCATE kept');
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    await expect(together([keep, 31], [number, circular])).rejects.toThrow('circular');
+    await together([keep, 32]);
+    expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 32 }]);
+    await client.end();
+  });
+});

@@ -1,0 +1,137 @@
+import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Database, type Transaction } from '../../src/database/db.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  // One connection: what a transaction leaves behind, the next one finds.
+  const connection = { connectionString: database.url };
+  db = new Database({ connection, applicationName: 'test', maxConnections: 1 });
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const read = { name: 'test_read', text: 'SELECT 1' };
+
+function failing(name: string, sqlState: string, condition = 'true') {
+  const text = `DO $$ BEGIN IF ${condition} THEN RAISE EXCEPTION 'no' USING ERRCODE = '${sqlState}'; END IF; END $$`;
+  return { name, text };
+}
+
+/** Pipelined, and heard the other way round, as it happens where one is awaited within another. */
+async function both(tx: Transaction, first: { name: string; text: string }): Promise<void> {
+  const before = tx.query(first, []);
+  before.catch(() => {});
+  await tx.query(read, []);
+  await before;
+}
+
+describe('a transaction whose pipelined statement fails', () => {
+  test('fails by the reason of that statement, and not because the transaction had failed', async () => {
+    const lockTimeout = failing('test_lock', '55P03');
+    await expect(db.tx('test', (tx) => both(tx, lockTimeout))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('is retried where that statement can be', async () => {
+    await database.query('CREATE SEQUENCE attempts');
+    const deadlock = failing('test_deadlock', '40P01', "nextval('attempts') < 3");
+    await db.tx('test', (tx) => both(tx, deadlock));
+    expect(await database.query('SELECT last_value FROM attempts')).toEqual([{ last_value: '3' }]);
+  });
+
+  test('fails by it also where another was sent behind it on its own', async () => {
+    const work = async (tx: Transaction) => {
+      const before = tx.query(failing('test_before', '55P03'), []);
+      before.catch(() => {});
+      await new Promise(setImmediate);
+      await tx.query(read, []);
+      await before;
+    };
+    await expect(db.tx('test', work)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  const own = failing('test_own', 'P0001');
+  const waysToFail: [string, (tx: Transaction) => Promise<unknown>][] = [
+    ['with a statement that is awaited', (tx) => both(tx, own)],
+    ['with the statement before its COMMIT', async (tx) => tx.last(own, [])],
+    [
+      'with the statement before a COMMIT that is sent early',
+      async (tx) => {
+        tx.last(own, []);
+        tx.commit();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    ],
+    [
+      'with a statement that nobody awaits, long before its COMMIT',
+      async (tx) => {
+        tx.last(own, []);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    ],
+  ];
+  for (const [how, fail] of waysToFail) {
+    test(`leaves nothing, and the connection fit for the next one, when it fails ${how}`, async () => {
+      await database.query('CREATE TABLE IF NOT EXISTS kept (n int); TRUNCATE kept');
+      const keep = { name: 'test_keep', text: 'INSERT INTO kept VALUES ($1)' };
+      const pid = () => db.query({ name: 'test_pid', text: 'SELECT pg_backend_pid() AS pid' }, []);
+      const before = await pid();
+      const work = async (tx: Transaction) => {
+        await tx.query(keep, [1]);
+        await fail(tx);
+      };
+      await expect(db.tx('test', work)).rejects.toThrow('no');
+      await db.tx('test', async (tx) => tx.last(keep, [2]));
+      expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 2 }]);
+      expect(await pid()).toEqual(before);
+    });
+  }
+});
+
+describe('a COMMIT', () => {
+  beforeAll(async () => {
+    // What PostgreSQL says when somebody cancels the wait for a synchronous standby comes with the COMMIT, too.
+    await database.query(`
+      CREATE TABLE told (how text);
+      CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.how = 'warning' THEN RAISE WARNING 'told'; ELSE RAISE NOTICE 'told'; END IF;
+          IF NEW.how = 'slowly' THEN PERFORM pg_sleep(0.3); END IF;
+          RETURN NULL;
+        END $$;
+      CREATE CONSTRAINT TRIGGER tell AFTER INSERT ON told DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION tell()`);
+  });
+
+  const TELL = { name: 'test_tell', text: 'INSERT INTO told VALUES ($1)' };
+  const tell = (how: string) => db.tx('test', (tx) => tx.query(TELL, [how]));
+
+  test('that ends with a warning is an outcome that nobody knows', async () => {
+    await expect(tell('warning')).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(await database.query('SELECT how FROM told')).toEqual([{ how: 'warning' }]);
+  });
+
+  test('that is sent early is under way while the work goes on, and done when the transaction is', async () => {
+    const told = () => database.query("SELECT how FROM told WHERE how = 'slowly'");
+    const committing = () =>
+      database.query("SELECT 1 FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'");
+    await db.tx('test', async (tx) => {
+      tx.last(TELL, ['slowly']);
+      tx.commit();
+      await vi.waitFor(async () => expect(await committing()).toHaveLength(1), { interval: 5 });
+      expect(await told()).toEqual([]);
+    });
+    expect(await told()).toEqual([{ how: 'slowly' }]);
+  });
+
+  test('that ends with a mere notice is done, also on the connection that was warned before', async () => {
+    await tell('notice');
+    await tell('notice');
+  });
+});

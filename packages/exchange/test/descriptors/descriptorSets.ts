@@ -1,0 +1,26 @@
+/** Small descriptor sets as JSON, and what the exchange says about them. */
+import { readDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts';
+
+/** Violations as text, `field description`. */
+export function violationsOf(...file: object[]): string[] {
+  const result = readDescriptorSet({ json: { file } });
+  return 'violations' in result ? result.violations.map((v) => `${v.field} ${v.description}`) : [];
+}
+
+/** A file with one message that has these members. */
+export const message = (members: object, file: object = {}) => ({
+  name: 'a.proto',
+  package: 'a',
+  messageType: [{ name: 'M', ...members }],
+  ...file,
+});
+
+export const INT = { name: 'f', number: 1, type: 'TYPE_INT32' };
+
+/** A file with one message that has one field with these members: the one at FIELD. */
+export const field = (members: object, file: object = {}) =>
+  message({ field: [{ ...INT, ...members }] }, file);
+
+export const FIELD = 'file[0].messageType[0].field[0]';
+
+export const proto3 = { syntax: 'proto3' };

@@ -1,0 +1,226 @@
+/** Metadata schemas under advisory checks: everything is taken, and what breaks readers is said. */
+
+import {
+  type Answer,
+  type DevParty,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  addEventGroups,
+  BRAND,
+  BUDGET,
+  create,
+  DRY_RUN,
+  parentOf,
+  schema,
+  update,
+} from '@measurement-exchange/testkit/schemas';
+import { castOf, get, lineOf, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+describe('under advisory checks', () => {
+  let x: TestExchange;
+  let acme: DevParty;
+  let streamly: DevParty;
+  let chirper: DevParty;
+  beforeAll(async () => {
+    x = await startExchange();
+    ({ acme, streamly, chirper } = castOf(x));
+  });
+  afterAll(async () => {
+    expect(await x.stop()).toEqual([]);
+  });
+
+  describe('an update', () => {
+    it('that only adds is taken without a word', async () => {
+      const { name } = await ok(create(x, streamly, schema('adds', BUDGET)));
+      const answer = await update(x, streamly, name, schema('adds', BUDGET, BRAND));
+      expect((await ok(answer)).descriptorSet).toEqual(schema('adds', BUDGET, BRAND));
+      expect(answer.headers.has('x-mex-findings')).toBe(false);
+    });
+
+    it('that breaks readers is taken, and each change that does so counted and logged', async () => {
+      const { name } = await ok(create(x, streamly, schema('breaks', BUDGET, BRAND)));
+      const broken = schema('breaks', { ...BUDGET, type: 'TYPE_STRING' });
+      const answer = await update(x, streamly, name, broken);
+      expect(await ok(answer)).toEqual({ name, descriptorSet: broken });
+      expect(answer.headers.get('x-mex-findings')).toBe('2');
+      expect((await lineOf(x, answer)).findings).toEqual([
+        'SCHEMA_CHANGE_BREAKING',
+        'SCHEMA_CHANGE_BREAKING',
+      ]);
+      expect((await get(x, acme, name)).descriptorSet).toEqual(broken);
+    });
+
+    it('that would break readers says so beforehand, and what to do about the event groups', async () => {
+      const { name } = await ok(create(x, streamly, schema('dry', BUDGET, BRAND)));
+      await addEventGroups(x, streamly, name, 'ACTIVE', 'DELETED', 'ACTIVE');
+      const before = await stored(x);
+      const answer = await update(x, streamly, name, schema('dry', BRAND), DRY_RUN);
+      expect(await ok(answer)).toEqual({
+        descriptorSet: schema('dry', BRAND),
+        findings: [
+          {
+            code: 'SCHEMA_CHANGE_BREAKING',
+            field: 'descriptorSet',
+            message: expect.stringMatching(/^FIELD_REMOVED: dry\.Campaign\.budget \(1\) was removed/),
+            remedy: 'Create a new descriptor instead, then migrate 2 event groups to it.',
+          },
+        ],
+      });
+      expect(answer.headers.get('x-mex-findings')).toBe('1');
+      expect(await stored(x)).toEqual(before);
+    });
+
+    it('of a descriptor that no event group refers to says that too', async () => {
+      const { name } = await ok(create(x, streamly, schema('unused', BUDGET)));
+      await addEventGroups(x, streamly, name, 'DELETED');
+      const { findings } = await ok(update(x, streamly, name, schema('unused'), DRY_RUN));
+      expect(findings).toMatchObject([
+        { remedy: 'Create a new descriptor instead; no event group refers to this one.' },
+      ]);
+    });
+
+    it('with a thousand changes has a hundred findings, the last of which counts the rest', async () => {
+      const fields = Array.from({ length: 1000 }, (_, i) => ({ ...BUDGET, name: `f${i}`, number: i + 1 }));
+      const { name } = await ok(create(x, streamly, schema('thousand', ...fields)));
+      const { findings } = await ok(update(x, streamly, name, schema('thousand'), DRY_RUN));
+      expect(findings).toHaveLength(100);
+      expect(findings[98].message).not.toContain('more');
+      expect(findings[99].message).toMatch(/^FIELD_REMOVED: thousand\.Campaign\.f99 .* And 900 more\.$/);
+    });
+  });
+
+  describe('a type that two descriptors define', () => {
+    const findings = async (answer: Promise<Answer>) => (await ok(answer)).findings;
+
+    it('is found, with the name of the descriptor that has it already', async () => {
+      const first = await ok(create(x, streamly, schema('twice', BUDGET)));
+      const answer = await create(x, streamly, schema('twice', BRAND));
+      const second = await ok(answer);
+      expect(answer.headers.get('x-mex-findings')).toBe('1');
+      expect((await lineOf(x, answer)).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
+      expect(await findings(update(x, streamly, second.name, schema('twice', BRAND), DRY_RUN))).toEqual([
+        {
+          code: 'TYPE_ALREADY_REGISTERED',
+          field: 'descriptorSet',
+          message: `The type "twice.Campaign" is defined by ${first.name} too.`,
+          remedy: expect.stringMatching(/\w/),
+        },
+      ]);
+    });
+
+    it('is found when they belong to two providers, without a word about the other', async () => {
+      const { name } = await ok(create(x, streamly, schema('shared', BUDGET)));
+      const found = await findings(create(x, chirper, schema('shared', BUDGET), DRY_RUN));
+      expect(found).toMatchObject([{ code: 'TYPE_ALREADY_REGISTERED', field: 'descriptorSet' }]);
+      expect(found[0].message).toContain('"shared.Campaign"');
+      const told = JSON.stringify(found);
+      expect(told).not.toContain(name.split('/').at(-1));
+      expect(told).not.toContain(streamly.name);
+    });
+
+    it('is found once the second descriptor is updated to it, and no more when the first gives it up', async () => {
+      const { name } = await ok(create(x, streamly, schema('given', BUDGET)));
+      const other = await ok(create(x, streamly, schema('taken', BUDGET)));
+      const dryRun = () => findings(update(x, streamly, other.name, schema('given', BUDGET), DRY_RUN));
+      const codes = async () => (await dryRun()).map((f: { code: string }) => f.code);
+      expect(await codes()).toEqual(['TYPE_ALREADY_REGISTERED', 'SCHEMA_CHANGE_BREAKING']);
+      await ok(update(x, streamly, name, schema('another', BUDGET)));
+      expect(await codes()).toEqual(['SCHEMA_CHANGE_BREAKING']);
+    });
+
+    it('is not found in the descriptor itself, in well-known files, or within other messages', async () => {
+      const file = (name: string, message: object) => ({
+        name: `${name}.proto`,
+        package: name,
+        messageType: [message],
+      });
+      const wellKnown = [
+        { ...file('date', { name: 'Date' }), name: 'google/type/date.proto', package: 'google.type' },
+        { ...file('any', { name: 'Any' }), name: 'google/protobuf/any.proto', package: 'google.protobuf' },
+      ];
+      const nested = { name: 'Campaign', nestedType: [{ name: 'Ad' }] };
+      const sets = ['first', 'second'].map((name) => ({ file: [...wellKnown, file(name, nested)] }));
+      for (const descriptorSet of sets) {
+        const answer = await create(x, streamly, descriptorSet);
+        const { name } = await ok(answer);
+        expect(answer.headers.has('x-mex-findings')).toBe(false);
+        const again = await update(x, streamly, name, descriptorSet);
+        expect(again.headers.has('x-mex-findings')).toBe(false);
+      }
+      const rows = await x.database.query(
+        `SELECT type_name FROM descriptor_types WHERE type_name ~ '^(first|second|google)\\.' ORDER BY 1`,
+      );
+      expect(rows.map((row) => row.type_name)).toEqual(['first.Campaign', 'second.Campaign']);
+    });
+
+    it('keeps nobody from creating both at once', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => create(x, streamly, schema('rush', BUDGET))),
+      );
+      expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+    });
+  });
+
+  describe('a diff', () => {
+    let name: string;
+    const diff = (party: DevParty, body: unknown, of = name) => post(x, party, `${of}:diff`, body);
+    const changed = { descriptorSet: schema('diffed', { ...BUDGET, name: 'total' }, BRAND) };
+    beforeAll(async () => {
+      ({ name } = await ok(create(x, streamly, schema('diffed', BUDGET))));
+    });
+
+    it('tells the owner and every consumer what a set would change, and what of it breaks readers', async () => {
+      const before = await stored(x);
+      for (const party of [streamly, acme]) {
+        const answer = await diff(party, changed);
+        expect(await ok(answer)).toEqual({
+          compatible: false,
+          changes: [
+            {
+              kind: 'FIELD_RENAMED',
+              path: 'diffed.Campaign.budget',
+              breaking: true,
+              message: expect.stringMatching(/^diffed\.Campaign\.budget \(1\) is now called total\./),
+            },
+            {
+              kind: 'FIELD_ADDED',
+              path: 'diffed.Campaign.brand',
+              breaking: false,
+              message: 'diffed.Campaign.brand (2) was added.',
+            },
+          ],
+        });
+        expect(answer.headers.has('x-mex-findings')).toBe(false);
+      }
+      expect(await stored(x)).toEqual(before);
+    });
+
+    it('is compatible when nothing breaks, and empty when nothing changes', async () => {
+      const added = await ok(diff(acme, { name, descriptorSet: schema('diffed', BUDGET, BRAND) }));
+      expect(added).toMatchObject({ compatible: true, changes: [{ kind: 'FIELD_ADDED' }] });
+      const { descriptorSet } = await get(x, acme, `${name}?descriptorSetEncoding=BASE64`);
+      expect(await ok(diff(acme, { descriptorSet }))).toEqual({ compatible: true, changes: [] });
+    });
+
+    it('refuses a set that is broken, and a descriptor that is not there', async () => {
+      expect(refusal(await diff(streamly, {}))).toBe(
+        '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET descriptorSet',
+      );
+      expect(refusal(await diff(streamly, { descriptorSet: { file: [{}] } }))).toMatch(
+        /^400 INVALID_ARGUMENT \w+ descriptorSet\.file\[0\]\.name/,
+      );
+      expect(refusal(await diff(acme, changed, `${parentOf(streamly)}/absent`))).toBe(
+        '404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
+      );
+    });
+
+    it('is denied to another provider, whether the descriptor exists or not', async () => {
+      const denied = '403 PERMISSION_DENIED PERMISSION_DENIED';
+      expect(refusal(await diff(chirper, changed))).toBe(denied);
+      expect(refusal(await diff(chirper, changed, `${parentOf(streamly)}/absent`))).toBe(denied);
+    });
+  });
+});

@@ -1,0 +1,455 @@
+import { setTimeout } from 'node:timers/promises';
+import { type DevParty, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
+import { castOf, get, metadata, ok, refusal, stored, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ad,
+  collection,
+  DENIED,
+  eventGroupSteps,
+  INVALID,
+  idOf,
+  MISSING,
+  NOT_FOUND,
+  opaque,
+  readable as readableWith,
+} from './steps.ts';
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+let steps: ReturnType<typeof eventGroupSteps>;
+/** A descriptor of streamly's. */
+let descriptor: string;
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, globex, streamly, chirper } = castOf(x));
+  steps = eventGroupSteps(x);
+  descriptor = await steps.register(streamly, leanSet);
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const readable = (fields: object, name = descriptor) => readableWith(name, fields);
+const asConsumer = (group: { name: string }, consumer = acme) => `${collection(consumer)}/${idOf(group)}`;
+
+describe('creating an event group', () => {
+  const full = {
+    eventGroupReferenceId: 'spring',
+    mediaTypes: ['VIDEO', 'NATIVE'],
+    dataAvailabilityInterval: {
+      startTime: '2026-01-01T00:00:00.000000Z',
+      endTime: '2026-06-01T00:00:00.000000Z',
+    },
+    ...ad('Acme', 'Spring sale'),
+    ...opaque,
+  };
+
+  it('answers it whole, under a name of the service, and shows it to both parties', async () => {
+    const created = await steps.make({ name: `${collection(streamly)}/mine`, state: 'DELETED', ...full });
+    expect(created).toEqual({
+      dataProvider: streamly.name,
+      name: expect.stringMatching(/^dataProviders\/streamly\/eventGroups\/[a-z][a-z0-9]{12,62}$/),
+      measurementConsumer: acme.name,
+      ...full,
+      state: 'ACTIVE',
+      createTime: expect.stringMatching(TIMESTAMP),
+      updateTime: created.createTime,
+    });
+    expect(await get(x, streamly, created.name)).toEqual(created);
+    expect(await get(x, acme, asConsumer(created))).toEqual({ ...created, name: asConsumer(created) });
+    expect(await steps.audited(created.name)).toEqual([`createEventGroup 1 ${streamly.name}`]);
+  });
+
+  it('needs no more than a measurement consumer', async () => {
+    const { name, state, createTime, updateTime, ...rest } = await steps.make();
+    expect(rest).toEqual({ dataProvider: streamly.name, measurementConsumer: acme.name });
+    expect(refusal(await steps.send({}))).toBe(`${MISSING} measurementConsumer`);
+  });
+
+  it('takes the request message, with the parent of the path', async () => {
+    const eventGroup = { measurementConsumer: acme.name, ...full };
+    expect(await ok(steps.send({ parent: streamly.name, eventGroup }))).toMatchObject(eventGroup);
+    expect(refusal(await steps.send({ parent: chirper.name, eventGroup }))).toBe(`${INVALID} parent`);
+  });
+
+  it('refuses what is inconsistent, by its field', async () => {
+    const before = await stored(x);
+    const bad: [object, string][] = [
+      [
+        { dataAvailabilityInterval: { endTime: '2026-01-01T00:00:00Z' } },
+        'dataAvailabilityInterval.startTime',
+      ],
+      [
+        {
+          dataAvailabilityInterval: {
+            startTime: '2026-01-01T00:00:00Z',
+            endTime: '2026-01-01T01:00:00+01:00',
+          },
+        },
+        'dataAvailabilityInterval.endTime',
+      ],
+      [{ mediaTypes: ['RADIO'] }, 'mediaTypes[0]'],
+      [{ encryptedMetadata: {} }, 'encryptedMetadata'],
+      [{ ...opaque, measurementConsumerPublicKey: undefined }, 'measurementConsumerPublicKey'],
+      [{ ...opaque, encryptedMetadata: { ciphertext: 'AA==' } }, 'encryptedMetadata.typeUrl'],
+      [{ ...opaque, encryptedMetadata: { typeUrl: 'x' } }, 'encryptedMetadata.ciphertext'],
+      [
+        { ...opaque, encryptedMetadata: { ...opaque.encryptedMetadata, ...readable({}).encryptedMetadata } },
+        'encryptedMetadata',
+      ],
+      [
+        { encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: descriptor } } },
+        'encryptedMetadata.metadata.metadata',
+      ],
+      [{ measurementConsumer: streamly.name }, 'measurementConsumer'],
+      [{ eventGroupMetadata: {} }, 'eventGroupMetadata.adMetadata'],
+      [{ vidModelLines: [] }, 'vidModelLines'],
+    ];
+    for (const [more, field] of bad) {
+      const answer = await steps.send({ measurementConsumer: acme.name, ...more });
+      expect(refusal(answer)).toMatch(
+        /^400 INVALID_ARGUMENT (?:INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) \S+$/,
+      );
+      expect(refusal(answer).split(' ')[3]).toBe(field);
+    }
+    expect(await stored(x)).toEqual(before);
+  });
+
+  it('names everything that is wrong at once', async () => {
+    const dataAvailabilityInterval = { startTime: '2026-02-01T00:00:00Z', endTime: '2026-01-01T00:00:00Z' };
+    const encryptedMetadata = { ciphertext: 'AA==' };
+    const body = { measurementConsumer: acme.name, dataAvailabilityInterval, encryptedMetadata };
+    expect(refusal(await steps.send(body))).toBe(
+      `${INVALID} dataAvailabilityInterval.endTime encryptedMetadata.typeUrl measurementConsumerPublicKey`,
+    );
+  });
+
+  it('needs a consumer and a descriptor that exist, the descriptor one of its provider', async () => {
+    const nobody = await steps.send({ measurementConsumer: 'measurementConsumers/nobody' });
+    expect(refusal(nobody)).toBe('400 FAILED_PRECONDITION MEASUREMENT_CONSUMER_NOT_FOUND');
+    expect(metadata(nobody)).toEqual({ measurementConsumer: 'measurementConsumers/nobody' });
+
+    const absent = `${streamly.name}/eventGroupMetadataDescriptors/absent`;
+    const without = await steps.send({ measurementConsumer: acme.name, ...readable({}, absent) });
+    expect(refusal(without)).toBe('400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
+    expect(metadata(without)).toEqual({ eventGroupMetadataDescriptor: absent });
+
+    const foreign = await steps.register(chirper, leanSet);
+    const field = 'encryptedMetadata.metadata.eventGroupMetadataDescriptor';
+    expect(refusal(await steps.send({ measurementConsumer: acme.name, ...readable({}, foreign) }))).toBe(
+      `${INVALID} ${field}`,
+    );
+    // Nor does the ID alone make it one's own.
+    const borrowed = `${streamly.name}/eventGroupMetadataDescriptors/${foreign.split('/').at(-1)}`;
+    expect(refusal(await steps.send({ measurementConsumer: acme.name, ...readable({}, borrowed) }))).toBe(
+      '400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
+    );
+  });
+
+  it('notes a public key of another type, and refuses it only under strict checks', async () => {
+    const body = {
+      measurementConsumer: acme.name,
+      measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
+    };
+    const answer = await steps.send(body);
+    expect(answer.headers.get('x-mex-findings')).toBe('1');
+    expect(await get(x, acme, asConsumer(answer.json))).toMatchObject(body);
+    const dry = await ok(steps.send(body, '?validateOnly=true'));
+    expect(dry.findings).toMatchObject([
+      { code: 'TYPE_URL_UNKNOWN', field: 'measurementConsumerPublicKey.@type' },
+    ]);
+  });
+
+  it('writes nothing with validateOnly', async () => {
+    const before = await stored(x);
+    const body = { measurementConsumer: acme.name, ...readable({ title: 'a' }), requestId: 'dry' };
+    const { requestId, ...rest } = body;
+    expect(await ok(steps.send(body, '?validateOnly=true'))).toEqual({
+      dataProvider: streamly.name,
+      ...rest,
+      state: 'ACTIVE',
+      findings: [],
+    });
+    expect(await stored(x)).toEqual(before);
+    expect(refusal(await steps.send({ ...body, measurementConsumer: 'x' }, '?validateOnly=true'))).toBe(
+      `${INVALID} measurementConsumer`,
+    );
+  });
+});
+
+describe('a requestId', () => {
+  it('makes one event group, however often and in whatever order of keys it is sent', async () => {
+    const body = {
+      measurementConsumer: acme.name,
+      ...readable({ title: 'a', rating: 1.5 }),
+      ...ad('A', 'B'),
+    };
+    const created = await ok(steps.send({ ...body, requestId: 'r1' }));
+    const reversed = Object.fromEntries(Object.entries({ ...body, requestId: 'r1' }).reverse());
+    expect(await ok(steps.send(reversed))).toEqual(created);
+    expect(await ok(steps.send({ eventGroup: { ...body, name: created.name } }, '?requestId=r1'))).toEqual(
+      created,
+    );
+    expect(await steps.audited(created.name)).toHaveLength(1);
+
+    const other = await steps.send({ ...body, mediaTypes: ['VIDEO'], requestId: 'r1' });
+    expect(refusal(other)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+    expect(metadata(other)).toEqual({ requestId: 'r1', existing: created.name });
+    const title = { ...body, ...readable({ title: 'b', rating: 1.5 }), requestId: 'r1' };
+    expect(refusal(await steps.send(title))).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+    // Another provider's IDs are its own.
+    const elsewhere = await ok(steps.send({ measurementConsumer: acme.name, requestId: 'r1' }, '', chirper));
+    expect(elsewhere.name).toContain(chirper.name);
+  });
+
+  it('finds the event group as it is now, also when it is deleted', async () => {
+    const body = { measurementConsumer: acme.name, ...ad('A', 'B'), requestId: 'r2' };
+    const { name } = await ok(steps.send(body));
+    const updated = await ok(steps.put(name, { measurementConsumer: acme.name }));
+    expect(await ok(steps.send(body))).toEqual(updated);
+    expect(await ok(steps.send(body, '?validateOnly=true'))).toEqual(updated);
+    const deleted = await ok(steps.drop(name));
+    expect(await ok(steps.send(body))).toEqual(deleted);
+  });
+
+  it('is not used up by a create that was refused', async () => {
+    expect(
+      (await steps.send({ measurementConsumer: 'measurementConsumers/nobody', requestId: 'r3' })).status,
+    ).toBe(400);
+    expect(await ok(steps.send({ measurementConsumer: acme.name, requestId: 'r3' }))).toMatchObject({
+      state: 'ACTIVE',
+    });
+  });
+
+  it('makes one event group when twenty ask at once', async () => {
+    const body = { measurementConsumer: acme.name, requestId: 'r4' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ok(steps.send(body))));
+    expect(new Set(answers.map((a) => a.name)).size).toBe(1);
+  });
+});
+
+describe('replacing an event group', () => {
+  it.each(['PATCH', 'PUT'])('by %s replaces all of it', async (method) => {
+    const before = await steps.make({
+      ...opaque,
+      ...ad('A', 'B'),
+      mediaTypes: ['VIDEO'],
+      eventGroupReferenceId: 'r',
+    });
+    const body = { measurementConsumer: acme.name, ...readable({ title: 'a' }) };
+    const after = await ok(steps.put(before.name, body, method));
+    expect(after).toEqual({
+      dataProvider: streamly.name,
+      name: before.name,
+      ...body,
+      state: 'ACTIVE',
+      createTime: before.createTime,
+      updateTime: after.updateTime,
+    });
+    expect(after.updateTime > before.updateTime).toBe(true);
+    expect(await get(x, streamly, before.name)).toEqual(after);
+    // What was read may be sent back.
+    expect(await ok(steps.put(before.name, { eventGroup: after }, method))).toMatchObject(body);
+    expect(await steps.audited(before.name)).toEqual(
+      ['createEventGroup 1', 'updateEventGroup 2', 'updateEventGroup 3'].map((a) => `${a} ${streamly.name}`),
+    );
+  });
+
+  it('keeps the measurement consumer', async () => {
+    const group = await steps.make();
+    const answer = await steps.put(group.name, { measurementConsumer: globex.name });
+    expect(refusal(answer)).toBe('400 INVALID_ARGUMENT EVENT_GROUP_INVALID_ARGS measurementConsumer');
+    expect(metadata(answer)).toEqual({
+      originalMeasurementConsumer: acme.name,
+      providedMeasurementConsumer: globex.name,
+    });
+    expect(await get(x, streamly, group.name)).toEqual(group);
+  });
+
+  it('checks what a create checks', async () => {
+    const { name } = await steps.make();
+    const body = { measurementConsumer: acme.name };
+    expect(refusal(await steps.put(name, { ...body, ...readable({ titel: 'a' }) }))).toBe(
+      `${INVALID} encryptedMetadata.metadata.metadata.titel`,
+    );
+    expect(refusal(await steps.put(name, { ...body, encryptedMetadata: {} }))).toBe(
+      `${INVALID} encryptedMetadata`,
+    );
+    expect(refusal(await steps.put(name, { ...body, name: `${name}x` }))).toBe(`${INVALID} name`);
+    const before = await stored(x);
+    expect(await ok(steps.put(name, { ...body, ...ad('A', 'B') }, 'PUT', '?validateOnly=true'))).toEqual({
+      dataProvider: streamly.name,
+      ...body,
+      ...ad('A', 'B'),
+      state: 'ACTIVE',
+      findings: [],
+    });
+    expect(await stored(x)).toEqual(before);
+  });
+
+  it('is NOT_FOUND where there is none, and PERMISSION_DENIED for everyone but its provider', async () => {
+    const { name } = await steps.make();
+    const body = { measurementConsumer: acme.name };
+    const absent = await steps.put(`${collection(streamly)}/absent`, body);
+    expect(refusal(absent)).toBe(NOT_FOUND);
+    expect(metadata(absent)).toEqual({ eventGroup: `${collection(streamly)}/absent` });
+    const foreign = `/v2alpha/${collection(chirper)}/${name.split('/').at(-1)}`;
+    expect(refusal(await x.call(chirper.token, 'PUT', foreign, body))).toBe(NOT_FOUND);
+    for (const party of [chirper, acme]) {
+      expect(refusal(await x.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(DENIED);
+    }
+    expect((await x.call(acme.token, 'PUT', `/v2alpha/${asConsumer({ name })}`, body)).status).toBe(405);
+  });
+
+  it('leaves the last of fifty that come at once, each with a version of its own', async () => {
+    const { name } = await steps.make();
+    const bodies = Array.from({ length: 50 }, (_, i) => ({
+      measurementConsumer: acme.name,
+      eventGroupReferenceId: `${i}`,
+    }));
+    const answers = await Promise.all(bodies.map((body) => ok(steps.put(name, body))));
+    const last = answers.reduce((a, b) => (a.updateTime > b.updateTime ? a : b));
+    expect(await get(x, streamly, name)).toEqual(last);
+    expect(new Set(answers.map((a) => a.updateTime)).size).toBe(50);
+    const versions = (await steps.audited(name)).map((entry) => Number(entry.split(' ')[1]));
+    expect(versions).toEqual(Array.from({ length: 51 }, (_, i) => i + 1));
+  });
+});
+
+describe('deleting an event group', () => {
+  it('clears what describes it, and leaves the rest readable to both parties', async () => {
+    const kept = {
+      eventGroupReferenceId: 'r',
+      mediaTypes: ['OTHER'],
+      dataAvailabilityInterval: { startTime: '2026-01-01T00:00:00.000000Z' },
+    };
+    for (const content of [opaque, readable({ title: 'a' })]) {
+      const group = await steps.make({ ...kept, ...ad('A', 'B'), ...content });
+      const deleted = await ok(steps.drop(group.name));
+      expect(deleted).toEqual({
+        dataProvider: streamly.name,
+        name: group.name,
+        measurementConsumer: acme.name,
+        ...kept,
+        state: 'DELETED',
+        createTime: group.createTime,
+        updateTime: deleted.updateTime,
+      });
+      expect(deleted.updateTime > group.updateTime).toBe(true);
+      expect(await get(x, streamly, group.name)).toEqual(deleted);
+      expect(await get(x, acme, asConsumer(group))).toEqual({ ...deleted, name: asConsumer(group) });
+      const [row] = await x.database.query('SELECT * FROM event_groups WHERE id = $1', [idOf(group)]);
+      for (const column of [
+        'metadata_ciphertext',
+        'metadata_value',
+        'descriptor',
+        'key_data',
+        'brand_name',
+      ]) {
+        expect(row![column]).toBeNull();
+      }
+      expect(await steps.audited(group.name)).toEqual([
+        `createEventGroup 1 ${streamly.name}`,
+        `deleteEventGroup 2 ${streamly.name}`,
+      ]);
+    }
+  });
+
+  it('is final: it cannot be deleted again, nor replaced', async () => {
+    const { name } = await steps.make();
+    const before = await ok(steps.drop(name));
+    expect(refusal(await steps.drop(name))).toBe(NOT_FOUND);
+    expect(refusal(await steps.put(name, { measurementConsumer: acme.name }))).toBe(NOT_FOUND);
+    const request = { eventGroup: { name, measurementConsumer: acme.name } };
+    expect(refusal(await steps.send({ requests: [request] }, ':batchUpdate'))).toBe(NOT_FOUND);
+    expect(await get(x, streamly, name)).toEqual(before);
+  });
+
+  it('is NOT_FOUND where there is none, PERMISSION_DENIED for others, and nothing with validateOnly', async () => {
+    const { name } = await steps.make(opaque);
+    expect(refusal(await steps.drop(`${collection(streamly)}/absent`))).toBe(NOT_FOUND);
+    for (const party of [chirper, acme]) {
+      expect(refusal(await x.call(party.token, 'DELETE', `/v2alpha/${name}`))).toBe(DENIED);
+    }
+    const before = await stored(x);
+    expect(await ok(steps.drop(name, '?validateOnly=true'))).toEqual({
+      dataProvider: streamly.name,
+      measurementConsumer: acme.name,
+      state: 'DELETED',
+      findings: [],
+    });
+    expect(await stored(x)).toEqual(before);
+  });
+});
+
+describe('reading an event group', () => {
+  it('is for its two parties, each under its own name', async () => {
+    const group = await steps.make();
+    expect(refusal(await x.call(globex.token, 'GET', `/v2alpha/${asConsumer(group, globex)}`))).toBe(
+      NOT_FOUND,
+    );
+    const denied: [DevParty, string][] = [
+      [globex, asConsumer(group)],
+      [acme, group.name],
+      [chirper, group.name],
+      [streamly, asConsumer(group)],
+    ];
+    for (const [party, name] of denied) {
+      const answer = await x.call(party.token, 'GET', `/v2alpha/${name}`);
+      expect(refusal(answer)).toBe(DENIED);
+      const absent = await x.call(party.token, 'GET', `/v2alpha/${name}x`);
+      expect(absent.json).toEqual(answer.json);
+    }
+    const operator = await x.call(x.dev.operator.token, 'GET', `/v2alpha/${group.name}`);
+    expect(refusal(operator)).toBe(DENIED);
+  });
+});
+
+describe('a descriptor that changes', () => {
+  const narrow = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
+
+  it('makes event groups wait that are created with it, and has them judged by the new types', async () => {
+    const name = await steps.register(streamly, leanSet);
+    const someone = new pg.Client({ connectionString: x.database.url });
+    await someone.connect();
+    try {
+      await someone.query('BEGIN');
+      await someone.query('SELECT 1 FROM event_group_metadata_descriptors WHERE id = $1 FOR UPDATE', [
+        idOf({ name }),
+      ]);
+      const updated = steps.put(name, { descriptorSet: narrow });
+      await setTimeout(200);
+      const created = steps.send({ measurementConsumer: acme.name, ...readable({ title: 'a' }, name) });
+      await setTimeout(200);
+      await someone.query('ROLLBACK');
+      await ok(updated);
+      expect(refusal(await created)).toBe(`${INVALID} encryptedMetadata.metadata.metadata.@type`);
+    } finally {
+      await someone.end();
+    }
+  });
+
+  it('leaves metadata it no longer explains as the bytes that were stored', async () => {
+    const name = await steps.register(streamly, leanSet);
+    const group = await steps.make(readable({ title: 'a' }, name));
+    await ok(steps.put(name, { descriptorSet: narrow }));
+    const raw = {
+      typeUrl: typeUrl('shows.Episode'),
+      value: Buffer.from(serialize('shows.Episode', { title: 'a' })).toString('base64'),
+    };
+    const read = await get(x, acme, asConsumer(group));
+    expect(read.encryptedMetadata.metadata).toEqual({ eventGroupMetadataDescriptor: name, metadata: raw });
+    const decoded = await x.call(streamly.token, 'GET', `/v2alpha/${group.name}:decode`);
+    expect(refusal(decoded)).toBe('400 FAILED_PRECONDITION METADATA_NOT_READABLE');
+
+    await ok(steps.put(name, { descriptorSet: Buffer.from(leanSet).toString('base64') }));
+    expect(await get(x, streamly, group.name)).toEqual(group);
+  });
+});

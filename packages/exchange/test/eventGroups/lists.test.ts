@@ -1,0 +1,336 @@
+import {
+  type Answer,
+  type DevParty,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { castOf, get, ok, refusal } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '../../src/database/db.ts';
+import { listEventGroups } from '../../src/operations/eventGroups.ts';
+import { ad, collection, DENIED, eventGroupSteps, INVALID, idOf, readable } from './steps.ts';
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+let dailynews: DevParty;
+let steps: ReturnType<typeof eventGroupSteps>;
+
+const day = (n: number) => `2026-01-${String(n).padStart(2, '0')}T00:00:00.000000Z`;
+const interval = (from: number, to?: number) => ({
+  dataAvailabilityInterval: { startTime: day(from), ...(to && { endTime: day(to) }) },
+});
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, globex, streamly, chirper, dailynews } = castOf(x));
+  steps = eventGroupSteps(x);
+  const groups = [
+    {
+      eventGroupReferenceId: 'a',
+      ...interval(3, 10),
+      mediaTypes: ['VIDEO'],
+      ...ad('Café Müller', 'Spring sale'),
+    },
+    {
+      eventGroupReferenceId: 'b',
+      ...interval(1),
+      mediaTypes: ['VIDEO', 'DISPLAY'],
+      ...ad("Ben & Jerry's", 'Summer'),
+    },
+    {
+      eventGroupReferenceId: 'c',
+      measurementConsumer: globex.name,
+      ...interval(3, 5),
+      mediaTypes: ['OTHER'],
+    },
+    { eventGroupReferenceId: 'd', ...ad('foo-bar', 'SPRINGTIME Summer') },
+    { eventGroupReferenceId: 'e', ...interval(2, 4), mediaTypes: ['NATIVE'], ...ad('gone', 'Spring') },
+    { eventGroupReferenceId: 'f', ...interval(3, 6), ...ad('Acme', '') },
+  ];
+  for (const group of groups) {
+    const { name } = await steps.make(group);
+    if (group.eventGroupReferenceId === 'e') await ok(steps.drop(name));
+  }
+  await steps.make({ eventGroupReferenceId: 'z', ...interval(2) }, chirper);
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+/** Every page of a list. */
+async function all(party: DevParty, query = '', pageSize = 2): Promise<Answer['json'][]> {
+  const found: Answer['json'][] = [];
+  for (let token = ''; ; ) {
+    const parameters = [`pageSize=${pageSize}`, query, `pageToken=${token}`].filter((p) => p !== '');
+    const page = await get(x, party, `${collection(party)}?${parameters.join('&')}`);
+    expect(page.eventGroups.length).toBeLessThanOrEqual(pageSize);
+    found.push(...page.eventGroups);
+    if (page.nextPageToken === undefined) return found;
+    token = page.nextPageToken;
+  }
+}
+
+/** The reference IDs of a list, in its order. */
+const letters = async (query = '', party = streamly) =>
+  (await all(party, query)).map((group) => group.eventGroupReferenceId).join('');
+
+describe('a list of event groups', () => {
+  it('is in the order of creation, each side under its own names, without deleted ones', async () => {
+    expect(await letters()).toBe('abcdf');
+    expect(await letters('', acme)).toBe('abdfz');
+    expect(await letters('', globex)).toBe('c');
+    expect(await letters('showDeleted=true')).toBe('abcdef');
+    expect(await letters('showDeleted=false')).toBe('abcdf');
+    expect(await letters('showDeleted=true', acme)).toBe('abdefz');
+    const [first] = await all(acme);
+    expect(first.name).toBe(`${collection(acme)}/${idOf(first)}`);
+    expect(await get(x, acme, first.name)).toEqual(first);
+    expect((await all(streamly))[0]).toEqual({ ...first, name: `${collection(streamly)}/${idOf(first)}` });
+  });
+
+  it('is empty for a party without any, and denied to others', async () => {
+    expect(await get(x, dailynews, collection(dailynews))).toEqual({ eventGroups: [] });
+    for (const party of [chirper, acme]) {
+      const answer = await x.call(party.token, 'GET', `/v2alpha/${collection(streamly)}`);
+      expect(refusal(answer)).toBe(DENIED);
+    }
+    expect(refusal(await x.call(streamly.token, 'GET', `/v2alpha/${collection(acme)}`))).toBe(DENIED);
+    expect(refusal(await x.call(acme.token, 'GET', '/v2alpha/dataProviders/-/eventGroups'))).toBe(DENIED);
+  });
+
+  it.each([
+    ['filter.measurementConsumers=measurementConsumers/globex', 'c'],
+    [
+      'filter.measurementConsumers=measurementConsumers/globex&filter.measurementConsumers=measurementConsumers/acme',
+      'abcdf',
+    ],
+    ['filter.measurementConsumers=measurementConsumers/nobody', ''],
+    ['filter.dataProviders=dataProviders/streamly', 'abcdf'],
+    ['filter.dataProviders=dataProviders/chirper', ''],
+    ['filter.dataProviders=dataProviders/chirper&filter.dataProviders=dataProviders/streamly', 'abcdf'],
+    ['filter.mediaTypes=VIDEO', 'ab'],
+    ['filter.mediaTypes=DISPLAY&filter.mediaTypes=OTHER', 'bc'],
+    ['filter.mediaTypes=NATIVE', ''],
+    ['filter.mediaTypes=NATIVE&showDeleted=true', 'e'],
+    [`filter.dataAvailabilityStartTimeOnOrAfter=${day(3)}`, 'acf'],
+    [`filter.dataAvailabilityStartTimeOnOrBefore=${day(3)}`, 'abcf'],
+    [`filter.dataAvailabilityStartTimeOnOrBefore=${day(2)}`, 'b'],
+    [
+      `filter.dataAvailabilityStartTimeOnOrAfter=${day(2)}&filter.dataAvailabilityStartTimeOnOrBefore=${day(2)}`,
+      '',
+    ],
+    // No end is later than every end.
+    [`filter.dataAvailabilityEndTimeOnOrAfter=${day(6)}`, 'abdf'],
+    [`filter.dataAvailabilityEndTimeOnOrBefore=${day(6)}`, 'cf'],
+    [
+      `filter.dataAvailabilityEndTimeOnOrAfter=${day(6)}&filter.dataAvailabilityEndTimeOnOrBefore=${day(6)}`,
+      'f',
+    ],
+    ['filter.metadataSearchQuery=spring', 'ad'],
+    ['filter.metadataSearchQuery=SPRING%20sal', 'a'],
+    ['filter.metadataSearchQuery=summer%20ben', 'b'],
+    ['filter.metadataSearchQuery=ummer', ''],
+    [
+      'filter.metadataSearchQuery=spring&filter.mediaTypes=VIDEO&orderBy=dataAvailabilityStartTime%20desc',
+      'a',
+    ],
+    [
+      `filter.measurementConsumers=measurementConsumers/acme&filter.mediaTypes=VIDEO&filter.dataAvailabilityEndTimeOnOrBefore=${day(20)}`,
+      'a',
+    ],
+    ['orderBy=dataAvailabilityStartTime', 'dbacf'],
+    ['orderBy=dataAvailabilityStartTime%20desc', 'fcabd'],
+    ['orderBy=dataAvailabilityStartTime&showDeleted=true', 'dbeacf'],
+    [`orderBy=dataAvailabilityStartTime&filter.dataAvailabilityStartTimeOnOrBefore=${day(3)}`, 'bacf'],
+    [`orderBy=dataAvailabilityStartTime%20desc&filter.dataAvailabilityStartTimeOnOrAfter=${day(3)}`, 'fca'],
+    ['orderBy=dataAvailabilityStartTime&filter.measurementConsumers=measurementConsumers/acme', 'dbaf'],
+  ])('with %s is %j', async (query, expected) => {
+    const found = await letters(query);
+    // Groups that start at the same time are ordered by ID, which is random.
+    const isTied = query.startsWith('orderBy');
+    expect(isTied ? untied(found) : found).toBe(isTied ? untied(expected) : expected);
+  });
+  const untied = (found: string) => found.replace(/[acf]+/, (tied) => [...tied].sort().join(''));
+
+  it('takes the filter that names the other side from the consumer too', async () => {
+    expect(await letters('filter.dataProviders=dataProviders/chirper', acme)).toBe('z');
+    expect(
+      await letters('filter.dataProviders=dataProviders/chirper&orderBy=dataAvailabilityStartTime', acme),
+    ).toBe('z');
+    expect(await letters('filter.measurementConsumers=measurementConsumers/globex', acme)).toBe('');
+    expect(await letters('filter.metadataSearchQuery=foo', acme)).toBe('d');
+    expect(await letters('filter.metadataSearchQuery=foo', globex)).toBe('');
+  });
+
+  it.each([
+    ['café', 'a'],
+    ['müll', 'a'],
+    ["Jerry's", 'b'],
+    ['Ben & Jerry', 'b'],
+    ['foo-b', 'd'],
+    ['bar', 'd'],
+    ['   ', 'abcdf'],
+    // Nothing that a query language could take for an operator is one.
+    ["spring' | 'summer", 'd'],
+    ["x':* | 'summer", ''],
+    ['spring | summer', 'd'],
+    ['!spring', 'ad'],
+    ['spring <-> summer', 'd'],
+    ['summer:*', 'bd'],
+    ['\\', ''],
+    ["'", ''],
+    ['"spring sale"', 'a'],
+    ['(spring', 'ad'],
+    ['%', ''],
+  ])('finds %j as words, whatever characters they are made of', async (words, expected) => {
+    expect(await letters(`filter.metadataSearchQuery=${encodeURIComponent(words)}`)).toBe(expected);
+  });
+
+  it('names the filter that is malformed', async () => {
+    for (const [query, field] of [
+      ['filter.mediaTypes=RADIO', 'filter.mediaTypes[0]'],
+      ['filter.measurementConsumers=acme', 'filter.measurementConsumers[0]'],
+      ['filter.dataAvailabilityStartTimeOnOrAfter=yesterday', 'filter.dataAvailabilityStartTimeOnOrAfter'],
+      [`filter.metadataSearchQuery=${'x'.repeat(501)}`, 'filter.metadataSearchQuery'],
+      ['orderBy=name', 'orderBy'],
+      ['filter.brand=x', 'filter.brand'],
+    ]) {
+      const answer = await x.call(streamly.token, 'GET', `/v2alpha/${collection(streamly)}?${query}`);
+      expect(refusal(answer)).toBe(`${INVALID} ${field}`);
+    }
+  });
+
+  it('is NOT_FOUND for a party that does not exist', async () => {
+    // Nobody can be authorized for it: ask the operation itself.
+    const db = new Database({ connection: { connectionString: x.database.url }, applicationName: 'test' });
+    const request = { params: { dataProvider: 'nobody' }, query: {} } as never;
+    const outcome = listEventGroups({ db } as never, {} as never, request);
+    await expect(outcome).rejects.toMatchObject({ reason: 'DATA_PROVIDER_NOT_FOUND' });
+    await db.close();
+  });
+});
+
+describe('a page token', () => {
+  const page = (query: string, party = streamly) =>
+    x.call(party.token, 'GET', `/v2alpha/${collection(party)}?${query}`);
+
+  it('belongs to the list it came from: parent, filters, order and deleted ones', async () => {
+    const queries = [
+      'showDeleted=false',
+      'showDeleted=true',
+      'orderBy=dataAvailabilityStartTime',
+      'orderBy=dataAvailabilityStartTime%20desc',
+      'filter.mediaTypes=VIDEO',
+      'filter.metadataSearchQuery=s',
+      `filter.dataAvailabilityEndTimeOnOrAfter=${day(1)}`,
+      `filter.dataAvailabilityStartTimeOnOrAfter=${day(1)}`,
+      'filter.measurementConsumers=measurementConsumers/acme',
+    ];
+    for (const query of queries) {
+      const { nextPageToken } = await ok(page(`pageSize=1&${query}`));
+      expect(nextPageToken).toMatch(/^[\w-]+$/);
+      for (const other of queries) {
+        const answer = await page(`pageSize=2&${other}&pageToken=${nextPageToken}`);
+        expect(answer.status, `${query} ${other}`).toBe(other === query ? 200 : 400);
+      }
+      const foreign = await page(`${query}&pageToken=${nextPageToken}`, acme);
+      expect(refusal(foreign)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+    }
+  });
+
+  it('does not care in which order the values of a filter come', async () => {
+    const { nextPageToken } = await ok(page('pageSize=1&filter.mediaTypes=VIDEO&filter.mediaTypes=OTHER'));
+    await ok(page(`filter.mediaTypes=OTHER&filter.mediaTypes=VIDEO&pageToken=${nextPageToken}`));
+  });
+});
+
+describe('paging while others write', () => {
+  const queries = [
+    '',
+    'showDeleted=true',
+    'orderBy=dataAvailabilityStartTime',
+    'orderBy=dataAvailabilityStartTime%20desc',
+    'filter.metadataSearchQuery=paged',
+    'filter.measurementConsumers=measurementConsumers/acme',
+    'filter.mediaTypes=VIDEO',
+  ];
+
+  it.each(queries)('shows each event group that was there exactly once: %s', async (query) => {
+    const group = { ...interval(5), mediaTypes: ['VIDEO'], ...ad('paged', 'x') };
+    const requests = (count: number) =>
+      Array.from({ length: count }, () => ({ eventGroup: { measurementConsumer: acme.name, ...group } }));
+    await ok(steps.batch(requests(40)));
+    const before = await all(streamly, query, 50);
+    let isOver = false;
+    const writer = (async () => {
+      while (!isOver) {
+        const { eventGroups } = await ok(steps.batch(requests(10)));
+        const updates = eventGroups.slice(5).map(({ name }: { name: string }) => ({
+          eventGroup: { name, measurementConsumer: acme.name },
+        }));
+        await ok(steps.batch(updates, 'batchUpdate'));
+        for (const { name } of eventGroups.slice(0, 2)) await ok(steps.drop(name));
+        // What is there is written to, too, without leaving the list.
+        const touched = before[Math.floor(before.length / 2)];
+        if (touched.state === 'ACTIVE')
+          await ok(steps.put(touched.name, { ...touched, eventGroupReferenceId: 'touched' }));
+      }
+    })();
+    const seen = (await all(streamly, query, 3)).map(({ name }) => name);
+    isOver = true;
+    await writer;
+    const known = new Set(before.map(({ name }) => name));
+    expect(seen.filter((name) => known.has(name)).sort()).toEqual([...known].sort());
+  });
+});
+
+describe('a page of large event groups', () => {
+  it('ends at 8 MiB, and holds at least one', async () => {
+    const ciphertext = Buffer.alloc(2_900_000).toString('base64');
+    const large = (i: number) => ({
+      eventGroupReferenceId: `large${i}`,
+      encryptedMetadata: { ciphertext, typeUrl: 'x' },
+      measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
+    });
+    for (let i = 0; i < 4; i++) await steps.make(large(i), dailynews);
+    const first = await get(x, dailynews, `${collection(dailynews)}?pageSize=1000`);
+    expect(first.eventGroups).toHaveLength(2);
+    const second = await get(x, dailynews, `${collection(dailynews)}?pageToken=${first.nextPageToken}`);
+    expect(second.eventGroups.map((g: Answer['json']) => g.eventGroupReferenceId)).toEqual([
+      'large2',
+      'large3',
+    ]);
+    expect(second.nextPageToken).toBeUndefined();
+  });
+
+  it('counts the schemas that its metadata is printed with', async () => {
+    const padding = {
+      file: [{ name: 'p.proto', package: 'p', messageType: [{ name: 'P' }], sourceCodeInfo: {} }],
+    };
+    const descriptors: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      const comment = { location: [{ leadingComments: ' '.repeat(1_000_000) }] };
+      padding.file[0]!.sourceCodeInfo = comment;
+      const body = { descriptorSet: padding };
+      const path = `/v2alpha/${chirper.name}/eventGroupMetadataDescriptors?descriptorSetEncoding=BASE64`;
+      descriptors.push((await ok(x.call(chirper.token, 'POST', path, body))).name);
+    }
+    for (const name of [...descriptors, ...descriptors]) {
+      const metadata = readable(name, {});
+      metadata.encryptedMetadata.metadata.metadata = { '@type': 'x/p.P' };
+      await steps.make(metadata, chirper);
+    }
+    const pages: number[] = [];
+    for (let token = ''; ; ) {
+      const page = await get(x, chirper, `${collection(chirper)}?pageSize=1000&pageToken=${token}`);
+      pages.push(page.eventGroups.length);
+      if (page.nextPageToken === undefined) break;
+      token = page.nextPageToken;
+    }
+    // One came before them; eight sets of a million bytes fit.
+    expect(pages).toEqual([9, 8, 4]);
+  });
+});

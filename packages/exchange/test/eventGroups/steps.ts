@@ -1,0 +1,58 @@
+/** The steps that tests of event groups are made of. */
+import { TYPE_URLS } from '@measurement-exchange/contract';
+import type { Answer, DevParty, TestExchange } from '@measurement-exchange/testkit/exchange';
+import { typeUrl } from '@measurement-exchange/testkit/metadataSets';
+import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
+
+export const INVALID = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE';
+export const MISSING = '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET';
+export const DENIED = '403 PERMISSION_DENIED PERMISSION_DENIED';
+export const NOT_FOUND = '404 NOT_FOUND EVENT_GROUP_NOT_FOUND';
+
+export const collection = (party: DevParty) => `${party.name}/eventGroups`;
+export const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
+
+/** Metadata that nobody but the consumer reads. */
+export const opaque = {
+  encryptedMetadata: { ciphertext: 'c2VjcmV0', typeUrl: 'type.googleapis.com/x.Metadata' },
+  measurementConsumerPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: 'AQID' },
+};
+
+export const ad = (brandName: string, campaignName: string) => ({
+  eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName, campaignName } } },
+});
+
+/** A shows.Episode, explained by a descriptor. */
+export const readable = (eventGroupMetadataDescriptor: string, fields: object) => ({
+  encryptedMetadata: {
+    metadata: { eventGroupMetadataDescriptor, metadata: { '@type': typeUrl('shows.Episode'), ...fields } },
+  },
+});
+
+/** Streamly writes them, for acme unless something else is said. */
+export function eventGroupSteps(x: TestExchange) {
+  const { streamly, acme } = castOf(x);
+  const send = (body: unknown, query = '', provider = streamly) =>
+    post(x, provider, `${collection(provider)}${query}`, body);
+  return {
+    send,
+    make: async (more: object = {}, provider = streamly): Promise<Answer['json']> =>
+      ok(send({ measurementConsumer: acme.name, ...more }, '', provider)),
+    put: (name: string, body: unknown, method = 'PUT', query = '') =>
+      x.call(streamly.token, method, `/v2alpha/${name}${query}`, body),
+    drop: (name: string, query = '') => x.call(streamly.token, 'DELETE', `/v2alpha/${name}${query}`),
+    batch: (requests: unknown[], verb = 'batchCreate', query = '') => send({ requests }, `:${verb}${query}`),
+    register: async (provider: DevParty, set: Uint8Array): Promise<string> => {
+      const body = { descriptorSet: Buffer.from(set).toString('base64') };
+      return (await ok(post(x, provider, `${provider.name}/eventGroupMetadataDescriptors`, body))).name;
+    },
+    /** Audit entries about a resource, `operation version`. */
+    audited: async (name: string): Promise<string[]> => {
+      const rows = await x.database.query(
+        'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',
+        [name],
+      );
+      return rows.map((row) => `${row.operation} ${row.version} ${row.principal}`);
+    },
+  };
+}

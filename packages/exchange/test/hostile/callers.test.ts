@@ -1,0 +1,185 @@
+/** Callers who are not who they say, or who call too often. */
+import { createHmac, createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
+import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
+import { castOf, stored } from '@measurement-exchange/testkit/steps';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DEV_AUDIENCE } from '../../src/auth/devIssuer.ts';
+import type { Config } from '../../src/config/config.ts';
+import { devKeyFile } from '../../src/dev/index.ts';
+
+let x: TestExchange;
+/** A server of its own for each: what is limited here would be missing there. */
+const begin = async (overrides: Partial<Config> = {}) => {
+  x = await startExchange(overrides);
+  return castOf(x);
+};
+afterEach(async () => {
+  expect((await x.logs()).join('')).not.toMatch(/"level":[56]0/);
+  expect(await x.stop()).toEqual([]);
+});
+
+describe('tokens', () => {
+  it('that are bad in any way get one and the same answer', async () => {
+    const { acme } = await begin();
+    const before = await stored(x);
+    const jwk = JSON.parse(readFileSync(devKeyFile(x.dataDir), 'utf8')) as JsonWebKey & { kid: string };
+    const { d: _d, ...publicJwk } = jwk;
+    const key = {
+      kid: jwk.kid,
+      alg: 'ES256',
+      privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
+      publicJwk,
+    } as SigningKey;
+    const pem = createPublicKey({ key: publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+    const now = Math.floor(Date.now() / 1000);
+    const claims: Record<string, unknown> = {
+      iss: `${x.url}/dev`,
+      aud: DEV_AUDIENCE,
+      sub: acme.name,
+      mex_principal: acme.name,
+      iat: now,
+      exp: now + 600,
+    };
+    const whoAmI = (authorization: string) =>
+      send(x.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
+    // Each of the others differs from this one in one thing.
+    expect((await whoAmI(`Bearer ${jws(key, claims)}`)).status).toBe(200);
+
+    const but = (changes: object) => jws(key, { ...claims, ...changes });
+    const unsigned = (header: object) => `${encode(header)}.${encode(claims)}`;
+    const hmac = (secret: string | Buffer) => {
+      const input = unsigned({ alg: 'HS256', kid: jwk.kid, typ: 'JWT' });
+      return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
+    };
+    const mallory = makeKey(jwk.kid);
+    const good = jws(key, claims);
+    const [header, payload, signature] = good.split('.') as [string, string, string];
+    const tokens = {
+      'alg none': `${unsigned({ alg: 'none', typ: 'JWT' })}.`,
+      'alg None, with a signature': `${unsigned({ alg: 'None', kid: jwk.kid })}.${signature}`,
+      'HS256 with the public JWK': hmac(JSON.stringify(publicJwk)),
+      'HS256 with the public PEM': hmac(pem),
+      'HS256 with the coordinate x': hmac(Buffer.from(jwk.x!, 'base64url')),
+      'another alg named': jws(key, claims, { alg: 'ES384' }),
+      'wrong aud': but({ aud: 'another-service' }),
+      'an audience besides': but({ aud: [DEV_AUDIENCE, 'another-service'] }),
+      'no aud': but({ aud: undefined }),
+      'wrong iss': but({ iss: 'https://issuer.example' }),
+      'iss with a slash': but({ iss: `${x.url}/dev/` }),
+      'typ of an access token': jws(key, claims, { typ: 'at+jwt' }),
+      'typ of a logout token': jws(key, claims, { typ: 'logout+jwt' }),
+      'no exp': but({ exp: undefined }),
+      'exp as text': but({ exp: String(now + 600) }),
+      'no iat': but({ iat: undefined }),
+      'no sub': but({ sub: undefined }),
+      'empty sub': but({ sub: '' }),
+      expired: but({ iat: now - 700, exp: now - 90 }),
+      'too old, though not expired': but({ iat: now - 25 * 3600, exp: now + 600 }),
+      'not yet valid': but({ nbf: now + 90 }),
+      'from the future': but({ iat: now + 90 }),
+      'unknown kid': jws({ ...key, kid: 'unknown' }, claims),
+      'a kid that is a path': jws({ ...key, kid: '../../etc/passwd' }, claims),
+      "another's key under our kid": jws(mallory, claims),
+      'its own key in the header': jws(mallory, claims, { jwk: mallory.publicJwk }),
+      'its own key behind a URL': jws(mallory, claims, { jku: 'http://127.0.0.1:1/jwks' }),
+      crit: jws(key, claims, { crit: ['b64'], b64: false }),
+      oversize: but({ padding: 'x'.repeat(8 * 1024) }),
+      'another payload': `${header}.${encode({ ...claims, sub: 'operator', mex_principal: 'operator' })}.${signature}`,
+      'a signature cut short': good.slice(0, -2),
+      'an empty signature': `${header}.${payload}.`,
+      'a signature of zeros': `${header}.${payload}.${Buffer.alloc(64).toString('base64url')}`,
+      'four parts': `${good}.${signature}`,
+      'five parts': `${good}..`,
+      'base64 with padding': `${header}=.${payload}.${signature}`,
+      'claims that are no object': jws(key, '[]'),
+      'claims that are no JSON': jws(key, '{"iss":'),
+      'nothing but dots': '..',
+    };
+    const answers = await Promise.all([
+      ...Object.values(tokens).map((token) => whoAmI(`Bearer ${token}`)),
+      ...['', 'Bearer', 'Bearer ', `Basic ${good}`, good, `Bearer ${good} ${good}`, `Bearer  ${good}`].map(
+        whoAmI,
+      ),
+      ...[`Bearer "${good}"`, `Bearer ${good},`, `Bearer\t${good}`, `Bearer {"a":1}`].map(whoAmI),
+      send(x.url, bytesOf('GET', '/v2alpha/whoami')),
+      send(x.url, bytesOf('GET', `/v2alpha/whoami?access_token=${good}`)),
+    ]);
+    const titles = Object.keys(tokens);
+    for (const [i, answer] of answers.entries()) {
+      expect(refusalOf(answer), titles[i]).toBe('401 TOKEN_INVALID');
+      expect(fingerprint(answer), titles[i]).toBe(fingerprint(answers[0]!));
+    }
+    const logs = (await x.logs()).join('');
+    expect(logs).not.toContain(signature);
+    expect(logs).not.toContain(payload);
+    expect(await stored(x)).toEqual(before);
+  });
+});
+
+describe('limits', () => {
+  const whoAmI = (token: string) => x.call(token, 'GET', '/v2alpha/whoami');
+
+  it('a principal beyond its rate is told when to come back, and nobody else is', async () => {
+    const { acme, globex } = await begin({ rate: { perSecond: 1, burst: 3 } });
+    const first = await whoAmI(globex.token);
+    expect(first.headers.get('ratelimit-limit')).toBe('3');
+    expect(first.headers.get('ratelimit-remaining')).toBe('2');
+    expect(first.headers.get('ratelimit-reset')).toBe('1');
+
+    const answers = await Promise.all(Array.from({ length: 8 }, () => whoAmI(acme.token)));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(5);
+    for (const answer of refused) {
+      expect(refusalOf(answer)).toBe('429 RATE_LIMITED');
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(answer.headers.get('ratelimit-limit')).toBe('3');
+      expect(answer.headers.get('ratelimit-remaining')).toBe('0');
+      expect(answer.headers.get('ratelimit-reset')).toBe('3');
+      expect(answer.json.error.details.slice(1)).toEqual([
+        { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1s' },
+      ]);
+    }
+    expect((await whoAmI(globex.token)).status).toBe(200);
+    await sleep(1_100);
+    expect((await whoAmI(acme.token)).status).toBe(200);
+  });
+
+  it('the rate of a principal may be its own', async () => {
+    const { acme, globex } = await begin({
+      rate: { perSecond: 1, burst: 1 },
+      rates: { 'measurementConsumers/acme': { perSecond: 1, burst: 20 } },
+    });
+    const statuses = async (token: string) =>
+      (await Promise.all(Array.from({ length: 10 }, () => whoAmI(token)))).map(({ status }) => status);
+    expect(new Set(await statuses(acme.token))).toEqual(new Set([200]));
+    expect((await statuses(globex.token)).filter((status) => status === 200)).toHaveLength(1);
+  });
+
+  it('an address with too many bad tokens is refused for a while, and no other address is', async () => {
+    const { acme } = await begin();
+    expect((await whoAmI(acme.token)).status).toBe(200);
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 400 }, () => whoAmI('bad')));
+    const seconds = (performance.now() - began) / 1000;
+    const bad = answers.filter(({ status }) => status === 401);
+    const refused = answers.filter(({ status }) => status !== 401);
+    // 200 at once, 50 more a second.
+    expect(bad.length).toBeGreaterThanOrEqual(200);
+    expect(bad.length).toBeLessThanOrEqual(201 + 50 * seconds);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) {
+      expect(refusalOf(answer)).toBe('429 RATE_LIMITED');
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(answer.json.error.details[1].retryDelay).toBe('1s');
+    }
+    const request = bytesOf('GET', '/v2alpha/whoami', { token: acme.token });
+    expect((await send(x.url, request, { localAddress: '127.0.0.2' })).status).toBe(200);
+    await sleep(1_000);
+    expect((await whoAmI(acme.token)).status).toBe(200);
+  });
+});

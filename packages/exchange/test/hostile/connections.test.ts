@@ -1,0 +1,240 @@
+/** What arrives on the socket is broken, ambiguous, endless or slow: against an exchange in its own process. */
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { refusalOf } from '@measurement-exchange/testkit/errorModel';
+import {
+  createDatabase,
+  type Database,
+  type DevParty,
+  measurementRequest,
+} from '@measurement-exchange/testkit/exchange';
+import { type ExchangeProcess, startProcess } from '@measurement-exchange/testkit/process';
+import { bytesOf, type RawAnswer, type RawOptions, send } from '@measurement-exchange/testkit/rawHttp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doctor } from '../../src/database/doctor.ts';
+
+let database: Database;
+let x: ExchangeProcess;
+let acme: DevParty;
+const M = '/v2alpha/measurementConsumers/acme/measurements';
+
+beforeAll(async () => {
+  database = await createDatabase();
+  x = await startProcess({ databaseUrl: database.url });
+  acme = x.dev.measurementConsumers[0]!;
+});
+afterAll(async () => {
+  const body = measurementRequest(acme, x.dev.dataProviders.slice(0, 2));
+  expect((await x.call(acme.token, 'POST', M, body)).status).toBe(200);
+  expect(await x.kill()).toBe(0);
+  expect(x.output()).not.toMatch(/"level":[56]0/);
+  expect(await doctor({ connection: { connectionString: database.url } })).toEqual([]);
+  await x.remove();
+  await database.drop();
+});
+
+/** A create by acme, framed as told. */
+const create = (headers: string[], body: string | Buffer = '', options?: RawOptions) =>
+  send(
+    x.url,
+    bytesOf('POST', M, { token: acme.token, headers: ['Content-Type: application/json', ...headers], body }),
+    options,
+  );
+const read = (headers: string[], target = '/v2alpha/whoami') =>
+  send(x.url, bytesOf('GET', target, { token: acme.token, headers }));
+
+/** Of every answer, until the exchange ends the connection. */
+async function statusesOf(bytes: Buffer): Promise<number[]> {
+  const { hostname, port } = new URL(x.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.write(bytes);
+  const chunks = await Array.fromAsync(socket as AsyncIterable<Buffer>);
+  const text = Buffer.concat(chunks).toString('latin1');
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+}
+
+function expectClosed(answer: RawAnswer, wanted: string): void {
+  expect(refusalOf(answer)).toBe(wanted);
+  expect(answer.closed).toBe(true);
+}
+
+describe('ambiguous framing ends the connection', () => {
+  const SMUGGLED = '0\r\n\r\nGET /v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\n\r\n';
+  it.each<[title: string, headers: string[], body: string]>([
+    ['a length and chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked'], SMUGGLED],
+    ['chunks and a length', ['Transfer-Encoding: chunked', 'Content-Length: 4'], SMUGGLED],
+    ['two lengths', ['Content-Length: 2', 'Content-Length: 3'], '{} '],
+    ['two equal lengths', ['Content-Length: 2', 'Content-Length: 2'], '{}'],
+    ['two lengths in one', ['Content-Length: 2, 2'], '{}'],
+    ['a negative length', ['Content-Length: -1'], '{}'],
+    ['a length with a sign', ['Content-Length: +2'], '{}'],
+    ['a hexadecimal length', ['Content-Length: 0x2'], '{}'],
+    ['a length beyond 64 bits', ['Content-Length: 99999999999999999999999'], '{}'],
+    ['a chunk size that is no number', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
+    ['a negative chunk size', ['Transfer-Encoding: chunked'], '-2\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk size beyond 64 bits', ['Transfer-Encoding: chunked'], `${'f'.repeat(17)}\r\n{}`],
+    ['a chunk longer than it says', ['Transfer-Encoding: chunked'], '1\r\n{}\r\n0\r\n\r\n'],
+    ['chunks that end with bare newlines', ['Transfer-Encoding: chunked'], '2\n{}\n0\n\n'],
+    ['an unknown coding', ['Transfer-Encoding: xchunked'], SMUGGLED],
+    ['a coding after chunked', ['Transfer-Encoding: chunked, identity'], SMUGGLED],
+    ['a coding before chunked', ['Transfer-Encoding: gzip, chunked'], '2\r\n{}\r\n0\r\n\r\n'],
+    ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], SMUGGLED],
+  ])('%s', async (_title, headers, body) => {
+    expectClosed(await create(headers, body), '400 MALFORMED_REQUEST');
+  });
+
+  it.each<[title: string, bytes: Buffer, statuses: number[]]>([
+    [
+      'headers that are refused, and a body that is',
+      bytesOf('POST', M, { headers: ['Transfer-Encoding: xchunked'], body: SMUGGLED }),
+      [400],
+    ],
+    [
+      'a request that is good, and what is none',
+      Buffer.concat([bytesOf('GET', '/healthz'), Buffer.from('{}\r\n\r\n')]),
+      [200],
+    ],
+    ['what is none', Buffer.from(`{}\r\n\r\n${SMUGGLED}`), [400]],
+  ])('with one answer: %s', async (_title, bytes, statuses) => {
+    expect(await statusesOf(bytes)).toEqual(statuses);
+  });
+
+  it.each<[title: string, headers: string[]]>([
+    ['a second Authorization', ['Authorization: Bearer x']],
+    ['a second Authorization, the same', ['authorization: Bearer x']],
+    ['a second Host', ['Host: another']],
+    ['a second Content-Type', ['Content-Type: application/json', 'Content-Type: text/plain']],
+    ['a folded header', ['X-A: b', ' c']],
+    ['a blank before the colon', ['X-A : b']],
+    ['a header without a name', [': b']],
+    ['a header without a colon', ['X-A']],
+    ['NUL in a header', ['X-A: \0']],
+    ['a bare carriage return', ['X-A: b\rX-B: c']],
+  ])('%s', async (_title, headers) => {
+    expectClosed(await read(headers), '400 MALFORMED_REQUEST');
+  });
+
+  it.each<[title: string, request: string]>([
+    ['no Host', 'GET /v2alpha/whoami HTTP/1.1\r\n\r\n'],
+    ['an absolute target', 'GET http://exchange/v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['an absolute target to change', 'POST http://exchange/v2alpha/x HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['an absolute target elsewhere', 'GET https://elsewhere/healthz HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['a target without a slash', 'GET v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['the target *', 'OPTIONS * HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['NUL in the target', 'GET /v2alpha/\0 HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['a blank in the target', 'GET /v2alpha/who ami HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['bare newlines', 'GET /v2alpha/whoami HTTP/1.1\nHost: exchange\n\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['HTTP/3', 'GET /v2alpha/whoami HTTP/3.0\r\nHost: exchange\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['not HTTP at all', 'EHLO mail.example\r\n'],
+  ])('%s', async (_title, request) => {
+    expectClosed(await send(x.url, Buffer.from(request, 'latin1')), '400 MALFORMED_REQUEST');
+  });
+
+  it('an expectation that nobody knows is not one, and an upgrade that nobody offers neither', async () => {
+    for (const headers of [
+      ['Expect: wonders'],
+      ['Expect: 100-continue'],
+      ['Connection: Upgrade', 'Upgrade: h2c'],
+    ]) {
+      expect((await read(headers)).status, headers[0]).toBe(200);
+    }
+  });
+});
+
+/** The largest that the exchange ever was, in MB. */
+const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${x.pid}/status`, 'utf8'))![1]) / 1024;
+const GIGABYTE = 1024 ** 3;
+const PIECE = Buffer.alloc(64 * 1024, 'a');
+const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
+
+/** Refused long before it was all there. The answer may be lost: the connection ends while we still write. */
+function expectCutShort(answer: RawAnswer, wanted: string): void {
+  expect(answer.closed).toBe(true);
+  expect(answer.sent).toBeLessThan(GIGABYTE / 10);
+  if (answer.status !== 0) expect(refusalOf(answer)).toBe(wanted);
+}
+
+describe('giants', () => {
+  it('are refused by what they declare, without a byte of them', async () => {
+    for (const bytes of [4 * 1024 * 1024 + 1, GIGABYTE]) {
+      const answer = await create([`Content-Length: ${bytes}`]);
+      expectClosed(answer, '413 BODY_TOO_LARGE');
+      expect(answer.ms).toBeLessThan(2_000);
+    }
+    expectClosed(
+      await send(x.url, bytesOf('POST', M, { headers: [`Content-Length: ${GIGABYTE}`] })),
+      '401 TOKEN_INVALID',
+    );
+  });
+
+  it('have headers and URLs within bounds', async () => {
+    const some = (n: number) => Array.from({ length: n }, (_, i) => `X-${i}: ${i}`);
+    expect((await read(some(90))).status).toBe(200);
+    expectClosed(await read(some(110)), '431 HEADERS_TOO_LARGE');
+    expectClosed(await read([`X-A: ${'a'.repeat(40_000)}`]), '431 HEADERS_TOO_LARGE');
+    expectClosed(await read([], `/v2alpha/whoami?${'a'.repeat(40_000)}`), '431 HEADERS_TOO_LARGE');
+    expect(refusalOf(await read([], `/v2alpha/whoami?${'a'.repeat(20_000)}`))).toBe('414 URI_TOO_LONG');
+  });
+
+  it.skipIf(process.platform !== 'linux')('leave no trace in memory', async () => {
+    const before = peak();
+    const flood = { piece: PIECE, bytes: GIGABYTE };
+    const chunked = ['Transfer-Encoding: chunked'];
+    expectCutShort(await create([`Content-Length: ${GIGABYTE}`], '', { flood }), '413 BODY_TOO_LARGE');
+    expectCutShort(await create(chunked, '', { flood: { ...flood, piece: CHUNK } }), '413 BODY_TOO_LARGE');
+    expectCutShort(await create(chunked, '2;', { flood }), '400 MALFORMED_REQUEST');
+    expectCutShort(await create(chunked, '2\r\n{}\r\n0\r\nX-A: ', { flood }), '431 HEADERS_TOO_LARGE');
+    const header = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\nX-A: ';
+    expectCutShort(await send(x.url, header, { flood: { ...flood, bytes: 1e7 } }), '431 HEADERS_TOO_LARGE');
+    // Where no route is, no token is asked for.
+    const nowhere = ['Content-Type: application/json', ...chunked];
+    const stranger = bytesOf('POST', '/nowhere', { headers: nowhere, body: '' });
+    expectCutShort(await send(x.url, stranger, { flood: { ...flood, piece: CHUNK } }), '413 BODY_TOO_LARGE');
+    // A chunk of one byte must not be kept as an object of hundreds: 700,000 of them cost 180 MB once.
+    const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(700_000)}0\r\n\r\n`);
+    expect(refusalOf(await create(chunked, crumbs))).toBe('400 MALFORMED_JSON');
+    expect(peak() - before).toBeLessThan(100);
+  });
+});
+
+describe('dawdlers', () => {
+  it('are sent away in time, and keep nobody waiting', { timeout: 40_000 }, async () => {
+    const slowly = { drip: { piece: 'a', everyMs: 400 } };
+    const head = 'GET /v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\nX-A: ';
+    const timeouts: [title: string, seconds: number, answer: Promise<RawAnswer>][] = [
+      ['nothing', 10, send(x.url, '')],
+      ['slow headers', 10, send(x.url, head, slowly)],
+      ['a slow request line', 10, send(x.url, 'GET /', slowly)],
+      ['a slow body', 15, create(['Content-Length: 1000'], '{', slowly)],
+      ['a body that stops', 15, create(['Content-Length: 1000'], '{')],
+      [
+        'slow chunks',
+        15,
+        create(['Transfer-Encoding: chunked'], '', { drip: { piece: '1\r\n \r\n', everyMs: 400 } }),
+      ],
+    ];
+    const crowd = Promise.all(Array.from({ length: 300 }, () => send(x.url, head, slowly)));
+    let finished = false;
+    const all = Promise.all([crowd, ...timeouts.map(([, , answer]) => answer)]).then(() => {
+      finished = true;
+    });
+    while (!finished) {
+      const began = performance.now();
+      expect((await x.call(acme.token, 'GET', M)).status).toBe(200);
+      expect(performance.now() - began).toBeLessThan(5_000);
+      await sleep(250);
+    }
+    await all;
+    for (const [title, seconds, sent] of timeouts) {
+      const answer = await sent;
+      expectClosed(answer, '408 REQUEST_TIMEOUT');
+      // Node looks once a second; a busy machine may come to it later.
+      expect(answer.ms / 1000, title).toBeGreaterThan(seconds - 1);
+      expect(answer.ms / 1000, title).toBeLessThan(seconds + 10);
+    }
+    for (const answer of await crowd) expect(refusalOf(answer)).toBe('408 REQUEST_TIMEOUT');
+  });
+});

@@ -1,0 +1,77 @@
+/** One caller that asks for more than the exchange can serve, beside one that asks once. */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DevParty, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { bytesOf } from '@measurement-exchange/testkit/rawHttp';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+let x: TestExchange;
+beforeAll(async () => {
+  x = await startExchange();
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const page = ({ name }: DevParty) => `/v2alpha/${name}/measurements?pageSize=50`;
+
+it('a polite caller is answered before most of what a loud one had asked for earlier', async () => {
+  const [loud, polite] = x.dev.measurementConsumers as [DevParty, DevParty];
+  let answered = 0;
+  const asked = Array.from({ length: 300 }, async () => {
+    const { status } = await x.call(loud.token, 'GET', page(loud));
+    answered++;
+    return status;
+  });
+  await Promise.race(asked);
+  const { status } = await x.call(polite.token, 'GET', page(polite));
+  const before = answered;
+  expect(status).toBe(200);
+  expect(before).toBeLessThan(200);
+  expect(await waiting()).toBeGreaterThan(0);
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
+  expect(await waiting()).toBe(0);
+});
+
+/** Requests that wait for their turn. */
+async function waiting(): Promise<number> {
+  const metrics = await (await fetch(`${x.url}/metrics`)).text();
+  return Number(/^mex_requests\{state="waiting"\} (\d+)$/m.exec(metrics)![1]);
+}
+
+it('the requests of a pipeline are worked on one after the other, and answered in their order', async () => {
+  const [acme] = x.dev.measurementConsumers as [DevParty];
+  const { hostname, port } = new URL(x.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const paths = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? '/v2alpha/whoami' : page(acme)));
+  socket.write(Buffer.concat(paths.map((path) => bytesOf('GET', path, { token: acme.token }))));
+  let text = '';
+  let most = 0;
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    text += chunk.toString('latin1');
+    most = Math.max(most, await waiting());
+    if (text.split('HTTP/1.1 200 OK').length > paths.length) break;
+  }
+  expect(most).toBe(0);
+  const answers = text.split('HTTP/1.1 200 OK').slice(1);
+  expect(answers.map((answer) => answer.includes('"principal"'))).toEqual(paths.map((_, i) => i % 2 === 0));
+});
+
+it('a caller that hangs up before its answers may send large bodies again', async () => {
+  const [acme] = x.dev.measurementConsumers as [DevParty];
+  const path = `/v2alpha/${acme.name}/measurements`;
+  const body = { measurementReferenceId: 'y'.repeat(3_000_000) };
+  const { hostname, port } = new URL(x.url);
+  const headers = ['Content-Type: application/json'];
+  const request = bytesOf('POST', path, { token: acme.token, headers, body: JSON.stringify(body) });
+  const hangUp = async (ms: number) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => {});
+    await new Promise<void>((written) => socket.write(request, () => written()));
+    await sleep(ms);
+    socket.resetAndDestroy();
+  };
+  // Several times what its bodies may hold at a time, at different moments on their way.
+  for (let ms = 0; ms < 60; ms++) await Promise.all([hangUp(ms % 12), hangUp((ms + 3) % 12)]);
+  expect((await x.call(acme.token, 'POST', path, body)).status).toBe(400);
+});

@@ -1,0 +1,303 @@
+/** Lists of more than ten thousand rows, paged while others create, fulfil and cancel. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { MEASUREMENT_STATES } from '@measurement-exchange/contract';
+import { BULK_START, loadDescriptors, loadMeasurements } from '@measurement-exchange/testkit/bulk';
+import {
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { etagOf } from '../../src/domain/measurement.ts';
+
+const ROWS = 10_007;
+const DESCRIPTORS = 2_003;
+const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
+
+/** A row of a list, as far as paging is concerned. */
+interface Item {
+  name: string;
+  state?: string;
+  createTime?: string;
+  updateTime?: string;
+}
+
+let x: TestExchange;
+let acme: DevParty;
+let streamly: DevParty;
+/** Measurements that a writer may end, in no order; each with the one requisition it has. */
+let open: { id: string; requisition: string; nonce: bigint }[];
+
+beforeAll(async () => {
+  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 }, logLevel: 'warn' });
+  [acme] = x.dev.measurementConsumers as [DevParty];
+  [streamly] = x.dev.dataProviders as [DevParty];
+  await loadMeasurements(x.database, { consumer: acme, providers: x.dev.dataProviders, count: ROWS });
+  await loadDescriptors(x.database, {
+    providers: x.dev.dataProviders,
+    descriptorSet: Buffer.from(descriptorSet('loaded'), 'base64'),
+    count: DESCRIPTORS,
+  });
+  const rows = await x.database.query(`
+    SELECT m.id, r.id AS requisition, i AS nonce FROM generate_series(0, ${ROWS - 1}) AS i
+      JOIN measurements m ON m.id = 'm' || md5(i::text) JOIN requisitions r ON r.measurement = m.id
+     WHERE r.state = 'UNFULFILLED' AND m.requisition_count = 1 ORDER BY md5(m.id)`);
+  open = rows.map((row) => ({ ...(row as (typeof open)[number]), nonce: BigInt(row.nonce as number) }));
+});
+
+afterAll(async () => {
+  expect(await x?.stop()).toEqual([]);
+});
+
+function descriptorSet(name: string): string {
+  const file = {
+    name: `${name}.proto`,
+    package: name,
+    syntax: 'proto3',
+    messageType: [{ name: 'Metadata' }],
+  };
+  const set = create(FileDescriptorSetSchema, { file: [file] });
+  return Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString('base64');
+}
+
+async function write(token: string, method: string, path: string, body?: unknown): Promise<{ name: string }> {
+  const answer = await x.call(token, method, `/v2alpha/${path}`, body);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+}
+
+/** One round of everything that moves rows: about a hundred writes a second in all. */
+async function writeOnce(): Promise<void> {
+  await write(acme.token, 'POST', `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
+  const descriptors = `${streamly.name}/eventGroupMetadataDescriptors`;
+  const { name } = await write(streamly.token, 'POST', descriptors, {
+    descriptorSet: descriptorSet('created'),
+  });
+  await write(streamly.token, 'PUT', name, { descriptorSet: descriptorSet('updated') });
+  const [fulfilled, cancelled] = open.splice(-2) as [(typeof open)[number], (typeof open)[number]];
+  const etag = etagOf({ id: fulfilled.requisition, version: 1 });
+  const body = fulfillment(streamly, { etag }, fulfilled.nonce);
+  await write(
+    streamly.token,
+    'POST',
+    `${streamly.name}/requisitions/${fulfilled.requisition}:fulfillDirect`,
+    body,
+  );
+  await write(acme.token, 'POST', `${acme.name}/measurements/${cancelled.id}:cancel`);
+  await sleep(30);
+}
+
+async function whileOthersWrite<T>(work: () => Promise<T>): Promise<T> {
+  let over = false;
+  const writing = (async () => {
+    while (!over) await writeOnce();
+  })();
+  try {
+    return await work();
+  } finally {
+    over = true;
+    await writing;
+  }
+}
+
+/** Follows the page tokens; the sizes are used in turn. */
+async function walk(
+  reader: DevParty,
+  path: string,
+  { sizes, query = '' }: { sizes: number[]; query?: string },
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let token = '';
+  for (let page = 0; ; page++) {
+    const pageSize = sizes[page % sizes.length]!;
+    const url = `/v2alpha/${path}?pageSize=${pageSize}&pageToken=${token}${query && `&${query}`}`;
+    const { status, text, json } = await x.call(reader.token, 'GET', url);
+    expect(status, text).toBe(200);
+    const rows: Item[] = json[path.split('/').at(-1)!];
+    expect(rows.length).toBeLessThanOrEqual(pageSize);
+    if (json.nextPageToken !== undefined) expect(rows.length).toBe(pageSize);
+    items.push(...rows);
+    token = json.nextPageToken ?? '';
+    if (token === '') return items;
+  }
+}
+
+const TABLES = {
+  measurements: ['measurements', 'consumer'],
+  requisitions: ['requisitions', 'provider'],
+  eventGroupMetadataDescriptors: ['event_group_metadata_descriptors', 'provider'],
+} as const;
+
+/** What is there now, in the words of the API. */
+async function stored(kind: keyof typeof TABLES, ofParent?: DevParty): Promise<Required<Item>[]> {
+  const [table, parent] = TABLES[kind];
+  const rows = await x.database.query(
+    `SELECT ${parent} || '/${kind}/' || id AS name, to_jsonb(t) ->> 'state' AS state,
+            to_char(create_time AT TIME ZONE 'UTC', ${TIME}) AS "createTime",
+            to_char(update_time AT TIME ZONE 'UTC', ${TIME}) AS "updateTime"
+       FROM ${table} AS t WHERE $1 IN (${parent}, '-')`,
+    [ofParent?.name ?? '-'],
+  );
+  return rows as unknown as Required<Item>[];
+}
+
+/** In one total order, which also means: none twice. */
+function expectOrder(items: Item[], time: 'createTime' | 'updateTime'): void {
+  const positions = items.map((item) => `${item[time]} ${item.name.split('/').at(-1)}`);
+  expect(positions.findIndex((position, i) => i > 0 && position <= positions[i - 1]!)).toBe(-1);
+}
+
+function expectNoneMissing(items: Item[], expected: Item[]): void {
+  const seen = new Set(items.map(({ name }) => name));
+  expect(expected.filter(({ name }) => !seen.has(name))).toEqual([]);
+}
+
+/** Rows that were among `before` and are among `after`. */
+function common(before: Item[], after: Item[]): Item[] {
+  const still = new Set(after.map(({ name }) => name));
+  return before.filter(({ name }) => still.has(name));
+}
+
+describe('while others write, each row that was there comes exactly once, in one order', () => {
+  it.each(['1', '7', '50', '1000', '1, 1000, 33, 250'])(
+    'measurements, %s at a time',
+    async (text) => {
+      const sizes = text.split(', ').map(Number);
+      const before = await stored('measurements', acme);
+      const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, { sizes }));
+      expectOrder(items, 'createTime');
+      expectNoneMissing(items, before);
+    },
+    240_000,
+  );
+
+  it.each([1, 7, 50, 1000])(
+    'requisitions of a provider, %i at a time',
+    async (size) => {
+      const before = await stored('requisitions', streamly);
+      const path = `${streamly.name}/requisitions`;
+      const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
+      expectOrder(items, 'createTime');
+      expectNoneMissing(items, before);
+    },
+    240_000,
+  );
+
+  it('requisitions in two states, as long as they are', async () => {
+    const matching = async () =>
+      (await stored('requisitions', streamly)).filter(({ state }) => /^(UNFULFILLED|REFUSED)$/.test(state));
+    const before = await matching();
+    const options = { sizes: [50], query: 'filter.states=REFUSED&filter.states=UNFULFILLED' };
+    const items = await whileOthersWrite(() => walk(streamly, `${streamly.name}/requisitions`, options));
+    expectOrder(items, 'createTime');
+    expectNoneMissing(items, common(before, await matching()));
+    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['UNFULFILLED', 'REFUSED']));
+  });
+
+  it.each(['one provider', 'all providers'])('descriptors of %s', async (which) => {
+    const wildcard = which === 'all providers';
+    const before = await stored('eventGroupMetadataDescriptors', wildcard ? undefined : streamly);
+    const path = `${wildcard ? 'dataProviders/-' : streamly.name}/eventGroupMetadataDescriptors`;
+    const found = await whileOthersWrite(() => walk(acme, path, { sizes: [7, 50] }));
+    const after = await stored('eventGroupMetadataDescriptors');
+    const byName = new Map(after.map((item) => [item.name, item]));
+    // The answer holds no times.
+    expectOrder(
+      found.map(({ name }) => byName.get(name)!),
+      'createTime',
+    );
+    expectNoneMissing(found, before);
+  });
+});
+
+describe('in the order of update times, a row may come again but is never lost', () => {
+  const query = 'filter.updatedAfter=2025-12-31T23:59:59.999999Z';
+
+  it.each([[50], [1000]])('measurements, %i at a time', async (size) => {
+    const before = await stored('measurements', acme);
+    const options = { sizes: [size], query };
+    const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, options));
+    expectOrder(items, 'updateTime');
+    expectNoneMissing(items, before);
+  });
+
+  it('requisitions of a provider, and those that changed behind the reader come again', async () => {
+    const before = await stored('requisitions', streamly);
+    const options = { sizes: [50], query };
+    const items = await whileOthersWrite(() => walk(streamly, `${streamly.name}/requisitions`, options));
+    expectOrder(items, 'updateTime');
+    expectNoneMissing(items, before);
+    expect(items.length).toBeGreaterThan(new Set(items.map(({ name }) => name)).size);
+  });
+});
+
+describe('without others', () => {
+  it('the requisitions of one measurement are paged and filtered like all others', async () => {
+    const request = measurementRequest(acme, x.dev.dataProviders);
+    const { name } = await write(acme.token, 'POST', `${acme.name}/measurements`, request);
+    const path = `${name}/requisitions`;
+    const all = await walk(acme, path, { sizes: [50] });
+    expect(all.map((r) => r.name.startsWith(`${path}/`))).toEqual([true, true, true]);
+    expectOrder(all, 'createTime');
+    expect(await walk(acme, path, { sizes: [1] })).toEqual(all);
+    expect(await walk(acme, path, { sizes: [2, 1] })).toEqual(all);
+
+    await write(acme.token, 'POST', `${name}:cancel`);
+    expect(await walk(acme, path, { sizes: [1], query: 'filter.states=UNFULFILLED' })).toEqual([]);
+    const options = {
+      sizes: [1],
+      query: `filter.states=WITHDRAWN&filter.updatedAfter=${all[0]!.createTime}`,
+    };
+    const withdrawn = await walk(acme, path, options);
+    expectOrder(withdrawn, 'updateTime');
+    expectNoneMissing(withdrawn, all);
+    options.query = `filter.updatedAfter=${withdrawn[2]!.updateTime}`;
+    expect(await walk(acme, path, options)).toEqual([]);
+  });
+
+  it('all five filters of measurements together give what one finds by looking at every row', async () => {
+    const rows = await stored('measurements', acme);
+    const loaded = rows.filter(({ createTime }) => createTime.startsWith(BULK_START.slice(0, 20)));
+    const pick = <T>(from: readonly T[]) => from[Math.floor(Math.random() * from.length)]!;
+    const window = () => pick([3, 20, 90]);
+    let found = 0;
+    for (let round = 0; round < 90; round++) {
+      // Bounds are times of rows: one microsecond more or less would be seen.
+      const created = pick(loaded).createTime;
+      const updated = later(created, pick([0, 1, 30]));
+      const states = MEASUREMENT_STATES.filter(() => Math.random() < 0.5);
+      const time = pick(['createTime', 'updateTime', 'updateTime'] as const);
+      const filter = {
+        createdAfter: created,
+        createdBefore: later(created, window()),
+        ...(time === 'updateTime' && { updatedAfter: updated, updatedBefore: later(updated, window()) }),
+      };
+      const query = [
+        ...Object.entries(filter).map(([key, bound]) => `filter.${key}=${bound}`),
+        ...states.map((state) => `filter.states=${state}`),
+      ].join('&');
+      const expected = rows.filter(
+        (row) =>
+          row.createTime > filter.createdAfter &&
+          row.createTime < filter.createdBefore &&
+          row.updateTime > (filter.updatedAfter ?? '') &&
+          row.updateTime < (filter.updatedBefore ?? '9') &&
+          (states.length === 0 || states.some((state) => state === row.state)),
+      );
+      const items = await walk(acme, `${acme.name}/measurements`, { sizes: [pick([13, 1000])], query });
+      expect(items.map(({ name }) => name).sort(), query).toEqual(expected.map(({ name }) => name).sort());
+      expectOrder(items, time);
+      found += items.length;
+    }
+    expect(found).toBeGreaterThan(1000);
+  });
+
+  /** A timestamp some microseconds later; nothing here crosses a second. */
+  function later(time: string, micros: number): string {
+    return `${time.slice(0, 20)}${String(Number(time.slice(20, 26)) + micros).padStart(6, '0')}Z`;
+  }
+});

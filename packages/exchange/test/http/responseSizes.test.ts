@@ -1,0 +1,310 @@
+/** What an answer may hold: pages end at 8 MiB, batches at 50 names and at 64 MiB. */
+import { randomBytes } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
+import {
+  type Answer,
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const MIB = 1024 * 1024;
+/** 3.5 MiB in base64: two fit into a page, 18 into a batch. */
+const LARGE = Math.floor(2.6 * MIB);
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 }, logLevel: 'warn' });
+  [acme, globex] = x.dev.measurementConsumers as [DevParty, DevParty];
+  [streamly, chirper] = x.dev.dataProviders as [DevParty, DevParty];
+});
+
+afterAll(async () => {
+  expect(await x?.stop()).toEqual([]);
+});
+
+function get(reader: DevParty, path: string): Promise<Answer> {
+  return x.call(reader.token, 'GET', `/v2alpha/${path}`);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+async function post(caller: DevParty, path: string, body?: unknown): Promise<any> {
+  const answer = await x.call(caller.token, 'POST', `/v2alpha/${path}`, body);
+  expect(answer.status, answer.text.slice(0, 1000)).toBe(200);
+  return answer.json;
+}
+
+type Request = ReturnType<typeof measurementRequest>;
+
+async function createMeasurement(consumer: DevParty, change: (request: Request) => void = () => {}) {
+  const request = measurementRequest(consumer, [streamly]);
+  change(request);
+  return (await post(consumer, `${consumer.name}/measurements`, request)) as {
+    name: string;
+    createTime: string;
+  };
+}
+
+async function fulfil(measurement: { name: string }, consumer: DevParty, change: object): Promise<void> {
+  const [requisition] = (await get(consumer, `${measurement.name}/requisitions`)).json.requisitions;
+  const path = `${streamly.name}/requisitions/${requisition.name.split('/').at(-1)}`;
+  await post(streamly, `${path}:fulfillDirect`, { ...fulfillment(streamly, requisition, 1n), ...change });
+}
+
+/** The pages of a list, each with its size in bytes. */
+async function pages(
+  reader: DevParty,
+  path: string,
+  query: string,
+): Promise<{ names: string[]; bytes: number }[]> {
+  const found: { names: string[]; bytes: number }[] = [];
+  for (let token: string | undefined = ''; token !== undefined; ) {
+    const answer = await get(reader, `${path}?${query}&pageToken=${token}`);
+    const rows: { name: string }[] = answer.json[path.split('/').at(-1)!];
+    found.push({ names: rows.map((row) => row.name), bytes: Buffer.byteLength(answer.text) });
+    token = answer.json.nextPageToken;
+  }
+  return found;
+}
+
+const large = () => randomBytes(LARGE).toString('base64');
+const entry = (request: Request) => request.dataProviders[streamly.name]!;
+
+/** Every field that may be large, by who makes it so. */
+const LARGE_FIELDS: Record<string, (request: Request) => void> = {
+  'requisition specs': (request) => {
+    entry(request).encryptedRequisitionSpec.ciphertext = large();
+  },
+  'public keys': (request) => {
+    entry(request).dataProviderPublicKey.data = large();
+  },
+  'measurement specs': (request) => {
+    request.measurementSpec.message = large();
+  },
+  signatures: (request) => {
+    request.measurementSpec.signature = large();
+  },
+  results: () => {},
+};
+
+describe('a page ends at 8 MiB, and the next ones hold the rest', () => {
+  it.each(Object.entries(LARGE_FIELDS))('of measurements with large %s', async (field, change) => {
+    const { createTime } = await createMeasurement(globex);
+    const names: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const created = await createMeasurement(globex, change);
+      const result = { encryptedResult: { ciphertext: large(), typeUrl: 'result' } };
+      if (field === 'results') await fulfil(created, globex, result);
+      names.push(created.name);
+    }
+    const query = `pageSize=5&filter.createdAfter=${createTime}`;
+    const found = await pages(globex, `${globex.name}/measurements`, query);
+    expect(found.flatMap((page) => page.names)).toEqual(names);
+    expect(found.map((page) => page.names.length)).toEqual([2, 2]);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(8 * MIB);
+  });
+
+  it('of requisitions of a provider, whatever is large', async () => {
+    const { createTime } = await createMeasurement(globex);
+    const { results, ...changes } = LARGE_FIELDS;
+    for (const change of Object.values(changes)) await createMeasurement(globex, change);
+    const query = `pageSize=50&filter.updatedAfter=${createTime}`;
+    const found = await pages(streamly, `${streamly.name}/requisitions`, query);
+    expect(found.map((page) => page.names.length)).toEqual([2, 2]);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(8 * MIB);
+  });
+
+  it('of requisitions of a measurement, each of which repeats the measurement spec', async () => {
+    const request = measurementRequest(acme, x.dev.dataProviders);
+    request.measurementSpec.message = large();
+    const { name } = await post(acme, `${acme.name}/measurements`, request);
+    const found = await pages(acme, `${name}/requisitions`, 'pageSize=50');
+    expect(found.map((page) => page.names.length)).toEqual([2, 1]);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(8 * MIB);
+  });
+
+  it('of requisitions with long fulfillment contexts', async () => {
+    const { createTime } = await createMeasurement(acme);
+    const warnings = Array.from({ length: 100 }, () => '漢'.repeat(1000));
+    for (let i = 0; i < 30; i++) {
+      await fulfil(await createMeasurement(acme), acme, { fulfillmentContext: { warnings } });
+    }
+    const query = `pageSize=1000&filter.states=FULFILLED&filter.updatedAfter=${createTime}`;
+    const found = await pages(streamly, `${streamly.name}/requisitions`, query);
+    expect(found.flatMap((page) => page.names).length).toBe(30);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(8 * MIB);
+  });
+
+  it.each([
+    ['JSON', [2, 2]],
+    ['BASE64', [4]],
+  ])('of descriptors in %s', async (encoding, lengths) => {
+    const parent = `${encoding === 'JSON' ? streamly.name : chirper.name}/eventGroupMetadataDescriptors`;
+    const owner = encoding === 'JSON' ? streamly : chirper;
+    for (let i = 0; i < 4; i++) await post(owner, parent, { descriptorSet: manyFields(512 * 1024) });
+    const found = await pages(owner, parent, `pageSize=50&descriptorSetEncoding=${encoding}`);
+    expect(found.map((page) => page.names.length)).toEqual(lengths);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(8 * MIB);
+  });
+});
+
+/** A set of about so many bytes that is long in JSON: small fields, five times as long there. */
+function manyFields(bytes: number): string {
+  const field = Array.from({ length: 130 }, (_, i) => ({
+    name: `f${i}`,
+    number: i + 1,
+    label: FieldDescriptorProto_Label.OPTIONAL,
+    type: FieldDescriptorProto_Type.INT32,
+  }));
+  const messageType = Array.from({ length: Math.floor(bytes / 1722) }, (_, i) => ({ name: `M${i}`, field }));
+  const file = { name: 'ads.proto', package: 'ads', syntax: 'proto3', messageType };
+  const set = create(FileDescriptorSetSchema, { file: [file] });
+  return Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString('base64');
+}
+
+const reasonOf = ({ json }: Answer) => [json.error.status, json.error.details[0].reason];
+
+describe('a batch of measurements', () => {
+  let names: string[];
+  let others: string;
+  const batchGet = (names: string[], consumer = acme) =>
+    x.call(consumer.token, 'POST', `/v2alpha/${consumer.name}/measurements:batchGet`, { names });
+
+  beforeAll(async () => {
+    names = [];
+    for (let i = 0; i < 50; i++) names.push((await createMeasurement(acme)).name);
+    others = (await createMeasurement(globex)).name;
+  });
+
+  it('comes in the order of the names, and a name that is there twice comes twice', async () => {
+    const wanted = [names[7]!, names[1]!, names[7]!, ...names.slice(20, 40).reverse()];
+    const { status, json } = await batchGet(wanted);
+    expect(status).toBe(200);
+    expect(json.measurements.map((m: { name: string }) => m.name)).toEqual(wanted);
+    for (const [i, name] of wanted.entries()) {
+      expect(json.measurements[i]).toEqual((await get(acme, name)).json);
+    }
+  });
+
+  it('holds 50 at most', async () => {
+    expect((await batchGet(names)).json.measurements.length).toBe(50);
+    const answer = await batchGet([...names, names[0]!]);
+    expect(answer.status).toBe(400);
+    expect(answer.json.error.details[1].fieldViolations[0].field).toBe('names');
+    expect((await batchGet([])).status).toBe(400);
+  });
+
+  it('is refused for one that is missing, by its name', async () => {
+    const missing = `${acme.name}/measurements/missing`;
+    const answer = await batchGet([names[0]!, missing, names[1]!]);
+    expect(answer.status).toBe(404);
+    expect(reasonOf(answer)).toEqual(['NOT_FOUND', 'MEASUREMENT_NOT_FOUND']);
+    expect(answer.json.error.details[0].metadata).toEqual({ measurement: missing });
+  });
+
+  it('is refused for a name under another parent, alike whether it exists or not', async () => {
+    const [existing, absent] = [others, `${globex.name}/measurements/absent`];
+    const [one, two] = [await batchGet([names[0]!, existing]), await batchGet([names[0]!, absent])];
+    expect(one.status).toBe(400);
+    expect(one.json.error.details[1].fieldViolations[0].field).toBe('names[1]');
+    expect(two.text).toBe(one.text);
+  });
+
+  it('is refused above 64 MiB, also when that comes of a name repeated, and answered below', async () => {
+    const listed = await x.database.query(
+      `SELECT consumer || '/measurements/' || m.id AS name FROM measurements m JOIN requisitions ON measurement = m.id
+        WHERE consumer = $1 AND octet_length(spec_message) + octet_length(spec_signature) + octet_length(spec_ciphertext)
+              + octet_length(public_key_data) + coalesce(octet_length(result_ciphertext), 0) > 2 * ${MIB}`,
+      [globex.name],
+    );
+    const all = listed.map((row) => row.name as string);
+    expect(all.length).toBeGreaterThan(19);
+    const below = await batchGet(all.slice(0, 18), globex);
+    expect(below.status).toBe(200);
+    expect(Buffer.byteLength(below.text)).toBeGreaterThan(62 * MIB);
+    for (const wanted of [all.slice(0, 19), Array.from({ length: 19 }, () => all[0]!)]) {
+      const above = await batchGet(wanted, globex);
+      expect([above.status, ...reasonOf(above)]).toEqual([429, 'RESOURCE_EXHAUSTED', 'RESPONSE_TOO_LARGE']);
+    }
+    const missing = `${globex.name}/measurements/missing`;
+    const answer = await batchGet([...all.slice(0, 19), missing], globex);
+    expect(answer.status).toBe(404);
+    expect(answer.json.error.details[0].metadata).toEqual({ measurement: missing });
+  });
+});
+
+describe('a batch of descriptors', () => {
+  const path = (parent: string, names: string[]) =>
+    `${parent}/eventGroupMetadataDescriptors:batchGet?descriptorSetEncoding=BASE64&${names.map((n) => `names=${n}`).join('&')}`;
+  let own: string[];
+  let foreign: string;
+
+  beforeAll(async () => {
+    const add = async (provider: DevParty) =>
+      (
+        await post(provider, `${provider.name}/eventGroupMetadataDescriptors`, {
+          descriptorSet: manyFields(2_000),
+        })
+      ).name as string;
+    own = [await add(streamly), await add(streamly), await add(streamly)];
+    foreign = await add(chirper);
+  });
+
+  it('comes in the order of the names, and a name that is there twice comes twice', async () => {
+    const wanted = [own[2]!, own[0]!, own[2]!];
+    const { json } = await get(streamly, path(streamly.name, wanted));
+    expect(json.eventGroupMetadataDescriptors.map((d: { name: string }) => d.name)).toEqual(wanted);
+  });
+
+  it('may mix providers under the wildcard only', async () => {
+    const { json } = await get(acme, path('dataProviders/-', [foreign, own[0]!]));
+    expect(json.eventGroupMetadataDescriptors.map((d: { name: string }) => d.name)).toEqual([
+      foreign,
+      own[0],
+    ]);
+    const absent = `${chirper.name}/eventGroupMetadataDescriptors/absent`;
+    const [one, two] = [
+      await get(acme, path(streamly.name, [own[0]!, foreign])),
+      await get(acme, path(streamly.name, [own[0]!, absent])),
+    ];
+    expect(one.status).toBe(400);
+    expect(one.json.error.details[1].fieldViolations[0].field).toBe('names[1]');
+    expect(two.text).toBe(one.text);
+  });
+
+  it('is refused for one that is missing, by its name; a name under a provider that has it not is missing', async () => {
+    for (const id of ['missing', foreign.split('/').at(-1)]) {
+      const name = `${streamly.name}/eventGroupMetadataDescriptors/${id}`;
+      const answer = await get(acme, path(streamly.name, [own[0]!, name]));
+      expect(answer.status).toBe(404);
+      expect(answer.json.error.details[0].metadata).toEqual({ eventGroupMetadataDescriptor: name });
+    }
+  });
+
+  it('holds 50 at most, and 64 MiB', async () => {
+    const times = (count: number, name: string) => Array.from({ length: count }, () => name);
+    expect((await get(acme, path(streamly.name, times(50, own[0]!)))).status).toBe(200);
+    expect((await get(acme, path(streamly.name, times(51, own[0]!)))).status).toBe(400);
+
+    const descriptors = `${streamly.name}/eventGroupMetadataDescriptors`;
+    const { name } = await post(streamly, descriptors, { descriptorSet: manyFields(1000 * 1024) });
+    expect((await get(acme, path(streamly.name, times(45, name)))).status).toBe(200);
+    const above = await get(acme, path(streamly.name, times(50, name)));
+    expect([above.status, ...reasonOf(above)]).toEqual([429, 'RESOURCE_EXHAUSTED', 'RESPONSE_TOO_LARGE']);
+    const inJson = await get(acme, path(streamly.name, times(20, name)).replace('BASE64', 'JSON'));
+    expect(inJson.status).toBe(429);
+  });
+});

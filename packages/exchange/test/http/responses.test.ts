@@ -1,0 +1,329 @@
+/** What every answer carries, what is written down about it, and how the last ones are given. */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Answer,
+  type DevParty,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  castOf,
+  createMeasurement,
+  fulfil,
+  ok,
+  post,
+  refusal,
+  refuse,
+  requisitionOf,
+} from '@measurement-exchange/testkit/steps';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, globex, streamly, chirper } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const requestIdOf = (answer: Answer) => answer.headers.get('x-request-id')!;
+const lines = async () => (await x.logs()).map((text) => JSON.parse(text));
+const linesOf = async (answer: Answer) =>
+  (await lines()).filter((line) => line.requestId === requestIdOf(answer));
+
+/** Answers of every kind, with the status that each must have. */
+const KINDS: [number, string, () => Promise<Answer>][] = [
+  [200, 'a success', () => x.call(acme.token, 'GET', '/v2alpha/whoami')],
+  [400, 'a bad field', () => post(x, acme, `${acme.name}/measurements`, {})],
+  [400, 'a bad body', () => post(x, acme, `${acme.name}/measurements`, '{')],
+  [401, 'a missing token', () => x.call(undefined, 'GET', '/v2alpha/whoami')],
+  [401, 'a bad token', () => x.call('bad', 'GET', '/v2alpha/no/such/route')],
+  [403, 'another party', () => x.call(globex.token, 'GET', `/v2alpha/${acme.name}/measurements`)],
+  [404, 'an absent resource', () => x.call(acme.token, 'GET', `/v2alpha/${acme.name}/measurements/absent`)],
+  [404, 'an absent route', () => x.call(acme.token, 'GET', '/v2alpha/nothing')],
+  [404, 'an absent page', () => x.call(undefined, 'GET', '/nothing')],
+  [405, 'a wrong method', () => x.call(acme.token, 'DELETE', '/v2alpha/whoami')],
+  [
+    415,
+    'a wrong media type',
+    () =>
+      x.call(acme.token, 'POST', `/v2alpha/${acme.name}/measurements`, 'a=b', {
+        'content-type': 'text/plain',
+      }),
+  ],
+  [200, 'a page', () => x.call(undefined, 'GET', '/docs')],
+  [200, 'the health', () => x.call(undefined, 'GET', '/healthz')],
+  [400, 'a path that does not decode', () => x.call(undefined, 'GET', '/%zz')],
+];
+
+describe('every answer', () => {
+  it.each(KINDS)(
+    '%s, %s: is not cached nor sniffed, and its one log line is found by its ID',
+    async (status, _kind, call) => {
+      const answer = await call();
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('x-mex-mode')).toBe('development');
+      expect(requestIdOf(answer)).toMatch(/^[0-9a-f]{24}$/);
+      expect(await linesOf(answer)).toMatchObject([{ status, msg: 'request' }]);
+    },
+  );
+
+  it('has an ID of its own, which a caller cannot choose', async () => {
+    const call = () => x.call(acme.token, 'GET', '/v2alpha/whoami', undefined, { 'x-request-id': 'mine' });
+    const ids = (await Promise.all(Array.from({ length: 20 }, call))).map(requestIdOf);
+    expect(new Set(ids).size).toBe(20);
+    expect(ids).not.toContain('mine');
+  });
+
+  it('that is a refusal of a token says how to authenticate, one that is of a method says what is allowed', async () => {
+    const unauthenticated = await x.call(undefined, 'GET', '/v2alpha/whoami');
+    expect(refusal(unauthenticated)).toBe('401 UNAUTHENTICATED TOKEN_INVALID');
+    expect(unauthenticated.headers.get('www-authenticate')).toBe('Bearer');
+    const wrongMethod = await x.call(acme.token, 'DELETE', `/v2alpha/${acme.name}/measurements`);
+    expect(refusal(wrongMethod)).toBe('405 UNIMPLEMENTED METHOD_NOT_ALLOWED');
+    expect(wrongMethod.headers.get('allow')?.split(', ').toSorted()).toEqual(['GET', 'POST']);
+  });
+
+  it('is JSON in UTF-8', async () => {
+    const measurementReferenceId = 'Ümläut \u{1f642} \u2028';
+    const request = { ...measurementRequest(acme, [streamly]), measurementReferenceId };
+    const answer = await post(x, acme, `${acme.name}/measurements`, request);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect((await ok(answer)).measurementReferenceId).toBe(measurementReferenceId);
+  });
+});
+
+describe('the log', () => {
+  const ALWAYS = [
+    'level',
+    'time',
+    'pid',
+    'hostname',
+    'requestId',
+    'method',
+    'operation',
+    'status',
+    'ms',
+    'msg',
+  ];
+  const SOMETIMES = ['name', 'principal', 'code', 'reason', 'fields', 'findings', 'why'];
+
+  it('tells of each request who did what to which name, how it ended, and nothing else', async () => {
+    const { name } = await createMeasurement(x, acme, [streamly]);
+    const read = await x.call(acme.token, 'GET', `/v2alpha/${name}/requisitions?pageSize=7`);
+    expect(await linesOf(read)).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number),
+        pid: process.pid,
+        hostname: expect.any(String),
+        requestId: requestIdOf(read),
+        method: 'GET',
+        operation: 'listMeasurementRequisitions',
+        name: `${name}/requisitions`,
+        principal: acme.name,
+        status: 200,
+        ms: expect.any(Number),
+        msg: 'request',
+      },
+    ]);
+    const denied = await x.call(globex.token, 'GET', `/v2alpha/${name}`);
+    expect(await linesOf(denied)).toMatchObject([
+      { principal: globex.name, name, code: 'PERMISSION_DENIED', reason: 'PERMISSION_DENIED' },
+    ]);
+    const wrong = await post(x, acme, `${name}:cancel`, { typo: 1 });
+    expect(await linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
+    const stranger = await x.call('bad', 'GET', `/v2alpha/${name}`);
+    expect(await linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
+    // The answer does not tell what the log does.
+    expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
+  });
+
+  it('has the time of the answer, however much later it is written', async () => {
+    const answer = await x.call(acme.token, 'GET', '/v2alpha/whoami');
+    await sleep(20);
+    const asked = Date.now();
+    const [line] = await linesOf(answer);
+    expect(line.time).toBeLessThan(asked);
+  });
+
+  it('has only fields of a fixed list, for every kind of request', async () => {
+    for (const [, , call] of KINDS) await call();
+    const requests = (await lines()).filter((line) => line.msg === 'request');
+    expect(requests.length).toBeGreaterThanOrEqual(KINDS.length);
+    for (const line of requests) {
+      expect(Object.keys(line)).toEqual(expect.arrayContaining(ALWAYS));
+      expect([...ALWAYS, ...SOMETIMES]).toEqual(expect.arrayContaining(Object.keys(line)));
+    }
+  });
+
+  it('holds no secret, whether the request succeeds or fails', async () => {
+    let count = 0;
+    const markers: string[] = [];
+    /** A text that occurs nowhere else, and its bytes as base64. */
+    const mark = (): string => {
+      markers.push(`marker${++count}marker`);
+      return markers.at(-1)!;
+    };
+    const marked = () => {
+      const base64 = Buffer.from(mark()).toString('base64');
+      markers.push(base64, base64.replace(/=+$/, '').slice(0, -2));
+      return base64;
+    };
+    const nonce = 13371337133713371337n;
+    markers.push(nonce.toString());
+    const request = measurementRequest(acme, [streamly, chirper], [nonce, 2n]);
+    const entry = request.dataProviders[streamly.name]!;
+    entry.encryptedRequisitionSpec.ciphertext = marked();
+    entry.dataProviderPublicKey.data = marked();
+    request.measurementSpec.signature = marked();
+    request.measurementSpec.message = marked();
+    const create = `${acme.name}/measurements`;
+    const body = { ...request, measurementReferenceId: mark(), requestId: mark() };
+    const measurement = await ok(post(x, acme, create, body));
+    expect((await post(x, acme, create, { ...body, measurementReferenceId: mark() })).status).toBe(409);
+    expect((await post(x, acme, create, { ...body, requestId: mark(), dataProviders: mark() })).status).toBe(
+      400,
+    );
+    expect((await post(x, acme, create, `{"requestId": "${mark()}"`)).status).toBe(400);
+
+    const requisition = await requisitionOf(x, streamly, measurement);
+    const changes = () => ({
+      encryptedResult: { ciphertext: marked(), typeUrl: `type.example/${mark()}` },
+      fulfillmentContext: { buildLabel: mark(), warnings: [mark()] },
+    });
+    expect((await fulfil(x, streamly, requisition, nonce + 1n, changes())).status).toBe(400);
+    markers.push((nonce + 1n).toString());
+    await ok(fulfil(x, streamly, requisition, nonce, changes()));
+    const open = await requisitionOf(x, chirper, measurement);
+    expect((await refuse(x, chirper, { ...open, etag: mark() })).status).toBe(409);
+    await ok(refuse(x, chirper, open, { justification: 'DECLINED', message: mark() }));
+
+    const [header, payload] = acme.token.split('.');
+    for (const token of [mark(), `${header}.${payload}.${marked()}`, `${header}.${marked()}.x`]) {
+      expect((await x.call(token, 'GET', '/v2alpha/whoami')).status).toBe(401);
+    }
+    const list = `/v2alpha/${acme.name}/measurements`;
+    expect((await x.call(acme.token, 'GET', `${list}?pageToken=${mark()}`)).status).toBe(400);
+    expect((await x.call(acme.token, 'GET', `${list}?filter.states=${mark()}`)).status).toBe(400);
+    expect(
+      (await x.call(acme.token, 'GET', list, undefined, { cookie: mark(), 'x-any': mark() })).status,
+    ).toBe(200);
+
+    const secrets = [...x.dev.measurementConsumers, ...x.dev.dataProviders].flatMap((party) => [
+      ...party.token.split('.').slice(1),
+      party.privateKeyPem.split('\n')[1]!,
+    ]);
+    const log = (await x.logs()).join('');
+    const found = [...markers, ...secrets].filter((secret) => log.includes(secret));
+    expect(found).toEqual([]);
+    const { text } = await x.call(undefined, 'GET', '/metrics');
+    expect([...markers, ...secrets].filter((secret) => text.includes(secret))).toEqual([]);
+  });
+});
+
+describe('cross-origin callers', () => {
+  const LISTED = 'https://console.example';
+  const CORS = /^access-control-/;
+  const preflight = (exchange: TestExchange, origin: string) =>
+    exchange.call(undefined, 'OPTIONS', `/v2alpha/${acme.name}/measurements`, undefined, {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, content-type',
+    });
+  const simple = (exchange: TestExchange, origin: string, token?: string) =>
+    exchange.call(token, 'GET', '/v2alpha/whoami', undefined, { origin });
+  const corsOf = (answer: Answer) =>
+    Object.fromEntries([...answer.headers].filter(([name]) => CORS.test(name)));
+
+  it('are not allowed by default', async () => {
+    const answer = await simple(x, LISTED, acme.token);
+    expect([answer.status, corsOf(answer)]).toEqual([200, {}]);
+    const asked = await preflight(x, LISTED);
+    expect([asked.status, corsOf(asked)]).toEqual([401, {}]);
+  });
+
+  it('are allowed where the operator lists their origin, and only there', async () => {
+    const exchange = await startExchange({ corsOrigins: [LISTED] });
+    const [caller] = exchange.dev.measurementConsumers;
+    const answer = await simple(exchange, LISTED, caller!.token);
+    expect(answer.status).toBe(200);
+    expect(corsOf(answer)).toEqual({
+      'access-control-allow-origin': LISTED,
+      'access-control-expose-headers': expect.stringContaining('x-request-id'),
+    });
+    expect(answer.headers.get('vary')).toBe('origin');
+    // A browser must be able to read refusals as well.
+    expect(corsOf(await simple(exchange, LISTED))).toMatchObject({ 'access-control-allow-origin': LISTED });
+
+    const asked = await preflight(exchange, LISTED);
+    expect(asked.status).toBe(204);
+    expect(corsOf(asked)).toMatchObject({
+      'access-control-allow-origin': LISTED,
+      'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
+      'access-control-allow-headers': 'authorization, content-type',
+    });
+    for (const origin of ['https://evil.example', `${LISTED}.evil.example`, 'null']) {
+      expect(corsOf(await simple(exchange, origin, caller!.token))).toEqual({});
+      expect(corsOf(await preflight(exchange, origin))).toEqual({});
+    }
+    expect(await exchange.stop()).toEqual([]);
+  });
+});
+
+describe('stopping', () => {
+  it('answers what is in flight, is no longer ready, takes no new connection, and keeps none', async () => {
+    const exchange = await startExchange();
+    const { acme, streamly } = castOf(exchange);
+    const { name } = await createMeasurement(exchange, acme, [streamly]);
+    const holder = new pg.Client({ connectionString: exchange.database.url });
+    await holder.connect();
+    await holder.query('BEGIN; SELECT * FROM measurements FOR UPDATE');
+    const inFlight = post(exchange, acme, `${name}:cancel`);
+    await lockWait(exchange);
+    // A connection on which a request has begun to arrive.
+    const socket = connect(Number(new URL(exchange.url).port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    await new Promise((resolve) => socket.write('GET /readyz HTTP/1.1\r\n', resolve));
+    await sleep(50);
+
+    const began = performance.now();
+    const stopping = exchange.stop();
+    await expect(fetch(`${exchange.url}/readyz`)).rejects.toThrow();
+    socket.write('Host: x\r\n\r\n');
+    await closed;
+    expect(received).toMatch(/^HTTP\/1\.1 503 /);
+    expect(received).toMatch(/^x-request-id: [0-9a-f]{24}\r$/m);
+    expect(received).toMatch(/\{"status":"not ready"\}$/);
+
+    await holder.query('COMMIT');
+    await holder.end();
+    const answer = await inFlight;
+    expect(await ok(answer)).toMatchObject({ name, state: 'CANCELLED' });
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(await stopping).toEqual([]);
+    // Nothing was waited for but the answers.
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+
+  /** Until a transaction waits for a lock. */
+  async function lockWait(exchange: TestExchange): Promise<void> {
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await exchange.database.query(waiting)).length === 0) await sleep(10);
+  }
+});

@@ -1,0 +1,232 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { API_PREFIX, ROUTES } from '@measurement-exchange/contract';
+import {
+  type DevParty,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  addCertificate,
+  castOf,
+  createMeasurement,
+  get,
+  metadata,
+  ok,
+  post,
+  refusal,
+  TIMESTAMP,
+} from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, globex, streamly } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const page = (path: string) => x.call(undefined, 'GET', path);
+
+describe('whoami', () => {
+  it('tells each caller which principal its token stands for, and by whose word', async () => {
+    const callers = [...x.dev.measurementConsumers, ...x.dev.dataProviders];
+    for (const { name, token } of [...callers, { name: 'operator', token: x.dev.operator.token }]) {
+      const { iss, sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+      expect(await ok(x.call(token, 'GET', '/v2alpha/whoami'))).toEqual({
+        principal: name,
+        issuer: iss,
+        subject: sub,
+      });
+    }
+  });
+});
+
+describe('a certificate', () => {
+  it('has exactly the fields of the contract', async () => {
+    const certificate = await get(x, acme, acme.certificate);
+    expect(certificate).toEqual({
+      name: acme.certificate,
+      x509Der: expect.any(String),
+      subjectKeyIdentifier: expect.any(String),
+      notBefore: expect.stringMatching(TIMESTAMP),
+      notAfter: expect.stringMatching(TIMESTAMP),
+    });
+    const x509 = new X509Certificate(Buffer.from(certificate.x509Der, 'base64'));
+    expect(x509.checkPrivateKey(createPrivateKey(acme.privateKeyPem))).toBe(true);
+    expect(Date.parse(certificate.notBefore)).toBe(x509.validFromDate.getTime());
+    expect(Date.parse(certificate.notAfter)).toBe(x509.validToDate.getTime());
+  });
+
+  it('says when it is on hold or revoked', async () => {
+    for (const revocationState of ['HOLD', 'REVOKED']) {
+      const name = await addCertificate(x, streamly.name, revocationState, { revocationState });
+      expect(await get(x, acme, name)).toMatchObject({ name, revocationState });
+    }
+  });
+
+  it('is read by counterparties and not by competitors', async () => {
+    expect(await get(x, acme, streamly.certificate)).toMatchObject({ name: streamly.certificate });
+    expect(await get(x, streamly, acme.certificate)).toMatchObject({ name: acme.certificate });
+    expect(refusal(await x.call(globex.token, 'GET', `/v2alpha/${acme.certificate}`))).toBe(
+      '403 PERMISSION_DENIED PERMISSION_DENIED',
+    );
+  });
+
+  it('is NOT_FOUND by its name where there is none', async () => {
+    for (const [name, key] of [
+      [`${acme.name}/certificates/absent`, 'measurementConsumerCertificate'],
+      [`${streamly.name}/certificates/${acme.certificate.split('/').at(-1)}`, 'dataProviderCertificate'],
+      ['dataProviders/nobody/certificates/preferred', 'dataProviderCertificate'],
+      ['duchies/nobody/certificates/c', 'duchyCertificate'],
+    ]) {
+      const answer = await x.call(acme.token, 'GET', `/v2alpha/${name}`);
+      expect(refusal(answer)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
+      expect(metadata(answer)).toEqual({ [key!]: name });
+    }
+  });
+});
+
+describe('the preferred certificate', () => {
+  /** From worst to best: not revoked or held, then valid now, then latest notAfter, then latest notBefore. */
+  const RANKING: [string, Parameters<typeof addCertificate>[3]][] = [
+    ['revoked-expired', { revocationState: 'REVOKED', notAfter: '2021-06-01' }],
+    ['held-expired-later', { revocationState: 'HOLD', notAfter: '2021-07-01' }],
+    ['held', { revocationState: 'HOLD', notAfter: '2090-01-01' }],
+    ['revoked-longer', { revocationState: 'REVOKED', notAfter: '2099-01-01' }],
+    ['expired', { notAfter: '2021-01-01' }],
+    ['early', { notBefore: '2098-01-01', notAfter: '2099-01-01' }],
+    ['good', { notAfter: '2080-01-01' }],
+    ['longer', { notAfter: '2090-01-01' }],
+    ['newer', { notBefore: '2022-01-01', notAfter: '2090-01-01' }],
+  ];
+
+  it.each(['measurementConsumers/p', 'dataProviders/p', 'duchies/p'])(
+    'of %s is the best there is',
+    async (party) => {
+      await x.database.query(
+        'INSERT INTO parties (name, create_time, update_time) VALUES ($1, now(), now())',
+        [party],
+      );
+      const read = () => x.call(x.dev.operator.token, 'GET', `/v2alpha/${party}/certificates/preferred`);
+      expect(refusal(await read())).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
+      for (const [id, fields] of RANKING) {
+        const name = await addCertificate(x, party, id, fields);
+        expect(await ok(read())).toMatchObject({ name });
+      }
+      // Not the latest one, but the best: what is worse and comes later changes nothing.
+      for (const [id, fields] of RANKING.slice(0, -1)) await addCertificate(x, party, `late-${id}`, fields);
+      expect(await ok(read())).toMatchObject({ name: `${party}/certificates/newer` });
+    },
+  );
+
+  it('is read by whoever may read the certificates of that party', async () => {
+    expect(await get(x, acme, `${acme.name}/certificates/preferred`)).toEqual(
+      await get(x, acme, acme.certificate),
+    );
+    expect(await get(x, streamly, 'duchies/p/certificates/preferred')).toMatchObject({
+      name: 'duchies/p/certificates/newer',
+    });
+  });
+});
+
+describe('pages without a token', () => {
+  it('/healthz and /readyz say that the exchange lives and can serve', async () => {
+    expect(await ok(page('/healthz'))).toEqual({ status: 'ok' });
+    expect(await ok(page('/readyz'))).toEqual({ status: 'ready' });
+  });
+
+  it('/openapi.json describes every operation', async () => {
+    const document = await ok(page('/openapi.json'));
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const described = Object.values(document.paths as Record<string, Record<string, { operationId: string }>>)
+      .flatMap((methods) => Object.values(methods))
+      .map((o) => o.operationId);
+    expect(described).toHaveLength(ROUTES.length);
+    expect(Object.keys(document.paths).every((path) => path.startsWith(`${API_PREFIX}/`))).toBe(true);
+  });
+
+  it('/docs is a page that needs nothing from elsewhere', async () => {
+    const { status, headers, text } = await page('/docs');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    for (const { operation } of ROUTES) expect(text).toContain(operation);
+  });
+
+  it('the development issuer shows its public keys, and nothing of its private ones', async () => {
+    const { keys } = await ok(page('/dev/jwks'));
+    expect(keys).toHaveLength(1);
+    expect(keys[0]).not.toHaveProperty('d');
+    expect(await ok(page('/dev/.well-known/openid-configuration'))).toMatchObject({
+      jwks_uri: `${x.url}/dev/jwks`,
+    });
+  });
+});
+
+describe('/metrics', () => {
+  /** The value of one series, 0 where there is none yet. */
+  async function series(name: string): Promise<number> {
+    const { status, headers, text } = await page('/metrics');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/plain/);
+    const line = text.split('\n').find((l) => l.startsWith(`${name} `));
+    return line === undefined ? 0 : Number(line.split(' ').at(-1));
+  }
+  /** How far each series moves while `run` runs. */
+  async function moved(names: string[], run: () => Promise<unknown>): Promise<number[]> {
+    const before: number[] = [];
+    for (const name of names) before.push(await series(name));
+    await run();
+    const after: number[] = [];
+    for (const [i, name] of names.entries()) after.push((await series(name)) - before[i]!);
+    return after;
+  }
+
+  it('counts and times requests by operation and code', async () => {
+    const names = [
+      'mex_requests_total{operation="getMeasurement",code="OK"}',
+      'mex_requests_total{operation="getMeasurement",code="NOT_FOUND"}',
+      'mex_requests_total{operation="getMeasurement",code="PERMISSION_DENIED"}',
+      'mex_requests_total{operation="none",code="UNAUTHENTICATED"}',
+      'mex_request_seconds_count{operation="getMeasurement"}',
+    ];
+    const { name } = await createMeasurement(x, acme, [streamly]);
+    const run = async () => {
+      await get(x, acme, name);
+      await get(x, acme, name);
+      await x.call(acme.token, 'GET', `/v2alpha/${name}x`);
+      await x.call(globex.token, 'GET', `/v2alpha/${name}`);
+      await x.call(undefined, 'GET', `/v2alpha/${name}`);
+    };
+    expect(await moved(names, run)).toEqual([2, 1, 1, 1, 4]);
+  });
+
+  it('counts and times transactions by name and outcome', async () => {
+    const names = [
+      'mex_transactions_total{name="createMeasurement",outcome="committed"}',
+      'mex_transactions_total{name="createMeasurement",outcome="rolledBack"}',
+      'mex_transaction_seconds_count{name="createMeasurement"}',
+    ];
+    const request = measurementRequest(acme, [streamly]);
+    const run = async () => {
+      await ok(post(x, acme, `${acme.name}/measurements`, request));
+      await ok(post(x, acme, `${acme.name}/measurements?validateOnly=true`, request));
+    };
+    expect(await moved(names, run)).toEqual([1, 1, 2]);
+  });
+
+  it('shows the connections to the database', async () => {
+    expect(await series('mex_pool_connections{state="idle"}')).toBeGreaterThan(0);
+    const { text } = await page('/metrics');
+    for (const state of ['busy', 'waiting'])
+      expect(text).toContain(`mex_pool_connections{state="${state}"} 0`);
+    expect(text).toContain('process_resident_memory_bytes');
+  });
+});

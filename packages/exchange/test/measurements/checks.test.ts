@@ -1,0 +1,182 @@
+/** What a create must get right beyond the shape of its body, and in which order that is looked at. */
+
+import {
+  type DevParty,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  addCertificate,
+  castOf,
+  metadata,
+  ok,
+  post,
+  refusal,
+  stored,
+} from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let x: TestExchange;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+let dailynews: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, globex, streamly, chirper, dailynews } = castOf(x));
+  for (const party of [acme, streamly]) {
+    await addCertificate(x, party.name, 'revoked', { revocationState: 'REVOKED' });
+    await addCertificate(x, party.name, 'held', { revocationState: 'HOLD' });
+    await addCertificate(x, party.name, 'expired', { notAfter: '2021-01-01' });
+    await addCertificate(x, party.name, 'early', { notBefore: '2099-01-01' });
+    await addCertificate(x, party.name, 'good');
+  }
+  await x.database.query(`UPDATE parties SET state = 'SUSPENDED' WHERE name = $1`, [dailynews.name]);
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const send = (body: unknown, consumer = acme) => post(x, consumer, `${consumer.name}/measurements`, body);
+
+/** A request in which each certificate may be another one. */
+function request(changes: { own?: string; provider?: string; providers?: DevParty[] } = {}) {
+  const body = measurementRequest(acme, changes.providers ?? [streamly]);
+  if (changes.own) body.measurementConsumerCertificate = changes.own;
+  if (changes.provider) body.dataProviders[streamly.name]!.dataProviderCertificate = changes.provider;
+  return body;
+}
+const ownField = 'measurementConsumerCertificate';
+const providerField = () => `dataProviders[${streamly.name}].dataProviderCertificate`;
+const nobody = (): DevParty => ({
+  ...streamly,
+  name: 'dataProviders/nobody',
+  certificate: 'dataProviders/nobody/certificates/c',
+});
+
+describe('a certificate', () => {
+  it('that is another one of the right party will do', async () => {
+    const body = request({
+      own: `${acme.name}/certificates/good`,
+      provider: `${streamly.name}/certificates/good`,
+    });
+    expect(await ok(send(body))).toMatchObject(body);
+  });
+
+  it('is named from the outside where the measurement is wrapped', async () => {
+    const answer = await send({ measurement: request({ own: globex.certificate }) });
+    expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurement.${ownField}`);
+  });
+
+  it('of another party, or of another kind, or malformed, is INVALID_ARGUMENT', async () => {
+    const bad = (own: string, provider: string) => send(request({ own, provider }));
+    const both = `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${ownField} ${providerField()}`;
+    expect(refusal(await bad(globex.certificate, chirper.certificate))).toBe(both);
+    expect(refusal(await bad(streamly.certificate, acme.certificate))).toBe(both);
+    expect(refusal(await bad('acme', `${streamly.name}/certificates/a/b`))).toBe(both);
+    // A prefix of the right name is not the right name.
+    expect(refusal(await bad(`${acme.name}x/certificates/c`, `${streamly.name}x/certificates/c`))).toBe(both);
+  });
+
+  it.each(['revoked', 'held', 'expired', 'early'])(
+    'that is %s is FAILED_PRECONDITION, on either side',
+    async (id) => {
+      const own = await send(request({ own: `${acme.name}/certificates/${id}` }));
+      expect(refusal(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
+      expect(metadata(own)).toEqual({ field: ownField, certificate: `${acme.name}/certificates/${id}` });
+      const provider = await send(request({ provider: `${streamly.name}/certificates/${id}` }));
+      expect(refusal(provider)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
+      expect(metadata(provider)).toMatchObject({ field: providerField() });
+    },
+  );
+
+  it('that does not exist is FAILED_PRECONDITION, and so is `preferred`, which is no name in a body', async () => {
+    for (const id of ['absent', 'preferred']) {
+      const own = await send(request({ own: `${acme.name}/certificates/${id}` }));
+      expect(refusal(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
+      expect(metadata(own)).toEqual({ field: ownField });
+      const provider = await send(request({ provider: `${streamly.name}/certificates/${id}` }));
+      expect(refusal(provider)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
+      expect(metadata(provider)).toEqual({ field: providerField() });
+    }
+  });
+});
+
+describe('a data provider', () => {
+  it('that does not exist is NOT_FOUND, by name', async () => {
+    const answer = await send(request({ providers: [streamly, nobody()] }));
+    expect(refusal(answer)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
+    expect(metadata(answer)).toEqual({ dataProvider: 'dataProviders/nobody' });
+  });
+
+  it('that is suspended is FAILED_PRECONDITION, by name', async () => {
+    const answer = await send(request({ providers: [streamly, dailynews] }));
+    expect(refusal(answer)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
+    expect(metadata(answer)).toEqual({ dataProvider: dailynews.name });
+  });
+
+  it('is needed, and the wildcard is nobody', async () => {
+    const { dataProviders: _, ...rest } = request();
+    expect(refusal(await send({ ...rest, dataProviders: {} }))).toBe(
+      '400 INVALID_ARGUMENT INVALID_FIELD_VALUE dataProviders',
+    );
+    const wildcard = { ...nobody(), name: 'dataProviders/-', certificate: 'dataProviders/-/certificates/c' };
+    expect(refusal(await send(request({ providers: [wildcard] })))).toBe(
+      '404 NOT_FOUND DATA_PROVIDER_NOT_FOUND',
+    );
+  });
+});
+
+describe('the order of the checks', () => {
+  it('is: caller, body, ownership, existence of providers, their state, then certificates', async () => {
+    const revoked = `${acme.name}/certificates/revoked`;
+    const good = request();
+    const steps: [string, Promise<ReturnType<typeof refusal>>][] = [
+      [
+        '401 UNAUTHENTICATED TOKEN_INVALID',
+        x.call('no.such.token', 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
+      ],
+      [
+        '403 PERMISSION_DENIED PERMISSION_DENIED',
+        x.call(globex.token, 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
+      ],
+      ['400 INVALID_ARGUMENT MALFORMED_JSON', send('{').then(refusal)],
+      [
+        '400 INVALID_ARGUMENT INVALID_FIELD_VALUE typo',
+        send({ ...request({ own: globex.certificate }), typo: 1 }).then(refusal),
+      ],
+      [
+        `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${ownField}`,
+        send(request({ own: globex.certificate, providers: [nobody()] })).then(refusal),
+      ],
+      [
+        '404 NOT_FOUND DATA_PROVIDER_NOT_FOUND',
+        send(request({ own: revoked, providers: [nobody(), dailynews] })).then(refusal),
+      ],
+      [
+        '400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED',
+        send(request({ own: revoked, providers: [dailynews] })).then(refusal),
+      ],
+      ['400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID', send(request({ own: revoked })).then(refusal)],
+    ];
+    for (const [expected, actual] of steps) expect(await actual).toBe(expected);
+    await ok(send(good));
+  });
+
+  it('looks for every provider before it looks at the state of any', async () => {
+    const answer = await send(request({ providers: [dailynews, nobody()] }));
+    expect(refusal(answer)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
+  });
+
+  it('leaves nothing behind when it refuses', async () => {
+    const before = await stored(x);
+    await send(request({ own: globex.certificate }));
+    await send(request({ providers: [streamly, nobody()] }));
+    await send(request({ providers: [streamly, dailynews] }));
+    await send(request({ provider: `${streamly.name}/certificates/revoked` }));
+    expect(await stored(x)).toEqual(before);
+  });
+});

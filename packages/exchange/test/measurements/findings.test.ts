@@ -1,0 +1,286 @@
+import {
+  type Answer,
+  type DevParty,
+  measurementRequest,
+  reachSpec,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  castOf,
+  createMeasurement,
+  fulfil,
+  get,
+  lineOf,
+  metadata,
+  ok,
+  post,
+  refusal,
+  requisitionOf,
+  signed,
+  stored,
+} from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FINDING_CODES } from '../../src/domain/findings.ts';
+
+const UNKNOWN_TYPE = 'type.example/unknown';
+
+let files = 0;
+/** A file with two messages that nobody has registered yet. */
+const file = () => {
+  const name = `f${++files}`;
+  const messageType = [{ name: `M${files}` }, { name: `N${files}` }];
+  return { name: `${name}.proto`, package: name, messageType };
+};
+const fileWithoutPackage = () => {
+  const { package: _, ...rest } = file();
+  return rest;
+};
+
+/** Every way to be found fault with: the code, the fields in question, and the call. */
+interface Fault {
+  title: string;
+  code: keyof typeof FINDING_CODES;
+  fields: string[];
+  call: (x: TestExchange) => Promise<Answer>;
+}
+
+function fault(title: string, code: Fault['code'], fields: string[], call: Fault['call']): Fault {
+  return { title, code, fields, call };
+}
+
+/** A create for one provider with this spec. */
+const withSpec = (spec: (acme: DevParty) => Uint8Array | object) => (x: TestExchange) => {
+  const { acme, streamly } = castOf(x);
+  const given = spec(acme);
+  const bytes = given instanceof Uint8Array ? given : Buffer.from(JSON.stringify(given));
+  const request = { ...measurementRequest(acme, [streamly]), measurementSpec: signed(acme, bytes) };
+  return post(x, acme, `${acme.name}/measurements`, request);
+};
+
+const reach = (epsilon: number, delta: number, start: number, width: number) => (acme: DevParty) => ({
+  measurementPublicKey: acme.encryptionPublicKey,
+  vidSamplingInterval: { start, width },
+  reach: { privacyParams: { epsilon, delta } },
+});
+
+const IN_SPEC = 'measurementSpec.message';
+const FAULTS: Fault[] = [
+  fault(
+    'a spec that is no MeasurementSpec',
+    'SPEC_UNDECODABLE',
+    [IN_SPEC],
+    withSpec(() => Buffer.from('?')),
+  ),
+  fault(
+    'a spec in broken JSON',
+    'SPEC_UNDECODABLE',
+    [IN_SPEC],
+    withSpec(() => Buffer.from('{"reach"')),
+  ),
+  fault(
+    'a spec without a measurement type',
+    'SPEC_UNDECODABLE',
+    [IN_SPEC],
+    withSpec(() => ({})),
+  ),
+  fault(
+    'an epsilon of 0, in protobuf',
+    'SPEC_PARAMETER_INVALID',
+    [`${IN_SPEC}.reach.privacyParams.epsilon`],
+    withSpec((acme) => reachSpec(acme.encryptionPublicKey, [1n], 0)),
+  ),
+  fault(
+    'an epsilon below 0 and a delta below 0, in JSON',
+    'SPEC_PARAMETER_INVALID',
+    [`${IN_SPEC}.reach.privacyParams.epsilon`, `${IN_SPEC}.reach.privacyParams.delta`],
+    withSpec(reach(-1, -1, 0, 1)),
+  ),
+  fault(
+    'a sampling width of 0',
+    'SPEC_PARAMETER_INVALID',
+    [`${IN_SPEC}.vidSamplingInterval.width`],
+    withSpec(reach(1, 0, 0, 0)),
+  ),
+  fault(
+    'a sampling width above 1',
+    'SPEC_PARAMETER_INVALID',
+    [`${IN_SPEC}.vidSamplingInterval.width`, `${IN_SPEC}.vidSamplingInterval`],
+    withSpec(reach(1, 0, 0, 1.5)),
+  ),
+  fault(
+    'a spec without a public key',
+    'SPEC_PARAMETER_INVALID',
+    [`${IN_SPEC}.measurementPublicKey`],
+    withSpec((acme) => ({ ...reach(1, 0, 0, 1)(acme), measurementPublicKey: '' })),
+  ),
+  fault(
+    'unknown types in an entry',
+    'TYPE_URL_UNKNOWN',
+    [
+      'dataProviders[dataProviders/streamly].dataProviderPublicKey.@type',
+      'dataProviders[dataProviders/streamly].encryptedRequisitionSpec.typeUrl',
+    ],
+    (x) => {
+      const { acme, streamly } = castOf(x);
+      const request = measurementRequest(acme, [streamly]);
+      const entry = request.dataProviders[streamly.name]!;
+      entry.dataProviderPublicKey['@type'] = UNKNOWN_TYPE;
+      entry.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
+      return post(x, acme, `${acme.name}/measurements`, request);
+    },
+  ),
+  fault('a result of an unknown type', 'TYPE_URL_UNKNOWN', ['encryptedResult.typeUrl'], async (x) => {
+    const { acme, streamly } = castOf(x);
+    const requisition = await requisitionOf(x, streamly, await createMeasurement(x, acme, [streamly]));
+    const encryptedResult = { ciphertext: 'AQ==', typeUrl: UNKNOWN_TYPE };
+    return fulfil(x, streamly, requisition, 1n, { encryptedResult });
+  }),
+  fault(
+    'a new descriptor with messages that have no package',
+    'METADATA_WITHOUT_PACKAGE',
+    ['descriptorSet', 'descriptorSet'],
+    (x) => {
+      const { streamly } = castOf(x);
+      const body = { descriptorSet: { file: [fileWithoutPackage()] } };
+      return post(x, streamly, `${streamly.name}/eventGroupMetadataDescriptors`, body);
+    },
+  ),
+  fault(
+    'a replaced descriptor with messages that have no package',
+    'METADATA_WITHOUT_PACKAGE',
+    ['descriptorSet', 'descriptorSet'],
+    async (x) => {
+      const { streamly } = castOf(x);
+      const parent = `${streamly.name}/eventGroupMetadataDescriptors`;
+      const first = file();
+      const { name } = await ok(post(x, streamly, parent, { descriptorSet: { file: [first] } }));
+      return x.call(streamly.token, 'PUT', `/v2alpha/${name}`, {
+        descriptorSet: { file: [first, fileWithoutPackage()] },
+      });
+    },
+  ),
+];
+
+/** How often each code was found, by the metrics. */
+async function counted(x: TestExchange): Promise<Record<string, number>> {
+  const { text } = await x.call(undefined, 'GET', '/metrics');
+  const lines = text.matchAll(/^mex_findings_total\{code="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
+}
+
+/** Codes whose faults have a test of their own. */
+const ELSEWHERE = {
+  'consent.test.ts': [
+    'SPEC_SIGNATURE_INVALID',
+    'NONCE_HASHES_MISMATCH',
+    'CERTIFICATE_UNTRUSTED',
+    'PUBLIC_KEY_NOT_CURRENT',
+  ],
+  'parties.test.ts': ['PUBLIC_KEY_SIGNATURE_INVALID'],
+  'schemasStrict.test.ts': ['TYPE_ALREADY_REGISTERED', 'SCHEMA_CHANGE_BREAKING'],
+};
+
+it('every code that refuses has a fault here, or elsewhere', () => {
+  const refusing = Object.entries(FINDING_CODES).filter(([, { refuses }]) => refuses !== false);
+  const tested = [...FAULTS.map((f) => f.code), ...Object.values(ELSEWHERE).flat()];
+  expect(new Set(tested)).toEqual(new Set(refusing.map(([code]) => code)));
+});
+
+describe('advisory checks', () => {
+  let x: TestExchange;
+  beforeAll(async () => {
+    x = await startExchange();
+  });
+  afterAll(async () => {
+    expect(await x.stop()).toEqual([]);
+  });
+
+  it.each(FAULTS)('let $title pass, and count, log and measure $code', async ({ code, fields, call }) => {
+    const before = await counted(x);
+    const answer = await call(x);
+    const resource = await ok(answer);
+    expect(resource).not.toHaveProperty('findings');
+    expect(answer.headers.get('x-mex-findings')).toBe(String(fields.length));
+    expect((await lineOf(x, answer)).findings).toEqual(fields.map(() => code));
+    expect((await counted(x))[code]).toBe((before[code] ?? 0) + fields.length);
+  });
+
+  it.each(FAULTS.filter((f) => f.code !== 'METADATA_WITHOUT_PACKAGE'))(
+    'keep what they find about $title in the timeline',
+    async ({ code, fields, call }) => {
+      const { acme } = castOf(x);
+      const answer = await call(x);
+      const { measurement, name } = await ok(answer);
+      const { transitions } = await get(x, acme, `${measurement ?? name}:timeline`);
+      const step = transitions.find((t: { findings?: unknown }) => t.findings !== undefined);
+      expect(step.requestId).toBe(answer.headers.get('x-request-id'));
+      expect(step.findings.map((f: { code: string; field: string }) => [f.code, f.field])).toEqual(
+        fields.map((field) => [code, field]),
+      );
+    },
+  );
+
+  it('have nothing to say about what is in order', async () => {
+    const { acme, streamly } = castOf(x);
+    const answer = await post(x, acme, `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
+    const measurement = await ok(answer);
+    expect(answer.headers.has('x-mex-findings')).toBe(false);
+    expect(await lineOf(x, answer)).not.toHaveProperty('findings');
+    const { transitions } = await get(x, acme, `${measurement.name}:timeline`);
+    expect(JSON.stringify(transitions)).not.toContain('findings');
+  });
+});
+
+describe('strict checks', () => {
+  let x: TestExchange;
+  beforeAll(async () => {
+    x = await startExchange({ checks: 'strict' });
+  });
+  afterAll(async () => {
+    expect(await x.stop()).toEqual([]);
+  });
+
+  it.each(FAULTS)('refuse $title, naming the field', async ({ code, fields, call }) => {
+    const answer = await call(x);
+    expect(refusal(answer)).toBe(['400 INVALID_ARGUMENT CHECK_FAILED', ...fields].join(' '));
+    expect(metadata(answer)).toEqual({ codes: code });
+    expect(await lineOf(x, answer)).toMatchObject({ reason: 'CHECK_FAILED', fields });
+    const after = JSON.stringify(await stored(x));
+    // Whatever the call prepared is there; what it was about is not.
+    expect(after).not.toContain(answer.headers.get('x-request-id'));
+  });
+
+  it('name every finding of a request at once', async () => {
+    const { acme, streamly } = castOf(x);
+    const request = measurementRequest(acme, [streamly]);
+    request.dataProviders[streamly.name]!.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
+    const measurementSpec = signed(acme, Buffer.from('?'));
+    const answer = await post(x, acme, `${acme.name}/measurements`, { ...request, measurementSpec });
+    expect(refusal(answer)).toBe(
+      `400 INVALID_ARGUMENT CHECK_FAILED ${IN_SPEC} ` +
+        `dataProviders[${streamly.name}].encryptedRequisitionSpec.typeUrl`,
+    );
+    expect(metadata(answer)).toEqual({ codes: 'SPEC_UNDECODABLE,TYPE_URL_UNKNOWN' });
+  });
+
+  it('leave reach over several providers a finding', async () => {
+    const { acme, streamly, chirper } = castOf(x);
+    const request = measurementRequest(acme, [streamly, chirper]);
+    const answer = await post(x, acme, `${acme.name}/measurements`, request);
+    const { name } = await ok(answer);
+    expect(answer.headers.get('x-mex-findings')).toBe('1');
+    const { transitions } = await get(x, acme, `${name}:timeline`);
+    expect(transitions[0].findings).toMatchObject([
+      { code: 'REACH_NOT_DEDUPLICATED', field: 'dataProviders' },
+    ]);
+  });
+
+  it('let through what is in order', async () => {
+    const { acme, streamly } = castOf(x);
+    const requisition = await requisitionOf(x, streamly, await createMeasurement(x, acme, [streamly]));
+    await ok(fulfil(x, streamly, requisition, 1n));
+    const descriptor = { descriptorSet: { file: [file()] } };
+    await ok(post(x, streamly, `${streamly.name}/eventGroupMetadataDescriptors`, descriptor));
+  });
+});

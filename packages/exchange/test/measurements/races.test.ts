@@ -1,0 +1,315 @@
+/** Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Answer,
+  createDatabase,
+  type Database,
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+} from '@measurement-exchange/testkit/exchange';
+import { type ExchangeProcess, startProcess } from '@measurement-exchange/testkit/process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doctor } from '../../src/database/doctor.ts';
+import { Watch } from './watch.ts';
+
+let database: Database;
+let servers: ExchangeProcess[];
+let consumer: DevParty;
+let providers: DevParty[];
+/** Answers of 500 and above; there may be none. */
+const failures: string[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const config = { rate: { perSecond: 1e6, burst: 1e6 } };
+  const start = () => startProcess({ databaseUrl: database.url, config });
+  servers = await Promise.all([start(), start()]);
+  consumer = servers[0]!.dev.measurementConsumers[0]!;
+  providers = servers[0]!.dev.dataProviders;
+});
+
+afterAll(async () => {
+  const codes = await Promise.all(servers.map((server) => server.kill()));
+  await Promise.all(servers.map((server) => server.remove()));
+  const ailments = await doctor({ connection: { connectionString: database.url } });
+  await database.drop();
+  expect(codes).toEqual([0, 0]);
+  for (const server of servers) expect(server.output()).not.toContain('"level":50');
+  expect(failures).toEqual([]);
+  expect(ailments).toEqual([]);
+});
+
+/** Each server has an issuer of its own: the token is the one that it gave the party. */
+async function call(
+  at: number,
+  who: DevParty,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const server = servers[at % servers.length]!;
+  const { measurementConsumers, dataProviders } = server.dev;
+  const { token } = [...measurementConsumers, ...dataProviders].find((party) => party.name === who.name)!;
+  const answer = await server.call(token, method, `/v2alpha/${path}`, body);
+  if (answer.status >= 500) failures.push(`${method} ${path}: ${answer.text}`);
+  return answer;
+}
+
+const anywhere = () => Math.floor(Math.random() * servers.length);
+/** 200, or the reason why not. */
+const outcome = ({ status, json }: Answer) =>
+  status === 200 ? 'OK' : `${status} ${json.error.details[0].reason}`;
+
+async function inParallel(count: number, atOnce: number, work: (i: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+interface Open {
+  name: string;
+  /** One a provider, in their order: its name for the provider, and its etag. */
+  requisitions: { name: string; etag: string }[];
+}
+
+/** Created at one server, read at the other. */
+async function openMeasurement(at: number, of: DevParty[]): Promise<Open> {
+  const created = await call(
+    at,
+    consumer,
+    'POST',
+    `${consumer.name}/measurements`,
+    measurementRequest(consumer, of),
+  );
+  expect(created.status, created.text).toBe(200);
+  const { name } = created.json;
+  const { json } = await call(at + 1, consumer, 'GET', `${name}/requisitions`);
+  const requisitions = of.map((provider) => {
+    const own = json.requisitions.find((r: { dataProvider: string }) => r.dataProvider === provider.name);
+    return { name: `${provider.name}/requisitions/${own.name.split('/').at(-1)}`, etag: own.etag as string };
+  });
+  return { name, requisitions };
+}
+
+function fulfil(at: number, open: Open, i: number): Promise<Answer> {
+  const { name, etag } = open.requisitions[i]!;
+  const body = fulfillment(providers[i]!, { etag }, BigInt(i + 1));
+  return call(at, providers[i]!, 'POST', `${name}:fulfillDirect`, body);
+}
+
+function refuse(at: number, open: Open, i: number, etag = open.requisitions[i]!.etag): Promise<Answer> {
+  const body = { refusal: { justification: 'DECLINED', message: 'no' }, etag };
+  return call(at, providers[i]!, 'POST', `${open.requisitions[i]!.name}:refuse`, body);
+}
+
+/** Readers at both servers look at what `work` names, all the while. */
+async function watched(work: (watch: (open: Open) => void) => Promise<void>): Promise<void> {
+  const watch = new Watch((path, names) =>
+    names
+      ? call(anywhere(), consumer, 'POST', `${consumer.name}/measurements:batchGet`, { names })
+      : call(anywhere(), consumer, 'GET', path),
+  );
+  const looking = watch.start(3);
+  try {
+    await work(({ name }) => watch.add(name));
+  } finally {
+    watch.stop();
+    await looking;
+  }
+  expect(watch.illegal).toEqual([]);
+  expect(watch.looks).toBeGreaterThan(100);
+}
+
+describe('three providers fulfil at once', () => {
+  it('500 times, and no measurement is stuck: the last answer is given when it has succeeded', async () => {
+    await watched((watch) =>
+      inParallel(500, 16, async (round) => {
+        const open = await openMeasurement(round, providers);
+        watch(open);
+        const answers = await Promise.all(providers.map((_, i) => fulfil(round + i, open, i)));
+        const measurement = (await call(anywhere(), consumer, 'GET', open.name)).json;
+        expect([measurement.state, measurement.results?.length]).toEqual(['SUCCEEDED', 3]);
+        expect(answers.map(outcome)).toEqual(['OK', 'OK', 'OK']);
+        // Only the one who was last is told so.
+        expect(answers.map((answer) => answer.json.measurementState).sort()).toEqual([
+          'AWAITING_REQUISITION_FULFILLMENT',
+          'AWAITING_REQUISITION_FULFILLMENT',
+          'SUCCEEDED',
+        ]);
+      }),
+    );
+  }, 120_000);
+
+  it('and what one server has answered, the other one shows', async () => {
+    await inParallel(50, 8, async (round) => {
+      const open = await openMeasurement(round, providers);
+      await Promise.all(
+        providers.map(async (provider, i) => {
+          const written = await fulfil(round + i, open, i);
+          const read = await call(round + i + 1, provider, 'GET', open.requisitions[i]!.name);
+          expect([read.json.state, read.json.etag]).toEqual(['FULFILLED', written.json.etag]);
+        }),
+      );
+    });
+  });
+});
+
+describe('a last fulfilment, a refusal and a cancellation at once', () => {
+  const ABORTED = '409 REQUISITION_ETAG_MISMATCH';
+  const OVER = '400 MEASUREMENT_STATE_ILLEGAL';
+
+  it('200 times, and exactly one of them decides', async () => {
+    const decided = { SUCCEEDED: 0, FAILED: 0, CANCELLED: 0 };
+    await watched((watch) =>
+      inParallel(200, 8, async (round) => {
+        const open = await openMeasurement(round, providers.slice(0, 2));
+        watch(open);
+        // The refusing provider's other process fulfils with the same etag, or success would be out of reach.
+        const racers = [
+          (at: number) => fulfil(at, open, 0),
+          (at: number) => fulfil(at, open, 1),
+          (at: number) => refuse(at, open, 1),
+          (at: number) => call(at, consumer, 'POST', `${open.name}:cancel`),
+        ];
+        const answers = await Promise.all(
+          racers.map(async (race, i) => {
+            await sleep(Math.random() * 6);
+            return outcome(await race(round + i));
+          }),
+        );
+        const { state, failure } = (await call(anywhere(), consumer, 'GET', open.name)).json;
+        const list = (await call(anywhere(), consumer, 'GET', `${open.name}/requisitions`)).json.requisitions;
+        const states = open.requisitions.map(
+          ({ name }) => list.find((r: { name: string }) => r.name.endsWith(name.split('/').at(-1)!)).state,
+        );
+        expect(LEGAL[state as keyof typeof LEGAL]).toContain([...answers, ...states].join(', '));
+        if (state === 'FAILED') expect(failure.reason).toBe('REQUISITION_REFUSED');
+        decided[state as keyof typeof decided]++;
+
+        // The etag of now does not help either: the requisition is closed for good.
+        const etag = list.find((r: { dataProvider: string }) => r.dataProvider === providers[1]!.name).etag;
+        expect(outcome(await refuse(round, open, 1, etag))).toBe('400 REQUISITION_STATE_ILLEGAL');
+      }),
+    );
+    for (const times of Object.values(decided)) expect(times, JSON.stringify(decided)).toBeGreaterThan(0);
+  });
+
+  /**
+   * By outcome: the answers to fulfil 1, fulfil 2, refuse 2 and cancel, then the states of both requisitions.
+   * Withdrawing, fulfilling and refusing all change the etag, and a stale etag is said before a wrong state.
+   */
+  const LEGAL = {
+    SUCCEEDED: [['OK', 'OK', ABORTED, OVER, 'FULFILLED', 'FULFILLED'].join(', ')],
+    FAILED: [
+      ['OK', ABORTED, 'OK', OVER, 'FULFILLED', 'REFUSED'].join(', '),
+      [ABORTED, ABORTED, 'OK', OVER, 'WITHDRAWN', 'REFUSED'].join(', '),
+    ],
+    CANCELLED: [
+      ['OK', ABORTED, ABORTED, 'OK', 'FULFILLED', 'WITHDRAWN'].join(', '),
+      [ABORTED, 'OK', ABORTED, 'OK', 'WITHDRAWN', 'FULFILLED'].join(', '),
+      [ABORTED, ABORTED, ABORTED, 'OK', 'WITHDRAWN', 'WITHDRAWN'].join(', '),
+    ],
+  };
+
+  it('64 writers with one etag: exactly one of them writes', async () => {
+    for (let round = 0; round < 5; round++) {
+      const open = await openMeasurement(round, providers);
+      const writers = Array.from({ length: 64 }, (_, i) =>
+        i % 3 === 0 ? refuse(i, open, 0) : fulfil(i, open, 0),
+      );
+      const answers = (await Promise.all(writers)).map(outcome).sort();
+      expect(answers).toEqual([...Array(63).fill(ABORTED), 'OK']);
+    }
+  });
+});
+
+describe('measurements that succeed one after the other', () => {
+  it('are in a batch up to some point, never one without those before it, and never fewer than before', async () => {
+    const opens: Open[] = [];
+    for (let i = 0; i < 50; i++) opens.push(await openMeasurement(i, providers.slice(0, 1)));
+    const names = opens.map(({ name }) => name);
+    let over = false;
+    const read = async (reader: number) => {
+      const asked = reader % 2 ? names.toReversed() : names;
+      let before = 0;
+      for (let at = reader; !over; at++) {
+        const { json } = await call(at, consumer, 'POST', `${consumer.name}/measurements:batchGet`, {
+          names: asked,
+        });
+        const states: string[] = json.measurements.map((m: { state: string }) => m.state);
+        if (reader % 2) states.reverse();
+        const done = states.lastIndexOf('SUCCEEDED') + 1;
+        expect(states.slice(0, done)).toEqual(Array(done).fill('SUCCEEDED'));
+        expect(done).toBeGreaterThanOrEqual(before);
+        before = done;
+      }
+    };
+    const readers = [0, 1, 2, 3].map(read);
+    for (const [i, open] of opens.entries()) expect(outcome(await fulfil(i, open, 0))).toBe('OK');
+    over = true;
+    await Promise.all(readers);
+  });
+});
+
+describe('one requestId, many creates at once', () => {
+  const descriptorSet = (name: string) => ({
+    file: [{ name: 'a.proto', package: 'a', messageType: [{ name }] }],
+  });
+  const kinds = [
+    {
+      kind: 'measurements',
+      times: 50,
+      content: (n: number) => measurementRequest(consumer, providers.slice(0, 1 + (n % 3))),
+      by: () => consumer,
+    },
+    {
+      kind: 'eventGroupMetadataDescriptors',
+      times: 20,
+      content: (n: number) => ({ descriptorSet: descriptorSet(`M${n}`) }),
+      by: () => providers[0]!,
+    },
+  ];
+
+  it.each(kinds)(
+    'with one content: one of $kind, and its name for all',
+    async ({ kind, times, content, by }) => {
+      const body = { ...content(0), requestId: 'same' };
+      const creates = Array.from({ length: times }, (_, i) =>
+        call(i, by(), 'POST', `${by().name}/${kind}`, body),
+      );
+      const answers = await Promise.all(creates);
+      expect(answers.map(outcome)).toEqual(Array(times).fill('OK'));
+      expect(new Set(answers.map(({ json }) => json.name)).size).toBe(1);
+      expect(await made(kind, 'same')).toEqual([answers[0]!.json.name]);
+    },
+  );
+
+  it.each(kinds)(
+    'with many contents: one of $kind, named to all others',
+    async ({ kind, times, content, by }) => {
+      const creates = Array.from({ length: times }, (_, i) =>
+        call(i, by(), 'POST', `${by().name}/${kind}`, { ...content(i), requestId: 'different' }),
+      );
+      const answers = await Promise.all(creates);
+      const winners = answers.filter(({ status }) => status === 200);
+      expect(winners.length).toBe(1);
+      const { name } = winners[0]!.json;
+      for (const loser of answers.filter(({ status }) => status !== 200)) {
+        expect(outcome(loser)).toBe('409 REQUEST_ID_REUSED');
+        expect(loser.json.error.status).toBe('ALREADY_EXISTS');
+        expect(loser.json.error.details[0].metadata).toEqual({ requestId: 'different', existing: name });
+      }
+      expect(await made(kind, 'different')).toEqual([name]);
+    },
+  );
+
+  async function made(kind: string, requestId: string): Promise<unknown[]> {
+    const [table, parent] =
+      kind === 'measurements' ? [kind, 'consumer'] : ['event_group_metadata_descriptors', 'provider'];
+    const text = `SELECT ${parent} || '/${kind}/' || id AS name FROM ${table} WHERE request_id = $1`;
+    return (await database.query(text, [requestId])).map((row) => row.name);
+  }
+});

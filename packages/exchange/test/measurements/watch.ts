@@ -1,0 +1,92 @@
+/** Readers that look at measurements while others change them, and note every sight that no moment contained. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '@measurement-exchange/testkit/exchange';
+
+/** One measurement or list by path, or a batch by names. */
+type Read = (path: string, names?: string[]) => Promise<Answer>;
+
+/** As many as are of interest: those that are being changed now. */
+const RECENT = 20;
+
+export class Watch {
+  readonly illegal: string[] = [];
+  looks = 0;
+  private recent: string[] = [];
+  private over = false;
+  private readonly read: Read;
+
+  constructor(read: Read) {
+    this.read = read;
+  }
+
+  add(measurement: string): void {
+    this.recent = [...this.recent.slice(1 - RECENT), measurement];
+  }
+
+  /** Resolves when stopped. */
+  async start(readers: number): Promise<void> {
+    await Promise.all(Array.from({ length: readers }, (_, i) => this.look(i)));
+  }
+
+  stop(): void {
+    this.over = true;
+  }
+
+  private async look(reader: number): Promise<void> {
+    for (let turn = reader; !this.over; turn++) {
+      const names = this.recent;
+      if (names.length === 0) {
+        await sleep(5);
+        continue;
+      }
+      const one = names[Math.floor(Math.random() * names.length)]!;
+      if (turn % 3 === 0)
+        this.note((await this.read('', names)).json.measurements.flatMap(measurementWrongs));
+      else if (turn % 3 === 1) this.note(measurementWrongs((await this.read(one)).json));
+      else this.note(requisitionWrongs((await this.read(`${one}/requisitions`)).json.requisitions));
+    }
+  }
+
+  private note(wrongs: string[]): void {
+    this.looks++;
+    this.illegal.push(...wrongs);
+  }
+}
+
+interface Measurement {
+  name: string;
+  state: string;
+  dataProviders: object;
+  results?: unknown[];
+  failure?: { reason: string };
+}
+
+/** Results and success, failure and its reason are seen together. A direct measurement never waits in COMPUTING. */
+function measurementWrongs({ name, state, dataProviders, results = [], failure }: Measurement): string[] {
+  const right =
+    results.length === (state === 'SUCCEEDED' ? Object.keys(dataProviders).length : 0) &&
+    (failure !== undefined) === (state === 'FAILED') &&
+    state !== 'COMPUTING';
+  return right ? [] : [`${name} is ${state} with ${results.length} results and failure ${failure?.reason}`];
+}
+
+interface Requisition {
+  name: string;
+  state: string;
+  measurementState: string;
+}
+
+/** Which states of requisitions go together, by the state of their measurement. */
+function requisitionWrongs(list: Requisition[]): string[] {
+  const states = list.map(({ state }) => state);
+  const count = (state: string) => states.filter((s) => s === state).length;
+  const right: Record<string, boolean> = {
+    AWAITING_REQUISITION_FULFILLMENT:
+      count('UNFULFILLED') > 0 && count('UNFULFILLED') + count('FULFILLED') === list.length,
+    SUCCEEDED: count('FULFILLED') === list.length,
+    FAILED: count('REFUSED') === 1 && count('UNFULFILLED') === 0,
+    CANCELLED: count('WITHDRAWN') > 0 && count('WITHDRAWN') + count('FULFILLED') === list.length,
+  };
+  const seen = [...new Set(list.map(({ measurementState }) => measurementState))];
+  return seen.length === 1 && right[seen[0]!] ? [] : [`${list[0]?.name} and others: ${seen} with ${states}`];
+}

@@ -1,0 +1,243 @@
+import { toBase64 } from '@measurement-exchange/contract';
+import {
+  createEncryptionKeysets,
+  createRoot,
+  issueLeaf,
+  signEncryptionKey,
+} from '@measurement-exchange/sdk/identity';
+import {
+  type Answer,
+  type DevParty,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
+import { castOf, metadata, ok, refusal, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+type Json = Answer['json'];
+const KINDS = [
+  ['measurementConsumer', 'measurementConsumers', 'MEASUREMENT_CONSUMER_NOT_FOUND'],
+  ['dataProvider', 'dataProviders', 'DATA_PROVIDER_NOT_FOUND'],
+  ['duchy', 'duchies', 'DUCHY_NOT_FOUND'],
+] as const;
+
+let x: TestExchange;
+let acme: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+let dailynews: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
+  ({ acme, streamly, chirper, dailynews } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+const read = (name: string) => ok(operator('GET', name));
+
+async function signedKey(party: DevParty) {
+  const { message, signature, signatureAlgorithm } = await signEncryptionKey(
+    (await createEncryptionKeysets()).publicKeyset,
+    party.privateKeyPem,
+  );
+  return { message: toBase64(message), signature: toBase64(signature), signatureAlgorithm };
+}
+
+describe.each(KINDS)('a %s', (kind, collection, notFound) => {
+  const ofProvider = kind === 'dataProvider' ? { capabilities: {} } : {};
+
+  it('is created under the ID that was chosen, or under one that is assigned', async () => {
+    const chosen = await ok(
+      operator('POST', `${collection}?${kind}Id=the-Chosen_1`, { displayName: 'Chosen' }),
+    );
+    const times = { createTime: expect.stringMatching(TIMESTAMP), updateTime: chosen.createTime };
+    const party = { displayName: 'Chosen', state: 'ACTIVE', ...ofProvider, ...times };
+    expect(chosen).toEqual({ name: `${collection}/the-Chosen_1`, ...party });
+    const assigned = await ok(operator('POST', collection, { [kind]: {} }));
+    expect(assigned.name).toMatch(new RegExp(`^${collection}/[a-z][a-z0-9]{13}$`));
+    expect(assigned).toMatchObject({ displayName: '', state: 'ACTIVE' });
+    for (const made of [chosen, assigned]) {
+      expect(await read(made.name)).toEqual(made);
+      expect(await listAll(x, collection)).toContainEqual(made);
+    }
+  });
+
+  it('is created once', async () => {
+    const path = `${collection}?${kind}Id=once`;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => operator('POST', path, {})));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
+    const refused = answers.find(({ status }) => status === 409)!;
+    expect(refusal(refused)).toBe('409 ALREADY_EXISTS PARTY_ALREADY_EXISTS');
+    expect(metadata(refused)).toEqual({ existing: `${collection}/once` });
+  });
+
+  it('takes an ID of its own form only', async () => {
+    for (const id of ['-', 'preferred', 'a.b', 'a%2Fb', 'x'.repeat(64), 'ü']) {
+      const answer = await operator('POST', `${collection}?${kind}Id=${id}`, {});
+      expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${kind}Id`);
+    }
+    const other = kind === 'duchy' ? 'dataProvider' : 'duchy';
+    const answer = await operator('POST', `${collection}?${other}Id=x`, {});
+    expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${other}Id`);
+  });
+
+  it('has a name that somebody has, or it is NOT_FOUND', async () => {
+    const name = `${collection}/nobody`;
+    for (const answer of [
+      await operator('GET', name),
+      await operator('PATCH', name, { displayName: 'x' }),
+      await operator('POST', `${name}:suspend`),
+      await operator('POST', `${name}:resume`, {}),
+    ]) {
+      expect(refusal(answer)).toBe(`404 NOT_FOUND ${notFound}`);
+      expect(metadata(answer)).toEqual({ [kind]: name });
+    }
+  });
+
+  it('is updated field by field: what is absent stays', async () => {
+    const { name, ...made } = await ok(operator('POST', collection, { displayName: 'First' }));
+    const publicKey = await signedKey(acme);
+    const changes: [string, object][] = [
+      ['displayName', { displayName: 'Second' }],
+      ['publicKey', { publicKey }],
+      ['displayName', { [kind]: { displayName: '' } }],
+    ];
+    if (kind === 'dataProvider') {
+      const interval = { startTime: '2026-01-01T00:00:00.000000Z', endTime: '2026-02-01T00:00:00.000000Z' };
+      changes.push(
+        ['capabilities', { capabilities: { liquidLegionsV2Supported: true } }],
+        ['capabilities', { capabilities: { honestMajorityShareShuffleSupported: true } }],
+        ['dataAvailabilityInterval', { dataAvailabilityInterval: interval }],
+        ['dataAvailabilityInterval', { dataAvailabilityInterval: { startTime: interval.endTime } }],
+        ['capabilities', { capabilities: { liquidLegionsV2Supported: false } }],
+      );
+    }
+    let expected: Json = { name, ...made };
+    for (const [field, body] of changes) {
+      const after = await ok(operator('PATCH', name, body));
+      const given = (body as Json)[kind]?.[field] ?? (body as Json)[field];
+      const stored =
+        field === 'capabilities' ? Object.fromEntries(Object.entries(given).filter(([, v]) => v)) : given;
+      expected = { ...expected, [field]: stored, updateTime: after.updateTime };
+      expect(after).toEqual(expected);
+      expect(after.updateTime > made.createTime).toBe(true);
+      expect(await read(name)).toEqual(expected);
+    }
+    // What was read may be sent back.
+    const again = await ok(
+      operator('PATCH', name, { ...expected, state: 'SUSPENDED', createTime: 'ignored?' }),
+    );
+    expect(again).toEqual({ ...expected, updateTime: again.updateTime });
+  });
+});
+
+describe('an update', () => {
+  const patch = (body: object, party = streamly) =>
+    x.call(party.token, 'PATCH', `/v2alpha/${party.name}`, body);
+
+  it('is its own party’s and the operator’s to make', async () => {
+    expect((await ok(patch({ displayName: 'Streamly' }))).displayName).toBe('Streamly');
+    for (const [party, name] of [
+      [streamly, chirper.name],
+      [acme, streamly.name],
+      [chirper, acme.name],
+    ] as const) {
+      const answer = await x.call(party.token, 'PATCH', `/v2alpha/${name}`, { displayName: 'x' });
+      expect(refusal(answer)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+    }
+  });
+
+  it('names every field that is wrong', async () => {
+    const interval = (startTime: string, endTime: string) => ({
+      dataAvailabilityInterval: { startTime, endTime },
+    });
+    for (const [body, field] of [
+      [{ displayName: 'x'.repeat(256) }, 'displayName'],
+      [{ displayName: 3 }, 'displayName'],
+      [{ title: 'x' }, 'title'],
+      [{ capabilities: { liquidLegionsV2Supported: 'yes' } }, 'capabilities.liquidLegionsV2Supported'],
+      [{ capabilities: { magicSupported: true } }, 'capabilities.magicSupported'],
+      [interval('2026-02-01T00:00:00Z', '2026-02-01T00:00:00Z'), 'dataAvailabilityInterval.endTime'],
+      [interval('2026-02-01T01:00:00+02:00', '2026-01-31T22:59:00Z'), 'dataAvailabilityInterval.endTime'],
+      [{ publicKey: { ...(await signedKey(streamly)), message: 'AAAA' } }, 'publicKey.message'],
+      [{ publicKey: { ...(await signedKey(streamly)), message: '' } }, 'publicKey.message'],
+    ] as const) {
+      const answer = refusal(await patch(body));
+      expect(answer).toMatch(/^400 INVALID_ARGUMENT (INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) /);
+      expect(answer.split(' ').at(-1)).toBe(field);
+    }
+    const foreign = await patch({ capabilities: {} }, acme);
+    expect(refusal(foreign)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE capabilities');
+  });
+
+  it('of many at once is made one after the other, none lost', async () => {
+    const before = await read(dailynews.name);
+    await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => ok(patch({ displayName: `News ${i}` }, dailynews))),
+      ok(patch({ capabilities: { liquidLegionsV2Supported: true } }, dailynews)),
+    ]);
+    const after = await read(dailynews.name);
+    expect(after).toMatchObject({ capabilities: { liquidLegionsV2Supported: true } });
+    expect(after.displayName).toMatch(/^News \d$/);
+    expect(after.publicKey).toEqual(before.publicKey);
+    const [row] = await x.database.query('SELECT version FROM parties WHERE name = $1', [dailynews.name]);
+    expect(row).toEqual({ version: 12 });
+  });
+});
+
+describe('the public key of a party', () => {
+  const patch = (exchange: TestExchange, party: DevParty, publicKey: object) =>
+    exchange.call(party.token, 'PATCH', `/v2alpha/${party.name}`, { publicKey });
+  const signer = async (party: DevParty) => {
+    const rows = await x.database.query('SELECT public_key_certificate AS id FROM parties WHERE name = $1', [
+      party.name,
+    ]);
+    return rows[0]!.id && `${party.name}/certificates/${rows[0]!.id}`;
+  };
+
+  it('is taken without a word when a usable certificate of the party signed it', async () => {
+    const answer = await patch(x, chirper, await signedKey(chirper));
+    expect(answer.headers.get('x-mex-findings')).toBeNull();
+    expect((await ok(answer)).certificate).toBe(chirper.certificate);
+    expect(await signer(chirper)).toBe(chirper.certificate);
+  });
+
+  it('is a finding when another key signed it, and refused under strict checks', async () => {
+    const forged = await signedKey(streamly);
+    const advised = await patch(x, chirper, forged);
+    expect(advised.headers.get('x-mex-findings')).toBe('1');
+    expect((await ok(advised)).publicKey).toEqual(forged);
+    expect(await signer(chirper)).toBeNull();
+    const strict = await startExchange({ checks: 'strict' });
+    try {
+      const cast = castOf(strict);
+      await ok(patch(strict, cast.chirper, await signedKey(cast.chirper)));
+      const refused = await patch(strict, cast.chirper, await signedKey(cast.streamly));
+      expect(refusal(refused)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
+      // A party that is only being created has no certificate that could have signed it.
+      const create = await asOperator(strict, 'POST', 'dataProviders', {
+        publicKey: await signedKey(cast.chirper),
+      });
+      expect(refusal(create)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
+    } finally {
+      expect(await strict.stop()).toEqual([]);
+    }
+    await ok(patch(x, chirper, await signedKey(chirper)));
+  });
+
+  it('is a finding when the certificate that signed it was revoked', async () => {
+    const { name } = await ok(operator('POST', 'dataProviders', {}));
+    const leaf = await issueLeaf(await createRoot('root', Date.now()), 'leaf', Date.now());
+    const registered = await ok(operator('POST', `${name}/certificates`, { x509Der: toBase64(leaf.der) }));
+    const publicKey = await signedKey({ ...streamly, ...leaf });
+    const findings = async () => (await operator('PATCH', name, { publicKey })).headers.get('x-mex-findings');
+    expect(await findings()).toBeNull();
+    expect((await read(name)).certificate).toBe(registered.name);
+    await ok(operator('POST', `${registered.name}:revoke`, { revocationState: 'REVOKED' }));
+    expect(await findings()).toBe('1');
+  });
+});

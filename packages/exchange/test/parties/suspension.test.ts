@@ -1,0 +1,173 @@
+/** Parties in lists, and what becomes of them while they are suspended. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Answer,
+  call,
+  type DevJson,
+  type DevParty,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
+import {
+  castOf,
+  createMeasurement,
+  fulfil,
+  get,
+  metadata,
+  ok,
+  post,
+  refusal,
+  requisitionOf,
+} from '@measurement-exchange/testkit/steps';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { start } from '../../src/main.ts';
+
+type Json = Answer['json'];
+let x: TestExchange;
+let acme: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
+  ({ acme, streamly, chirper } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+
+describe('a list of parties', () => {
+  it('comes in pages, whole and in order, while others are created and updated', async () => {
+    for (let i = 0; i < 40; i++)
+      await ok(operator('POST', 'dataProviders', { displayName: `Provider ${i}` }));
+    const known = (await listAll(x, 'dataProviders', { pageSize: 1000 })).map(({ name }) => name);
+    expect(known).toHaveLength(43);
+    let paging = true;
+    const meanwhile = Promise.all([
+      ...[1, 2].map(async () => {
+        while (paging) await ok(operator('POST', 'dataProviders', {}));
+      }),
+      (async () => {
+        for (let i = 0; paging; i++)
+          await ok(operator('PATCH', known[(7 * i) % known.length], { displayName: 'x' }));
+      })(),
+    ]);
+    const pages: number[] = [];
+    const onPage = (items: Json[]) => {
+      pages.push(items.length);
+      if (items.some(({ name }) => name === known.at(-1))) paging = false;
+    };
+    const listed = (await listAll(x, 'dataProviders', { onPage })).map(({ name }) => name);
+    await meanwhile;
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.filter((name) => known.includes(name))).toEqual(known);
+    expect(pages.slice(0, -1)).toEqual(pages.slice(0, -1).map((_, i) => 7 * (i + 1)));
+    expect(pages.length).toBeGreaterThan(6);
+  });
+
+  it('holds one kind only, and is for those who may see it', async () => {
+    const consumers = await listAll(x, 'measurementConsumers');
+    expect(consumers.map(({ name }) => name)).toEqual(x.dev.measurementConsumers.map(({ name }) => name));
+    expect(await listAll(x, 'duchies')).toEqual([]);
+    const { dataProviders } = await get(x, acme, 'dataProviders?pageSize=3');
+    expect(dataProviders.map((p: Json) => p.name)).toEqual(x.dev.dataProviders.map(({ name }) => name));
+    for (const [party, list] of [
+      [acme, 'measurementConsumers'],
+      [acme, 'duchies'],
+      [streamly, 'dataProviders'],
+    ] as const) {
+      expect(refusal(await x.call(party.token, 'GET', `/v2alpha/${list}`))).toMatch('403 PERMISSION_DENIED');
+    }
+  });
+
+  it('has page tokens of its own', async () => {
+    const { nextPageToken } = await ok(operator('GET', 'dataProviders?pageSize=1'));
+    const other = await operator('GET', `measurementConsumers?pageToken=${nextPageToken}`);
+    expect(refusal(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+  });
+});
+
+describe('a suspended party', () => {
+  const suspend = (party: DevParty) => ok(operator('POST', `${party.name}:suspend`));
+  const resume = (party: DevParty) => ok(operator('POST', `${party.name}:resume`));
+  const whoAmI = (party: DevParty) => x.call(party.token, 'GET', '/v2alpha/whoami');
+
+  it('is refused at once, and welcome at once when it is resumed', async () => {
+    const before = await ok(operator('GET', acme.name));
+    await ok(whoAmI(acme));
+    const suspended = await suspend(acme);
+    expect(suspended).toEqual({ ...before, state: 'SUSPENDED', updateTime: suspended.updateTime });
+    for (const answer of [await whoAmI(acme), await post(x, acme, `${acme.name}/measurements`, {})]) {
+      expect(refusal(answer)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+    }
+    await ok(whoAmI(streamly));
+    // Once more changes nothing.
+    expect(await suspend(acme)).toEqual(suspended);
+    const resumed = await resume(acme);
+    expect(resumed).toEqual({ ...before, updateTime: resumed.updateTime });
+    await ok(whoAmI(acme));
+    expect(await resume(acme)).toEqual(resumed);
+  });
+
+  it('keeps its open work, and gets no new one', async () => {
+    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(x, streamly, measurement);
+    await suspend(streamly);
+    const create = await post(
+      x,
+      acme,
+      `${acme.name}/measurements`,
+      measurementRequest(acme, [chirper, streamly]),
+    );
+    expect(refusal(create)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
+    expect(metadata(create)).toEqual({ dataProvider: streamly.name });
+    expect(await get(x, acme, measurement.name)).toEqual(measurement);
+    await ok(fulfil(x, chirper, await requisitionOf(x, chirper, measurement), 2n));
+    const refused = await fulfil(x, streamly, requisition, 1n);
+    expect(refusal(refused)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+    await resume(streamly);
+    await ok(fulfil(x, streamly, requisition, 1n));
+    expect((await get(x, acme, measurement.name)).state).toBe('SUCCEEDED');
+  });
+
+  it('is suspended by the operator alone', async () => {
+    for (const verb of ['suspend', 'resume']) {
+      for (const name of [streamly.name, chirper.name]) {
+        expect(refusal(await post(x, streamly, `${name}:${verb}`))).toBe(
+          '403 PERMISSION_DENIED PERMISSION_DENIED',
+        );
+      }
+    }
+  });
+
+  it('is refused on other replicas too, at once by those that did not ask about it yet', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'mex-replica-'));
+    const config = { mode: 'development', port: 0, dataDir, databaseUrl: x.database.url } as const;
+    const other = await start(loadConfig({}, config), pino({ level: 'silent' }));
+    try {
+      const dev: DevJson = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+      const tokenOf = (party: DevParty) => dev.dataProviders.find((p) => p.name === party.name)!.token;
+      const there = (party: DevParty) => call(tokenOf(party), 'GET', `${other.url}/v2alpha/whoami`);
+      await suspend(chirper);
+      expect(refusal(await there(chirper))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+      await ok(there(streamly));
+      // What a replica changes itself it forgets at once, for all of them.
+      await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${streamly.name}:suspend`));
+      expect(refusal(await there(streamly))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+      await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${chirper.name}:resume`));
+      await ok(there(chirper));
+      await resume(streamly);
+    } finally {
+      await other.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});

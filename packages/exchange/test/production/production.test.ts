@@ -1,0 +1,287 @@
+/** Production mode as an operator boots it: mex in a process that is not root, roles apart, a foreign issuer. */
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
+import { call } from '@measurement-exchange/testkit/exchange';
+import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetup';
+import { jws, makeKey } from '@measurement-exchange/testkit/issuer';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { describeCertificate } from '../../src/domain/x509.ts';
+import { account, listening, MEX, NOBODY, type Running, runMex } from './ordinaryMex.ts';
+import { selfSigned } from './selfSigned.ts';
+
+const ISSUER = 'https://id.example.com';
+const PROVIDER = 'dataProviders/publisher';
+const key = makeKey('k1');
+const suffix = randomBytes(4).toString('hex');
+const [own, app, database] = [`mex_own_${suffix}`, `mex_app_${suffix}`, `mex_production_${suffix}`];
+const password = randomBytes(16).toString('hex');
+
+const title = account
+  ? 'production mode'
+  : 'production mode (skipped: we are root, there is no unshare --user, and nobody may not read this folder)';
+
+let folder: string;
+let children: Running[] = [];
+
+/** A file that only the process's account can read. */
+function write(name: string, text: string, mode = 0o600): string {
+  const path = join(folder, name);
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode });
+  if (account?.identity.uid !== undefined) chownSync(path, NOBODY, NOBODY);
+  return path;
+}
+
+function as(role: string): string {
+  const url = new URL(withDatabase(inject('serverUrl'), database));
+  [url.username, url.password] = [role, password];
+  return url.href;
+}
+
+function config(change: Partial<Config> = {}): Partial<Config> {
+  return {
+    port: 0,
+    dataDir: join(folder, 'data'),
+    databaseUrl: as(app),
+    databaseAppRole: app,
+    issuers: [
+      { issuer: ISSUER, audience: 'exchange', jwksFile: join(folder, 'jwks.json'), maxTokenAgeSeconds: 3600 },
+    ],
+    pageTokenKey: randomBytes(32).toString('base64'),
+    ...change,
+  };
+}
+
+function mex(
+  command: string,
+  settings: Partial<Config>,
+  env: Record<string, string> = {},
+  mode = 0o600,
+): Running {
+  const file = write('config.json', JSON.stringify(settings), mode);
+  const started = runMex(command, folder, { MEX_CONFIG: file, ...env });
+  children.push(started);
+  return started;
+}
+
+function token(claims: object = {}): string {
+  const now = Math.floor(Date.now() / 1000);
+  return jws(key, { iss: ISSUER, aud: 'exchange', sub: 'machine-7', iat: now, exp: now + 600, ...claims });
+}
+
+describe.skipIf(account === undefined)(title, () => {
+  beforeAll(async () => {
+    folder = mkdtempSync('/tmp/mex-production-');
+    if (account?.identity.uid !== undefined) chownSync(folder, NOBODY, NOBODY);
+    write('jwks.json', JSON.stringify({ keys: [key.publicJwk] }));
+    const server = inject('serverUrl');
+    for (const role of [own, app]) await onServer(server, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
+    await onServer(server, `CREATE DATABASE ${database} OWNER ${own} TEMPLATE template0 ENCODING 'UTF8'`);
+
+    const unmigrated = await mex('serve', config()).ended;
+    expect(unmigrated).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: mex migrate') });
+    const migrated = await mex('migrate', config(), { DATABASE_OWNER_URL: as(own) }).ended;
+    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied 0001_') });
+    await enrol();
+  });
+  afterEach(async () => {
+    for (const { child, ended } of children) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+    children = [];
+  });
+  afterAll(async () => {
+    await onServer(inject('serverUrl'), `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+    await onServer(inject('serverUrl'), `DROP ROLE IF EXISTS ${own}, ${app}`);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What the operator does for a new party, as the owner. */
+  async function enrol(): Promise<void> {
+    const root = await createRoot('A root', Date.now());
+    const { der } = await issueLeaf(root, 'Publisher', Date.now());
+    const { subjectKeyIdentifier, notBefore, notAfter } = describeCertificate(der);
+    const bytes = (value: Uint8Array) => `'\\x${Buffer.from(value).toString('hex')}'`;
+    await onServer(
+      as(own),
+      `INSERT INTO parties (name, create_time, update_time) VALUES ('${PROVIDER}', now(), now());
+       INSERT INTO principals (id, issuer, subject, resource, create_time)
+       VALUES ('machine', '${ISSUER}', 'machine-7', '${PROVIDER}', now());
+       INSERT INTO certificates (party, id, x509_der, subject_key_identifier, not_before, not_after, create_time)
+       VALUES ('${PROVIDER}', 'first', ${bytes(der)}, ${bytes(subjectKeyIdentifier)}, '${notBefore}', '${notAfter}', now());`,
+    );
+  }
+
+  it('serves the parties that its own issuer vouches for, and drains when it is told to stop', async () => {
+    const exchange = mex('serve', config());
+    const url = await listening(exchange);
+
+    const who = await call(token(), 'GET', `${url}/v2alpha/whoami`);
+    expect(who).toMatchObject({
+      status: 200,
+      json: { principal: PROVIDER, issuer: ISSUER, subject: 'machine-7' },
+    });
+    expect(who.headers.has('x-mex-mode')).toBe(false);
+    const certificate = `${PROVIDER}/certificates/first`;
+    expect(await call(token(), 'GET', `${url}/v2alpha/${certificate}`)).toMatchObject({
+      status: 200,
+      json: { name: certificate },
+    });
+    const badTokens = [undefined, token({ iss: 'https://other.example.com' }), token({ aud: 'another' })];
+    for (const refused of badTokens) {
+      expect((await call(refused, 'GET', `${url}/v2alpha/whoami`)).status).toBe(401);
+    }
+    expect((await call(token({ sub: 'stranger' }), 'GET', `${url}/v2alpha/whoami`)).status).toBe(403);
+    for (const page of ['/dev/jwks', '/dev/.well-known/openid-configuration']) {
+      expect((await call(undefined, 'GET', `${url}${page}`)).status).toBe(404);
+    }
+    expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
+
+    // What is in flight is still answered, and the serving role may write what it must.
+    const create = halfSent(`${url}/v2alpha/${PROVIDER}/eventGroupMetadataDescriptors`, {
+      descriptorSet: { file: [{ name: 'a.proto', syntax: 'proto3', messageType: [{ name: 'A' }] }] },
+    });
+    await sleep(200);
+    const told = Date.now();
+    exchange.child.kill('SIGTERM');
+    await sleep(200);
+    expect(await create.finish()).toBe(200);
+    const { code, stdout, stderr } = await exchange.ended;
+    expect(code).toBe(0);
+    expect(Date.now() - told).toBeLessThan(10_000);
+    expect(stdout + stderr).not.toContain(password);
+    expect(stdout + stderr).not.toContain(token().split('.')[1]);
+  });
+
+  /** A POST of which only the head was sent, until it is told to finish; then its status. */
+  function halfSent(url: string, body: object): { finish: () => Promise<number> } {
+    const text = JSON.stringify(body);
+    const headers = {
+      authorization: `Bearer ${token()}`,
+      'content-type': 'application/json',
+      'content-length': text.length,
+    };
+    const asked = http.request(url, { method: 'POST', headers });
+    const answered = once(asked, 'response');
+    asked.flushHeaders();
+    return {
+      finish: async () => {
+        asked.end(text);
+        const [response] = await answered;
+        response.resume();
+        return response.statusCode;
+      },
+    };
+  }
+
+  it('serves over TLS, with keys that its issuer publishes over https', async () => {
+    const identity = await selfSigned();
+    const [certFile, keyFile] = [write('cert.pem', identity.cert), write('key.pem', identity.key)];
+    const issuer = https.createServer(identity, (_request, response) =>
+      response.end(JSON.stringify({ keys: [key.publicJwk] })),
+    );
+    await once(issuer.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = issuer.address() as AddressInfo;
+      const jwksUri = `https://127.0.0.1:${port}/jwks`;
+      const settings = config({
+        host: '0.0.0.0',
+        tls: { certFile, keyFile },
+        issuers: [{ issuer: ISSUER, audience: 'exchange', jwksUri, maxTokenAgeSeconds: 3600 }],
+        allowedPrivateHosts: ['127.0.0.1'],
+      });
+      const url = await listening(mex('serve', settings, { NODE_EXTRA_CA_CERTS: certFile }));
+      expect(url).toMatch(/^https:/);
+      expect(await statusOver(url.replace('0.0.0.0', '127.0.0.1'), identity.cert)).toBe(200);
+    } finally {
+      issuer.close();
+    }
+  });
+
+  /** The status of whoami, for a caller that trusts this certificate only. */
+  async function statusOver(url: string, ca: string): Promise<number | undefined> {
+    const asked = https
+      .request(`${url}/v2alpha/whoami`, {
+        ca,
+        headers: { authorization: `Bearer ${token()}` },
+      })
+      .end();
+    const [response] = await once(asked, 'response');
+    response.resume();
+    return response.statusCode;
+  }
+
+  it.each<[string, Partial<Config>, Record<string, string>, number, RegExp[]]>([
+    [
+      'without settings',
+      { issuers: [], pageTokenKey: '' },
+      {},
+      0o600,
+      [/issuers is empty/, /pageTokenKey is not set/],
+    ],
+    ['to the world without TLS', { host: '0.0.0.0' }, {}, 0o600, [/host 0\.0\.0\.0 .* no TLS/]],
+    ['with a config file that others can read', {}, {}, 0o644, [/config\.json .*\(mode 0644\)/]],
+    ['with a test variable', {}, { MEX_FAKE_CLOCK: '1' }, 0o600, [/MEX_FAKE_CLOCK is for tests only/]],
+    ['with a debugger', {}, { NODE_OPTIONS: '--inspect=0' }, 0o600, [/--inspect is set \(NODE_OPTIONS\)/]],
+    [
+      'with a misspelt setting',
+      { tls: { certfile: 'x' } as never },
+      {},
+      0o600,
+      [/tls\.certFile is missing/, /tls\.certfile/],
+    ],
+  ])('refuses to start %s', async (_title, change, env, mode, words) => {
+    const { code, stdout, stderr } = await mex('serve', config(change), env, mode).ended;
+    expect(code).toBe(1);
+    for (const word of words) expect(stderr).toMatch(word);
+    expect(stderr).not.toMatch(/^\s+at /m); // no stack
+    expect(stdout).not.toContain('listening');
+  });
+
+  it('refuses to serve as the owner of the database', async () => {
+    const { code, stderr } = await mex('serve', config({ databaseUrl: as(own) })).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/role mex_own_\w+ of databaseUrl owns/),
+    });
+  });
+
+  it('says that the database does not answer', async () => {
+    const nowhere = `postgres://${app}:${password}@127.0.0.1:1/mex`;
+    const { code, stderr } = await mex('serve', config({ databaseUrl: nowhere })).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/ECONNREFUSED.*Check databaseUrl/),
+    });
+    expect(stderr).not.toContain(password);
+  });
+
+  it.runIf(process.geteuid!() === 0)('refuses root', () => {
+    const file = write('config.json', JSON.stringify(config()));
+    const { status, stderr } = spawnSync(process.execPath, [MEX, 'serve'], {
+      env: { PATH: process.env.PATH, MEX_CONFIG: file },
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('runs as root') });
+  });
+
+  // Last: there is no way back.
+  it('refuses a database that has served development mode', async () => {
+    await onServer(as(own), "INSERT INTO settings VALUES ('mode', 'development')");
+    const { code, stderr } = await mex('serve', config()).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('has served development mode'),
+    });
+  });
+});

@@ -1,0 +1,108 @@
+/** A nonce has 64 bits; JavaScript numbers have 53. It must be exact on every way through the exchange. */
+import { createHash } from 'node:crypto';
+import {
+  type DevParty,
+  exact,
+  fulfillment,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '@measurement-exchange/testkit/exchange';
+import {
+  castOf,
+  createMeasurement,
+  get,
+  ok,
+  post,
+  refusal,
+  requisitionOf,
+  stored,
+} from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let x: TestExchange;
+let acme: DevParty;
+let streamly: DevParty;
+
+beforeAll(async () => {
+  x = await startExchange();
+  ({ acme, streamly } = castOf(x));
+});
+afterAll(async () => {
+  expect(await x.stop()).toEqual([]);
+});
+
+const NONCES = [0n, 1n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
+const sha256 = (preimage: string | Buffer) => createHash('sha256').update(preimage).digest('base64');
+const bigEndian = (nonce: bigint) => Buffer.from(nonce.toString(16).padStart(16, '0'), 'hex');
+
+describe.each([
+  ['8 bytes big-endian', (nonce: bigint) => sha256(bigEndian(nonce))],
+  ['its decimal text', (nonce: bigint) => sha256(nonce.toString())],
+])('with the nonceHash over %s', (_preimage, hash) => {
+  describe.each([
+    ['a number', (nonce: bigint) => nonce],
+    ['a string', (nonce: bigint) => nonce.toString()],
+  ])('and the nonce as %s', (_form, write) => {
+    it.each(NONCES)('%s goes from create to both views unchanged', async (nonce) => {
+      const request = measurementRequest(acme, [streamly], [nonce]);
+      const entry = request.dataProviders[streamly.name]!;
+      entry.nonceHash = hash(nonce);
+      Object.assign(entry.encryptedRequisitionSpec, { nonce: write(nonce) });
+      const measurement = await ok(post(x, acme, `${acme.name}/measurements`, request));
+      const requisition = await requisitionOf(x, streamly, measurement);
+      expect(requisition).not.toHaveProperty('nonce');
+      expect(requisition.nonceHash).toBe(hash(nonce));
+
+      const body = { ...fulfillment(streamly, requisition, nonce), nonce: write(nonce) };
+      const answers = [await post(x, streamly, `${requisition.name}:fulfillDirect`, body)];
+      const id = requisition.name.split('/').at(-1);
+      answers.push(await x.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`));
+      answers.push(await x.call(acme.token, 'GET', `/v2alpha/${measurement.name}/requisitions/${id}`));
+      for (const answer of answers) {
+        await ok(answer);
+        const read = exact(answer.text) as unknown as {
+          nonce: bigint;
+          encryptedRequisitionSpec: { nonce: bigint };
+        };
+        // The exact reader gives small integers as numbers.
+        expect(BigInt(read.nonce)).toBe(nonce);
+        expect(BigInt(read.encryptedRequisitionSpec.nonce)).toBe(nonce);
+        expect(answer.text).toContain(`"nonce":${nonce},"protocolConfig"`);
+      }
+    });
+  });
+});
+
+describe('a nonce that is not the one', () => {
+  it.each([
+    [2n ** 53n + 1n, 2n ** 53n],
+    [2n ** 63n, 2n ** 63n - 1n],
+    [2n ** 64n - 1n, 2n ** 64n - 2n],
+    [0n, 1n],
+  ])('%s is not %s: nothing changes', async (nonce, other) => {
+    const measurement = await createMeasurement(x, acme, [streamly], [nonce]);
+    const requisition = await requisitionOf(x, streamly, measurement);
+    const before = await stored(x);
+    const body = fulfillment(streamly, requisition, other);
+    expect(refusal(await post(x, streamly, `${requisition.name}:fulfillDirect`, body))).toBe(
+      '400 INVALID_ARGUMENT NONCE_MISMATCH nonce',
+    );
+    expect(await stored(x)).toEqual(before);
+    expect(await get(x, streamly, requisition.name)).toEqual(requisition);
+  });
+
+  it('is no integer of 64 bits', async () => {
+    const requisition = await requisitionOf(x, streamly, await createMeasurement(x, acme, [streamly], [1n]));
+    for (const nonce of ['1.0', '1e0', '-1', '18446744073709551616', '"1.0"', '"0x1"', 'true', 'null']) {
+      const body = JSON.stringify({ ...fulfillment(streamly, requisition, 1n), nonce: 0 });
+      const answer = await post(
+        x,
+        streamly,
+        `${requisition.name}:fulfillDirect`,
+        body.replace('"nonce":0', `"nonce":${nonce}`),
+      );
+      expect(refusal(answer)).toMatch(/^400 INVALID_ARGUMENT \w+ nonce$/);
+    }
+  });
+});

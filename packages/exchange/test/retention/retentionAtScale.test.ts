@@ -1,0 +1,206 @@
+/** The retention over thousands of measurements, on several replicas, beside the traffic; and what only it may do. */
+import { timestampOf } from '@measurement-exchange/contract';
+import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
+import { measurementRequest, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, post } from '@measurement-exchange/testkit/steps';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database as Sql } from '../../src/database/db.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { ensureRole } from '../../src/database/roles.ts';
+import { applyRetention, previewRetention } from '../../src/operations/retention.ts';
+
+/** Of a hundred measurements forty have ended. */
+const ROWS = 50_000;
+const BATCH = 200;
+const LOCK_TIMEOUT_MS = 2_000;
+const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };
+const remove = { removeTerminalAfterDays: 30 };
+const OLD = `update_time < now() - interval '30 days'`;
+const TERMINAL = `state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')`;
+
+let x: TestExchange;
+let replicas: Sql[];
+
+beforeAll(async () => {
+  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 }, logLevel: 'warn' });
+  const connection = { connectionString: x.database.url };
+  replicas = [1, 2].map((n) => new Sql({ connection, applicationName: `replica ${n}`, maxConnections: 2 }));
+});
+afterAll(async () => {
+  for (const db of replicas) await db.close();
+  expect(await x.stop()).toEqual([]);
+});
+
+const store = (db: Sql) => ({ db, clock: () => timestampOf(Date.now()) });
+
+async function load(first: number, count: number): Promise<void> {
+  const { acme } = castOf(x);
+  await loadMeasurements(x.database, { consumer: acme, providers: x.dev.dataProviders, count, first });
+}
+
+async function count(from: string): Promise<number> {
+  const [row] = await x.database.query(`SELECT count(*)::int AS n FROM ${from}`);
+  return row!.n as number;
+}
+
+describe('the retention', () => {
+  it('ends and removes each measurement once, on two replicas at a time', async () => {
+    await load(0, 2_000);
+    const [terminal, requisitions] = [
+      await count(`measurements WHERE ${TERMINAL}`),
+      await count(`requisitions WHERE measurement IN (SELECT id FROM measurements WHERE ${TERMINAL})`),
+    ];
+    // A replica is done when the other one is at the rest; then nothing is left for either.
+    for (let left = 1; left > 0; ) {
+      await Promise.all(
+        replicas.map(async (db) => {
+          while (await applyRetention(store(db), retention));
+        }),
+      );
+      const preview = await previewRetention(store(replicas[0]!), retention);
+      left = preview.cancel + preview.remove;
+    }
+    expect(await count('measurement_tombstones')).toBe(terminal);
+    expect(await count('requisition_tombstones')).toBe(requisitions);
+    expect(await count(`measurements WHERE state = 'CANCELLED'`)).toBe(2_000 - terminal);
+    expect(await count(`transitions WHERE cause = 'expired'`)).toBe(2_000 - terminal);
+  });
+
+  it(`removes ${ROWS * 0.4} in batches of ${BATCH}, and no create waits for it`, async () => {
+    await load(10_000, ROWS);
+    const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
+    const before = await count('measurement_tombstones');
+    const { acme, streamly } = castOf(x);
+
+    let removing = true;
+    const waits: number[] = [];
+    const statuses = new Set<number>();
+    const creating = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (removing) {
+          const started = performance.now();
+          const request = measurementRequest(acme, [streamly]);
+          statuses.add((await post(x, acme, `${acme.name}/measurements`, request)).status);
+          waits.push(performance.now() - started);
+        }
+      }),
+    );
+    const started = performance.now();
+    let batches = 1;
+    while (await applyRetention(store(replicas[0]!), remove)) batches++;
+    const seconds = (performance.now() - started) / 1000;
+    removing = false;
+    await creating;
+
+    const longest = Math.max(...waits);
+    console.info(
+      `${terminal} removed in ${seconds.toFixed(1)} s and ${batches} batches, beside ${waits.length} creates ` +
+        `of which the longest took ${longest.toFixed(0)} ms`,
+    );
+    expect([...statuses]).toEqual([200]);
+    expect(waits.length).toBeGreaterThan(100);
+    expect(longest).toBeLessThan(LOCK_TIMEOUT_MS);
+    expect(await count('measurement_tombstones')).toBe(before + terminal);
+    expect(await count(`measurements WHERE ${TERMINAL} AND ${OLD}`)).toBe(0);
+    expect(batches).toBeGreaterThanOrEqual(terminal / BATCH);
+  });
+});
+
+describe('what only the retention may do', () => {
+  const ROLE = 'mex_retention_app';
+  let owner: pg.Client;
+  let app: pg.Client;
+
+  beforeAll(async () => {
+    const connection = { connectionString: x.database.url };
+    await ensureRole(connection, ROLE);
+    await migrate({ connection, appRole: ROLE });
+    owner = new pg.Client(connection);
+    app = new pg.Client(connection);
+    await owner.connect();
+    await app.connect();
+    await app.query(`SET ROLE ${ROLE}`);
+    await load(900_000, 110);
+  });
+  afterAll(async () => {
+    await app?.end();
+    await owner?.query(`DROP OWNED BY ${ROLE}; DROP ROLE ${ROLE}`);
+    await owner?.end();
+  });
+
+  /** What it says, with nothing changed. */
+  async function attempt(client: pg.Client, ...statements: string[]): Promise<string> {
+    await client.query('BEGIN');
+    try {
+      for (const text of statements) await client.query(text);
+      return 'done';
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  }
+  const PRETEND = `SET LOCAL mex.removing = 'on'`;
+  const SOME = `(SELECT array_agg(id) FROM measurements WHERE ${TERMINAL} AND ${OLD})`;
+
+  it.each(['transitions', 'audit_entries'])('keeps %s append-only for the owner', async (log) => {
+    const refused = `${log} is append-only`;
+    expect(await attempt(owner, `DELETE FROM ${log}`)).toBe(refused);
+    expect(await attempt(owner, `UPDATE ${log} SET request_id = ''`)).toBe(refused);
+    expect(await attempt(owner, `TRUNCATE ${log}`)).toBe(refused);
+    expect(await attempt(owner, `SELECT remove_measurements(${SOME}, now())`, `DELETE FROM ${log}`)).toBe(
+      refused,
+    );
+    expect(await attempt(owner, PRETEND, `UPDATE ${log} SET request_id = ''`)).toBe(refused);
+    expect(await attempt(owner, PRETEND, `TRUNCATE ${log}`)).toBe(refused);
+  });
+
+  it('gives the serving role no right to delete, whatever it pretends', async () => {
+    for (const table of [
+      'transitions',
+      'audit_entries',
+      'measurements',
+      'requisitions',
+      'measurement_tombstones',
+    ]) {
+      const refused = `permission denied for table ${table}`;
+      expect(await attempt(app, `DELETE FROM ${table}`)).toBe(refused);
+      expect(await attempt(app, PRETEND, `DELETE FROM ${table}`)).toBe(refused);
+    }
+    expect(
+      await attempt(app, `INSERT INTO measurement_tombstones SELECT * FROM measurement_tombstones`),
+    ).toMatch('permission denied');
+    expect(await attempt(owner, PRETEND, 'DELETE FROM audit_entries')).toBe('audit_entries is append-only');
+  });
+
+  it('removes what has ended, for the serving role, and nothing that is pending', async () => {
+    const pending = `(SELECT array_agg(id) FROM measurements WHERE NOT ${TERMINAL})`;
+    const { rows } = await app.query(`SELECT remove_measurements(${pending}, now()) AS n`);
+    expect(rows).toEqual([{ n: 0 }]);
+    const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
+    const before = await count('measurement_tombstones');
+    // Tables of the caller's own do not take the place of the real ones.
+    await app.query('CREATE TEMPORARY TABLE measurement_tombstones (LIKE public.measurement_tombstones)');
+    await app.query('CREATE TEMPORARY TABLE transitions (LIKE public.transitions)');
+    const removed = await app.query(`SELECT remove_measurements(${SOME}, now()) AS n`);
+    expect(removed.rows).toEqual([{ n: terminal }]);
+    expect(terminal).toBeGreaterThan(40);
+    expect(await count('public.measurement_tombstones')).toBe(before + terminal);
+  });
+
+  it('is closed to any other role', async () => {
+    const stranger = `${ROLE}_stranger`;
+    await owner.query(`CREATE ROLE ${stranger}`);
+    try {
+      const called = await attempt(
+        owner,
+        `SET LOCAL ROLE ${stranger}`,
+        `SELECT remove_measurements('{}', now())`,
+      );
+      expect(called).toBe('permission denied for function remove_measurements');
+    } finally {
+      await owner.query(`DROP ROLE ${stranger}`);
+    }
+  });
+});

@@ -1,0 +1,75 @@
+/** What runs in the page: a consumer, with nothing but what the SDK exports and a browser has. */
+import { fromBase64 } from '@measurement-exchange/contract';
+import {
+  createClient,
+  createConsumer,
+  createTrustStore,
+  type MeasurementRequest,
+  type MeasurementResult,
+} from '../../src/index.ts';
+
+export interface PageOptions {
+  baseUrl: string;
+  token: string;
+  rootPem: string;
+  name: string;
+  certificate: string;
+  privateKeyPem: string;
+  /** In base64. */
+  encryptionPublicKey: string;
+  encryptionPrivateKey: string;
+}
+
+function consumerOf(options: PageOptions) {
+  const { baseUrl, token, rootPem, ...credentials } = options;
+  return createConsumer({
+    client: createClient({ baseUrl, token, maxAttempts: 1 }),
+    trust: createTrustStore([{ pem: rootPem }]),
+    credentials: {
+      ...credentials,
+      encryptionPublicKey: fromBase64(options.encryptionPublicKey)!,
+      encryptionPrivateKey: fromBase64(options.encryptionPrivateKey)!,
+    },
+  });
+}
+
+/** Measures; the page's `created` is told the name of the measurement, for data providers to answer it. */
+async function measure(options: PageOptions, request: MeasurementRequest): Promise<MeasurementResult> {
+  const consumer = consumerOf(options);
+  const { name } = await consumer.create(request);
+  const { created } = globalThis as unknown as { created: (name: string) => Promise<void> };
+  await created(name!);
+  return consumer.open(await consumer.wait(name!, { pollMs: 50 }));
+}
+
+/** The name of the error that opening ends with once a byte of the result was changed on the way. */
+async function openAltered(options: PageOptions, name: string): Promise<string> {
+  const consumer = consumerOf(options);
+  const measurement = await consumer.wait(name);
+  const { ciphertext } = measurement.results![0]!.encryptedResult;
+  ciphertext[ciphertext.length - 1]! ^= 1;
+  return consumer.open(measurement).then(
+    () => 'nothing',
+    (error) => `${error.name} ${error.code}`,
+  );
+}
+
+async function eventGroups(options: PageOptions): Promise<unknown[]> {
+  const groups: unknown[] = [];
+  for await (const { metadata } of consumerOf(options).listEventGroups()) groups.push(metadata?.json);
+  return groups;
+}
+
+async function failure(options: PageOptions, name: string): Promise<string> {
+  return consumerOf(options)
+    .wait(name)
+    .then(
+      () => 'nothing',
+      (error) => error.name,
+    );
+}
+
+export const page = { measure, openAltered, eventGroups, failure };
+export type Page = typeof page;
+
+Object.assign(globalThis, { page });

@@ -1,0 +1,308 @@
+/** Every operation of the routes table, called by the client at an exchange that runs. */
+import { type Operation, ROUTES } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { createRoot, issueLeaf } from '../../src/identity/index.ts';
+import { cast, clientOf, create, newFulfilment, requisitionOf, useExchange, x } from './world.ts';
+
+useExchange();
+
+describe('every operation', () => {
+  const descriptorSet = (...names: string[]) => ({
+    file: [
+      {
+        name: 'ads.proto',
+        package: 'ads',
+        syntax: 'proto3',
+        messageType: [
+          {
+            name: 'Ad',
+            field: names.map((name, i) => ({
+              name,
+              number: i + 1,
+              type: 'TYPE_STRING',
+              label: 'LABEL_OPTIONAL',
+            })),
+          },
+        ],
+      },
+    ],
+  });
+  /** Names of what an earlier call made. */
+  const made: Record<string, string> = {};
+  const [acme, streamly] = [() => clientOf(cast.acme), () => clientOf(cast.streamly)];
+  const operator = () => clientOf(x.dev.operator);
+  const group = () => ({ measurementConsumer: cast.acme.name });
+  const keep = (as: string, { name }: { name?: string }) => {
+    made[as] = name!;
+  };
+
+  /** One good call each, in an order in which each finds what it needs. */
+  const CALLS: Record<Operation, () => Promise<unknown>> = {
+    whoAmI: async () => expect((await acme().whoAmI()).principal).toBe(cast.acme.name),
+
+    createParty: async () =>
+      keep(
+        'party',
+        await operator().createParty({
+          collection: 'duchies',
+          duchyId: 'worker',
+          body: { displayName: 'Worker' },
+        }),
+      ),
+    getParty: async () =>
+      expect((await operator().getParty({ name: made.party! })).displayName).toBe('Worker'),
+    listParties: async () => {
+      const duchies = await Array.fromAsync(operator().listParties({ collection: 'duchies' }));
+      expect(duchies.map((d) => d.name)).toEqual([made.party]);
+    },
+    updateParty: async () => {
+      const { displayName } = await operator().updateParty({ name: made.party!, body: { displayName: 'W' } });
+      expect(displayName).toBe('W');
+    },
+    suspendParty: async () =>
+      expect((await operator().suspendParty({ name: made.party! })).state).toBe('SUSPENDED'),
+    resumeParty: async () =>
+      expect((await operator().resumeParty({ name: made.party! })).state).toBe('ACTIVE'),
+
+    createTrustedRoot: async () => {
+      const root = await createRoot('A root', Date.now());
+      const { der } = await issueLeaf(root, 'W', Date.now());
+      made.leaf = Buffer.from(der).toString('base64');
+      keep(
+        'root',
+        await operator().createTrustedRoot({ body: { x509Pem: root.certificatePem, party: made.party! } }),
+      );
+    },
+    listTrustedRoots: async () =>
+      expect((await operator().listTrustedRoots().page()).trustedRoots.map((r) => r.name)).toContain(
+        made.root,
+      ),
+    deleteTrustedRoot: async () => {
+      expect((await operator().deleteTrustedRoot({ name: made.root! })).name).toBe(made.root);
+    },
+
+    createCertificate: async () =>
+      keep(
+        'certificate',
+        await operator().createCertificate({
+          parent: made.party!,
+          body: { x509Der: Buffer.from(made.leaf!, 'base64') },
+        }),
+      ),
+    getCertificate: async () => {
+      const certificate = await acme().getCertificate({ name: `${made.party}/certificates/preferred` });
+      expect([certificate.name, Buffer.from(certificate.x509Der).toString('base64')]).toEqual([
+        made.certificate,
+        made.leaf,
+      ]);
+    },
+    listCertificates: async () => {
+      const { subjectKeyIdentifier } = await operator().getCertificate({ name: made.certificate! });
+      const list = (id: Uint8Array) =>
+        Array.fromAsync(
+          operator().listCertificates({ parent: made.party!, 'filter.subjectKeyIdentifiers': [id] }),
+        );
+      expect(await list(subjectKeyIdentifier)).toHaveLength(1);
+      expect(await list(Uint8Array.of(1, 2, 3))).toHaveLength(0);
+    },
+    revokeCertificate: async () => {
+      const body = { revocationState: 'HOLD' } as const;
+      expect((await operator().revokeCertificate({ name: made.certificate!, body })).revocationState).toBe(
+        'HOLD',
+      );
+    },
+    releaseCertificateHold: async () => {
+      // As long as the measurements of the certificate are looked through, the exchange says: retry.
+      const release = () => operator().releaseCertificateHold({ name: made.certificate! });
+      await expect
+        .poll(() => release().catch((error) => error.code), { timeout: 10_000 })
+        .toMatchObject({ name: made.certificate });
+    },
+
+    createPrincipal: async () =>
+      keep(
+        'principal',
+        await operator().createPrincipal({
+          body: { issuer: 'https://id.example.com', subject: 'bob', resource: made.party! },
+        }),
+      ),
+    listPrincipals: async () => {
+      const found = await Array.fromAsync(operator().listPrincipals({ 'filter.resource': made.party! }));
+      expect(found.map((p) => p.subject)).toEqual(['bob']);
+    },
+    deletePrincipal: async () =>
+      expect((await operator().deletePrincipal({ name: made.principal! })).subject).toBe('bob'),
+
+    createEventGroupMetadataDescriptor: async () =>
+      keep(
+        'descriptor',
+        await streamly().createEventGroupMetadataDescriptor({
+          parent: cast.streamly.name,
+          body: { descriptorSet: descriptorSet('brand') },
+        }),
+      ),
+    updateEventGroupMetadataDescriptor: async () =>
+      await streamly().updateEventGroupMetadataDescriptor({
+        name: made.descriptor!,
+        body: { descriptorSet: descriptorSet('brand', 'campaign') },
+      }),
+    getEventGroupMetadataDescriptor: async () => {
+      const asJson = await acme().getEventGroupMetadataDescriptor({ name: made.descriptor! });
+      expect(asJson.descriptorSet).toMatchObject(descriptorSet('brand', 'campaign'));
+      const asBytes = await acme().getEventGroupMetadataDescriptor({
+        name: made.descriptor!,
+        descriptorSetEncoding: 'BASE64',
+      });
+      expect(asBytes.descriptorSet).toMatch(/^[\w+/=]+$/);
+    },
+    batchGetEventGroupMetadataDescriptors: async () => {
+      const names = [made.descriptor!, made.descriptor!];
+      const parent = 'dataProviders/-';
+      const found = await acme().batchGetEventGroupMetadataDescriptors({ parent, names });
+      expect(found.eventGroupMetadataDescriptors.map((d) => d.name)).toEqual(names);
+    },
+    listEventGroupMetadataDescriptors: async () => {
+      const all = acme().listEventGroupMetadataDescriptors({ parent: 'dataProviders/-' });
+      expect((await Array.fromAsync(all)).map((d) => d.name)).toEqual([made.descriptor]);
+    },
+    diffEventGroupMetadataDescriptor: async () => {
+      const body = { descriptorSet: descriptorSet('brand') };
+      const diff = await acme().diffEventGroupMetadataDescriptor({ name: made.descriptor!, body });
+      expect(diff.changes.map((c) => c.breaking)).toEqual([true]);
+    },
+    decodeMetadata: async () => {
+      // Field 1, of two characters: "Mo".
+      const body = { typeUrl: 'type.googleapis.com/ads.Ad', value: Uint8Array.of(10, 2, 77, 111) };
+      const { message } = await acme().decodeMetadata({ name: made.descriptor!, body });
+      expect(message).toEqual({ brand: 'Mo' });
+    },
+
+    createEventGroup: async () => {
+      const metadata = { '@type': 'type.googleapis.com/ads.Ad', brand: 'Mo' };
+      const encryptedMetadata = {
+        metadata: { eventGroupMetadataDescriptor: made.descriptor!, metadata },
+      };
+      keep(
+        'group',
+        await streamly().createEventGroup({
+          parent: cast.streamly.name,
+          body: { ...group(), encryptedMetadata },
+        }),
+      );
+    },
+    getEventGroup: async () =>
+      expect((await streamly().getEventGroup({ name: made.group! })).measurementConsumer).toBe(
+        cast.acme.name,
+      ),
+    decodeEventGroup: async () =>
+      expect((await streamly().decodeEventGroup({ name: made.group! })).message).toMatchObject({
+        brand: 'Mo',
+      }),
+    updateEventGroup: async () => {
+      const read = await streamly().getEventGroup({ name: made.group! });
+      const body = { ...read, eventGroupReferenceId: 'ref' };
+      const changed = await streamly().updateEventGroup({ name: made.group!, body });
+      expect(changed).toMatchObject({ eventGroupReferenceId: 'ref', state: 'ACTIVE' });
+    },
+    batchCreateEventGroups: async () => {
+      const body = { requests: [{ eventGroup: group() }, { eventGroup: group() }] };
+      const { eventGroups } = await streamly().batchCreateEventGroups({ parent: cast.streamly.name, body });
+      expect(eventGroups).toHaveLength(2);
+      keep('group2', eventGroups[0]!);
+    },
+    batchUpdateEventGroups: async () => {
+      const eventGroup = { ...group(), name: made.group2!, mediaTypes: ['VIDEO' as const] };
+      const { eventGroups } = await streamly().batchUpdateEventGroups({
+        parent: cast.streamly.name,
+        body: { requests: [{ eventGroup }] },
+      });
+      expect(eventGroups[0]!.mediaTypes).toEqual(['VIDEO']);
+    },
+    deleteEventGroup: async () =>
+      expect((await streamly().deleteEventGroup({ name: made.group2! })).state).toBe('DELETED'),
+    listEventGroups: async () => {
+      const list = (showDeleted: boolean) =>
+        Array.fromAsync(acme().listEventGroups({ parent: cast.acme.name, showDeleted }));
+      expect([(await list(false)).length, (await list(true)).length]).toEqual([2, 3]);
+    },
+
+    createMeasurement: async () => keep('measurement', await create([cast.streamly, cast.chirper])),
+    getMeasurement: async () =>
+      expect((await acme().getMeasurement({ name: made.measurement! })).state).toBe(
+        'AWAITING_REQUISITION_FULFILLMENT',
+      ),
+    listMeasurements: async () => {
+      const all = acme().listMeasurements({
+        parent: cast.acme.name,
+        'filter.states': ['AWAITING_REQUISITION_FULFILLMENT'],
+      });
+      expect((await Array.fromAsync(all)).map((m) => m.name)).toContain(made.measurement);
+    },
+    batchGetMeasurements: async () => {
+      const body = { names: [made.measurement!] };
+      const { measurements } = await acme().batchGetMeasurements({ parent: cast.acme.name, body });
+      expect(measurements.map((m) => m.name)).toEqual(body.names);
+    },
+    listMeasurementRequisitions: async () => {
+      const all = await Array.fromAsync(acme().listMeasurementRequisitions({ parent: made.measurement! }));
+      expect(all).toHaveLength(2);
+      keep('measurementRequisition', all[0]!);
+    },
+    getMeasurementRequisition: async () =>
+      expect(
+        (await acme().getMeasurementRequisition({ name: made.measurementRequisition! })).measurement,
+      ).toBe(made.measurement),
+    listRequisitions: async () => {
+      const page = await streamly()
+        .listRequisitions({ parent: cast.streamly.name, 'filter.states': ['UNFULFILLED'] })
+        .page();
+      const found = page.requisitions.find((r) => r.measurement === made.measurement)!;
+      keep('requisition', found);
+    },
+    getRequisition: async () =>
+      expect((await streamly().getRequisition({ name: made.requisition! })).state).toBe('UNFULFILLED'),
+    fulfillDirectRequisition: async () => {
+      const { etag } = await streamly().getRequisition({ name: made.requisition! });
+      const done = await streamly().fulfillDirectRequisition({
+        name: made.requisition!,
+        body: newFulfilment(cast.streamly, etag!),
+      });
+      expect([done.state, done.nonce]).toEqual(['FULFILLED', 1n]);
+    },
+    refuseRequisition: async () => {
+      const { name, etag } = await requisitionOf(cast.chirper, { name: made.measurement! });
+      const body = { etag: etag!, refusal: { justification: 'DECLINED' as const, message: 'not now' } };
+      const { state } = await clientOf(cast.chirper).refuseRequisition({ name: name!, body });
+      expect(state).toBe('REFUSED');
+    },
+    getRequisitionTimeline: async () => {
+      const { transitions } = await streamly().getRequisitionTimeline({ name: made.requisition! });
+      expect(transitions.map((t) => t.cause)).toEqual(['created', 'fulfilled']);
+    },
+    getMeasurementTimeline: async () => {
+      const { transitions } = await acme().getMeasurementTimeline({ name: made.measurement! });
+      expect(transitions.at(-1)).toMatchObject({ to: 'FAILED', cause: 'refused', actor: cast.chirper.name });
+    },
+    cancelMeasurement: async () => {
+      const { name } = await create([cast.streamly]);
+      expect((await acme().cancelMeasurement({ name: name!, validateOnly: true })).name).toBeUndefined();
+      expect((await acme().cancelMeasurement({ name: name! })).state).toBe('CANCELLED');
+    },
+    listAuditEntries: async () => {
+      const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));
+      // The log shows an entry once nothing older on the server can still commit.
+      await expect.poll(async () => (await audited()).length, { timeout: 20_000 }).toBe(4);
+    },
+  };
+
+  it('can be called', async () => {
+    const called: string[] = [];
+    for (const [operation, call] of Object.entries(CALLS)) {
+      await call().catch((error) => {
+        throw new Error(`${operation}: ${error.message}`, { cause: error });
+      });
+      called.push(operation);
+    }
+    expect(called.sort()).toEqual([...new Set(ROUTES.map((route) => route.operation))].sort());
+  });
+});

@@ -1,0 +1,63 @@
+/** An exchange that runs, and clients of its parties. */
+import {
+  decode,
+  FulfillDirectRequest,
+  MeasurementInput,
+  parseJson,
+  type Static,
+  type TSchema,
+} from '@measurement-exchange/contract';
+import {
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+  toJson,
+} from '@measurement-exchange/testkit/exchange';
+import { castOf } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type ClientOptions, createClient, type ExchangeClient } from '../../src/index.ts';
+
+export let x: TestExchange;
+export let cast: ReturnType<typeof castOf>;
+
+/** Once in a file, at its top. */
+export function useExchange(): void {
+  beforeAll(async () => {
+    x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
+    cast = castOf(x);
+  });
+  afterAll(async () => expect(await x.stop()).toEqual([]));
+}
+
+export function clientOf({ token }: { token: string }, options: Partial<ClientOptions> = {}): ExchangeClient {
+  return createClient({ baseUrl: x.url, token, ...options });
+}
+
+/** The JSON of the harness as the client takes it. */
+function typed<S extends TSchema>(schema: S, json: unknown): Static<S> {
+  return decode(schema, parseJson(toJson(json)), [])!;
+}
+
+/** A good body of createMeasurement; nonces are 1, 2, 3 … unless given. */
+export const newMeasurement = (consumer: DevParty, providers: DevParty[], nonces?: bigint[]) =>
+  typed(MeasurementInput, measurementRequest(consumer, providers, nonces));
+
+/** A good body of fulfillDirectRequisition. */
+export const newFulfilment = (provider: DevParty, etag: string, nonce = 1n) =>
+  typed(FulfillDirectRequest, fulfillment(provider, { etag }, nonce));
+
+/** A measurement of acme. */
+export const create = (providers: DevParty[], nonces?: bigint[]) =>
+  clientOf(cast.acme).createMeasurement({
+    parent: cast.acme.name,
+    body: newMeasurement(cast.acme, providers, nonces),
+  });
+
+/** The requisition of a provider in a measurement, as the provider sees it. */
+export async function requisitionOf(provider: DevParty, measurement: { name?: string }) {
+  const all = clientOf(provider).listRequisitions({ parent: provider.name, pageSize: 1000 });
+  for await (const requisition of all) if (requisition.measurement === measurement.name) return requisition;
+  throw new Error(`${provider.name} has no requisition of ${measurement.name}`);
+}

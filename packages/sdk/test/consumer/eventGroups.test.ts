@@ -1,0 +1,204 @@
+import { TYPE_URLS } from '@measurement-exchange/contract';
+import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
+import { startWorld, type World } from '@measurement-exchange/testkit/world';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEncryptionKeysets } from '../../src/identity/index.ts';
+import {
+  createClient,
+  createConsumer,
+  type DescribedEventGroup,
+  EVENT_GROUP_METADATA_TYPE_URL,
+  encrypt,
+  MetadataUnreadable,
+  packEventGroupMetadata,
+} from '../../src/index.ts';
+
+let w: World;
+let descriptor: string;
+
+const EPISODE = {
+  title: 'Grüße 🎬',
+  genres: ['GENRE_NEWS'],
+  campaign: { name: 'c', budget: { currency: 'EUR', micros: '-9223372036854775808' } },
+  viewsByCountry: { de: '1' },
+  startTime: '2026-02-28T23:59:59.123456789Z',
+  airDate: { year: 2026, month: 2 },
+};
+const TYPE = typeUrl('shows.Episode');
+
+beforeAll(async () => {
+  w = await startWorld();
+  const { name } = await w.streamly.client.createEventGroupMetadataDescriptor({
+    parent: w.streamly.name,
+    body: { descriptorSet: Buffer.from(leanSet).toString('base64') },
+  });
+  descriptor = name!;
+});
+afterAll(async () => {
+  expect(await w.x.stop()).toEqual([]);
+});
+
+/** Describes a group of events to acme, and answers the name under which acme reads it. */
+async function describeGroup(more: object): Promise<string> {
+  const { name } = await w.streamly.client.createEventGroup({
+    parent: w.streamly.name,
+    body: { measurementConsumer: w.acme.name, ...more },
+  });
+  return name!.replace(w.streamly.name, w.acme.name);
+}
+
+/** Metadata that acme alone can read: encrypted as the provider says. */
+async function encrypted(plaintext: Uint8Array, keyset = w.acme.encryptionPublicKey) {
+  return {
+    encryptedMetadata: {
+      ciphertext: await encrypt(keyset, plaintext),
+      typeUrl: EVENT_GROUP_METADATA_TYPE_URL,
+    },
+    measurementConsumerPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: keyset },
+  };
+}
+
+const packed = (more: object = {}) =>
+  packEventGroupMetadata({
+    eventGroupMetadataDescriptor: descriptor,
+    typeUrl: TYPE,
+    value: serialize('shows.Episode', EPISODE),
+    ...more,
+  });
+
+const readable = (fields: object) => ({
+  encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: descriptor, metadata: fields } },
+});
+
+const EXPECTED = { descriptor: expect.any(String), typeUrl: TYPE, json: EPISODE };
+
+describe('reading an event group', () => {
+  it('decrypts its metadata and decodes it by the schema that the provider registered', async () => {
+    const name = await describeGroup({ eventGroupReferenceId: 'tv', ...(await encrypted(packed())) });
+    const { eventGroup, metadata } = await w.consumer.readEventGroup(name);
+    expect(eventGroup).toMatchObject({ name, eventGroupReferenceId: 'tv', measurementConsumer: w.acme.name });
+    expect(metadata).toMatchObject({ ...EXPECTED, descriptor });
+    // A dynamic message, of a type that nobody compiled in.
+    expect(metadata!.message).toMatchObject({ $typeName: 'shows.Episode', title: 'Grüße 🎬' });
+  });
+
+  it('decodes readable metadata in the same way', async () => {
+    const name = await describeGroup(readable({ '@type': TYPE, ...EPISODE }));
+    expect((await w.consumer.readEventGroup(name)).metadata).toMatchObject(EXPECTED);
+  });
+
+  it('has no metadata where there is none', async () => {
+    const name = await describeGroup({});
+    expect(await w.consumer.readEventGroup(name)).toEqual({ eventGroup: expect.objectContaining({ name }) });
+  });
+
+  it('reads metadata that was encrypted for a former key', async () => {
+    const name = await describeGroup(await encrypted(packed()));
+    const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
+    const rotated = createConsumer({
+      client: w.acme.client,
+      trust: w.trust,
+      credentials: { ...w.acme, encryptionPublicKey: publicKeyset, encryptionPrivateKey: privateKeyset },
+      formerEncryptionPrivateKeys: [w.acme.encryptionPrivateKey],
+    });
+    expect((await rotated.readEventGroup(name)).metadata).toMatchObject(EXPECTED);
+  });
+});
+
+describe('metadata that cannot be read', () => {
+  const faults: [string, string, () => Promise<object>][] = [
+    [
+      'that was encrypted for somebody else',
+      'NO_MATCHING_KEY',
+      async () => encrypted(packed(), (await createEncryptionKeysets()).publicKeyset),
+    ],
+    [
+      'of a type that its descriptor does not define',
+      'TYPE_UNKNOWN',
+      () => encrypted(packed({ typeUrl: typeUrl('shows.Movie') })),
+    ],
+    [
+      'whose descriptor is not there',
+      'DESCRIPTOR_NOT_FOUND',
+      () => encrypted(packed({ eventGroupMetadataDescriptor: `${descriptor}x` })),
+    ],
+    [
+      'whose descriptor is none',
+      'DESCRIPTOR_NOT_FOUND',
+      () => encrypted(packed({ eventGroupMetadataDescriptor: '../../secrets' })),
+    ],
+    ['that names no descriptor', 'METADATA_MALFORMED', () => encrypted(Uint8Array.of())],
+    [
+      'that is no message of its type',
+      'METADATA_MALFORMED',
+      () => encrypted(packed({ value: Uint8Array.of(0x0a, 0x7f) })),
+    ],
+    ['that is nothing at all', 'METADATA_MALFORMED', () => encrypted(Uint8Array.of(0xff, 0xff))],
+  ];
+
+  it.each(faults)('%s: says so (%s)', async (_what, code, make) => {
+    const name = await describeGroup(await make());
+    const error = await w.consumer.readEventGroup(name).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(MetadataUnreadable);
+    expect(error).toMatchObject({ code, eventGroup: name });
+  });
+
+  it('keeps no list from going on', async () => {
+    const names: string[] = [];
+    const codes: (string | undefined)[] = [];
+    for (const [, code, make] of faults) {
+      names.push(await describeGroup({ mediaTypes: ['NATIVE'], ...(await make()) }));
+      codes.push(code);
+      names.push(await describeGroup({ mediaTypes: ['NATIVE'], ...(await encrypted(packed())) }));
+      codes.push(undefined);
+    }
+    const found: DescribedEventGroup[] = [];
+    for await (const group of w.consumer.listEventGroups({ 'filter.mediaTypes': ['NATIVE'], pageSize: 3 })) {
+      found.push(group);
+    }
+    expect(found.map(({ eventGroup }) => eventGroup.name)).toEqual(names);
+    expect(found.map(({ error }) => error?.code)).toEqual(codes);
+    for (const { metadata, error } of found) if (!error) expect(metadata).toMatchObject(EXPECTED);
+  });
+});
+
+it('asks for a descriptor once in a list, and again in the next: it may have been replaced', async () => {
+  const asked: string[] = [];
+  const client = createClient({
+    baseUrl: w.x.url,
+    token: w.x.dev.measurementConsumers[0]!.token,
+    fetch: (input, init) => {
+      asked.push(String(input instanceof Request ? input.url : input));
+      return fetch(input, init);
+    },
+  });
+  const consumer = createConsumer({ client, credentials: w.acme, trust: w.trust });
+  for (let i = 0; i < 3; i++) {
+    await describeGroup({ mediaTypes: ['DISPLAY'], ...(await encrypted(packed())) });
+  }
+  const list = async () => {
+    for await (const { metadata } of consumer.listEventGroups({ 'filter.mediaTypes': ['DISPLAY'] })) {
+      expect(metadata).toMatchObject(EXPECTED);
+    }
+    return asked.filter((url) => url.includes('/eventGroupMetadataDescriptors/')).length;
+  };
+  expect(await list()).toBe(1);
+  expect(await list()).toBe(2);
+});
+
+it('reads what it can of a message that the descriptor no longer explains whole', async () => {
+  const name = await describeGroup(readable({ '@type': TYPE, ...EPISODE }));
+  const id = name.split('/').at(-1);
+  // A field that the descriptor does not define: number 15000, a varint.
+  const more = Uint8Array.of(0xc0, 0xa9, 0x07, 1);
+  await w.x.database.query('UPDATE event_groups SET metadata_value = metadata_value || $2 WHERE id = $1', [
+    id,
+    more,
+  ]);
+  const { eventGroup, metadata } = await w.consumer.readEventGroup(name);
+  expect(eventGroup.encryptedMetadata!.metadata!.metadata).toMatchObject({
+    typeUrl: TYPE,
+    value: expect.any(String),
+  });
+  expect(metadata).toMatchObject(EXPECTED);
+});

@@ -1,0 +1,248 @@
+/** Whatever kills an agent at whatever point: every requisition is answered once, and charged once. */
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Measurement, toBase64 } from '@measurement-exchange/contract';
+import { DAYS, type ProviderWorld, startProviderWorld } from '@measurement-exchange/testkit/providerWorld';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAgent, type Events, openEvents, openLedger } from '../../src/provider/index.ts';
+import type { AgentJob } from './agentProcess.ts';
+
+const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
+
+let world: ProviderWorld;
+let events: Events;
+let script: string;
+beforeAll(async () => {
+  world = await startProviderWorld();
+  script = await bundle(join(world.directory, 'agent.mjs'));
+  events = await openEvents({ files: world.events, threads: 1 });
+});
+afterAll(async () => {
+  await events.close();
+  expect(await world.stop()).toEqual([]);
+});
+
+/** What was answered and charged, checked against each other and against the exchange. */
+async function reckon(path: string, asked: Measurement[]) {
+  const ledger = openLedger(path, BUDGET);
+  try {
+    const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
+    const timelines = await Promise.all(
+      requisitions.map(({ name }) => world.streamly.client.getRequisitionTimeline({ name })),
+    );
+    const measurements = await Promise.all(
+      asked.map(({ name }) => world.acme.client.getMeasurement({ name: name! })),
+    );
+    // The result at the exchange is the one that is stored: none was drawn a second time and sent.
+    for (const [i, { state, results }] of measurements.entries()) {
+      const answer = ledger.response(requisitions[i]!.name)!;
+      if (state === 'SUCCEEDED')
+        expect(answer).toMatchObject({ encryptedResult: results![0]!.encryptedResult });
+      else expect(answer).toMatchObject({ refusal: { justification: 'SPEC_INVALID' } });
+    }
+    expect(ledger.audit()).toEqual([]);
+    return {
+      states: requisitions.map(({ state }) => state),
+      /** How often each one left UNFULFILLED. */
+      closings: timelines.map(
+        ({ transitions }) => transitions.filter(({ from }) => from === 'UNFULFILLED').length,
+      ),
+      spending: ledger.spending().map(({ day, spent }) => [day, spent]),
+    };
+  } finally {
+    ledger.close();
+  }
+}
+
+/** The stored results, in base64. */
+async function answersIn(path: string, asked: Measurement[]): Promise<string[]> {
+  const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
+  const ledger = openLedger(path, BUDGET);
+  try {
+    const answers = requisitions.map(({ name }) => ledger.response(name));
+    return answers.flatMap((answer) =>
+      answer && !answer.refusal ? [toBase64(answer.encryptedResult.ciphertext)] : [],
+    );
+  } finally {
+    ledger.close();
+  }
+}
+
+const each = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
+
+it('1,000 failures between charge and fulfilment: every resend is the same bytes, every charge is there once', async () => {
+  const [count, rounds] = [20, 50];
+  const asked = await Promise.all(
+    each(count, 0).map(() => world.ask({ privacy: { epsilon: 0.1, delta: 0 } })),
+  );
+  const path = join(world.directory, 'failures.sqlite');
+  const sent = new Map<string, Set<string>>();
+  let failures = 0;
+  const failing =
+    (fail: boolean): typeof fetch =>
+    (input, init) => {
+      const [, requisition] = /requisitions\/(\w+):fulfillDirect/.exec(String(input)) ?? [];
+      if (requisition === undefined) return fetch(input, init);
+      const { encryptedResult } = JSON.parse(String(init!.body));
+      sent.set(requisition, (sent.get(requisition) ?? new Set()).add(JSON.stringify(encryptedResult)));
+      if (!fail) return fetch(input, init);
+      failures++;
+      return Promise.reject(new TypeError('fetch failed'));
+    };
+  for (let round = 0; round <= rounds; round++) {
+    const ledger = openLedger(path, BUDGET);
+    const client = world.client({ fetch: failing(round < rounds), maxAttempts: 1 });
+    const agent = createAgent({
+      client,
+      credentials: world.streamly,
+      trust: world.trust,
+      events,
+      ledger,
+      concurrency: 4,
+    });
+    const outcome = await agent.once();
+    expect(outcome).toEqual(round < rounds ? { handled: 0, failed: count } : { handled: count, failed: 0 });
+    ledger.close();
+  }
+  expect(failures).toBe(count * rounds);
+  expect([...sent.values()].map((bodies) => bodies.size)).toEqual(each(count, 1));
+  expect(await reckon(path, asked)).toEqual({
+    states: each(count, 'FULFILLED'),
+    closings: each(count, 1),
+    spending: DAYS.map((day) => [day, { epsilon: 2, delta: 0, rho: 0 }]),
+  });
+});
+
+/** The agent of agentProcess.ts in one file: it starts 70 times here, and loads in a third of the time. */
+async function bundle(outfile: string): Promise<string> {
+  const engine = createRequire(import.meta.url).resolve('@duckdb/node-api');
+  await build({
+    entryPoints: [fileURLToPath(new URL('agentProcess.ts', import.meta.url))],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    alias: { '@duckdb/node-api': engine },
+    external: [engine],
+    banner: {
+      js: `import { createRequire } from 'node:module'; const require = createRequire('${engine}');`,
+    },
+  });
+  return outfile;
+}
+
+/** An agent that runs until it is killed or dies; `lines` is what it logged so far. */
+function startAgent(ledger: string, dieBeforeFulfilling = false) {
+  const { name, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = world.streamly;
+  const job: AgentJob = {
+    baseUrl: world.x.url,
+    token: world.token,
+    root: world.root.certificatePem,
+    credentials: {
+      name,
+      certificate,
+      privateKeyPem,
+      encryptionPublicKey: toBase64(encryptionPublicKey),
+      encryptionPrivateKey: toBase64(encryptionPrivateKey),
+    },
+    events: world.events,
+    ledger,
+    budget: BUDGET,
+    dieBeforeFulfilling,
+  };
+  const child = spawn(process.execPath, [script, JSON.stringify(job)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const endWithUs = () => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface(stream).on('line', (line) => lines.push(line));
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    process.off('exit', endWithUs);
+    return code ?? signal;
+  });
+  const kill = () => child.kill('SIGKILL');
+  /** So many lines, or as many as there were for a second. */
+  const said = async (count: number) => {
+    for (
+      let [seen, idle] = [0, 0];
+      lines.length < count && idle < 200 && child.exitCode === null;
+      await sleep(5)
+    ) {
+      idle = lines.length === seen && seen > 0 ? idle + 1 : 0;
+      seen = lines.length;
+    }
+  };
+  return { lines, ended, kill, said };
+}
+
+it('20 kills between charge and fulfilment: the ledger’s sum is exact, and no result was drawn twice', async () => {
+  const path = join(world.directory, 'kills.sqlite');
+  const asked = [await world.ask(), await world.ask(), await world.ask()];
+  const stored = new Set<string>();
+  for (let kills = 0; kills < 20; kills++) {
+    const agent = startAgent(path, true);
+    const ended = await agent.ended;
+    expect([ended, agent.lines.filter((line) => /Error|retrying/.test(line))]).toEqual(['SIGKILL', []]);
+    const answers = await answersIn(path, asked);
+    expect(answers.length).toBeGreaterThan(0);
+    for (const ciphertext of answers) stored.add(ciphertext);
+  }
+  expect(stored.size).toBeLessThanOrEqual(asked.length);
+  const last = startAgent(path);
+  await untilClosed(asked);
+  last.kill();
+  await last.ended;
+  expect(await reckon(path, asked)).toEqual({
+    states: each(3, 'FULFILLED'),
+    closings: each(3, 1),
+    spending: DAYS.map((day) => [day, { epsilon: 0.75, delta: 0, rho: 0 }]),
+  });
+}, 120_000);
+
+it('50 kills at any point while 200 requisitions arrive: each is fulfilled or refused, exactly once', async () => {
+  const path = join(world.directory, 'random.sqlite');
+  const [kills, arrivals] = [50, 4];
+  const asking: Promise<Measurement>[] = [];
+  for (let i = 0; i < kills; i++) {
+    // Every fifth cannot be answered.
+    for (let n = 0; n < arrivals; n++)
+      asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'age <' } : {}));
+    const agent = startAgent(path);
+    // Every fifth in its start; the rest after so much of the work, however fast this machine is.
+    if (i % 5 === 0) await sleep(randomInt(300));
+    else await agent.said(1 + randomInt(16));
+    await sleep(randomInt(20));
+    agent.kill();
+    await agent.ended;
+    expect(agent.lines.filter((line) => line.includes('Error'))).toEqual([]);
+  }
+  const asked = await Promise.all(asking);
+  const last = startAgent(path);
+  await untilClosed(asked);
+  last.kill();
+  await last.ended;
+  const { states, closings, spending } = await reckon(path, asked);
+  expect(states).toEqual(asked.map((_, i) => (i % 5 === 4 ? 'REFUSED' : 'FULFILLED')));
+  expect(closings).toEqual(each(200, 1));
+  expect(spending).toEqual(DAYS.map((day) => [day, { epsilon: 0.25 * 160, delta: 0, rho: 0 }]));
+}, 240_000);
+
+async function untilClosed(asked: Measurement[]): Promise<void> {
+  for (const measurement of asked) {
+    for (;;) {
+      const { state } = await world.acme.client.getMeasurement({ name: measurement.name! });
+      if (state !== 'AWAITING_REQUISITION_FULFILLMENT') break;
+      await sleep(20);
+    }
+  }
+}

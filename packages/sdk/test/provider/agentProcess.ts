@@ -1,0 +1,48 @@
+/** An agent in a process of its own, as the tests that kill it start it: `node agentProcess.ts '<AgentJob>'`. */
+import { createClient, createTrustStore } from '../../src/index.ts';
+import { createAgent, openEvents, openLedger } from '../../src/provider/index.ts';
+
+export interface AgentJob {
+  baseUrl: string;
+  token: string;
+  root: string;
+  credentials: {
+    name: string;
+    certificate: string;
+    privateKeyPem: string;
+    /** In base64. */
+    encryptionPublicKey: string;
+    encryptionPrivateKey: string;
+  };
+  events: string;
+  ledger: string;
+  budget: { epsilon: number; delta: number; rho: number };
+  /** End as by kill -9 after the answer is stored, before it is sent. */
+  dieBeforeFulfilling: boolean;
+}
+
+const job: AgentJob = JSON.parse(process.argv[2]!);
+const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
+
+const dying: typeof fetch = (input, init) => {
+  if (job.dieBeforeFulfilling && String(input).includes(':fulfillDirect'))
+    process.kill(process.pid, 'SIGKILL');
+  return fetch(input, init);
+};
+
+const events = openEvents({ files: job.events, threads: 1 });
+const agent = createAgent({
+  client: createClient({ baseUrl: job.baseUrl, token: job.token, fetch: dying }),
+  credentials: {
+    ...job.credentials,
+    encryptionPublicKey: bytes(job.credentials.encryptionPublicKey),
+    encryptionPrivateKey: bytes(job.credentials.encryptionPrivateKey),
+  },
+  trust: createTrustStore([{ pem: job.root }]),
+  events: () => events,
+  ledger: openLedger(job.ledger, job.budget),
+  pollMs: 20,
+  concurrency: 4,
+  log: (event) => console.log(JSON.stringify(event)),
+});
+await agent.run(new AbortController().signal);

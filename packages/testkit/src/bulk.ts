@@ -1,0 +1,133 @@
+/** Thousands of resources in a second, written by SQL as the exchange would have written them one by one. */
+
+import { messageTypesOf } from '@measurement-exchange/exchange/internal/domain/descriptor/descriptorSet';
+import { type Trigger, target } from '@measurement-exchange/exchange/internal/domain/measurement';
+import pg from 'pg';
+import type { Database } from './exchange.ts';
+
+/** Who takes part; `certificate` is its whole name. */
+export interface BulkParty {
+  name: string;
+  certificate: string;
+}
+
+/** When the first one was created; ten at a time share a createTime, the next ten came a microsecond later. */
+export const BULK_START = '2026-01-01T00:00:00.000000Z';
+const CREATED = `('${BULK_START}'::timestamptz + i / 10 * interval '1 microsecond')`;
+
+/** How measurements and requisitions came to be as they are. */
+const PATHS = {
+  measurement: {
+    AWAITING_REQUISITION_FULFILLMENT: ['created'],
+    SUCCEEDED: ['created', 'allFulfilled', 'computed'],
+    FAILED: ['created', 'refused'],
+    CANCELLED: ['created', 'cancelled'],
+  },
+  requisition: {
+    UNFULFILLED: ['created'],
+    FULFILLED: ['created', 'fulfilled'],
+    REFUSED: ['created', 'refused'],
+    WITHDRAWN: ['created', 'withdrawn'],
+  },
+} as const satisfies Record<string, Record<string, Trigger[]>>;
+
+const quote = pg.escapeLiteral;
+const certificateId = (party: BulkParty) => quote(party.certificate.split('/').at(-1)!);
+
+/** Rows of (state, version, from, to, cause). */
+function steps(): string {
+  const rows = (['measurement', 'requisition'] as const).flatMap((resource) =>
+    Object.entries<readonly Trigger[]>(PATHS[resource]).flatMap(([state, path]) => {
+      let from: string | undefined;
+      return path.map((cause, i) => {
+        const to = target(resource, cause, from)!;
+        const row = `('${state}', ${i + 1}, ${from === undefined ? 'NULL' : `'${from}'`}, '${to}', '${cause}')`;
+        from = to;
+        return row;
+      });
+    }),
+  );
+  return `VALUES ${rows.join(', ')}`;
+}
+
+/**
+ * Numbered from `first` (default 0): six in ten await their requisitions, two succeeded, one failed, one was cancelled.
+ * Every hundredth has a requisition of each provider, the others have one of the first. The nonce is the number.
+ */
+export async function loadMeasurements(
+  database: Database,
+  bulk: { consumer: BulkParty; providers: BulkParty[]; count: number; first?: number },
+): Promise<void> {
+  const { consumer, providers, count, first = 0 } = bulk;
+  const parts = providers.map((p, ordinal) => `(${ordinal}, ${quote(p.name)}, ${certificateId(p)})`);
+  // One text without parameters is one transaction: measurements and requisitions must come together.
+  await database.query(`
+    CREATE TEMPORARY TABLE bulk ON COMMIT DROP AS
+    SELECT i, 'm' || md5(i::text) AS id, state, first_state, other_state, version, ${CREATED} AS created,
+           ${CREATED} + CASE WHEN version > 1 THEN 2 + i % 97 ELSE 0 END * interval '1 microsecond' AS updated,
+           CASE WHEN i % 100 = 0 THEN ${parts.length} ELSE 1 END AS requisitions
+      FROM generate_series(${first}, ${first + count - 1}) AS i JOIN (VALUES
+             (0, 1, 'AWAITING_REQUISITION_FULFILLMENT', 'UNFULFILLED', 'UNFULFILLED'),
+             (6, 3, 'SUCCEEDED', 'FULFILLED', 'FULFILLED'),
+             (8, 2, 'FAILED', 'REFUSED', 'WITHDRAWN'),
+             (9, 2, 'CANCELLED', 'WITHDRAWN', 'WITHDRAWN')
+           ) AS fate(tenth, version, state, first_state, other_state)
+        ON tenth = CASE WHEN i / 11 % 10 < 6 THEN 0 WHEN i / 11 % 10 < 8 THEN 6 ELSE i / 11 % 10 END;
+
+    CREATE TEMPORARY TABLE bulk_requisitions ON COMMIT DROP AS
+    SELECT 'r' || md5(i || ' ' || ordinal) AS id, bulk.id AS measurement, ordinal, provider, certificate,
+           i::bigint AS nonce, CASE ordinal WHEN 0 THEN first_state ELSE other_state END AS state,
+           least(version, 2) AS version, created, updated
+      FROM bulk JOIN (VALUES ${parts.join(', ')}) AS part(ordinal, provider, certificate) ON ordinal < requisitions;
+
+    INSERT INTO measurements (id, consumer, certificate, spec_message, spec_signature, spec_algorithm,
+           measurement_type, protocol, state, failure_reason, failure_message, requisition_count, version,
+           create_time, update_time)
+    SELECT id, ${quote(consumer.name)}, ${certificateId(consumer)}, '\\x0a', '\\x30', 'ECDSA_P256_SHA256',
+           'REACH', 'direct', state, CASE WHEN state = 'FAILED' THEN 'REQUISITION_REFUSED' END,
+           CASE WHEN state = 'FAILED' THEN 'DECLINED' END, requisitions, version, created, updated
+      FROM bulk;
+
+    INSERT INTO requisitions (id, provider, measurement, ordinal, certificate, public_key_type, public_key_data,
+           spec_ciphertext, spec_type_url, nonce_hash, state, refusal_justification, nonce, result_certificate,
+           result_ciphertext, result_type_url, version, create_time, update_time)
+    SELECT id, provider, measurement, ordinal, certificate, 'key', '\\x0b', '\\x0c', 'spec',
+           sha256(int8send(nonce)), state, CASE WHEN state = 'REFUSED' THEN 'DECLINED' END,
+           CASE WHEN state = 'FULFILLED' THEN nonce END, CASE WHEN state = 'FULFILLED' THEN certificate END,
+           CASE WHEN state = 'FULFILLED' THEN '\\x0d'::bytea END, CASE WHEN state = 'FULFILLED' THEN 'result' END,
+           version, created, updated
+      FROM bulk_requisitions;
+
+    INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+    SELECT measurement, requisition, step.version, from_state, to_state,
+           CASE step.version WHEN 1 THEN created ELSE updated - (last - step.version) * interval '1 microsecond' END,
+           ${quote(consumer.name)}, cause, 'bulk'
+      FROM (SELECT id AS measurement, '' AS requisition, state, version AS last, created, updated FROM bulk
+             UNION ALL
+            SELECT measurement, id, state, version, created, updated FROM bulk_requisitions) AS logged
+      JOIN (${steps()}) AS step(state, version, from_state, to_state, cause) USING (state)
+     ORDER BY step.version;`);
+}
+
+/** Each provider in turn, each with the same set. */
+export async function loadDescriptors(
+  database: Database,
+  bulk: { providers: BulkParty[]; descriptorSet: Uint8Array; count: number; first?: number },
+): Promise<void> {
+  const { providers, descriptorSet, count, first = 0 } = bulk;
+  const names = `ARRAY[${providers.map((p) => quote(p.name)).join(', ')}]`;
+  const set = `'\\x${Buffer.from(descriptorSet).toString('hex')}'`;
+  const types = messageTypesOf(descriptorSet).map(quote);
+  await database.query(`
+    WITH loaded AS (
+      INSERT INTO event_group_metadata_descriptors (id, provider, descriptor_set, version, create_time, update_time)
+      SELECT 'd' || md5(i::text), (${names})[1 + i % ${providers.length}], ${set}, 1, ${CREATED}, ${CREATED}
+        FROM generate_series(${first}, ${first + count - 1}) AS i RETURNING id, provider, create_time
+    ), types AS (
+      INSERT INTO descriptor_types (descriptor, type_name, provider)
+      SELECT id, type_name, provider FROM loaded CROSS JOIN unnest(ARRAY[${types.join(', ')}]::text[]) AS type_name
+    )
+    INSERT INTO audit_entries (time, principal, operation, name, version, request_id)
+    SELECT create_time, provider, 'createEventGroupMetadataDescriptor',
+           provider || '/eventGroupMetadataDescriptors/' || id, 1, 'bulk' FROM loaded`);
+}

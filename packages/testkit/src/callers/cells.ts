@@ -1,0 +1,123 @@
+/** The cells of the caller matrix: who calls what of whom, and the answer that the contract asks for. */
+import { API_PREFIX, type Route } from '@measurement-exchange/contract';
+import { type Answer, call } from '../exchange.ts';
+import type { Row } from './rights.ts';
+import type { Caller, World } from './world.ts';
+
+export const bindingOf = ({ method, path, verb }: Route) =>
+  `${method} ${path.replace(/\{\w+\}/g, '*')}${verb === undefined ? '' : `:${verb}`}`;
+
+/** The two owners of each collection who have something. */
+const OWNERS: Record<string, [string, string]> = {
+  measurementConsumers: ['acme', 'globex'],
+  dataProviders: ['streamly', 'chirper'],
+  duchies: ['acme', 'streamly'],
+  principals: ['first', 'second'],
+  trustedRoots: ['first', 'second'],
+};
+const NO_PARTY: Record<string, string> = {
+  measurementConsumers: 'MEASUREMENT_CONSUMER_NOT_FOUND',
+  dataProviders: 'DATA_PROVIDER_NOT_FOUND',
+  duchies: 'DUCHY_NOT_FOUND',
+};
+
+export interface Target {
+  title: string;
+  /** The ID of the owner as it stands in the path. */
+  owner: string;
+  exists: boolean;
+  malformed?: boolean;
+}
+
+export function targetsOf(route: Route): Target[] {
+  if (!route.path.includes('{')) return [{ title: '', owner: '', exists: true }];
+  const [first, second] = OWNERS[route.path.split('/')[0]!]!;
+  const targets: Target[] = [
+    { title: 'an existing one of the first owner', owner: first, exists: true },
+    { title: 'an absent one of the first owner', owner: first, exists: false },
+    { title: 'an existing one of the second owner', owner: second, exists: true },
+    { title: 'an absent one of the second owner', owner: second, exists: false },
+    { title: 'one of an absent owner', owner: 'nobody', exists: false },
+    { title: 'one under the wildcard', owner: '-', exists: true },
+    { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
+    { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
+  ];
+  // Where the owner is all that the path names, what exists depends on the owner alone.
+  const isOwner = route.path.split('/').length === 2;
+  return isOwner
+    ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
+    : targets;
+}
+
+/** `200`, or the status and the reason that the contract asks for. */
+export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
+  if (caller.refusal !== undefined) return caller.refusal;
+  if (target.malformed) return '400 MALFORMED_NAME';
+  const right = row.may[caller.kind!];
+  const allowed =
+    right === 'own'
+      ? target.owner === caller.id
+      : right === 'any'
+        ? target.owner !== '-'
+        : right !== undefined;
+  if (!allowed) return '403 PERMISSION_DENIED';
+  if (target.exists) return '200';
+  if (row.absent !== undefined) return `404 ${row.absent}`;
+  // A collection: only its parent can be absent.
+  const known = OWNERS[route.path.split('/')[0]!]!.includes(target.owner);
+  return known ? '200' : `404 ${NO_PARTY[route.path.split('/')[0]!]}`;
+}
+
+let addresses = 0;
+
+/** What a cell sends; `path` begins after the prefix. */
+export interface Knock {
+  path: string;
+  body: object | undefined;
+  headers: Record<string, string>;
+}
+
+/** The request of a cell. What would be allowed to write only asks whether it could. */
+export function knockOf(world: World, route: Route, row: Row, target: Target, mayWrite: boolean): Knock {
+  const [collection] = route.path.split('/') as [string];
+  const holder = target.owner === OWNERS[collection]?.[1] ? OWNERS[collection][1] : OWNERS[collection]?.[0];
+  const { ids = {}, bodies = {} } = world.holdings[`${collection}/${holder}`] ?? {};
+  const idOf = (key: string) => (target.exists ? (ids[`${route.operation}.${key}`] ?? ids[key]!) : 'absent');
+  let isOwner = true;
+  const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const id = isOwner ? target.owner : idOf(key);
+    isOwner = false;
+    return id;
+  });
+  const query = new URLSearchParams();
+  let body: object | undefined = bodies[route.operation] ?? world.bodies[route.operation];
+  if (row.names !== undefined) {
+    const child = collection === 'dataProviders' ? 'eventGroupMetadataDescriptor' : 'measurement';
+    const parent = target.owner === '-' ? holder : target.owner;
+    const name = `${collection}/${parent}/${child}s/${idOf(child)}`;
+    if (row.names === 'query') query.append('names', name);
+    else body = { names: [name] };
+  }
+  if (route.mutates && mayWrite) query.append('validateOnly', 'true');
+  return { path: `${path}${route.verb ? `:${route.verb}` : ''}?${query}`, body, headers: elsewhere() };
+}
+
+/** From an address of its own: bad tokens are limited by address. */
+export function elsewhere(): Record<string, string> {
+  addresses += 1;
+  return { 'x-forwarded-for': `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}` };
+}
+
+/** The call of a cell. */
+export function knock(
+  world: World,
+  route: Route,
+  row: Row,
+  caller: Caller,
+  target: Target,
+  mayWrite: boolean,
+): Promise<Answer> {
+  const { path, body, headers } = knockOf(world, route, row, target, mayWrite);
+  const url = `${world.exchange.url}${API_PREFIX}/${path}`;
+  return call(caller.token, route.method, url, body, headers);
+}

@@ -1,0 +1,147 @@
+/** Who may do what, as section 8 of the contract has it. */
+import type { Kind } from './world.ts';
+
+/** own: what begins with the caller's own name. any: whosever it is, but never `-`. wildcard: `-`, too. */
+export type Right = 'own' | 'any' | 'wildcard';
+export interface Row {
+  may: Partial<Record<Kind, Right>>;
+  /** What the answer to an absent one is; none where the path names only a party that exists. */
+  absent?: string;
+  /** Where names of resources come beside the path. */
+  names?: 'query' | 'body';
+}
+
+const MC = 'measurementConsumers/*';
+const DP = 'dataProviders/*';
+const NO_MEASUREMENT = 'MEASUREMENT_NOT_FOUND';
+const NO_REQUISITION = 'REQUISITION_NOT_FOUND';
+const NO_DESCRIPTOR = 'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND';
+const NO_CERTIFICATE = 'CERTIFICATE_NOT_FOUND';
+const NO_EVENT_GROUP = 'EVENT_GROUP_NOT_FOUND';
+const operator: Row['may'] = { operator: 'any' };
+const readDescriptors: Row['may'] = { measurementConsumer: 'any', dataProvider: 'own' };
+const consumerOwn: Row['may'] = { measurementConsumer: 'own' };
+const providerOwn: Row['may'] = { dataProvider: 'own' };
+
+/**
+ * Section 8 of the contract, written out again: not taken from the routes table, which is what is tested.
+ * A kind that is not mentioned is denied.
+ */
+export const MATRIX: Record<string, Row> = {
+  'GET whoami': {
+    may: { measurementConsumer: 'any', dataProvider: 'any', duchy: 'any', operator: 'any' },
+  },
+  // Descriptor create, update: DP own.
+  [`POST ${DP}/eventGroupMetadataDescriptors`]: { may: providerOwn },
+  [`PATCH ${DP}/eventGroupMetadataDescriptors/*`]: { may: providerOwn, absent: NO_DESCRIPTOR },
+  [`PUT ${DP}/eventGroupMetadataDescriptors/*`]: { may: providerOwn, absent: NO_DESCRIPTOR },
+  // Descriptor get, batchGet, list of one DP: MC any, DP own. List, batchGet with `dataProviders/-`: MC.
+  [`GET ${DP}/eventGroupMetadataDescriptors/*`]: {
+    may: { measurementConsumer: 'any', dataProvider: 'own' },
+    absent: NO_DESCRIPTOR,
+  },
+  [`GET ${DP}/eventGroupMetadataDescriptors:batchGet`]: {
+    may: { measurementConsumer: 'wildcard', dataProvider: 'own' },
+    absent: NO_DESCRIPTOR,
+    names: 'query',
+  },
+  [`GET ${DP}/eventGroupMetadataDescriptors`]: {
+    may: { measurementConsumer: 'wildcard', dataProvider: 'own' },
+  },
+  // Requisition list, get, timeline under `dataProviders/X`; fulfillDirect, refuse: DP own.
+  [`GET ${DP}/requisitions`]: { may: providerOwn },
+  [`GET ${DP}/requisitions/*`]: { may: providerOwn, absent: NO_REQUISITION },
+  [`GET ${DP}/requisitions/*:timeline`]: { may: providerOwn, absent: NO_REQUISITION },
+  [`POST ${DP}/requisitions/*:fulfillDirect`]: { may: providerOwn, absent: NO_REQUISITION },
+  [`POST ${DP}/requisitions/*:refuse`]: { may: providerOwn, absent: NO_REQUISITION },
+  // Requisition list, get under a measurement: MC own.
+  [`GET ${MC}/measurements/*/requisitions`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  [`GET ${MC}/measurements/*/requisitions/*`]: { may: consumerOwn, absent: NO_REQUISITION },
+  // Measurement create, get, list, batchGet, cancel, timeline: MC own.
+  [`POST ${MC}/measurements`]: { may: consumerOwn },
+  [`GET ${MC}/measurements/*`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  [`GET ${MC}/measurements`]: { may: consumerOwn },
+  [`POST ${MC}/measurements:batchGet`]: { may: consumerOwn, absent: NO_MEASUREMENT, names: 'body' },
+  [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  // Certificate get: own and any counterparty's, not a competitor's; duchies' for all; operator any.
+  [`GET ${MC}/certificates/*`]: {
+    may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
+    absent: NO_CERTIFICATE,
+  },
+  [`GET ${DP}/certificates/*`]: {
+    may: { measurementConsumer: 'any', dataProvider: 'own', duchy: 'any', operator: 'any' },
+    absent: NO_CERTIFICATE,
+  },
+  'GET duchies/*/certificates/*': {
+    may: { measurementConsumer: 'any', dataProvider: 'any', duchy: 'any', operator: 'any' },
+    absent: NO_CERTIFICATE,
+  },
+  // Descriptor diff, decode: MC any, DP own.
+  [`POST ${DP}/eventGroupMetadataDescriptors/*:diff`]: { may: readDescriptors, absent: NO_DESCRIPTOR },
+  [`POST ${DP}/eventGroupMetadataDescriptors/*:decode`]: { may: readDescriptors, absent: NO_DESCRIPTOR },
+  // Event group create, update, delete, batch*, get, list under `dataProviders/X`: DP own; under an MC: MC own.
+  [`POST ${DP}/eventGroups`]: { may: providerOwn },
+  [`PATCH ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
+  [`PUT ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
+  [`DELETE ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
+  [`POST ${DP}/eventGroups:batchCreate`]: { may: providerOwn },
+  [`POST ${DP}/eventGroups:batchUpdate`]: { may: providerOwn },
+  [`GET ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
+  [`GET ${DP}/eventGroups`]: { may: providerOwn },
+  [`GET ${DP}/eventGroups/*:decode`]: { may: providerOwn, absent: NO_EVENT_GROUP },
+  [`GET ${MC}/eventGroups/*`]: { may: consumerOwn, absent: NO_EVENT_GROUP },
+  [`GET ${MC}/eventGroups`]: { may: consumerOwn },
+  [`GET ${MC}/eventGroups/*:decode`]: { may: consumerOwn, absent: NO_EVENT_GROUP },
+  // Certificate create, list, revoke, releaseHold: own; operator any.
+  ...certificateRows(MC, { measurementConsumer: 'own', operator: 'any' }),
+  ...certificateRows(DP, { dataProvider: 'own', operator: 'any' }),
+  ...certificateRows('duchies/*', { duchy: 'own', operator: 'any' }),
+  // Party get. MC: own, any DP. DP: own, any MC. Duchy and operator: any.
+  [`GET ${MC}`]: {
+    may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
+    absent: 'MEASUREMENT_CONSUMER_NOT_FOUND',
+  },
+  [`GET ${DP}`]: {
+    may: { measurementConsumer: 'any', dataProvider: 'own', duchy: 'any', operator: 'any' },
+    absent: 'DATA_PROVIDER_NOT_FOUND',
+  },
+  'GET duchies/*': { may: { duchy: 'any', operator: 'any' }, absent: 'DUCHY_NOT_FOUND' },
+  // DataProviders list: MC, operator.
+  'GET dataProviders': { may: { measurementConsumer: 'any', operator: 'any' } },
+  // Own party update: own; operator any.
+  [`PATCH ${MC}`]: {
+    may: { measurementConsumer: 'own', operator: 'any' },
+    absent: 'MEASUREMENT_CONSUMER_NOT_FOUND',
+  },
+  [`PATCH ${DP}`]: { may: { dataProvider: 'own', operator: 'any' }, absent: 'DATA_PROVIDER_NOT_FOUND' },
+  'PATCH duchies/*': { may: { duchy: 'own', operator: 'any' }, absent: 'DUCHY_NOT_FOUND' },
+  // Party create, list, suspend, resume; principals; audit: operator.
+  'POST measurementConsumers': { may: operator },
+  'POST dataProviders': { may: operator },
+  'POST duchies': { may: operator },
+  'GET measurementConsumers': { may: operator },
+  'GET duchies': { may: operator },
+  [`POST ${MC}:suspend`]: { may: operator, absent: 'MEASUREMENT_CONSUMER_NOT_FOUND' },
+  [`POST ${MC}:resume`]: { may: operator, absent: 'MEASUREMENT_CONSUMER_NOT_FOUND' },
+  [`POST ${DP}:suspend`]: { may: operator, absent: 'DATA_PROVIDER_NOT_FOUND' },
+  [`POST ${DP}:resume`]: { may: operator, absent: 'DATA_PROVIDER_NOT_FOUND' },
+  'POST duchies/*:suspend': { may: operator, absent: 'DUCHY_NOT_FOUND' },
+  'POST duchies/*:resume': { may: operator, absent: 'DUCHY_NOT_FOUND' },
+  'POST principals': { may: operator },
+  'GET principals': { may: operator },
+  'DELETE principals/*': { may: operator, absent: 'PRINCIPAL_NOT_FOUND' },
+  'POST trustedRoots': { may: operator },
+  'GET trustedRoots': { may: operator },
+  'DELETE trustedRoots/*': { may: operator, absent: 'TRUSTED_ROOT_NOT_FOUND' },
+  'GET auditEntries': { may: operator },
+};
+
+function certificateRows(owner: string, may: Row['may']): Record<string, Row> {
+  return {
+    [`POST ${owner}/certificates`]: { may },
+    [`GET ${owner}/certificates`]: { may },
+    [`POST ${owner}/certificates/*:revoke`]: { may, absent: NO_CERTIFICATE },
+    [`POST ${owner}/certificates/*:releaseHold`]: { may, absent: NO_CERTIFICATE },
+  };
+}

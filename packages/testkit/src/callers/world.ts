@@ -1,0 +1,219 @@
+/** Callers of every kind, and two owners of each kind with something to call for. */
+
+import type { Config } from '@measurement-exchange/exchange/config';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
+import {
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  startExchange,
+  type TestExchange,
+} from '../exchange.ts';
+import { addCertificate, castOf, createMeasurement, ok, post, requisitionOf } from '../steps.ts';
+
+export type Kind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
+
+export interface Caller {
+  title: string;
+  token: string | undefined;
+  /** Absent: nobody the exchange knows, or nobody it lets in; `refusal` says how it is sent away. */
+  kind?: Kind;
+  id?: string;
+  refusal?: string;
+}
+
+/** What one owner has: the IDs that go into paths, and bodies that its own calls may carry. */
+export interface Holdings {
+  ids: Record<string, string>;
+  bodies: Record<string, object>;
+}
+
+export interface World {
+  exchange: TestExchange;
+  callers: Caller[];
+  /** By the name of the owner, the first two of each collection. */
+  holdings: Record<string, Holdings>;
+  /** Bodies that do not depend on the owner. */
+  bodies: Record<string, object>;
+  mint: (name: string) => Promise<string>;
+}
+
+export const DESCRIPTOR_SET = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
+
+/** Parties that share an ID with a party of another kind: an ID alone must open nothing. */
+const NAMESAKES = ['measurementConsumers/streamly', 'dataProviders/acme', 'duchies/acme', 'duchies/streamly'];
+const SUSPENDED = ['measurementConsumers/asleep', 'dataProviders/asleep', 'duchies/asleep'];
+
+const KINDS: Record<string, Kind> = {
+  measurementConsumers: 'measurementConsumer',
+  dataProviders: 'dataProvider',
+  duchies: 'duchy',
+};
+
+/** What the exchange of such a world is started with. */
+export const WORLD_CONFIG: Partial<Config> = {
+  rate: { perSecond: 1e6, burst: 1e6 },
+  // Callers without a good token say they come from somewhere else each time: they are limited by address.
+  trustedProxies: ['127.0.0.1/32'],
+};
+
+export async function startWorld(): Promise<World> {
+  return fillWorld(await startExchange(WORLD_CONFIG));
+}
+
+/** Puts the cast and their holdings into an exchange, which may run elsewhere. */
+export async function fillWorld(exchange: TestExchange): Promise<World> {
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+  const mint = (name: string) => issuer.mint(name);
+  for (const name of [...NAMESAKES, ...SUSPENDED]) {
+    await exchange.database.query(
+      'INSERT INTO parties (name, state, create_time, update_time) VALUES ($1, $2, now(), now())',
+      [name, SUSPENDED.includes(name) ? 'SUSPENDED' : 'ACTIVE'],
+    );
+  }
+  const { acme, globex, streamly, chirper } = castOf(exchange);
+  const holdings: World['holdings'] = {};
+  for (const consumer of [acme, globex]) {
+    holdings[consumer.name] = await consumerHoldings(exchange, consumer, [streamly, chirper]);
+  }
+  for (const provider of [streamly, chirper]) {
+    const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
+    holdings[provider.name] = await providerHoldings(exchange, provider, measurement, [streamly, chirper]);
+  }
+  for (const duchy of ['duchies/acme', 'duchies/streamly']) {
+    await addCertificate(exchange, duchy, 'key1');
+    holdings[duchy] = { ids: { certificate: 'key1' }, bodies: {} };
+  }
+  for (const [owner, { ids }] of Object.entries(holdings)) {
+    await addCertificate(exchange, owner, 'held', { revocationState: 'HOLD' });
+    ids['releaseCertificateHold.certificate'] = 'held';
+  }
+  await addBindingsAndRoots(exchange);
+  return { exchange, callers: await castCallers(exchange, mint), holdings, bodies: await bodies(), mint };
+}
+
+/** Both under the IDs `first` and `second`. */
+async function addBindingsAndRoots({ database }: TestExchange): Promise<void> {
+  for (const id of ['first', 'second']) {
+    await database.query(
+      `INSERT INTO principals (id, issuer, subject, resource, create_time) VALUES ($1, 'issuer', $1, 'operator', now())`,
+      [id],
+    );
+    await database.query(
+      `INSERT INTO trusted_roots (id, party, x509_der, subject_key_identifier, not_before, not_after, create_time)
+       VALUES ($1, 'duchies/asleep', $2, $2, now(), now() + interval '1 day', now())`,
+      [id, Buffer.from(id)],
+    );
+  }
+}
+
+async function bodies(): Promise<World['bodies']> {
+  const root = await createRoot('A root', Date.now());
+  const { der } = await issueLeaf(root, 'A leaf', Date.now());
+  return {
+    createParty: { displayName: 'New' },
+    updateParty: { displayName: 'Renamed' },
+    createPrincipal: { issuer: 'issuer', subject: 'third', resource: 'operator' },
+    createTrustedRoot: { x509Pem: root.certificatePem },
+    createCertificate: { x509Der: Buffer.from(der).toString('base64') },
+    revokeCertificate: { revocationState: 'HOLD' },
+    diffEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
+    decodeMetadata: { typeUrl: 'type.googleapis.com/a.M', value: '' },
+  };
+}
+
+async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<Caller[]> {
+  const parties = [
+    ...dev.measurementConsumers.slice(0, 2).map((party) => party.name),
+    // The third takes part in none of the measurements.
+    ...dev.dataProviders.map((party) => party.name),
+    ...NAMESAKES,
+  ];
+  const active = parties.map(async (name): Promise<Caller> => {
+    const [collection, id] = name.split('/') as [string, string];
+    return { title: name, token: await mint(name), kind: KINDS[collection]!, id };
+  });
+  const suspended = SUSPENDED.map(async (name): Promise<Caller> => {
+    return { title: `${name}, suspended,`, token: await mint(name), refusal: '403 PRINCIPAL_SUSPENDED' };
+  });
+  return [
+    { title: 'somebody without a token', token: undefined, refusal: '401 TOKEN_INVALID' },
+    { title: 'somebody with a garbage token', token: 'garbage', refusal: '401 TOKEN_INVALID' },
+    {
+      title: 'somebody whom the issuer knows and the exchange does not',
+      token: await mint('measurementConsumers/nobody'),
+      refusal: '403 PRINCIPAL_UNKNOWN',
+    },
+    ...(await Promise.all([...suspended, ...active])),
+    { title: 'the operator', token: dev.operator.token, kind: 'operator' },
+  ];
+}
+
+async function consumerHoldings(
+  exchange: TestExchange,
+  consumer: DevParty,
+  providers: DevParty[],
+): Promise<Holdings> {
+  const measurement = await createMeasurement(exchange, consumer, providers);
+  const requisition = await requisitionOf(exchange, providers[0]!, measurement);
+  const eventGroup = await describeTo(exchange, providers[0]!, consumer.name);
+  return {
+    ids: {
+      measurement: lastId(measurement),
+      requisition: lastId(requisition),
+      certificate: own(consumer),
+      eventGroup: lastId(eventGroup),
+    },
+    bodies: { createMeasurement: measurementRequest(consumer, providers), cancelMeasurement: {} },
+  };
+}
+
+async function providerHoldings(
+  exchange: TestExchange,
+  provider: DevParty,
+  measurement: { name: string },
+  providers: DevParty[],
+): Promise<Holdings> {
+  const requisition = await requisitionOf(exchange, provider, measurement);
+  const collection = `${provider.name}/eventGroupMetadataDescriptors`;
+  const descriptor = await ok(post(exchange, provider, collection, { descriptorSet: DESCRIPTOR_SET }));
+  const nonce = BigInt(providers.indexOf(provider) + 1);
+  const eventGroup = await describeTo(exchange, provider, 'measurementConsumers/acme');
+  const input = { measurementConsumer: 'measurementConsumers/acme' };
+  return {
+    ids: {
+      requisition: lastId(requisition),
+      eventGroupMetadataDescriptor: lastId(descriptor),
+      certificate: own(provider),
+      eventGroup: lastId(eventGroup),
+    },
+    bodies: {
+      createEventGroup: input,
+      updateEventGroup: input,
+      batchCreateEventGroups: { requests: [{ eventGroup: input }] },
+      batchUpdateEventGroups: { requests: [{ eventGroup: { ...input, name: eventGroup.name } }] },
+      createEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
+      updateEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
+      fulfillDirectRequisition: fulfillment(provider, requisition, nonce),
+      refuseRequisition: { refusal: { justification: 'DECLINED' }, etag: requisition.etag },
+    },
+  };
+}
+
+/** An event group with metadata that can be read, and the descriptor that explains it. */
+async function describeTo(exchange: TestExchange, provider: DevParty, measurementConsumer: string) {
+  const collection = `${provider.name}/eventGroupMetadataDescriptors`;
+  const { name } = await ok(post(exchange, provider, collection, { descriptorSet: DESCRIPTOR_SET }));
+  const metadata = { eventGroupMetadataDescriptor: name, metadata: { '@type': 'type.googleapis.com/a.M' } };
+  const body = { measurementConsumer, encryptedMetadata: { metadata } };
+  return ok(post(exchange, provider, `${provider.name}/eventGroups`, body));
+}
+
+function lastId({ name }: { name: string }): string {
+  return name.split('/').at(-1)!;
+}
+
+function own(party: DevParty): string {
+  return lastId({ name: party.certificate });
+}

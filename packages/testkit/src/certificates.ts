@@ -1,0 +1,48 @@
+/** Certificates as parties bring them: for any key, of any validity, signed by themselves. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import * as x509 from '@peculiar/x509';
+import type { DevParty, TestExchange } from './exchange.ts';
+import { ok, post } from './steps.ts';
+
+const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+export const DAY_MS = 24 * 3600_000;
+
+export function newKeys(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
+}
+
+export interface NewCertificate {
+  x509Der: string;
+  x509Pem: string;
+}
+
+/** Two of one key differ by their serial numbers. `extensions` take the place of the key identifier. */
+export async function newCertificate(
+  keys?: CryptoKeyPair,
+  options: { notAfter?: Date; extensions?: x509.Extension[] } = {},
+): Promise<NewCertificate> {
+  const used = keys ?? (await newKeys());
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    keys: used,
+    signingAlgorithm: P256,
+    notBefore: new Date(Date.now() - 10 * 365 * DAY_MS),
+    notAfter: options.notAfter ?? new Date(Date.now() + 365 * DAY_MS),
+    extensions: options.extensions ?? [await x509.SubjectKeyIdentifierExtension.create(used.publicKey)],
+  });
+  return {
+    x509Der: Buffer.from(certificate.rawData).toString('base64'),
+    x509Pem: certificate.toString('pem'),
+  };
+}
+
+/** Registered, all of one key. */
+export async function register(x: TestExchange, party: DevParty, count: number): Promise<string[]> {
+  const keys = await newKeys();
+  const names: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const { x509Der } = await newCertificate(keys);
+    const { name } = await ok(post(x, party, `${party.name}/certificates`, { x509Der }));
+    names.push(name);
+  }
+  return names;
+}

@@ -1,0 +1,131 @@
+/** An exchange in this process on a database of its own, and callers that speak to it over real HTTP. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { type JsonValue, parseJson } from '@measurement-exchange/contract';
+import { createLog, start } from '@measurement-exchange/exchange';
+import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
+import { doctor } from '@measurement-exchange/exchange/maintenance';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { onServer, withDatabase } from './globalSetup.ts';
+import { type DevJson, toJson } from './requests.ts';
+
+export * from './requests.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  json: any;
+}
+
+export interface Database {
+  url: string;
+  query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
+  drop: () => Promise<void>;
+}
+
+/** A clone of the migrated template. */
+export async function createDatabase(): Promise<Database> {
+  const server = inject('serverUrl');
+  const name = `mex_${randomBytes(6).toString('hex')}`;
+  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${inject('template')}`);
+  const url = withDatabase(server, name);
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  // Dropping the database may end connections that the pool is still closing.
+  pool.on('error', () => {});
+  return {
+    url,
+    query: async (text, values) => (await pool.query(text, values)).rows,
+    drop: async () => {
+      await pool.end();
+      await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+export interface TestExchange {
+  url: string;
+  dev: DevJson;
+  dataDir: string;
+  database: Database;
+  /** Every line logged so far. */
+  logs: () => Promise<string[]>;
+  call: typeof call;
+  /** Stops, and says what the doctor found: a healthy test ends with nothing. */
+  stop: () => Promise<string[]>;
+}
+
+export async function startExchange(overrides: Partial<Config> = {}): Promise<TestExchange> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mex-'));
+  const database = await createDatabase();
+  const logs: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logs.push(String(chunk));
+      done();
+    },
+  });
+  const config = loadConfig(
+    {},
+    { mode: 'development', port: 0, dataDir, databaseUrl: database.url, ...overrides },
+  );
+  const running = await start(config, createLog(config.logLevel, sink));
+  return {
+    url: running.url,
+    dev: JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8')),
+    dataDir,
+    database,
+    logs: async () => {
+      // Whoever asks for the metrics has everything brought up to date.
+      await fetch(`${running.url}/metrics`);
+      return logs;
+    },
+    call: (token, method, path, body, headers) => call(token, method, `${running.url}${path}`, body, headers),
+    stop: async () => {
+      await running.stop();
+      const ailments = await doctor({ connection: { connectionString: database.url } });
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+      return ailments
+        .filter((a) => a.severity === 'error')
+        .map((a) => `${a.check}: ${a.examples.join(', ')}`);
+    },
+  };
+}
+
+/** `body`: a string is sent as it is, anything else as JSON (bigints as integers). */
+export async function call(
+  token: string | undefined,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : typeof body === 'string' ? body : toJson(body),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** Exact values of an answer: `JSON.parse` rounds 64-bit integers. */
+export function exact(text: string): JsonValue {
+  return parseJson(text);
+}

@@ -1,0 +1,54 @@
+/** Descriptor sets that a compiler made of metadataProtos/, for the tests of readable metadata. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  create,
+  createFileRegistry,
+  type FileRegistry,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Everything it needs is in the set: google/protobuf from the compiler, google/type from our own files. */
+function compile(): Uint8Array {
+  const directory = mkdtempSync(join(tmpdir(), 'mex-protos-'));
+  try {
+    cpSync(here('metadataProtos'), directory, { recursive: true });
+    cpSync(here('../../contract/proto/google/type'), join(directory, 'google/type'), { recursive: true });
+    writeFileSync(join(directory, 'buf.yaml'), 'version: v2\n');
+    const buf = here('../../../node_modules/.bin/buf');
+    const flags = ['--as-file-descriptor-set', '-o', '-#format=binpb'];
+    return Uint8Array.from(execFileSync(buf, ['build', directory, ...flags]));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+export const completeSet = compile();
+
+/** As providers may register it: without google/protobuf and google/type. */
+export const leanSet = without(completeSet, (name) => name.startsWith('google/'));
+
+export function without(set: Uint8Array, leaveOut: (name: string) => boolean): Uint8Array {
+  const { file } = fromBinary(FileDescriptorSetSchema, set);
+  const rest = create(FileDescriptorSetSchema, { file: file.filter(({ name }) => !leaveOut(name)) });
+  return toBinary(FileDescriptorSetSchema, rest);
+}
+
+const registry: FileRegistry = createFileRegistry(fromBinary(FileDescriptorSetSchema, completeSet));
+
+/** Bytes as another implementation would make them of this JSON. */
+export function serialize(type: string, json: JsonValue): Uint8Array {
+  const schema = registry.getMessage(type)!;
+  return toBinary(schema, fromJson(schema, json, { registry }));
+}
+
+export const typeUrl = (type: string) => `type.googleapis.com/${type}`;

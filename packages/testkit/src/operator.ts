@@ -1,0 +1,47 @@
+/** What the tests of parties, principals and roots do as the operator. */
+import { readFile } from 'node:fs/promises';
+import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import { importJWK, type JWK, SignJWT } from 'jose';
+import type { Answer, TestExchange } from './exchange.ts';
+import { ok } from './steps.ts';
+
+type Json = Answer['json'];
+
+export function asOperator(x: TestExchange, method: string, path: string, body?: unknown): Promise<Answer> {
+  return x.call(x.dev.operator.token, method, `/v2alpha/${path}`, body);
+}
+
+/** Every item of a list, page by page; `onPage` is told how many there are so far. */
+export async function listAll(
+  x: TestExchange,
+  path: string,
+  { pageSize = 7, onPage = (_items: Json[]) => {} } = {},
+): Promise<Json[]> {
+  const items: Json[] = [];
+  let token: string | undefined;
+  do {
+    const page = `${path.includes('?') ? '&' : '?'}pageSize=${pageSize}${token ? `&pageToken=${token}` : ''}`;
+    const { nextPageToken, ...rest } = await ok(asOperator(x, 'GET', path + page));
+    items.push(...(Object.values(rest)[0] as Json[]));
+    token = nextPageToken;
+    onPage(items);
+  } while (token !== undefined);
+  return items;
+}
+
+export function issuerOf(x: TestExchange): string {
+  return `${x.url}/dev`;
+}
+
+/** A token of the exchange's own issuer that names nobody: whom it speaks for is for a binding to say. */
+export async function tokenOf(x: TestExchange, subject: string): Promise<string> {
+  const jwk: JWK = JSON.parse(await readFile(devKeyFile(x.dataDir), 'utf8'));
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: jwk.kid! })
+    .setIssuer(issuerOf(x))
+    .setAudience(DEV_AUDIENCE)
+    .setSubject(subject)
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(await importJWK(jwk, 'ES256'));
+}

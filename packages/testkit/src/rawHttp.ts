@@ -1,0 +1,94 @@
+/** Bytes on a socket: what fetch would put right, or refuse to send. */
+import { connect } from 'node:net';
+import type { Answer } from './exchange.ts';
+
+export interface RawAnswer extends Answer {
+  /** Whether the exchange ended the connection. */
+  closed: boolean;
+  /** From the connection to the end of the answer. */
+  ms: number;
+  /** Bytes written. */
+  sent: number;
+}
+
+export interface RawOptions {
+  /** Sent after the request: in one go until `bytes` are written, or piece by piece. */
+  flood?: { piece: Buffer; bytes: number };
+  drip?: { piece: string; everyMs: number };
+  /** The address to call from: all of 127.0.0.0/8 is this machine. */
+  localAddress?: string;
+  patienceMs?: number;
+}
+
+/** A request as bytes. `body` gets a Content-Length unless the headers frame it themselves. */
+export function bytesOf(
+  method: string,
+  target: string,
+  options: { token?: string; headers?: string[]; body?: string | Buffer } = {},
+): Buffer {
+  const { token, headers = [], body } = options;
+  const framed = headers.some((header) => /^(content-length|transfer-encoding):/i.test(header));
+  const head = [
+    `${method} ${target} HTTP/1.1`,
+    'Host: exchange',
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...headers,
+    ...(body === undefined || framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]),
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body ?? '')]);
+}
+
+/** The first answer. Status 0: the connection was closed, or patience ended, before there was one. */
+export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const { flood, drip, localAddress, patienceMs = 30_000 } = options;
+  const toHead = request.toString('latin1').startsWith('HEAD ');
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const socket = connect({ host: hostname, port: Number(port), ...(localAddress && { localAddress }) });
+    let received = Buffer.alloc(0);
+    let sent = 0;
+    const timers: NodeJS.Timeout[] = [];
+    const finish = (closed: boolean) => {
+      for (const timer of timers) clearTimeout(timer);
+      socket.removeAllListeners('close').destroy();
+      resolve({ ...answerIn(received, toHead), closed, sent, ms: performance.now() - began });
+    };
+    const write = (bytes: string | Buffer) => {
+      sent += bytes.length;
+      return socket.writable && socket.write(bytes);
+    };
+    const pour = () => {
+      while (flood !== undefined && sent < flood.bytes && write(flood.piece));
+    };
+    timers.push(setTimeout(() => finish(false), patienceMs));
+    if (drip !== undefined) timers.push(setInterval(() => write(drip.piece), drip.everyMs));
+    socket.on('drain', pour);
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      const { status, headers } = answerIn(received, toHead);
+      // An answer that announces the end of the connection is waited for until that comes.
+      if (status > 0 && headers.get('connection') !== 'close') finish(false);
+    });
+    socket.on('error', () => {}); // a reset is a close
+    socket.on('close', () => finish(true));
+    write(request);
+    pour();
+  });
+}
+
+function answerIn(bytes: Buffer, toHead: boolean): Answer {
+  const nothing: Answer = { status: 0, headers: new Headers(), text: '', json: undefined };
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return nothing;
+  const [statusLine, ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const status = Number(statusLine!.split(' ')[1]);
+  if (status === 100) return answerIn(bytes.subarray(end + 4), toHead);
+  const headers = new Headers(lines.map((line) => line.split(/:\s*(.*)/).slice(0, 2) as [string, string]));
+  const length = toHead ? 0 : Number(headers.get('content-length'));
+  const body = bytes.subarray(end + 4, end + 4 + length);
+  if (body.length < length) return nothing;
+  const text = body.toString();
+  const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
+  return { status, headers, text, json: isJson ? JSON.parse(text) : undefined };
+}

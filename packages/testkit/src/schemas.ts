@@ -1,0 +1,44 @@
+/** The steps that tests of metadata schemas are made of. */
+import type { DevParty, TestExchange } from './exchange.ts';
+import { castOf, get, ok, post } from './steps.ts';
+
+export interface Field {
+  name: string;
+  number: number;
+  type: string;
+}
+
+export const BUDGET: Field = { name: 'budget', number: 1, type: 'TYPE_INT32' };
+export const BRAND: Field = { name: 'brand', number: 2, type: 'TYPE_STRING' };
+
+/** A message Campaign with these fields, in a package of its own. */
+export const schema = (name: string, ...field: Field[]) => ({
+  file: [{ name: `${name}.proto`, package: name, messageType: [{ name: 'Campaign', field }] }],
+});
+
+export const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
+export const create = (x: TestExchange, provider: DevParty, descriptorSet: unknown, query = '') =>
+  post(x, provider, `${parentOf(provider)}${query}`, { descriptorSet });
+export const update = (
+  x: TestExchange,
+  provider: DevParty,
+  name: string,
+  descriptorSet: unknown,
+  query = '',
+) => x.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
+export const DRY_RUN = '?validateOnly=true';
+
+/** Event groups that refer to a descriptor, of which some are deleted again. */
+export async function addEventGroups(x: TestExchange, provider: DevParty, name: string, ...states: string[]) {
+  const { descriptorSet } = await get(x, provider, name);
+  const metadata = { '@type': `type.googleapis.com/${descriptorSet.file[0].package}.Campaign` };
+  for (const state of states) {
+    const group = await ok(
+      post(x, provider, `${provider.name}/eventGroups`, {
+        measurementConsumer: castOf(x).acme.name,
+        encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: name, metadata } },
+      }),
+    );
+    if (state === 'DELETED') await ok(x.call(provider.token, 'DELETE', `/v2alpha/${group.name}`));
+  }
+}

@@ -1,0 +1,142 @@
+/** The steps that tests of the service are made of. */
+import { randomBytes, sign } from 'node:crypto';
+import { expect } from 'vitest';
+import {
+  type Answer,
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  type TestExchange,
+} from './exchange.ts';
+
+/** RFC 3339 in UTC with microseconds. */
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+
+/** The demo parties by name. */
+export function castOf(x: TestExchange) {
+  const [acme, globex] = x.dev.measurementConsumers as [DevParty, DevParty];
+  const [streamly, chirper, dailynews] = x.dev.dataProviders as [DevParty, DevParty, DevParty];
+  return { acme, globex, streamly, chirper, dailynews };
+}
+
+/** The log line of an answer. */
+export async function lineOf(x: TestExchange, answer: Answer) {
+  const lines = (await x.logs()).map((text) => JSON.parse(text));
+  return lines.find(({ requestId }) => requestId === answer.headers.get('x-request-id'));
+}
+
+/** The body of an answer that must be a success. */
+export async function ok(answer: Answer | Promise<Answer>): Promise<Answer['json']> {
+  const { status, text, json } = await answer;
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return json;
+}
+
+/** An error in one line, `409 ABORTED REQUISITION_ETAG_MISMATCH`, then the fields it names. */
+export function refusal(answer: Answer): string {
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(Object.keys(answer.json)).toEqual(['error']);
+  const { code, status, message, details } = answer.json.error;
+  expect(code).toBe(answer.status);
+  expect(message).toMatch(/\w/);
+  const [info, ...others] = details;
+  expect(info).toMatchObject({
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    domain: 'measurement-exchange',
+  });
+  const violations = others.find((d: { '@type': string }) => d['@type'].endsWith('google.rpc.BadRequest'));
+  const fields = (violations?.fieldViolations ?? []).map((v: { field: string }) => v.field);
+  return [code, status, info.reason, ...fields].join(' ');
+}
+
+/** The metadata of an error. */
+export function metadata(answer: Answer): Record<string, string> {
+  return answer.json.error.details[0].metadata;
+}
+
+export function get(x: TestExchange, party: DevParty, name: string): Promise<Answer['json']> {
+  return ok(x.call(party.token, 'GET', `/v2alpha/${name}`));
+}
+
+export function post(x: TestExchange, party: DevParty, name: string, body?: unknown): Promise<Answer> {
+  return x.call(party.token, 'POST', `/v2alpha/${name}`, body);
+}
+
+/** A measurement; its nonces are 1, 2, 3 … unless given. */
+export function createMeasurement(
+  x: TestExchange,
+  consumer: DevParty,
+  providers: DevParty[],
+  nonces?: bigint[],
+): Promise<Answer['json']> {
+  return ok(
+    post(x, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, providers, nonces)),
+  );
+}
+
+/** The requisition of a provider in a measurement, in the provider's view. */
+export async function requisitionOf(
+  x: TestExchange,
+  provider: DevParty,
+  measurement: { name: string },
+): Promise<Answer['json']> {
+  const { requisitions } = await get(x, provider, `${provider.name}/requisitions?pageSize=1000`);
+  return requisitions.find((r: { measurement: string }) => r.measurement === measurement.name);
+}
+
+export function fulfil(
+  x: TestExchange,
+  provider: DevParty,
+  requisition: { name: string; etag: string },
+  nonce: bigint,
+  changes: object = {},
+): Promise<Answer> {
+  const body = { ...fulfillment(provider, requisition, nonce), ...changes };
+  return post(x, provider, `${requisition.name}:fulfillDirect`, body);
+}
+
+export function refuse(
+  x: TestExchange,
+  provider: DevParty,
+  requisition: { name: string; etag: string },
+  refusal: object = { justification: 'DECLINED', message: 'not this quarter' },
+): Promise<Answer> {
+  return post(x, provider, `${requisition.name}:refuse`, { refusal, etag: requisition.etag });
+}
+
+/** These bytes as a signed measurementSpec. */
+export function signed(consumer: DevParty, message: Uint8Array) {
+  return {
+    message: Buffer.from(message).toString('base64'),
+    signature: sign('sha256', message, consumer.privateKeyPem).toString('base64'),
+    signatureAlgorithm: 'ECDSA_P256_SHA256',
+  };
+}
+
+/** A certificate that is in the database only: nothing but the exchange looks at it. */
+export async function addCertificate(
+  x: TestExchange,
+  party: string,
+  id: string,
+  { notBefore = '2020-01-01', notAfter = '2100-01-01', revocationState = null as string | null } = {},
+): Promise<string> {
+  await x.database.query(
+    `INSERT INTO certificates (party, id, x509_der, subject_key_identifier, not_before, not_after, revocation_state,
+       create_time) VALUES ($1, $2, $3, $4, $5, $6, $7, now())`,
+    [party, id, randomBytes(40), randomBytes(20), `${notBefore}Z`, `${notAfter}Z`, revocationState],
+  );
+  return `${party}/certificates/${id}`;
+}
+
+/** Everything that is stored, table by table. */
+export async function stored(x: TestExchange): Promise<Record<string, unknown>> {
+  const tables = await x.database.query(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+  );
+  const all: Record<string, unknown> = {};
+  for (const { name } of tables) {
+    const rows = await x.database.query(`SELECT t::text AS row FROM ${name} t ORDER BY 1`);
+    all[name as string] = rows.map(({ row }) => row);
+  }
+  return all;
+}

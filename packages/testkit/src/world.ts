@@ -1,0 +1,209 @@
+/** An exchange with strict checks, a consumer on it, and data providers that answer as a test says. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import {
+  fromBase64,
+  type Measurement,
+  type Requisition,
+  specs,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
+import {
+  type Consumer,
+  type Credentials,
+  createClient,
+  createConsumer,
+  createSigner,
+  createTrustStore,
+  decrypt,
+  type ExchangeClient,
+  encrypt,
+  type MeasurementRequest,
+  packSignedMessage,
+  type TrustStore,
+  unpackEncryptionPublicKey,
+  unpackSignedMessage,
+} from '@measurement-exchange/sdk';
+import type { Root } from '@measurement-exchange/sdk/identity';
+import { type DevParty, startExchange, type TestExchange } from './exchange.ts';
+
+export type ResultInit = Exclude<
+  MessageInitShape<typeof specs.Measurement_ResultSchema>,
+  { $typeName: string }
+>;
+
+export interface Party extends Credentials {
+  client: ExchangeClient;
+}
+
+export interface World {
+  x: TestExchange;
+  /** Issued the certificates of everybody, and is trusted. */
+  root: Root;
+  trust: TrustStore;
+  acme: Party;
+  streamly: Party;
+  chirper: Party;
+  dailynews: Party;
+  consumer: Consumer;
+}
+
+export async function startWorld(overrides: Parameters<typeof startExchange>[0] = {}): Promise<World> {
+  const x = await startExchange({ checks: 'strict', ...overrides });
+  const root: Root = JSON.parse(await readFile(join(x.dataDir, 'dev-root.json'), 'utf8'));
+  const body = { x509Pem: root.certificatePem };
+  const { status, text } = await x.call(x.dev.operator.token, 'POST', '/v2alpha/trustedRoots', body);
+  if (status !== 200) throw new Error(text);
+  const [acme] = x.dev.measurementConsumers.map((party) => partyOf(x, party));
+  const [streamly, chirper, dailynews] = x.dev.dataProviders.map((party) => partyOf(x, party));
+  const trust = createTrustStore([{ pem: root.certificatePem }]);
+  const consumer = createConsumer({ client: acme!.client, credentials: acme!, trust });
+  return {
+    x,
+    root,
+    trust,
+    acme: acme!,
+    streamly: streamly!,
+    chirper: chirper!,
+    dailynews: dailynews!,
+    consumer,
+  };
+}
+
+function partyOf(x: TestExchange, dev: DevParty): Party {
+  const { encryptionPrivateKey } = dev as DevParty & { encryptionPrivateKey: string };
+  return {
+    name: dev.name,
+    certificate: dev.certificate,
+    privateKeyPem: dev.privateKeyPem,
+    // Not the Buffers of Node, which no bytes of the SDK equal in a test.
+    encryptionPublicKey: Uint8Array.from(fromBase64(dev.encryptionPublicKey)!),
+    encryptionPrivateKey: Uint8Array.from(fromBase64(encryptionPrivateKey)!),
+    client: createClient({ baseUrl: x.url, token: dev.token }),
+  };
+}
+
+export const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+export const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
+
+/** Events of these providers, one event group each. */
+export function events(...providers: Party[]): MeasurementRequest['dataProviders'] {
+  return providers.map(({ name }) => ({
+    name,
+    eventGroups: [{ name: `${name}/eventGroups/tv`, interval: INTERVAL, filter: 'person.age > 30' }],
+  }));
+}
+
+export async function requisitionOf(provider: Party, measurement: string): Promise<Requisition> {
+  for await (const requisition of provider.client.listRequisitions({ parent: provider.name })) {
+    if (requisition.measurement === measurement) return requisition;
+  }
+  throw new Error(`${provider.name} has no requisition of ${measurement}`);
+}
+
+/** What the consumer asked of this provider, and the key it asked to have the answer encrypted for. */
+export async function readRequisition(provider: Party, requisition: Requisition) {
+  const { ciphertext } = requisition.encryptedRequisitionSpec!;
+  const signed = unpackSignedMessage(await decrypt(provider.encryptionPrivateKey, ciphertext));
+  const spec = fromBinary(specs.RequisitionSpecSchema, signed.message);
+  return { signed, spec, keyset: unpackEncryptionPublicKey(spec.measurementPublicKey!.value) };
+}
+
+/** What a dishonest or careless provider does otherwise. */
+export interface Answer {
+  /** Instead of the serialized result. */
+  bytes?: Uint8Array;
+  /** Signs with this key under the provider's own certificate. */
+  privateKeyPem?: string;
+  /** The certificate it names. */
+  certificate?: string;
+  /** What it encrypts instead of the signed message. */
+  seal?: (signed: Uint8Array) => Uint8Array;
+  /** Whom it encrypts for. */
+  keyset?: Uint8Array;
+}
+
+/** Fulfils the provider's requisition with this result. */
+export async function answer(
+  provider: Party,
+  measurement: string,
+  result: ResultInit,
+  otherwise: Answer = {},
+): Promise<void> {
+  const requisition = await requisitionOf(provider, measurement);
+  const { spec, keyset } = await readRequisition(provider, requisition);
+  const message = toBinary(specs.Measurement_ResultSchema, create(specs.Measurement_ResultSchema, result));
+  const signer = await createSigner(otherwise.privateKeyPem ?? provider.privateKeyPem);
+  const signed = await signer.sign(otherwise.bytes ?? message);
+  const sealed = packSignedMessage(signed, TYPE_URLS.MeasurementResult);
+  const plaintext = otherwise.seal?.(sealed) ?? sealed;
+  const ciphertext = await encrypt(otherwise.keyset ?? keyset, plaintext);
+  await provider.client.fulfillDirectRequisition({
+    name: requisition.name!,
+    body: {
+      encryptedResult: { ciphertext, typeUrl: TYPE_URLS.MeasurementResult },
+      nonce: spec.nonce,
+      certificate: otherwise.certificate ?? provider.certificate,
+      etag: requisition.etag!,
+    },
+  });
+}
+
+const { GEOMETRIC, DISCRETE_GAUSSIAN } = specs.ProtocolConfig_NoiseMechanism;
+
+/** Results as an honest provider labels them. */
+export const reach = (value: bigint): ResultInit => ({
+  reach: {
+    value,
+    noiseMechanism: GEOMETRIC,
+    methodology: { case: 'deterministicCountDistinct', value: {} },
+  },
+});
+export const frequency = (relativeFrequencyDistribution: Record<string, number>): ResultInit => ({
+  frequency: {
+    relativeFrequencyDistribution,
+    noiseMechanism: DISCRETE_GAUSSIAN,
+    methodology: { case: 'deterministicDistribution', value: {} },
+  },
+});
+export const impression = (value: bigint): ResultInit => ({
+  impression: {
+    value,
+    noiseMechanism: GEOMETRIC,
+    methodology: { case: 'deterministicCount', value: {} },
+  },
+});
+export const watchDuration = (seconds: bigint, nanos = 0): ResultInit => ({
+  watchDuration: {
+    value: { seconds, nanos },
+    noiseMechanism: DISCRETE_GAUSSIAN,
+    methodology: { case: 'deterministicSum', value: {} },
+  },
+});
+export const population = (value: bigint): ResultInit => ({
+  population: { value, methodology: { case: 'deterministicCount', value: {} } },
+});
+
+/** A request of these providers, of Streamly alone unless given. */
+export const asking = (
+  w: World,
+  type: 'reach' | 'impression' = 'reach',
+  ...providers: Party[]
+): MeasurementRequest => ({
+  type,
+  privacy: PRIVACY,
+  dataProviders: events(...(providers.length > 0 ? providers : [w.streamly])),
+  ...(type === 'impression' && { maximumFrequencyPerUser: 10 }),
+});
+
+/** A measurement that these providers have answered. */
+export async function answered(
+  { consumer }: World,
+  asked: MeasurementRequest,
+  ...answers: [Party, ResultInit][]
+): Promise<Measurement> {
+  const { name } = await consumer.create(asked);
+  for (const [provider, result] of answers) await answer(provider, name!, result);
+  return consumer.wait(name!);
+}
