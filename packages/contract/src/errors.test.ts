@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { ExchangeError, errorFromJson, REASONS, type Reason } from './errors.ts';
+import { ExchangeError, errorFromJson } from './errors.ts';
 import { type JsonValue, parseJson } from './json.ts';
+import { REASONS, type Reason } from './reasons.ts';
 
-const answer = (error: ExchangeError) => parseJson(JSON.stringify(error));
+const bodyOf = (error: ExchangeError) => parseJson(JSON.stringify(error));
 
-describe('an error read back from its answer', () => {
-  it.each(Object.keys(REASONS) as Reason[])('is the one that was answered: %s', (reason) => {
+describe('an error read back from its response', () => {
+  it.each(Object.keys(REASONS) as Reason[])('is the one that was sent: %s', (reason) => {
     const error = new ExchangeError(reason, 'No.', {
       metadata: { existing: 'a/b' },
       violations: [{ field: 'x.y', description: 'is wrong' }],
       retryAfterSeconds: 3,
     });
     const { code, metadata, violations, message, retryAfterSeconds, httpStatus } = error;
-    expect(errorFromJson(answer(error), { requestId: 'r1' })).toMatchObject({
+    expect(errorFromJson(bodyOf(error), { requestId: 'r1' })).toMatchObject({
       ...{ code, reason, metadata, violations, message, retryAfterSeconds, httpStatus },
       requestId: 'r1',
     });
@@ -44,10 +45,10 @@ describe('an error read back from its answer', () => {
   });
 
   it('waits for the longer of Retry-After and RetryInfo', () => {
-    const limited = answer(new ExchangeError('RATE_LIMITED', 'Slow down.', { retryAfterSeconds: 7 }));
+    const limited = bodyOf(new ExchangeError('RATE_LIMITED', 'Slow down.', { retryAfterSeconds: 7 }));
     expect(errorFromJson(limited, { retryAfterSeconds: 2 })?.retryAfterSeconds).toBe(7);
     expect(errorFromJson(limited, { retryAfterSeconds: 9 })?.retryAfterSeconds).toBe(9);
-    expect(errorFromJson(answer(new ExchangeError('INTERNAL', 'No.')))?.retryAfterSeconds).toBeUndefined();
+    expect(errorFromJson(bodyOf(new ExchangeError('INTERNAL', 'No.')))?.retryAfterSeconds).toBeUndefined();
   });
 
   it.each<[string, JsonValue]>([

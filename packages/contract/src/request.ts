@@ -23,7 +23,13 @@ type BodyOf<R> = R extends { body: { schema: infer S extends TSchema } } ? Stati
 export type ResponseOf<O extends Operation> =
   RouteOf<O> extends { response: infer S extends TSchema } ? Static<S> : never;
 
-const validateOnly = { validateOnly: optional(boolean()) };
+const validateOnly = {
+  validateOnly: optional(
+    boolean(),
+    'Runs all checks, writes nothing and does not use the requestId up. The response is the resource as it would ' +
+      'be, with its findings.',
+  ),
+};
 
 /** The query schema of a route, with what every mutation takes. */
 export function querySchemaOf(route: Route): TSchema {

@@ -65,7 +65,9 @@ export const object = <P extends Record<string, TSchema>>(
     ...(ignored.length > 0 ? { 'x-ignored': ignored } : {}),
   });
 
-export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+/** `description` says what the member means here, where the schema alone does not. */
+export const optional = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Optional(description === undefined ? schema : ({ ...schema, description } as T));
 
 /** The same members, none of them required. */
 export const partial = <P extends Record<string, TSchema>>(properties: P) =>
@@ -73,8 +75,10 @@ export const partial = <P extends Record<string, TSchema>>(properties: P) =>
     [K in keyof P]: ReturnType<typeof optional<P[K]>>;
   };
 
-export const array = <T extends TSchema>(items: T, options: { minItems?: number; maxItems?: number } = {}) =>
-  Type.Array(items, options);
+export const array = <T extends TSchema>(
+  items: T,
+  options: { minItems?: number; maxItems?: number; description?: string } = {},
+) => Type.Array(items, options);
 
 /** A JSON object whose keys are resource names. */
 export const mapOf = <T extends TSchema>(key: PatternName, value: T, minProperties = 0) =>

@@ -1,4 +1,4 @@
-/** Our schemas as JSON Schema 2020-12: what only our codecs understand is said in standard keywords. */
+/** Our schemas as JSON Schema 2020-12: keywords that only our codecs understand become standard ones. */
 import { PATTERNS, type PatternName } from '../names.ts';
 import type { TSchema } from '../schema.ts';
 import type { JsonSchema } from './types.ts';
@@ -108,4 +108,9 @@ function nameSchema(patterns: PatternName[]): JsonSchema {
 /** `dp1` for a dataProvider. */
 export function exampleId(variable: string): string {
   return `${variable[0]}${variable.replace(/[^A-Z]/g, '').toLowerCase()}1`;
+}
+
+/** `BodyTooLarge` of `bodyTooLarge` and of `body_too_large`. */
+export function pascalCase(name: string): string {
+  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -6,6 +6,7 @@ export interface OpenApiDocument {
     title: string;
     version: string;
     description: string;
+    contact: { name: string };
     license: { name: string; identifier: string };
   };
   servers: { url: string }[];
@@ -29,7 +30,8 @@ export interface OpenApiOperation {
   description: string;
   parameters: OpenApiParameter[];
   requestBody?: { description: string; required: boolean; content: JsonContent };
-  responses: Record<string, OpenApiResponse | { $ref: string }>;
+  /** By HTTP status. */
+  responses: Record<string, OpenApiResponse | OpenApiReference>;
 }
 
 export interface OpenApiParameter {
@@ -42,9 +44,13 @@ export interface OpenApiParameter {
   schema: JsonSchema;
 }
 
+export interface OpenApiReference {
+  $ref: string;
+}
+
 export interface OpenApiResponse {
   description: string;
-  headers: Record<string, { $ref: string }>;
+  headers: Record<string, OpenApiReference>;
   content: JsonContent;
 }
 
@@ -58,7 +64,7 @@ export interface JsonSchema {
   format?: string;
   contentEncoding?: string;
   pattern?: string;
-  const?: string;
+  const?: string | number;
   enum?: readonly string[];
   examples?: unknown[];
   default?: unknown;
@@ -73,6 +79,7 @@ export interface JsonSchema {
   required?: string[];
   propertyNames?: JsonSchema;
   additionalProperties?: JsonSchema | false;
+  allOf?: JsonSchema[];
   oneOf?: JsonSchema[];
   readOnly?: boolean;
 }

@@ -3,7 +3,13 @@ import { PATTERNS } from '../names.ts';
 import { array, bytes, object, optional } from '../schema.ts';
 import { type Access, EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
-const get = { operation: 'getCertificate', method: 'GET', query: noQuery, response: Certificate } as const;
+const get = {
+  operation: 'getCertificate',
+  method: 'GET',
+  query: noQuery,
+  response: Certificate,
+  errors: ['CERTIFICATE_NOT_FOUND'],
+} as const;
 const create = {
   operation: 'createCertificate',
   method: 'POST',
@@ -22,7 +28,13 @@ const create = {
 const list = {
   operation: 'listCertificates',
   method: 'GET',
-  query: object({ ...paging, 'filter.subjectKeyIdentifiers': optional(array(bytes({ min: 1 }))) }),
+  query: object({
+    ...paging,
+    'filter.subjectKeyIdentifiers': optional(
+      array(bytes({ min: 1 })),
+      'Only those with any of these key identifiers; repeat the parameter.',
+    ),
+  }),
   response: object({ certificates: array(Certificate), nextPageToken }),
   summary: 'List the certificates of a party; those that expire within 30 days say so',
 } as const;
@@ -34,6 +46,7 @@ const revoke = {
   query: noQuery,
   body: { form: 'message', schema: RevokeRequest, also: 'name' },
   response: Certificate,
+  errors: ['CERTIFICATE_NOT_FOUND', 'CERTIFICATE_REVOCATION_STATE_ILLEGAL'],
   summary: 'Revoke a certificate or put it on hold, which fails the measurements that rest on it',
 } as const;
 const releaseHold = {
@@ -44,8 +57,18 @@ const releaseHold = {
   query: noQuery,
   body: { form: 'message', schema: object({}), also: 'name' },
   response: Certificate,
+  errors: ['CERTIFICATE_NOT_FOUND', 'CERTIFICATE_REVOCATION_STATE_ILLEGAL'],
   summary: 'Release the hold on a certificate',
 } as const;
+
+const createErrors = [
+  'CERTIFICATE_ALREADY_EXISTS',
+  'CERT_SUBJECT_KEY_ID_ALREADY_EXISTS',
+  'CHECK_FAILED',
+] as const;
+const CONSUMER = 'MEASUREMENT_CONSUMER_NOT_FOUND';
+const PROVIDER = 'DATA_PROVIDER_NOT_FOUND';
+const DUCHY = 'DUCHY_NOT_FOUND';
 
 const ofConsumer = { measurementConsumer: 'own', operator: 'any' } as const satisfies Access;
 const ofProvider = { dataProvider: 'own', operator: 'any' } as const satisfies Access;
@@ -78,12 +101,12 @@ export const CERTIFICATE_ROUTES = [
     access: EVERYBODY,
     summary: 'Read a certificate of a duchy (`preferred` for its best one)',
   },
-  { ...create, path: consumers, access: ofConsumer },
-  { ...create, path: providers, access: ofProvider },
-  { ...create, path: duchies, access: ofDuchy },
-  { ...list, path: consumers, access: ofConsumer },
-  { ...list, path: providers, access: ofProvider },
-  { ...list, path: duchies, access: ofDuchy },
+  { ...create, path: consumers, access: ofConsumer, errors: [CONSUMER, ...createErrors] },
+  { ...create, path: providers, access: ofProvider, errors: [PROVIDER, ...createErrors] },
+  { ...create, path: duchies, access: ofDuchy, errors: [DUCHY, ...createErrors] },
+  { ...list, path: consumers, access: ofConsumer, errors: [CONSUMER] },
+  { ...list, path: providers, access: ofProvider, errors: [PROVIDER] },
+  { ...list, path: duchies, access: ofDuchy, errors: [DUCHY] },
   { ...revoke, path: consumer, access: ofConsumer },
   { ...revoke, path: provider, access: ofProvider },
   { ...revoke, path: duchy, access: ofDuchy },

@@ -37,6 +37,12 @@ const update = {
   query: object(descriptorSetEncoding),
   body: { ...body, create: false },
   response: EventGroupMetadataDescriptor,
+  errors: [
+    'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
+    'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
+    'SCHEMA_CHANGE_BREAKING',
+    'CHECK_FAILED',
+  ],
 } as const;
 
 export const DESCRIPTOR_ROUTES = [
@@ -49,6 +55,7 @@ export const DESCRIPTOR_ROUTES = [
     query: object({ ...requestId, ...descriptorSetEncoding }),
     body: { ...body, create: true },
     response: EventGroupMetadataDescriptor,
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE', 'CHECK_FAILED'],
     summary: 'Register a metadata schema',
   },
   { ...update, method: 'PATCH', summary: 'Replace a metadata schema' },
@@ -60,6 +67,7 @@ export const DESCRIPTOR_ROUTES = [
     access: { measurementConsumer: 'any', dataProvider: 'own' },
     query: object(descriptorSetEncoding),
     response: EventGroupMetadataDescriptor,
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'],
     summary: 'Read a metadata schema',
   },
   {
@@ -69,10 +77,15 @@ export const DESCRIPTOR_ROUTES = [
     verb: 'batchGet',
     access: { measurementConsumer: 'all', dataProvider: 'own' },
     query: object({
-      names: array(nameOf('eventGroupMetadataDescriptor'), { minItems: 1, maxItems: MAX_BATCH }),
+      names: array(nameOf('eventGroupMetadataDescriptor'), {
+        minItems: 1,
+        maxItems: MAX_BATCH,
+        description: 'The names to read; repeat the parameter.',
+      }),
       ...descriptorSetEncoding,
     }),
     response: object({ eventGroupMetadataDescriptors: array(EventGroupMetadataDescriptor) }),
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'RESPONSE_TOO_LARGE'],
     summary: 'Read several metadata schemas, all or nothing',
   },
   {
@@ -82,6 +95,7 @@ export const DESCRIPTOR_ROUTES = [
     access: { measurementConsumer: 'all', dataProvider: 'own' },
     query: object({ ...paging, ...descriptorSetEncoding }),
     response: object({ eventGroupMetadataDescriptors: array(EventGroupMetadataDescriptor), nextPageToken }),
+    errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary: 'List the metadata schemas of one data provider, or of all (`dataProviders/-`)',
   },
   {
@@ -93,6 +107,7 @@ export const DESCRIPTOR_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: DiffRequest, also: 'name' },
     response: SchemaDiff,
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'],
     summary: 'What a new descriptor set would change, and what of it would break readers',
   },
   {
@@ -104,6 +119,7 @@ export const DESCRIPTOR_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: DecodeRequest, also: 'name' },
     response: DecodedMessage,
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'METADATA_NOT_READABLE'],
     summary: 'Render a serialized metadata message as JSON',
   },
 ] as const satisfies readonly Route[];

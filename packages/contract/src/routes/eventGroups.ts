@@ -18,7 +18,7 @@ import {
   text,
   timestamp,
 } from '../schema.ts';
-import { MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
+import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
 
 const collection = 'dataProviders/{dataProvider}/eventGroups' as const;
 const own = { dataProvider: 'own' } as const;
@@ -31,6 +31,18 @@ const body = {
   member: 'eventGroup',
 } as const;
 
+const createErrors = [
+  dangling('MEASUREMENT_CONSUMER_NOT_FOUND'),
+  dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
+  'CHECK_FAILED',
+] as const;
+const updateErrors = [
+  'EVENT_GROUP_NOT_FOUND',
+  'EVENT_GROUP_INVALID_ARGS',
+  dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
+  'CHECK_FAILED',
+] as const;
+
 /** PATCH and PUT are the same: an update replaces the whole event group. */
 const update = {
   operation: 'updateEventGroup',
@@ -40,6 +52,7 @@ const update = {
   query: noQuery,
   body: { ...body, create: false },
   response: EventGroup,
+  errors: updateErrors,
 } as const;
 
 const list = {
@@ -47,26 +60,61 @@ const list = {
   method: 'GET',
   query: object({
     ...paging,
-    'filter.measurementConsumers': optional(array(nameOf('measurementConsumer'))),
-    'filter.dataProviders': optional(array(nameOf('dataProvider'))),
-    'filter.mediaTypes': optional(array(enumOf(MEDIA_TYPES))),
-    'filter.dataAvailabilityStartTimeOnOrAfter': optional(timestamp()),
-    'filter.dataAvailabilityStartTimeOnOrBefore': optional(timestamp()),
-    'filter.dataAvailabilityEndTimeOnOrAfter': optional(timestamp()),
-    'filter.dataAvailabilityEndTimeOnOrBefore': optional(timestamp()),
-    'filter.metadataSearchQuery': optional(text(500)),
-    showDeleted: optional(boolean()),
-    orderBy: optional(enumOf(['dataAvailabilityStartTime', 'dataAvailabilityStartTime desc'])),
+    'filter.measurementConsumers': optional(
+      array(nameOf('measurementConsumer')),
+      'Only those of these measurement consumers; repeat the parameter.',
+    ),
+    'filter.dataProviders': optional(
+      array(nameOf('dataProvider')),
+      'Only those of these data providers; repeat the parameter.',
+    ),
+    'filter.mediaTypes': optional(
+      array(enumOf(MEDIA_TYPES)),
+      'Only those with any of these media types; repeat the parameter.',
+    ),
+    'filter.dataAvailabilityStartTimeOnOrAfter': optional(
+      timestamp(),
+      'Only those whose data begins then or later.',
+    ),
+    'filter.dataAvailabilityStartTimeOnOrBefore': optional(
+      timestamp(),
+      'Only those whose data begins then or earlier.',
+    ),
+    'filter.dataAvailabilityEndTimeOnOrAfter': optional(
+      timestamp(),
+      'Only those whose data ends then or later; an open end is later.',
+    ),
+    'filter.dataAvailabilityEndTimeOnOrBefore': optional(
+      timestamp(),
+      'Only those whose data ends then or earlier.',
+    ),
+    'filter.metadataSearchQuery': optional(
+      text(500),
+      'Only those whose brand or campaign name holds every word.',
+    ),
+    showDeleted: optional(boolean(), 'Whether deleted ones are listed too.'),
+    orderBy: optional(
+      enumOf(['dataAvailabilityStartTime', 'dataAvailabilityStartTime desc']),
+      'By the begin of their data instead of by creation.',
+    ),
   }),
   response: object({ eventGroups: array(EventGroup), nextPageToken }),
+  errors: [],
 } as const;
-const get = { operation: 'getEventGroup', method: 'GET', query: noQuery, response: EventGroup } as const;
+const get = {
+  operation: 'getEventGroup',
+  method: 'GET',
+  query: noQuery,
+  response: EventGroup,
+  errors: ['EVENT_GROUP_NOT_FOUND'],
+} as const;
 const decode = {
   operation: 'decodeEventGroup',
   method: 'GET',
   verb: 'decode',
   query: noQuery,
   response: DecodedMessage,
+  errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE'],
 } as const;
 
 const batchOf = <S extends TSchema>(request: S) =>
@@ -83,6 +131,7 @@ export const EVENT_GROUP_ROUTES = [
     query: object(requestId),
     body: { ...body, create: true },
     response: EventGroup,
+    errors: createErrors,
     summary: 'Describe a group of events to a measurement consumer',
   },
   { ...update, method: 'PATCH', summary: 'Replace an event group' },
@@ -95,6 +144,7 @@ export const EVENT_GROUP_ROUTES = [
     mutates: true,
     query: noQuery,
     response: EventGroup,
+    errors: ['EVENT_GROUP_NOT_FOUND'],
     summary: 'Delete an event group: it stays readable as DELETED, without its metadata',
   },
   {
@@ -107,6 +157,7 @@ export const EVENT_GROUP_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: batchOf(EventGroupCreation), also: 'parent' },
     response: EventGroups,
+    errors: [...createErrors, 'REQUEST_ID_REUSED'],
     summary: 'Create up to 50 event groups, all or nothing',
   },
   {
@@ -119,6 +170,7 @@ export const EVENT_GROUP_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: batchOf(EventGroupReplacement), also: 'parent' },
     response: EventGroups,
+    errors: updateErrors,
     summary: 'Replace up to 50 event groups, all or nothing',
   },
   { ...get, path: PATTERNS.eventGroup, access: own, summary: 'Read an event group' },

@@ -4,15 +4,18 @@ import { Timeline } from '../codecs/timeline.ts';
 import { PATTERNS } from '../names.ts';
 import { array, enumOf, nameOf, object, optional, timestamp } from '../schema.ts';
 import { MEASUREMENT_STATES, REQUISITION_STATES } from '../states.ts';
-import { MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
+import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
 
 const measurements = 'measurementConsumers/{measurementConsumer}/measurements' as const;
+
+const STATES = 'Only those in one of these states; repeat the parameter.';
+const UPDATED_AFTER = 'Only those updated after this time, exclusive.';
 
 const RequisitionList = object({ requisitions: array(Requisition), nextPageToken });
 const requisitionFilters = object({
   ...paging,
-  'filter.states': optional(array(enumOf(REQUISITION_STATES))),
-  'filter.updatedAfter': optional(timestamp()),
+  'filter.states': optional(array(enumOf(REQUISITION_STATES)), STATES),
+  'filter.updatedAfter': optional(timestamp(), UPDATED_AFTER),
 });
 
 export const MEASUREMENT_ROUTES = [
@@ -23,6 +26,7 @@ export const MEASUREMENT_ROUTES = [
     access: { dataProvider: 'own' },
     query: requisitionFilters,
     response: RequisitionList,
+    errors: [],
     summary: 'List the requisitions of a data provider',
   },
   {
@@ -32,6 +36,7 @@ export const MEASUREMENT_ROUTES = [
     access: { measurementConsumer: 'own' },
     query: requisitionFilters,
     response: RequisitionList,
+    errors: ['MEASUREMENT_NOT_FOUND'],
     summary: 'List the requisitions of a measurement',
   },
   {
@@ -41,6 +46,7 @@ export const MEASUREMENT_ROUTES = [
     access: { dataProvider: 'own' },
     query: noQuery,
     response: Requisition,
+    errors: ['REQUISITION_NOT_FOUND'],
     summary: 'Read a requisition',
   },
   {
@@ -50,6 +56,7 @@ export const MEASUREMENT_ROUTES = [
     access: { measurementConsumer: 'own' },
     query: noQuery,
     response: Requisition,
+    errors: ['REQUISITION_NOT_FOUND'],
     summary: 'Read a requisition of a measurement',
   },
   {
@@ -62,6 +69,16 @@ export const MEASUREMENT_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: FulfillDirectRequest, also: 'name' },
     response: Requisition,
+    errors: [
+      'REQUISITION_NOT_FOUND',
+      'REQUISITION_ETAG_MISMATCH',
+      'REQUISITION_STATE_ILLEGAL',
+      'PROTOCOL_NOT_DIRECT',
+      'NONCE_MISMATCH',
+      dangling('CERTIFICATE_NOT_FOUND'),
+      'CERTIFICATE_IS_INVALID',
+      'CHECK_FAILED',
+    ],
     summary: 'Fulfil a requisition with an encrypted result',
   },
   {
@@ -74,6 +91,7 @@ export const MEASUREMENT_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: RefuseRequest, also: 'name' },
     response: Requisition,
+    errors: ['REQUISITION_NOT_FOUND', 'REQUISITION_ETAG_MISMATCH', 'REQUISITION_STATE_ILLEGAL'],
     summary: 'Refuse a requisition for good, which fails its measurement',
   },
   {
@@ -84,6 +102,7 @@ export const MEASUREMENT_ROUTES = [
     access: { dataProvider: 'own' },
     query: noQuery,
     response: Timeline,
+    errors: ['REQUISITION_NOT_FOUND'],
     summary: 'What happened to a requisition, and why',
   },
 
@@ -102,6 +121,13 @@ export const MEASUREMENT_ROUTES = [
       create: true,
     },
     response: Measurement,
+    errors: [
+      'DATA_PROVIDER_NOT_FOUND',
+      'DATA_PROVIDER_SUSPENDED',
+      dangling('CERTIFICATE_NOT_FOUND'),
+      'CERTIFICATE_IS_INVALID',
+      'CHECK_FAILED',
+    ],
     summary: 'Create a measurement and one requisition per data provider',
   },
   {
@@ -111,6 +137,7 @@ export const MEASUREMENT_ROUTES = [
     access: { measurementConsumer: 'own' },
     query: noQuery,
     response: Measurement,
+    errors: ['MEASUREMENT_NOT_FOUND'],
     summary: 'Read a measurement',
   },
   {
@@ -120,13 +147,14 @@ export const MEASUREMENT_ROUTES = [
     access: { measurementConsumer: 'own' },
     query: object({
       ...paging,
-      'filter.states': optional(array(enumOf(MEASUREMENT_STATES))),
-      'filter.updatedAfter': optional(timestamp()),
-      'filter.updatedBefore': optional(timestamp()),
-      'filter.createdAfter': optional(timestamp()),
-      'filter.createdBefore': optional(timestamp()),
+      'filter.states': optional(array(enumOf(MEASUREMENT_STATES)), STATES),
+      'filter.updatedAfter': optional(timestamp(), UPDATED_AFTER),
+      'filter.updatedBefore': optional(timestamp(), 'Only those updated before this time, exclusive.'),
+      'filter.createdAfter': optional(timestamp(), 'Only those created after this time, exclusive.'),
+      'filter.createdBefore': optional(timestamp(), 'Only those created before this time, exclusive.'),
     }),
     response: object({ measurements: array(Measurement), nextPageToken }),
+    errors: [],
     summary: 'List measurements',
   },
   {
@@ -142,6 +170,7 @@ export const MEASUREMENT_ROUTES = [
       also: 'parent',
     },
     response: object({ measurements: array(Measurement) }),
+    errors: ['MEASUREMENT_NOT_FOUND', 'RESPONSE_TOO_LARGE'],
     summary: 'Read several measurements, all or nothing',
   },
   {
@@ -154,6 +183,7 @@ export const MEASUREMENT_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: object({}), also: 'name' },
     response: Measurement,
+    errors: ['MEASUREMENT_NOT_FOUND', 'MEASUREMENT_STATE_ILLEGAL'],
     summary: 'Cancel a measurement that is not complete',
   },
   {
@@ -164,6 +194,7 @@ export const MEASUREMENT_ROUTES = [
     access: { measurementConsumer: 'own' },
     query: noQuery,
     response: Timeline,
+    errors: ['MEASUREMENT_NOT_FOUND'],
     summary: 'What happened to a measurement and its requisitions, and why',
   },
 ] as const satisfies readonly Route[];

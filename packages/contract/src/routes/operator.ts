@@ -6,6 +6,11 @@ import { array, object, optional, text } from '../schema.ts';
 import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 const operator = { operator: 'any' } as const;
+const PARTY_NOT_FOUND = [
+  'MEASUREMENT_CONSUMER_NOT_FOUND',
+  'DATA_PROVIDER_NOT_FOUND',
+  'DUCHY_NOT_FOUND',
+] as const;
 
 export const OPERATOR_ROUTES = [
   {
@@ -15,6 +20,7 @@ export const OPERATOR_ROUTES = [
     access: EVERYBODY,
     query: noQuery,
     response: WhoAmI,
+    errors: [],
     summary: 'The principal that the bearer token stands for',
   },
   {
@@ -32,6 +38,7 @@ export const OPERATOR_ROUTES = [
       create: true,
     },
     response: PrincipalBinding,
+    errors: [...PARTY_NOT_FOUND, 'PRINCIPAL_ALREADY_EXISTS'],
     summary: 'Bind a subject of an issuer to a party or to `operator`',
   },
   {
@@ -39,8 +46,12 @@ export const OPERATOR_ROUTES = [
     method: 'GET',
     path: 'principals',
     access: operator,
-    query: object({ ...paging, 'filter.resource': optional(text(100, 1)) }),
+    query: object({
+      ...paging,
+      'filter.resource': optional(text(100, 1), 'Only those bound to this party, or to `operator`.'),
+    }),
     response: object({ principals: array(PrincipalBinding), nextPageToken }),
+    errors: [],
     summary: 'List who is bound to what',
   },
   {
@@ -51,6 +62,7 @@ export const OPERATOR_ROUTES = [
     mutates: true,
     query: noQuery,
     response: PrincipalBinding,
+    errors: ['PRINCIPAL_NOT_FOUND'],
     summary: 'Unbind a subject; answers what it was',
   },
   {
@@ -68,6 +80,7 @@ export const OPERATOR_ROUTES = [
       create: true,
     },
     response: TrustedRoot,
+    errors: [...PARTY_NOT_FOUND, 'TRUSTED_ROOT_ALREADY_EXISTS'],
     summary: 'Trust a root certificate, for one party or for all',
   },
   {
@@ -77,6 +90,7 @@ export const OPERATOR_ROUTES = [
     access: operator,
     query: object(paging),
     response: object({ trustedRoots: array(TrustedRoot), nextPageToken }),
+    errors: [],
     summary: 'List the trusted roots',
   },
   {
@@ -87,6 +101,7 @@ export const OPERATOR_ROUTES = [
     mutates: true,
     query: noQuery,
     response: TrustedRoot,
+    errors: ['TRUSTED_ROOT_NOT_FOUND'],
     summary: 'Stop trusting a root; answers what it was',
   },
   {
@@ -94,8 +109,12 @@ export const OPERATOR_ROUTES = [
     method: 'GET',
     path: 'auditEntries',
     access: operator,
-    query: object({ ...paging, 'filter.name': optional(text(500, 1)) }),
+    query: object({
+      ...paging,
+      'filter.name': optional(text(500, 1), 'Only those about this resource.'),
+    }),
     response: object({ auditEntries: array(AuditEntry), nextPageToken }),
+    errors: [],
     summary: 'List every mutation outside the transition log, oldest first',
   },
 ] as const satisfies readonly Route[];

@@ -8,10 +8,11 @@ const create = {
   method: 'POST',
   access: { operator: 'any' },
   mutates: true,
+  errors: ['PARTY_ALREADY_EXISTS', 'CHECK_FAILED'],
 } as const;
 const update = { operation: 'updateParty', method: 'PATCH', mutates: true, query: noQuery } as const;
 const get = { operation: 'getParty', method: 'GET', query: noQuery } as const;
-const list = { operation: 'listParties', method: 'GET', query: object(paging) } as const;
+const list = { operation: 'listParties', method: 'GET', query: object(paging), errors: [] } as const;
 /** What the operator alone does to a party. */
 const administer = {
   method: 'POST',
@@ -58,6 +59,7 @@ export const PARTY_ROUTES = [
     path: PATTERNS.measurementConsumer,
     access: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     response: MeasurementConsumer,
+    errors: ['MEASUREMENT_CONSUMER_NOT_FOUND'],
     summary: 'Read a measurement consumer',
   },
   {
@@ -66,18 +68,21 @@ export const PARTY_ROUTES = [
     access: { measurementConsumer: 'own', operator: 'any' },
     body: { ...consumerBody, create: false },
     response: MeasurementConsumer,
+    errors: ['MEASUREMENT_CONSUMER_NOT_FOUND', 'CHECK_FAILED'],
     summary: 'Update a measurement consumer: the fields present are replaced',
   },
   {
     ...suspend,
     path: PATTERNS.measurementConsumer,
     response: MeasurementConsumer,
+    errors: ['MEASUREMENT_CONSUMER_NOT_FOUND'],
     summary: 'Suspend a measurement consumer: its tokens are refused, its open work stays',
   },
   {
     ...resume,
     path: PATTERNS.measurementConsumer,
     response: MeasurementConsumer,
+    errors: ['MEASUREMENT_CONSUMER_NOT_FOUND'],
     summary: 'Resume a suspended measurement consumer',
   },
   {
@@ -100,6 +105,7 @@ export const PARTY_ROUTES = [
     path: PATTERNS.dataProvider,
     access: { measurementConsumer: 'any', dataProvider: 'own', duchy: 'any', operator: 'any' },
     response: DataProvider,
+    errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary: 'Read a data provider',
   },
   {
@@ -108,12 +114,14 @@ export const PARTY_ROUTES = [
     access: { dataProvider: 'own', operator: 'any' },
     body: { ...providerBody, create: false },
     response: DataProvider,
+    errors: ['DATA_PROVIDER_NOT_FOUND', 'CHECK_FAILED'],
     summary: 'Update a data provider: the fields present are replaced',
   },
   {
     ...suspend,
     path: PATTERNS.dataProvider,
     response: DataProvider,
+    errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary:
       'Suspend a data provider: its tokens are refused, it gets no new requisitions, its open work stays',
   },
@@ -121,6 +129,7 @@ export const PARTY_ROUTES = [
     ...resume,
     path: PATTERNS.dataProvider,
     response: DataProvider,
+    errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary: 'Resume a suspended data provider',
   },
   {
@@ -143,6 +152,7 @@ export const PARTY_ROUTES = [
     path: PATTERNS.duchy,
     access: { duchy: 'any', operator: 'any' },
     response: Duchy,
+    errors: ['DUCHY_NOT_FOUND'],
     summary: 'Read a duchy',
   },
   {
@@ -151,8 +161,21 @@ export const PARTY_ROUTES = [
     access: { duchy: 'own', operator: 'any' },
     body: { ...duchyBody, create: false },
     response: Duchy,
+    errors: ['DUCHY_NOT_FOUND', 'CHECK_FAILED'],
     summary: 'Update a duchy: the fields present are replaced',
   },
-  { ...suspend, path: PATTERNS.duchy, response: Duchy, summary: 'Suspend a duchy' },
-  { ...resume, path: PATTERNS.duchy, response: Duchy, summary: 'Resume a suspended duchy' },
+  {
+    ...suspend,
+    path: PATTERNS.duchy,
+    response: Duchy,
+    errors: ['DUCHY_NOT_FOUND'],
+    summary: 'Suspend a duchy',
+  },
+  {
+    ...resume,
+    path: PATTERNS.duchy,
+    response: Duchy,
+    errors: ['DUCHY_NOT_FOUND'],
+    summary: 'Resume a suspended duchy',
+  },
 ] as const satisfies readonly Route[];

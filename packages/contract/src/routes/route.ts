@@ -1,4 +1,5 @@
 /** What a row of the routes table says. */
+import type { Code, Reason } from '../reasons.ts';
 import { enumOf, object, optional, pageSize, type TSchema, text } from '../schema.ts';
 
 /** The kinds of callers; the first three are parties and own the names that begin with them. */
@@ -16,6 +17,9 @@ export type Body =
   /** The resource itself, or wrapped under `member`, beside an optional requestId. */
   | { form: 'resource'; schema: TSchema; resource: TSchema; member: string; create: boolean };
 
+/** What an operation can fail with; `code` only where it is not the usual one of the reason. */
+export type OperationError = Reason | { reason: Reason; code: Code };
+
 export interface Route {
   operation: string;
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -28,18 +32,37 @@ export interface Route {
   query?: TSchema;
   body?: Body;
   response: TSchema;
+  /** Beyond those that follow from the rest of the row: see errorsOf. */
+  errors: readonly OperationError[];
   summary: string;
 }
+
+/** A request refers to something that does not exist; a path that does so is NOT_FOUND. */
+export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILED_PRECONDITION' }) as const;
 
 /** Batches are capped (spec: 50 measurements; the same for every other batch). */
 export const MAX_BATCH = 50;
 
-export const paging = { pageSize: optional(pageSize()), pageToken: optional(text(2000)) };
+export const paging = {
+  pageSize: optional(pageSize()),
+  pageToken: optional(text(2000), 'The nextPageToken of the page before.'),
+};
 export const nextPageToken = optional(text(2000));
 export const noQuery = object({});
-export const descriptorSetEncoding = { descriptorSetEncoding: optional(enumOf(['JSON', 'BASE64'])) };
+export const descriptorSetEncoding = {
+  descriptorSetEncoding: optional(
+    enumOf(['JSON', 'BASE64']),
+    'How the response holds descriptorSet: proto3 JSON (default) or the exact bytes in base64.',
+  ),
+};
 /** What a create takes in the query. */
-export const requestId = { requestId: optional(text(255, 1)) };
+export const requestId = {
+  requestId: optional(
+    text(255, 1),
+    'Makes a retry safe: the same ID with the same content returns the resource that exists already. ' +
+      'May stand in the body instead.',
+  ),
+};
 
 export const EVERYBODY = {
   measurementConsumer: 'any',

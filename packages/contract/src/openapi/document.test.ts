@@ -1,12 +1,15 @@
 import Schema from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
-import { Measurement } from './codecs/measurement.ts';
-import { Requisition } from './codecs/requisition.ts';
-import { ExchangeError, invalid } from './errors.ts';
-import { parseName } from './names.ts';
-import { type JsonSchema, type OpenApiResponse, openApiDocument } from './openapi.ts';
-import { API_PREFIX, ROUTES, type Route } from './routes.ts';
-import { toJson } from './writer.ts';
+import { Measurement } from '../codecs/measurement.ts';
+import { Requisition } from '../codecs/requisition.ts';
+import { ExchangeError, invalid } from '../errors.ts';
+import { parseName } from '../names.ts';
+import { REASONS, type Reason } from '../reasons.ts';
+import { errorsOf } from '../routes/errors.ts';
+import { API_PREFIX, ROUTES, type Route } from '../routes.ts';
+import { toJson } from '../writer.ts';
+import { openApiDocument } from './document.ts';
+import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 
 const document = openApiDocument({ version: '1.2.3' });
 const { schemas } = document.components;
@@ -23,26 +26,31 @@ function operationOf(route: Route) {
 /** A schema and all those inside it. */
 function* nested(schema: JsonSchema): Generator<JsonSchema> {
   yield schema;
-  const { items, propertyNames, additionalProperties, properties = {}, oneOf = [] } = schema;
-  const inner = [items, propertyNames, additionalProperties, ...Object.values(properties), ...oneOf];
+  const { items, propertyNames, additionalProperties, properties = {}, allOf = [], oneOf = [] } = schema;
+  const members = [...Object.values(properties), ...allOf, ...oneOf];
+  const inner = [items, propertyNames, additionalProperties, ...members];
   for (const one of inner) if (one) yield* nested(one);
+}
+
+/** The schema of a response, wherever it is written. */
+function schemaOf(response: OpenApiResponse | OpenApiReference): JsonSchema {
+  const { content } =
+    '$ref' in response ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;
+  return content['application/json'].schema;
 }
 
 const allSchemas = [
   ...Object.values(schemas),
-  ...Object.values(document.components.responses).map(
-    (response) => response.content['application/json'].schema,
-  ),
   ...operations.flatMap(({ parameters, requestBody, responses }) => [
     ...parameters.map((parameter) => parameter.schema),
     ...(requestBody ? [requestBody.content['application/json'].schema] : []),
-    (responses[200] as OpenApiResponse).content['application/json'].schema,
+    ...Object.values(responses).map(schemaOf),
   ]),
 ].flatMap((schema) => [...nested(schema)]);
 
-function accepts(name: string, value: unknown): boolean {
-  const plain = JSON.parse(JSON.stringify(value));
-  return Schema.Check({ $ref: `#/components/schemas/${name}`, components: { schemas } } as object, plain);
+function accepts(schema: string | JsonSchema, value: unknown): boolean {
+  const root = typeof schema === 'string' ? { $ref: `#/components/schemas/${schema}` } : schema;
+  return Schema.Check({ ...root, components: { schemas } } as object, JSON.parse(JSON.stringify(value)));
 }
 
 describe('the operations', () => {
@@ -91,6 +99,55 @@ describe('the operations', () => {
   });
 });
 
+describe('the errors of an operation', () => {
+  it('are all those of its route, each under its HTTP status, and no others', () => {
+    for (const route of routes) {
+      const { 200: _ok, ...responses } = operationOf(route)!.responses;
+      const wanted = Map.groupBy(errorsOf(route), ({ httpStatus }) => String(httpStatus));
+      expect(Object.keys(responses).sort(), route.operation).toEqual([...wanted.keys()].sort());
+      for (const [status, errors] of wanted) {
+        const narrowed = [...nested(schemaOf(responses[status]!))].flatMap(({ properties = {} }) =>
+          ['reason', 'status', 'code'].flatMap(
+            (name) => properties[name]?.enum ?? properties[name]?.const ?? [],
+          ),
+        );
+        const codes = new Set(errors.map(({ code }) => code));
+        const reasons = errors.map(({ reason }) => reason);
+        expect(narrowed, route.operation).toEqual([...codes, Number(status), ...reasons]);
+      }
+    }
+  });
+
+  it('fit the response of their status, and those of other operations do not', () => {
+    const route = routes.find(({ operation }) => operation === 'fulfillDirectRequisition')!;
+    const schema = schemaOf(operationOf(route)!.responses[400]!);
+    for (const reason of Object.keys(REASONS) as Reason[]) {
+      const [error] = errorsOf(route).filter((one) => one.reason === reason && one.httpStatus === 400);
+      const body = new ExchangeError(reason, 'No.', error && { code: error.code });
+      expect(accepts(schema, body), reason).toBe(error !== undefined);
+    }
+  });
+
+  it('have responses that some operation refers to', () => {
+    const references = operations.flatMap(({ responses }) =>
+      Object.values(responses).flatMap((response) => ('$ref' in response ? [response.$ref] : [])),
+    );
+    expect([...new Set(references)].sort()).toEqual(
+      Object.keys(document.components.responses).map((name) => `#/components/responses/${name}`),
+    );
+  });
+
+  it('are explained in the description of the response', () => {
+    const path = `${API_PREFIX}/measurementConsumers/{measurementConsumer}/measurements:batchGet`;
+    expect(document.paths[path]!.post!.responses[429]).toMatchObject({
+      description: expect.stringMatching(
+        /^- `RATE_LIMITED`: Too many .*\n- `RESPONSE_TOO_LARGE`: The response /,
+      ),
+      headers: { 'retry-after': { $ref: '#/components/headers/retry-after' } },
+    });
+  });
+});
+
 describe('the schemas', () => {
   it('are referred to by names that exist, and none is there for nothing', () => {
     const references = new Set(allSchemas.map(({ $ref }) => $ref).filter((ref) => ref !== undefined));
@@ -103,7 +160,7 @@ describe('the schemas', () => {
     const keywords =
       '$ref title description type format contentEncoding pattern const enum examples default minimum minLength ' +
       'maxLength minItems maxItems minProperties items properties required propertyNames additionalProperties ' +
-      'oneOf readOnly';
+      'allOf oneOf readOnly';
     const used = new Set(allSchemas.flatMap((schema) => Object.keys(schema)));
     expect([...used].filter((keyword) => !keywords.split(' ').includes(keyword))).toEqual([]);
     const formats = new Set(allSchemas.map(({ format }) => format));

@@ -1,0 +1,87 @@
+/** The errors of each operation: a response for each HTTP status, with the reasons that can come with it. */
+import { ERROR_DOMAIN } from '../errors.ts';
+import { type Code, HTTP_STATUS, REASONS } from '../reasons.ts';
+import { errorsOf, type RouteError } from '../routes/errors.ts';
+import type { Route } from '../routes/route.ts';
+import { printResponse } from './response.ts';
+import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
+import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
+
+/** Almost every operation has the same reasons under these codes. */
+const SHARED: Code[] = ['PERMISSION_DENIED', 'UNAVAILABLE'];
+
+export class ErrorPrinter {
+  readonly components: Record<string, OpenApiResponse> = {};
+  private readonly errorInfo: JsonSchema;
+  private readonly otherDetails: JsonSchema[];
+  private readonly status: JsonSchema;
+
+  constructor(schemas: SchemaPrinter) {
+    const detail = (name: string, properties: Record<string, JsonSchema>): JsonSchema =>
+      schemas.add(
+        name,
+        object({ '@type': { const: `type.googleapis.com/google.rpc.${name}` }, ...properties }),
+      );
+    this.errorInfo = detail('ErrorInfo', {
+      reason: { type: 'string', enum: Object.keys(REASONS) },
+      domain: { const: ERROR_DOMAIN },
+      metadata: { type: 'object', additionalProperties: text },
+    });
+    this.otherDetails = [
+      detail('BadRequest', {
+        fieldViolations: { type: 'array', items: object({ field: text, description: text }) },
+      }),
+      detail('RetryInfo', { retryDelay: { type: 'string', pattern: '^[0-9]+s$', examples: ['2s'] } }),
+    ];
+    const error = object({
+      code: { type: 'integer', description: 'The HTTP status.' },
+      status: { type: 'string', enum: Object.keys(HTTP_STATUS) },
+      message: text,
+      details: this.details(this.errorInfo),
+    });
+    this.status = schemas.add('Status', { ...object({ error }), description: 'google.rpc.Status in JSON.' });
+  }
+
+  responsesOf(route: Route): Record<string, OpenApiResponse | OpenApiReference> {
+    const byStatus = Map.groupBy(errorsOf(route), ({ httpStatus }) => httpStatus);
+    return Object.fromEntries(
+      [...byStatus].map(([status, errors]) => [status, this.share(errors, this.print(status, errors))]),
+    );
+  }
+
+  /** The same response of many operations is written once. */
+  private share(errors: RouteError[], response: OpenApiResponse): OpenApiResponse | OpenApiReference {
+    const [{ code, reason }] = errors as [RouteError];
+    if (errors.length > 1 && !SHARED.includes(code)) return response;
+    const name = pascalCase((errors.length > 1 ? code : reason).toLowerCase());
+    const known = this.components[name];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(response)) return response;
+    this.components[name] = response;
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  private print(status: number, errors: RouteError[]): OpenApiResponse {
+    const lines = errors.map(({ reason }) => `- \`${reason}\`: ${REASONS[reason].meaning}`);
+    const reasons = errors.map(({ reason }) => reason);
+    const narrow = object({
+      code: { const: status },
+      status: { type: 'string', enum: [...new Set(errors.map(({ code }) => code))] },
+      details: this.details({ allOf: [this.errorInfo, object({ reason: { enum: reasons } })] }),
+    });
+    const schema: JsonSchema = { allOf: [this.status, object({ error: narrow })] };
+    if (status === 401) return printResponse(lines.join('\n'), schema, 'www-authenticate');
+    if (status === 429 || status === 503) return printResponse(lines.join('\n'), schema, 'retry-after');
+    return printResponse(lines.join('\n'), schema);
+  }
+
+  private details(errorInfo: JsonSchema): JsonSchema {
+    return { type: 'array', items: { oneOf: [errorInfo, ...this.otherDetails] } };
+  }
+}
+
+const text: JsonSchema = { type: 'string' };
+
+/** An object with all of these, and with whatever a later version adds. */
+function object(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', required: Object.keys(properties), properties };
+}

@@ -1,0 +1,79 @@
+import { querySchemaOf } from '../request.ts';
+import { type PrincipalKind, ROUTES, type Route } from '../routes.ts';
+import type { ErrorPrinter } from './errors.ts';
+import { printRequestBody } from './requestBody.ts';
+import { printResponse } from './response.ts';
+import { exampleId, ID_PATTERN, pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
+import { tagOf } from './tags.ts';
+import type { OpenApiOperation, OpenApiParameter } from './types.ts';
+
+const CALLERS: Record<PrincipalKind, string> = {
+  measurementConsumer: 'measurement consumers',
+  dataProvider: 'data providers',
+  duchy: 'duchies',
+  operator: 'operators',
+};
+const ACCESS = { own: ' (only under their own name)', any: '', all: ' (also across all parents, with `-`)' };
+
+export function printOperation(route: Route, schemas: SchemaPrinter, errors: ErrorPrinter): OpenApiOperation {
+  const callers = Object.entries(route.access).map(
+    ([kind, rule]) => CALLERS[kind as PrincipalKind] + ACCESS[rule],
+  );
+  // Rows of one operation share their schemas, unless they are about different resources.
+  const shared = rowsOf(route).every((row) => row.response === route.response);
+  const name = pascalCase(shared ? route.operation : operationIdOf(route));
+  return {
+    operationId: operationIdOf(route),
+    tags: [tagOf(route)],
+    summary: route.summary,
+    description: `Callers: ${callers.join(', ')}.`,
+    parameters: [...pathParameters(route), ...queryParameters(route, schemas)],
+    ...(route.body === undefined ? {} : { requestBody: printRequestBody(route, name, schemas) }),
+    responses: {
+      200: printResponse('OK', schemas.reference(route.response, `${name}Response`)),
+      ...errors.responsesOf(route),
+    },
+  };
+}
+
+/** The operation; where it has several rows, with whose it is (other paths) or the method (the same path). */
+function operationIdOf(route: Route): string {
+  const rows = rowsOf(route);
+  const samePath = rows.filter((row) => row.path === route.path);
+  const owner = /\{(\w+)\}/.exec(route.path)?.[1] ?? route.path;
+  const party = samePath.length === rows.length ? '' : `Of${pascalCase(owner)}`;
+  const method = route === samePath[0] ? '' : `By${pascalCase(route.method.toLowerCase())}`;
+  return route.operation + party + method;
+}
+
+function rowsOf(route: Route): Route[] {
+  return (ROUTES as readonly Route[]).filter((row) => row.operation === route.operation);
+}
+
+function pathParameters(route: Route): OpenApiParameter[] {
+  const variables = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  const wildcard = Object.values(route.access).includes('all');
+  return variables.map((name, i) => {
+    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const alias = name === 'certificate' ? ', or `preferred`' : wildcard && i === 0 ? ', or `-` for all' : '';
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description: `The ID of the ${words}${alias}.`,
+      schema: { type: 'string', pattern: `^${ID_PATTERN}$`, examples: [exampleId(name)] },
+    };
+  });
+}
+
+function queryParameters(route: Route, schemas: SchemaPrinter): OpenApiParameter[] {
+  const { properties = {}, required = [] } = schemas.inline(querySchemaOf(route));
+  return Object.entries(properties).map(([name, { description = '', ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    description,
+    ...(schema.type === 'array' ? { style: 'form', explode: true } : {}),
+    schema,
+  }));
+}

@@ -1,0 +1,212 @@
+/** The closed list of reasons that a request can fail for. */
+
+/** The google.rpc codes of errors, and the HTTP status of each. */
+export const HTTP_STATUS = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ABORTED: 409,
+  ALREADY_EXISTS: 409,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+} as const;
+
+export type Code = keyof typeof HTTP_STATUS;
+
+interface ReasonRow {
+  code: Code;
+  /** Set where HTTP has a status of its own for this error. */
+  http?: number;
+  meaning: string;
+}
+
+/** Every reason there is; docs/errors.md is printed from this list. */
+export const REASONS = {
+  // The request as such.
+  INVALID_FIELD_VALUE: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'A field is malformed, unknown or out of range; fieldViolations names each one.',
+  },
+  REQUIRED_FIELD_NOT_SET: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'A required field is missing; fieldViolations names each one.',
+  },
+  MALFORMED_JSON: {
+    code: 'INVALID_ARGUMENT',
+    meaning:
+      'The body is not JSON, or holds duplicate keys, NUL, broken Unicode, too much nesting or too many values.',
+  },
+  MALFORMED_REQUEST: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'The request is not well-formed HTTP, or carries a header twice that may come once.',
+  },
+  MALFORMED_NAME: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'A resource name does not match its pattern.',
+  },
+  INVALID_PAGE_TOKEN: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'The page token was altered, or belongs to another list, parent or filter.',
+  },
+  CHECK_FAILED: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'Under strict checks a finding rejects the request; fieldViolations names each one.',
+  },
+  NONCE_MISMATCH: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'The nonce does not hash to the nonceHash of the requisition.',
+  },
+  ROUTE_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No operation has this path.' },
+  METHOD_NOT_ALLOWED: {
+    code: 'UNIMPLEMENTED',
+    http: 405,
+    meaning: 'The path exists with other methods; see the Allow header.',
+  },
+  REQUEST_TIMEOUT: {
+    code: 'DEADLINE_EXCEEDED',
+    http: 408,
+    meaning: 'The request was not received in time.',
+  },
+  BODY_TOO_LARGE: { code: 'INVALID_ARGUMENT', http: 413, meaning: 'The body is above the size limit.' },
+  URI_TOO_LONG: { code: 'INVALID_ARGUMENT', http: 414, meaning: 'The URL is above the size limit.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    code: 'INVALID_ARGUMENT',
+    http: 415,
+    meaning: 'A request body must be application/json, in UTF-8, not compressed.',
+  },
+  HEADERS_TOO_LARGE: {
+    code: 'INVALID_ARGUMENT',
+    http: 431,
+    meaning: 'The request headers are above the size limit.',
+  },
+  // The caller.
+  TOKEN_INVALID: {
+    code: 'UNAUTHENTICATED',
+    meaning: 'The bearer ID token is missing or not acceptable; the log line of the request says why.',
+  },
+  PRINCIPAL_UNKNOWN: {
+    code: 'PERMISSION_DENIED',
+    meaning: 'The token is good, but its subject is bound to no principal of this exchange.',
+  },
+  PRINCIPAL_SUSPENDED: { code: 'PERMISSION_DENIED', meaning: 'The party of this token is suspended.' },
+  PERMISSION_DENIED: {
+    code: 'PERMISSION_DENIED',
+    meaning: 'This principal may not do this here, whether or not the resource exists.',
+  },
+  RATE_LIMITED: {
+    code: 'RESOURCE_EXHAUSTED',
+    meaning: 'Too many requests from this principal, or too many bad tokens from this address.',
+  },
+  RESPONSE_TOO_LARGE: {
+    code: 'RESOURCE_EXHAUSTED',
+    meaning: 'The response would be above 64 MiB: ask for fewer names.',
+  },
+  // Resources.
+  MEASUREMENT_CONSUMER_NOT_FOUND: {
+    code: 'NOT_FOUND',
+    meaning: 'No such measurement consumer (FAILED_PRECONDITION when an event group refers to it).',
+  },
+  DATA_PROVIDER_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such data provider.' },
+  DUCHY_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such duchy.' },
+  DATA_PROVIDER_SUSPENDED: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'A data provider of the request is suspended and takes no new requisitions.',
+  },
+  MEASUREMENT_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such measurement.' },
+  MEASUREMENT_STATE_ILLEGAL: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The measurement is in a state that does not allow this.',
+  },
+  REQUISITION_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such requisition.' },
+  REQUISITION_STATE_ILLEGAL: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The requisition is in a state that does not allow this.',
+  },
+  REQUISITION_ETAG_MISMATCH: {
+    code: 'ABORTED',
+    meaning: 'The requisition changed since it was read: read it again and retry with its etag.',
+  },
+  PROTOCOL_NOT_DIRECT: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The protocol of this measurement takes no direct result.',
+  },
+  CERTIFICATE_NOT_FOUND: {
+    code: 'NOT_FOUND',
+    meaning: 'No such certificate (FAILED_PRECONDITION when a request refers to it).',
+  },
+  CERTIFICATE_IS_INVALID: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The certificate is revoked, on hold, or outside its validity period.',
+  },
+  EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND: {
+    code: 'NOT_FOUND',
+    meaning: 'No such descriptor (FAILED_PRECONDITION when an event group refers to it).',
+  },
+  EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'Another descriptor of this provider already defines the message type (strict checks).',
+  },
+  SCHEMA_CHANGE_BREAKING: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The update would break readers of the schema (strict checks): create a new descriptor instead.',
+  },
+  EVENT_GROUP_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such event group, or it is deleted.' },
+  EVENT_GROUP_INVALID_ARGS: {
+    code: 'INVALID_ARGUMENT',
+    meaning: 'The measurement consumer of an event group cannot change.',
+  },
+  METADATA_NOT_READABLE: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The event group has no readable metadata: it has none, or it is encrypted.',
+  },
+  PARTY_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'A party with this ID exists already.' },
+  PRINCIPAL_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such binding.' },
+  PRINCIPAL_ALREADY_EXISTS: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'This subject of this issuer is bound already; metadata.existing names the binding.',
+  },
+  TRUSTED_ROOT_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such trusted root.' },
+  TRUSTED_ROOT_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'This root is trusted already.' },
+  CERTIFICATE_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'This certificate is registered already.' },
+  CERT_SUBJECT_KEY_ID_ALREADY_EXISTS: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'Another party has a certificate with this subject key identifier.',
+  },
+  CERTIFICATE_REVOCATION_STATE_ILLEGAL: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'REVOKED is final, and only a certificate on HOLD can be released.',
+  },
+  REQUEST_ID_REUSED: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'This requestId already created a resource with other content; metadata.existing names it.',
+  },
+  // The service.
+  INTERNAL: { code: 'INTERNAL', meaning: 'A defect of the exchange; report the request ID.' },
+  UNAVAILABLE: {
+    code: 'UNAVAILABLE',
+    meaning: 'The exchange or something it needs is out of reach for now: retry.',
+  },
+  KEYS_UNAVAILABLE: {
+    code: 'UNAVAILABLE',
+    meaning: 'The keys of the token issuer cannot be fetched for now: retry.',
+  },
+  DEADLINE_EXCEEDED: {
+    code: 'DEADLINE_EXCEEDED',
+    meaning: 'The request took too long; read the resource to learn whether it took effect.',
+  },
+} as const satisfies Record<string, ReasonRow>;
+
+export type Reason = keyof typeof REASONS;
+/** A reason in a response: an exchange newer than this table may give others. */
+export type AnyReason = Reason | (string & Record<never, never>);
+
+/** The HTTP status of an error with this reason and code. */
+export function httpStatusOf(reason: AnyReason, code: Code): number {
+  const row: ReasonRow | undefined = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : undefined;
+  return row?.http ?? HTTP_STATUS[code];
+}

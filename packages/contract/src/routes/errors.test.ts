@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { REASONS, type Reason } from '../reasons.ts';
+import { ROUTES, type Route } from '../routes.ts';
+import { errorsOf, sourcesOf } from './errors.ts';
+
+const routes = ROUTES as readonly Route[];
+
+function reasonsOf(operation: string): string[] {
+  const route = routes.find((row) => row.operation === operation)!;
+  return errorsOf(route).map(({ reason, httpStatus }) => `${httpStatus} ${reason}`);
+}
+
+describe('the errors of a route', () => {
+  it('are listed once each', () => {
+    for (const route of routes) {
+      const reasons = errorsOf(route).map(({ reason }) => reason);
+      expect(reasons, route.operation).toHaveLength(new Set(reasons).size);
+    }
+  });
+
+  it('follow from its caller, its path, its query and its body', () => {
+    expect(reasonsOf('whoAmI')).not.toContain('403 PERMISSION_DENIED');
+    expect(reasonsOf('whoAmI')).not.toContain('400 MALFORMED_NAME');
+    expect(reasonsOf('whoAmI')).not.toContain('413 BODY_TOO_LARGE');
+    expect(reasonsOf('cancelMeasurement')).toContain('403 PERMISSION_DENIED');
+    expect(reasonsOf('cancelMeasurement')).toContain('400 MALFORMED_NAME');
+    expect(reasonsOf('cancelMeasurement')).toContain('413 BODY_TOO_LARGE');
+    expect(reasonsOf('cancelMeasurement')).not.toContain('400 REQUIRED_FIELD_NOT_SET');
+    expect(reasonsOf('refuseRequisition')).toContain('400 REQUIRED_FIELD_NOT_SET');
+    // Nothing is required of an update but what is required inside its fields.
+    expect(reasonsOf('updateParty')).toContain('400 REQUIRED_FIELD_NOT_SET');
+    expect(reasonsOf('listMeasurements')).toContain('400 INVALID_PAGE_TOKEN');
+    expect(reasonsOf('getMeasurement')).not.toContain('400 INVALID_PAGE_TOKEN');
+    expect(reasonsOf('createMeasurement')).toContain('409 REQUEST_ID_REUSED');
+    expect(reasonsOf('createCertificate')).not.toContain('409 REQUEST_ID_REUSED');
+  });
+
+  it('have the HTTP status of the code that this route gives', () => {
+    expect(reasonsOf('getCertificate')).toContain('404 CERTIFICATE_NOT_FOUND');
+    expect(reasonsOf('createMeasurement')).toContain('400 CERTIFICATE_NOT_FOUND');
+  });
+});
+
+describe('the operations of a reason', () => {
+  it('exist for all reasons but two, which no operation gives', () => {
+    const without = (Object.keys(REASONS) as Reason[]).filter((reason) => sourcesOf(reason).length === 0);
+    expect(without).toEqual(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+  });
+
+  it('are named, or described where they are many', () => {
+    expect(sourcesOf('NONCE_MISMATCH')).toEqual(['`fulfillDirectRequisition`']);
+    expect(sourcesOf('TOKEN_INVALID')).toEqual(['every operation']);
+    expect(sourcesOf('REQUEST_ID_REUSED')).toEqual([
+      'every create with a `requestId`',
+      '`batchCreateEventGroups`',
+    ]);
+  });
+});
