@@ -34,11 +34,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'etag-outside-transaction',
     edits: [
       exchange('domain/measurement.ts', 'requireEtag(requisition, etag);', ''),
-      ...['fulfillDirectRequisition', 'refuseRequisition'].map((operation) =>
+      ...['fulfillDirect', 'refuse'].map((verb) =>
         exchange(
-          `operations/${operation}.ts`,
-          'return changeMeasurement(',
-          `await (await ${CODE}).checkEtagBefore(arguments[0].db, arguments[2]);\n  return changeMeasurement(`,
+          `operations/requisitions/${verb}.ts`,
+          'return mutate(',
+          `await (await ${CODE}).checkEtagBefore(arguments[0].db, arguments[2]);\n  return mutate(`,
         ),
       ),
     ],
@@ -102,7 +102,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'nonce-through-number',
     edits: [
       exchange(
-        'operations/fulfillDirectRequisition.ts',
+        'operations/requisitions/fulfillDirect.ts',
         'nonce: body.nonce,',
         'nonce: BigInt(Number(body.nonce)),',
       ),
@@ -113,14 +113,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'foreign-certificate',
     edits: [
       exchange(
-        'operations/fulfillDirectRequisition.ts',
-        'certificate.dataProvider !== params.dataProvider',
+        'operations/requisitions/fulfillDirect.ts',
+        'named.dataProvider !== params.dataProvider',
         'false',
       ),
       exchange(
-        'operations/fulfillDirectRequisition.ts',
-        '{ party: provider, id: certificate.certificate }',
-        "{ party: partyName('dataProvider', certificate.dataProvider), id: certificate.certificate }",
+        'operations/requisitions/fulfillDirect.ts',
+        '{ party: provider, id: named.certificate }',
+        "{ party: partyName('dataProvider', named.dataProvider), id: named.certificate }",
       ),
     ],
     relax: {
@@ -163,10 +163,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'read-cache',
     edits: [
       exchange(
-        'operations/measurements.ts',
-        'return readMeasurement(x.db, consumer, params.measurement);',
+        'operations/measurements/get.ts',
+        'return readMeasurement(exchange.db, consumer, params.measurement);',
         `return ${CODE}.then(({ cached }) =>
-           cached(params.measurement, () => readMeasurement(x.db, consumer, params.measurement)));`,
+           cached(params.measurement, () => readMeasurement(exchange.db, consumer, params.measurement)));`,
       ),
     ],
     foundBy: 'H2',
@@ -175,9 +175,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'second-requisition-on-retry',
     edits: [
       exchange(
-        'operations/createMeasurement.ts',
-        'tx.rollback(); const existing',
-        `await (await ${CODE}).addSecondRequisition(tx, earlier.id, x.newId()); const existing`,
+        'operations/measurements/create.ts',
+        'const existing = await replay(',
+        `await (await ${CODE}).addSecondRequisition(tx, earlier.id, exchange.newId());
+        const existing = await replay(`,
+      ),
+      exchange(
+        'operations/measurements/create.ts',
+        'return { view: () => existing };',
+        'return { save: () => {}, view: () => existing };',
       ),
     ],
     relax: {

@@ -15,7 +15,7 @@ import { type Development, devPageTokenKey, startDevelopment } from './dev/index
 import { registerDocs } from './http/docs.ts';
 import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
-import { startJobs } from './jobs.ts';
+import { startJobs } from './jobs/index.ts';
 import { flush } from './observability/deferred.ts';
 import { watchDatabase } from './observability/gauges.ts';
 import { createLog } from './observability/log.ts';

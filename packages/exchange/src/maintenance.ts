@@ -9,7 +9,7 @@ import { audit } from './database/log.ts';
 import { bindingOf, insertBinding } from './database/principals.ts';
 import { OPERATOR } from './domain/access.ts';
 import { newId } from './ids.ts';
-import { applyRetention, previewRetention, type Retention } from './operations/retention.ts';
+import { applyRetention, previewRetention, type Retention } from './jobs/retention.ts';
 
 export { type BackupFacts, backup } from './backup/backup.ts';
 export { restore } from './backup/restore.ts';

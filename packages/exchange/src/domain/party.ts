@@ -3,6 +3,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import {
   type Capabilities,
   ExchangeError,
+  type Finding,
   type Interval,
   invalid,
   type PartyInput,
@@ -15,6 +16,7 @@ import {
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { type PartyKind, parsePrincipal } from './access.ts';
+import { finding } from './findings.ts';
 import { strictlyAfter } from './time.ts';
 
 export interface PartyRecord {
@@ -88,6 +90,11 @@ function requireEncryptionPublicKey(key: SignedMessage | undefined): void {
     // Not protobuf at all: the same answer.
   }
   throw invalid([{ field: 'publicKey.message', description: 'must be a serialized EncryptionPublicKey' }]);
+}
+
+export function publicKeyUnverified(): Finding {
+  const message = 'No usable certificate of the party verifies the signature of its public key.';
+  return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
 /** Each protocol has a member of its name: `liquidLegionsV2` is `liquidLegionsV2Supported`. */

@@ -1,6 +1,5 @@
 import type { Finding, Protocol, Timestamp } from '@measurement-exchange/contract';
-import type { Database, Transaction } from '../database/db.ts';
-import { audit } from '../database/log.ts';
+import type { Database } from '../database/db.ts';
 import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
 import type { Checks } from '../domain/findings.ts';
@@ -17,11 +16,11 @@ export interface Exchange {
   pageTokens: PageTokens;
   /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
   principalsChanged: () => void;
-  /** Work for the background, which would find it by itself a second later. */
+  /** Starts the background jobs now, which would otherwise start by themselves within a second. */
   wake: () => void;
 }
 
-/** One call: who makes it, and what came up that its answer does not say. */
+/** One call: who makes it, and what the checks found that is not part of its response. */
 export interface Call {
   principal: Principal;
   issuer: string;
@@ -30,20 +29,11 @@ export interface Call {
   requestId: string;
   /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
   findings: Finding[];
-  /** Has the answer written now, while the database commits; one that is not is written when the operation is done. */
+  /** Serializes the response now, while the database commits; otherwise that is done after the operation. */
   answer<T>(resource: T): T;
 }
 
-export function author(call: Call): Author {
+/** Who makes a change, for the transition log. */
+export function authorOf(call: Call): Author {
   return { actor: call.principal.name, requestId: call.requestId, findings: call.findings };
-}
-
-/** A mutation outside the transition log, for the audit: which version of what it made, and when. */
-export function record(
-  tx: Transaction,
-  call: Call,
-  operation: string,
-  made: { name: string; version: number; time: Timestamp },
-): void {
-  audit(tx, { ...made, operation, principal: call.principal.name, requestId: call.requestId });
 }

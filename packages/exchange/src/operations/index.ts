@@ -1,53 +1,54 @@
 /** The product's table of contents: every operation, by the name it has in the routes table. */
 import type { Operation, RequestOf, ResponseOf } from '@measurement-exchange/contract';
-import { listAuditEntries } from './audit.ts';
-import { batchCreateEventGroups, batchUpdateEventGroups } from './batchEventGroups.ts';
-import { cancelMeasurement } from './cancelMeasurement.ts';
-import {
-  createCertificate,
-  getCertificate,
-  listCertificates,
-  releaseCertificateHold,
-  revokeCertificate,
-} from './certificates.ts';
+import { listAuditEntries } from './audit/list.ts';
+import { createCertificate } from './certificates/create.ts';
+import { getCertificate } from './certificates/get.ts';
+import { listCertificates } from './certificates/list.ts';
+import { releaseCertificateHold } from './certificates/releaseHold.ts';
+import { revokeCertificate } from './certificates/revoke.ts';
 import type { Call, Exchange } from './context.ts';
-import { createMeasurement } from './createMeasurement.ts';
-import {
-  batchGetEventGroupMetadataDescriptors,
-  createEventGroupMetadataDescriptor,
-  diffEventGroupMetadataDescriptor,
-  getEventGroupMetadataDescriptor,
-  listEventGroupMetadataDescriptors,
-  updateEventGroupMetadataDescriptor,
-} from './descriptors.ts';
-import {
-  createEventGroup,
-  deleteEventGroup,
-  getEventGroup,
-  listEventGroups,
-  updateEventGroup,
-} from './eventGroups.ts';
-import { fulfillDirectRequisition } from './fulfillDirectRequisition.ts';
-import { batchGetMeasurements, getMeasurement, listMeasurements } from './measurements.ts';
-import { decodeEventGroup, decodeMetadata } from './metadata.ts';
-import { createParty, getParty, listParties, resumeParty, suspendParty, updateParty } from './parties.ts';
-import { createPrincipal, deletePrincipal, listPrincipals } from './principals.ts';
-import { refuseRequisition } from './refuseRequisition.ts';
-import {
-  getMeasurementRequisition,
-  getRequisition,
-  listMeasurementRequisitions,
-  listRequisitions,
-} from './requisitions.ts';
-import { getMeasurementTimeline, getRequisitionTimeline } from './timeline.ts';
-import { createTrustedRoot, deleteTrustedRoot, listTrustedRoots } from './trustedRoots.ts';
-import { whoAmI } from './whoAmI.ts';
+import { batchGetEventGroupMetadataDescriptors } from './descriptors/batchGet.ts';
+import { createEventGroupMetadataDescriptor } from './descriptors/create.ts';
+import { decodeMetadata } from './descriptors/decode.ts';
+import { diffEventGroupMetadataDescriptor } from './descriptors/diff.ts';
+import { getEventGroupMetadataDescriptor } from './descriptors/get.ts';
+import { listEventGroupMetadataDescriptors } from './descriptors/list.ts';
+import { updateEventGroupMetadataDescriptor } from './descriptors/update.ts';
+import { batchCreateEventGroups, createEventGroup } from './eventGroups/create.ts';
+import { decodeEventGroup } from './eventGroups/decode.ts';
+import { deleteEventGroup } from './eventGroups/delete.ts';
+import { getEventGroup } from './eventGroups/get.ts';
+import { listEventGroups } from './eventGroups/list.ts';
+import { batchUpdateEventGroups, updateEventGroup } from './eventGroups/update.ts';
+import { batchGetMeasurements } from './measurements/batchGet.ts';
+import { cancelMeasurement } from './measurements/cancel.ts';
+import { createMeasurement } from './measurements/create.ts';
+import { getMeasurement } from './measurements/get.ts';
+import { listMeasurements } from './measurements/list.ts';
+import { getMeasurementTimeline } from './measurements/timeline.ts';
+import { createParty } from './parties/create.ts';
+import { getParty } from './parties/get.ts';
+import { listParties } from './parties/list.ts';
+import { resumeParty, suspendParty } from './parties/suspend.ts';
+import { updateParty } from './parties/update.ts';
+import { createPrincipal } from './principals/create.ts';
+import { deletePrincipal } from './principals/delete.ts';
+import { listPrincipals } from './principals/list.ts';
+import { whoAmI } from './principals/whoAmI.ts';
+import { fulfillDirectRequisition } from './requisitions/fulfillDirect.ts';
+import { getMeasurementRequisition, getRequisition } from './requisitions/get.ts';
+import { listMeasurementRequisitions, listRequisitions } from './requisitions/list.ts';
+import { refuseRequisition } from './requisitions/refuse.ts';
+import { getRequisitionTimeline } from './requisitions/timeline.ts';
+import { createTrustedRoot } from './trustedRoots/create.ts';
+import { deleteTrustedRoot } from './trustedRoots/delete.ts';
+import { listTrustedRoots } from './trustedRoots/list.ts';
 
 export { authorize, type Principal } from '../domain/access.ts';
 export type { Call, Exchange } from './context.ts';
 
 export type Handler<O extends Operation> = (
-  x: Exchange,
+  exchange: Exchange,
   call: Call,
   request: RequestOf<O>,
 ) => Promise<ResponseOf<O>>;

@@ -7,7 +7,7 @@ import {
 import { castOf, get, ok, refusal } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
-import { listEventGroups } from '../../src/operations/eventGroups.ts';
+import { listEventGroups } from '../../src/operations/eventGroups/list.ts';
 import { ad, collection, DENIED, eventGroupSteps, INVALID, idOf, readable } from './steps.ts';
 
 let x: TestExchange;

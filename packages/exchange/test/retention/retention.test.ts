@@ -23,7 +23,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { Database as Sql } from '../../src/database/db.ts';
-import { applyRetention, previewRetention, type Retention } from '../../src/operations/retention.ts';
+import { applyRetention, previewRetention, type Retention } from '../../src/jobs/retention.ts';
 
 type Json = Answer['json'];
 const rate = { perSecond: 1e6, burst: 1e6 };

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database as Sql } from '../../src/database/db.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
-import { applyRetention, previewRetention } from '../../src/operations/retention.ts';
+import { applyRetention, previewRetention } from '../../src/jobs/retention.ts';
 
 /** Of a hundred measurements forty have ended. */
 const ROWS = 50_000;

@@ -1,0 +1,66 @@
+/** A revoked certificate fails what rests on it: step by step, so that nobody waits long for a lock. */
+import { lockMeasurements } from '../database/measurements.ts';
+import {
+  advanceCascades,
+  type Cascade,
+  deleteCascades,
+  lockNextCascades,
+  nextPending,
+} from '../database/revocationCascades.ts';
+import { saveMeasurements } from '../database/writeMeasurements.ts';
+import { revocationMessage } from '../domain/certificate.ts';
+import { type Aggregate, fail } from '../domain/measurement.ts';
+import { certificateName } from '../operations/certificates/view.ts';
+import type { Exchange } from '../operations/context.ts';
+
+/** Of what one transaction does: certificates, measurements looked at, measurements failed. */
+const MAX_CASCADES = 500;
+const MAX_PENDING = 1000;
+const MAX_FAILED = 250;
+
+/** One step; true while there may be more to do. */
+export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
+  return exchange.db.tx('cascadeRevocations', async (tx) => {
+    const cascades = await lockNextCascades(tx, MAX_CASCADES);
+    if (cascades.length === 0) return false;
+    const pending = await nextPending(tx, cascades, cascades[0]!, MAX_PENDING);
+    const resting = pending.filter((m) => m.rests).slice(0, MAX_FAILED);
+
+    const now = exchange.clock();
+    const locked = await lockMeasurements(
+      tx,
+      resting.map((m) => m.id),
+    );
+    for (const [cascade, aggregates] of byCause(cascades, locked)) {
+      const message = revocationMessage(nameOf(cascade), cascade.revocationState);
+      const failed = aggregates.map((before) => ({
+        before,
+        change: fail(before, 'certificateRevoked', message, now),
+      }));
+      saveMeasurements(tx, failed, { actor: cascade.actor, requestId: cascade.requestId, findings: [] });
+    }
+
+    // Behind this place nothing comes to rest on the certificates any more: they are out of force.
+    const last = resting.length === MAX_FAILED ? resting.at(-1)! : pending.at(-1);
+    if (pending.length === MAX_PENDING || last !== pending.at(-1)) advanceCascades(tx, cascades, last!);
+    else deleteCascades(tx, cascades);
+    return true;
+  });
+}
+
+/** Each measurement under one of the revocations that fail it. */
+function byCause(cascades: Cascade[], aggregates: Aggregate[]): Map<Cascade, Aggregate[]> {
+  const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
+  return Map.groupBy(aggregates, ({ measurement: m, requisitions }) => {
+    const names = requisitions.flatMap((r) => [
+      certificateName(r.provider, r.certificate),
+      certificateName(r.provider, r.fulfillment?.certificate ?? ''),
+    ]);
+    const cause = [certificateName(m.consumer, m.certificate), ...names].find((name) => byName.has(name));
+    return byName.get(cause!)!;
+  });
+}
+
+function nameOf({ party, certificate }: Cascade): string {
+  return certificateName(party, certificate);
+}

@@ -1,0 +1,59 @@
+/** Work in the background, on every replica; each job is safe to run on several at once. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { Exchange } from '../operations/context.ts';
+import { cascadeRevocations } from './cascadeRevocations.ts';
+import { applyRetention } from './retention.ts';
+
+export interface Jobs {
+  /** There is work now. */
+  wake(): void;
+  /** Lets what runs finish its batch. */
+  stop(): Promise<void>;
+}
+
+interface Job {
+  name: string;
+  everyMs: number;
+  /** Does a bounded part of the work; true when more is left. */
+  run: (exchange: Exchange) => Promise<boolean>;
+}
+
+export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs {
+  const jobs: Job[] = [{ name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations }];
+  const { retention } = config;
+  if (retention !== undefined) {
+    jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
+  }
+
+  const stopping = new AbortController();
+  let waking = new AbortController();
+  const loops = jobs.map(async ({ name, everyMs, run }) => {
+    while (!stopping.signal.aborted) {
+      // Taken before the run: a wake during it is not lost.
+      const woken = waking.signal;
+      let more = false;
+      try {
+        more = await run(exchange);
+      } catch (error) {
+        log.error({ job: name, reason: (error as Error).message }, 'a background job failed; it runs again');
+      }
+      if (!more) await pause(everyMs, AbortSignal.any([stopping.signal, woken]));
+    }
+  });
+  return {
+    wake() {
+      waking.abort();
+      waking = new AbortController();
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+}

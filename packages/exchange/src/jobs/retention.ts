@@ -1,0 +1,79 @@
+/** What is kept how long: measurements pending for too long are cancelled, terminal ones give way to tombstones. */
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { lockMeasurements } from '../database/measurements.ts';
+import { countExpired, findExpired, removeMeasurements } from '../database/retention.ts';
+import { saveMeasurements } from '../database/writeMeasurements.ts';
+import { cancel } from '../domain/measurement.ts';
+import type { Exchange } from '../operations/context.ts';
+
+/** In days; a kind that is absent is kept. */
+export interface Retention {
+  /** Measurements pending longer than this are cancelled. */
+  cancelPendingAfterDays?: number;
+  /** Terminal measurements that did not change for this long are replaced by tombstones. */
+  removeTerminalAfterDays?: number;
+}
+
+/** What it needs of the exchange, so that it runs without one too. */
+type Store = Pick<Exchange, 'db' | 'clock'>;
+
+/** Rows a transaction touches at most: its locks are gone before anyone waits for long. */
+const CANCEL_BATCH = 50;
+const REMOVE_BATCH = 200;
+const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
+
+/** A batch of each; true while there may be more. Replicas do not remove twice: they pass over what another one holds. */
+export async function applyRetention(exchange: Store, retention: Retention): Promise<boolean> {
+  const { pending, terminal } = cutoffsOf(exchange.clock(), retention);
+  const moreToCancel = pending !== undefined && (await cancelPending(exchange, pending));
+  const moreToRemove = terminal !== undefined && (await removeTerminal(exchange, terminal));
+  return moreToCancel || moreToRemove;
+}
+
+/** How many measurements a run would cancel and remove now. */
+export async function previewRetention(
+  exchange: Store,
+  retention: Retention,
+): Promise<{ cancel: number; remove: number }> {
+  const cutoffs = cutoffsOf(exchange.clock(), retention);
+  return {
+    cancel: cutoffs.pending === undefined ? 0 : await countExpired(exchange.db, 'pending', cutoffs.pending),
+    remove:
+      cutoffs.terminal === undefined ? 0 : await countExpired(exchange.db, 'terminal', cutoffs.terminal),
+  };
+}
+
+function cutoffsOf(now: Timestamp, retention: Retention) {
+  const before = (days: number | undefined) =>
+    days === undefined ? undefined : timestampOf(Date.parse(now) - days * 24 * 3600_000);
+  return {
+    pending: before(retention.cancelPendingAfterDays),
+    terminal: before(retention.removeTerminalAfterDays),
+  };
+}
+
+/** True while there may be more. */
+function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
+  return exchange.db.tx('cancelPendingMeasurements', async (tx) => {
+    const ids = await findExpired(tx, 'pending', cutoff, CANCEL_BATCH);
+    if (ids.length === 0) return false;
+    const now = exchange.clock();
+    // Only those that are still pending: one may have ended since it was found.
+    const cancelled = (await lockMeasurements(tx, ids)).map((before) => ({
+      before,
+      change: cancel(before, now, 'expired'),
+    }));
+    if (cancelled.length > 0) saveMeasurements(tx, cancelled, AUTHOR);
+    return ids.length === CANCEL_BATCH;
+  });
+}
+
+/** True while there may be more. Where another replica holds all that was found, it does the rest as well. */
+function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
+  return exchange.db.tx('removeTerminalMeasurements', async (tx) => {
+    const ids = await findExpired(tx, 'terminal', cutoff, REMOVE_BATCH);
+    if (ids.length === 0) return false;
+    const removed = await removeMeasurements(tx, ids, exchange.clock());
+    return ids.length === REMOVE_BATCH && removed > 0;
+  });
+}

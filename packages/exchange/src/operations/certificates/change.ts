@@ -1,0 +1,35 @@
+import type { Certificate, Operation, Timestamp } from '@measurement-exchange/contract';
+import { type CertificateRecord, lockCertificate, updateCertificate } from '../../database/certificates.ts';
+import type { Transaction } from '../../database/db.ts';
+import type { Call, Exchange } from '../context.ts';
+import { mutate } from '../mutate.ts';
+import { certificateName, partyOf, requireFound, viewCertificate } from './view.ts';
+
+/** Locks a certificate and saves what was decided about it, if that is a new version. */
+export function changeCertificate(
+  operation: Operation,
+  exchange: Exchange,
+  call: Call,
+  request: { params: { certificate: string }; path: string; validateOnly: boolean },
+  decide: (
+    tx: Transaction,
+    before: CertificateRecord,
+    now: Timestamp,
+  ) => Promise<{ after: CertificateRecord; alsoSave?: () => void }>,
+): Promise<Certificate> {
+  return mutate(operation, exchange, call, request, async (tx) => {
+    const party = partyOf(request.path);
+    const before = requireFound(await lockCertificate(tx, party, request.params.certificate), request.path);
+    const now = exchange.clock();
+    const { after, alsoSave } = await decide(tx, before, now);
+    const save = () => {
+      alsoSave?.();
+      updateCertificate(tx, after);
+    };
+    return {
+      save: after.version === before.version ? undefined : save,
+      versions: [{ name: certificateName(party, after.id), version: after.version, time: now }],
+      view: () => viewCertificate(after),
+    };
+  });
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Certificate, RequestOf } from '@measurement-exchange/contract';
+import { isCascading } from '../../database/revocationCascades.ts';
+import { releaseHold } from '../../domain/certificate.ts';
+import type { Call, Exchange } from '../context.ts';
+import { changeCertificate } from './change.ts';
+import { partyOf } from './view.ts';
+
+/** A cascade mostly ends within milliseconds: waiting for it spares most callers a retry. */
+const CASCADE_WAIT_MS = 2_000;
+const CASCADE_POLL_MS = 20;
+
+export async function releaseCertificateHold(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'releaseCertificateHold'>,
+): Promise<Certificate> {
+  const { certificate } = request.params;
+  const until = performance.now() + CASCADE_WAIT_MS;
+  while ((await isCascading(exchange.db, partyOf(request.path), certificate)) && performance.now() < until) {
+    await sleep(CASCADE_POLL_MS);
+  }
+  return changeCertificate('releaseCertificateHold', exchange, call, request, async (tx, before) => ({
+    after: releaseHold(before, await isCascading(tx, before.party, before.id)),
+  }));
+}

@@ -1,0 +1,43 @@
+import {
+  ExchangeError,
+  invalid,
+  parseName,
+  type RequestOf,
+  type ResponseOf,
+  WILDCARD,
+} from '@measurement-exchange/contract';
+import { getDescriptors } from '../../database/descriptors.ts';
+import type { Call, Exchange } from '../context.ts';
+import { MAX_BATCH_BYTES } from '../paging.ts';
+import { descriptorName, descriptorNotFound, growth, viewDescriptor } from './view.ts';
+
+export async function batchGetEventGroupMetadataDescriptors(
+  exchange: Exchange,
+  _call: Call,
+  { params, query }: RequestOf<'batchGetEventGroupMetadataDescriptors'>,
+): Promise<ResponseOf<'batchGetEventGroupMetadataDescriptors'>> {
+  const anyProvider = params.dataProvider === WILDCARD;
+  const ids = query.names.map((name, i) => {
+    const { dataProvider, eventGroupMetadataDescriptor } = parseName('eventGroupMetadataDescriptor', name)!;
+    if (anyProvider ? dataProvider === WILDCARD : dataProvider !== params.dataProvider) {
+      const description = anyProvider
+        ? 'must name one provider'
+        : `must be under dataProviders/${params.dataProvider}`;
+      throw invalid([{ field: `names[${i}]`, description }]);
+    }
+    return eventGroupMetadataDescriptor;
+  });
+  const found = await getDescriptors(exchange.db, [...new Set(ids)]);
+  const byName = new Map(found.map((d) => [descriptorName(d.provider, d.id), d]));
+  const descriptors = query.names.map((name) => {
+    const descriptor = byName.get(name);
+    if (descriptor === undefined) throw descriptorNotFound(name);
+    return descriptor;
+  });
+  const encoding = query.descriptorSetEncoding;
+  const bytes = descriptors.reduce((sum, d) => sum + d.descriptorSet.length, 0);
+  if (bytes * growth(encoding) > MAX_BATCH_BYTES) {
+    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
+  }
+  return { eventGroupMetadataDescriptors: descriptors.map((d) => viewDescriptor(d, encoding)) };
+}

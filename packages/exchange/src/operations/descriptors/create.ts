@@ -1,0 +1,61 @@
+import type { EventGroupMetadataDescriptor, RequestOf } from '@measurement-exchange/contract';
+import {
+  type DescriptorRecord,
+  findDescriptorByRequestId,
+  insertDescriptor,
+} from '../../database/descriptors.ts';
+import { insertTypes } from '../../database/descriptorTypes.ts';
+import { partyName } from '../../domain/access.ts';
+import { packageFindings } from '../../domain/descriptor/findings.ts';
+import type { Call, Exchange } from '../context.ts';
+import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
+import { mutate } from '../mutate.ts';
+import { findTypes, readSet } from './read.ts';
+import { descriptorName, versionOf, viewDescriptor } from './view.ts';
+
+export async function createEventGroupMetadataDescriptor(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'createEventGroupMetadataDescriptor'>,
+): Promise<EventGroupMetadataDescriptor> {
+  const provider = partyName('dataProvider', request.params.dataProvider);
+  const set = readSet(request.body.descriptorSet);
+  const hash = contentHash(set.bytes);
+  const { requestId } = request;
+  const encoding = request.query.descriptorSetEncoding;
+  return idempotently('descriptors_request_id', () =>
+    mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
+      const id = exchange.newId();
+      // In this order: a request that waited for the lock finds what the same request made meanwhile.
+      const [types, earlier] = await Promise.all([
+        findTypes(exchange, tx, provider, id, set),
+        findDescriptorByRequestId(tx, provider, requestId),
+      ]);
+      if (earlier !== undefined) {
+        const { descriptor } = earlier;
+        requireSameContent(earlier.hash, hash, requestId!, descriptorName(provider, descriptor.id));
+        return { view: () => viewDescriptor(descriptor, encoding) };
+      }
+      const rejecting = [...packageFindings(set.messagesWithoutPackage), ...types.own];
+      const now = exchange.clock();
+      const descriptor: DescriptorRecord = {
+        id,
+        provider,
+        descriptorSet: set.bytes,
+        version: 1,
+        createTime: now,
+        updateTime: now,
+      };
+      return {
+        findings: [...rejecting, ...types.others],
+        rejecting,
+        save: () => {
+          insertDescriptor(tx, descriptor, requestId === undefined ? undefined : { id: requestId, hash });
+          insertTypes(tx, id, set.messageTypes);
+        },
+        versions: [versionOf(descriptor)],
+        view: () => viewDescriptor(descriptor, encoding),
+      };
+    }),
+  );
+}

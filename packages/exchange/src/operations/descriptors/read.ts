@@ -1,0 +1,40 @@
+/** What creating and replacing a descriptor check alike. */
+import { fromBase64, invalid, type JsonValue, toPlainJson } from '@measurement-exchange/contract';
+import type { Transaction } from '../../database/db.ts';
+import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';
+import { type DescriptorSet, readDescriptorSet } from '../../domain/descriptor/descriptorSet.ts';
+import { typeFindings } from '../../domain/descriptor/findings.ts';
+import type { Exchange } from '../context.ts';
+import { descriptorName } from './view.ts';
+
+/** The set, when its structure is sound. */
+export function readSet(input: unknown): DescriptorSet {
+  const field = 'descriptorSet';
+  const bytes = typeof input === 'string' ? fromBase64(input) : undefined;
+  if (typeof input === 'string' && bytes === undefined)
+    throw invalid([{ field, description: 'must be base64' }]);
+  const read = readDescriptorSet(bytes ? { bytes } : { json: toPlainJson(input as JsonValue) });
+  if ('violations' in read) {
+    throw invalid(
+      read.violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` })),
+    );
+  }
+  return read;
+}
+
+/** Types of the set that other descriptors define. Where that can reject a request, none is added meanwhile. */
+export async function findTypes(
+  exchange: Exchange,
+  tx: Transaction,
+  provider: string,
+  id: string,
+  set: DescriptorSet,
+) {
+  const [, registered] = await Promise.all([
+    exchange.checks === 'strict' && lockTypes(tx, provider),
+    registeredTypes(tx, provider, id, set.messageTypes),
+  ]);
+  return typeFindings(
+    registered.map(({ type, own }) => ({ type, own: own && descriptorName(provider, own) })),
+  );
+}

@@ -1,0 +1,26 @@
+import type { EventGroup, RequestOf } from '@measurement-exchange/contract';
+import { lockEventGroups, updateEventGroup } from '../../database/eventGroups.ts';
+import { partyName } from '../../domain/access.ts';
+import { remove, requireActive } from '../../domain/eventGroup.ts';
+import type { Call, Exchange } from '../context.ts';
+import { mutate } from '../mutate.ts';
+import { versionOf, viewEventGroups } from './view.ts';
+
+export async function deleteEventGroup(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'deleteEventGroup'>,
+): Promise<EventGroup> {
+  const provider = partyName('dataProvider', request.params.dataProvider);
+  const id = request.params.eventGroup;
+  return mutate('deleteEventGroup', exchange, call, request, async (tx) => {
+    const locked = await lockEventGroups(tx, provider, [id]);
+    const removed = remove(requireActive(locked.get(id), provider, id), exchange.clock());
+    const [view] = await viewEventGroups(tx, 'provider', [removed]);
+    return {
+      save: () => updateEventGroup(tx, removed),
+      versions: [versionOf(removed)],
+      view: () => view!,
+    };
+  });
+}

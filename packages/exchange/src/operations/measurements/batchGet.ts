@@ -1,0 +1,42 @@
+import {
+  ExchangeError,
+  invalid,
+  parseName,
+  type RequestOf,
+  type ResponseOf,
+} from '@measurement-exchange/contract';
+import { getMeasurements } from '../../database/measurements.ts';
+import { getTombstones } from '../../database/retention.ts';
+import { partyName } from '../../domain/access.ts';
+import type { Call, Exchange } from '../context.ts';
+import { MAX_BATCH_BYTES } from '../paging.ts';
+import { measurementNotFound } from './get.ts';
+import { viewMeasurement, viewTombstone } from './view.ts';
+
+export async function batchGetMeasurements(
+  exchange: Exchange,
+  _call: Call,
+  { params, body }: RequestOf<'batchGetMeasurements'>,
+): Promise<ResponseOf<'batchGetMeasurements'>> {
+  const consumer = partyName('measurementConsumer', params.measurementConsumer);
+  const names = body.names.map((name) => parseName('measurement', name)!);
+  const foreign = names.findIndex((name) => name.measurementConsumer !== params.measurementConsumer);
+  if (foreign >= 0) throw invalid([{ field: `names[${foreign}]`, description: `must be under ${consumer}` }]);
+
+  const ids = names.map((name) => name.measurement);
+  const batch = await getMeasurements(exchange.db, consumer, ids, MAX_BATCH_BYTES);
+  const existing = 'found' in batch ? batch.found : batch.tooLarge;
+  const missing = ids.filter((id) => !existing.has(id));
+  const tombstones = missing.length > 0 ? await getTombstones(exchange.db, consumer, missing) : new Map();
+  const absent = missing.find((id) => !tombstones.has(id));
+  if (absent !== undefined) throw measurementNotFound(consumer, absent);
+  if ('tooLarge' in batch) {
+    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
+  }
+  return {
+    measurements: ids.map((id) => {
+      const aggregate = batch.found.get(id);
+      return aggregate ? viewMeasurement(aggregate) : viewTombstone(tombstones.get(id)!);
+    }),
+  };
+}

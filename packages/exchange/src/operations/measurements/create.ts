@@ -1,0 +1,149 @@
+import {
+  canonicalJson,
+  ExchangeError,
+  invalid,
+  type Measurement,
+  MeasurementInput,
+  type RequestOf,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { shareCertificates } from '../../database/certificates.ts';
+import type { Transaction } from '../../database/db.ts';
+import { findByRequestId } from '../../database/measurements.ts';
+import { getParties } from '../../database/parties.ts';
+import { rootsForParties } from '../../database/trustedRoots.ts';
+import { insertMeasurement } from '../../database/writeMeasurements.ts';
+import { partyName } from '../../domain/access.ts';
+import { requireUsable } from '../../domain/certificate.ts';
+import { inspectConsent, verifySpec } from '../../domain/consent.ts';
+import { inspectMeasurement, reachFinding } from '../../domain/findings.ts';
+import { create } from '../../domain/measurement.ts';
+import { nonceMatches } from '../../domain/nonce.ts';
+import { chooseProtocol, reachIsNotDeduplicated } from '../../domain/protocol.ts';
+import { authorOf, type Call, type Exchange } from '../context.ts';
+import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
+import { mutate } from '../mutate.ts';
+import { readMeasurement } from './get.ts';
+import { measurementName, viewMeasurement } from './view.ts';
+
+export async function createMeasurement(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'createMeasurement'>,
+): Promise<Measurement> {
+  const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
+  requireConsistent(consumer, request.body);
+  const hash = contentHash(canonicalJson(MeasurementInput, request.body));
+  const inspected = inspectMeasurement(request.body);
+  const isSpecSignedBy = verifySpec(request.body);
+
+  return idempotently('measurements_request_id', () =>
+    mutate('createMeasurement', exchange, call, request, async (tx) => {
+      const entries = Object.entries(request.body.dataProviders);
+      const own = request.body.measurementConsumerCertificate;
+      const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
+      const providers = entries.map(([name]) => name);
+      const [earlier, parties, certificates, roots] = await Promise.all([
+        findByRequestId(tx, consumer, request.requestId),
+        getParties(tx, providers),
+        shareCertificates(tx, named),
+        rootsForParties(tx, [consumer, ...providers]),
+      ]);
+      if (earlier !== undefined) {
+        const existing = await replay(tx, consumer, earlier, hash, request.requestId!);
+        return { view: () => existing };
+      }
+
+      const now = exchange.clock();
+      // All of them exist before any of them is judged.
+      for (const [name] of entries) {
+        if (parties.has(name)) continue;
+        const metadata = { dataProvider: name };
+        throw new ExchangeError('DATA_PROVIDER_NOT_FOUND', `${name} does not exist.`, { metadata });
+      }
+      for (const [name] of entries) {
+        if (parties.get(name)!.state !== 'SUSPENDED') continue;
+        const message = `${name} is suspended and takes no new requisitions.`;
+        throw new ExchangeError('DATA_PROVIDER_SUSPENDED', message, { metadata: { dataProvider: name } });
+      }
+      requireUsable(certificates.get(own), 'measurementConsumerCertificate', now);
+      for (const [name, entry] of entries) {
+        const field = `dataProviders[${name}].dataProviderCertificate`;
+        requireUsable(certificates.get(entry.dataProviderCertificate), field, now);
+      }
+
+      const { measurementType } = inspected;
+      const supported = entries.map(([name]) => parties.get(name)!.protocols);
+      const protocol = chooseProtocol(measurementType, supported, exchange.protocols);
+      const findings = [
+        ...inspected.findings,
+        ...(await inspectConsent(request.body, isSpecSignedBy, { certificates, parties, roots }, now)),
+        ...(reachIsNotDeduplicated(measurementType, protocol, entries.length) ? [reachFinding()] : []),
+      ];
+      const change = create(
+        {
+          id: exchange.newId(),
+          consumer,
+          certificate: named[0]!.id,
+          spec: request.body.measurementSpec,
+          referenceId: request.body.measurementReferenceId,
+          measurementType,
+          protocol,
+        },
+        entries.map(([provider, entry], i) => ({
+          id: exchange.newId(),
+          provider,
+          certificate: named[i + 1]!.id,
+          publicKey: entry.dataProviderPublicKey,
+          encryptedSpec: entry.encryptedRequisitionSpec,
+          nonceHash: entry.nonceHash,
+        })),
+        now,
+      );
+      const requestKey = request.requestId === undefined ? undefined : { id: request.requestId, hash };
+      return {
+        findings,
+        save: () => insertMeasurement(tx, change, requestKey, authorOf(call)),
+        view: () => viewMeasurement(change.after),
+      };
+    }),
+  );
+}
+
+/** What the names and hashes of a request must agree on, whatever the database holds. */
+function requireConsistent(consumer: string, input: MeasurementInput): void {
+  const violations: Violation[] = [];
+  const own = (field: string, certificate: string, party: string) => {
+    if (!certificate.startsWith(`${party}/certificates/`)) {
+      violations.push({ field, description: `must be a certificate of ${party}` });
+    }
+  };
+  own('measurementConsumerCertificate', input.measurementConsumerCertificate, consumer);
+  for (const [name, entry] of Object.entries(input.dataProviders)) {
+    const at = `dataProviders[${name}]`;
+    own(`${at}.dataProviderCertificate`, entry.dataProviderCertificate, name);
+    const nonce = entry.encryptedRequisitionSpec.nonce;
+    if (nonce !== undefined && !nonceMatches(nonce, entry.nonceHash)) {
+      const field = `${at}.encryptedRequisitionSpec.nonce`;
+      violations.push({ field, description: 'does not hash to the nonceHash of the entry' });
+    }
+  }
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function splitCertificate(name: string): { party: string; id: string } {
+  const [collection, party, , id] = name.split('/');
+  return { party: `${collection}/${party}`, id: id! };
+}
+
+/** A retry finds its measurement as it is now. */
+async function replay(
+  tx: Transaction,
+  consumer: string,
+  earlier: { id: string; hash: Uint8Array },
+  hash: Uint8Array,
+  requestId: string,
+): Promise<Measurement> {
+  requireSameContent(earlier.hash, hash, requestId, measurementName({ consumer, id: earlier.id }));
+  return readMeasurement(tx, consumer, earlier.id);
+}

@@ -1,0 +1,77 @@
+/**
+ * The frame of every mutation: in one named transaction the operation locks and loads what it needs and decides; then the
+ * findings are enforced, the writes and the audit entries are sent, and the response is built while the database commits.
+ */
+import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
+import type { Transaction } from '../database/db.ts';
+import { audit } from '../database/log.ts';
+import { enforce } from '../domain/findings.ts';
+import type { Call, Exchange } from './context.ts';
+
+export interface Decision<Resource> {
+  /** What the checks found. */
+  findings?: Finding[];
+  /** Those of the findings that reject the request under strict checks; all of them by default. */
+  rejecting?: Finding[];
+  /** Sends the writes; absent where nothing changes. */
+  save?: (() => void | Promise<void>) | undefined;
+  /** Only the write shows whether the resource exists already: `validateOnly` sends it as well, and rolls back. */
+  savesToValidate?: boolean;
+  /** What was written, for the audit log. Changes of measurements are in the transition log instead. */
+  versions?: Version[];
+  view: () => Resource;
+  /** The response to `validateOnly`; by default the view, without what only a write gives it. */
+  viewValidated?: () => Resource;
+}
+
+/** A version of a resource, and when it was made. */
+export interface Version {
+  name: string;
+  version: number;
+  time: Timestamp;
+}
+
+export function mutate<Resource extends object>(
+  operation: Operation,
+  exchange: Exchange,
+  call: Call,
+  { validateOnly }: { validateOnly: boolean },
+  decide: (tx: Transaction) => Promise<Decision<Resource>>,
+): Promise<Resource> {
+  return exchange.db.tx(operation, async (tx) => {
+    const decision = await decide(tx);
+    const { findings = [], rejecting = findings, save, versions = [], view } = decision;
+    call.findings = findings;
+    if (validateOnly) {
+      if (decision.savesToValidate) await save?.();
+      tx.rollback();
+      return decision.viewValidated?.() ?? asValidated(view(), findings);
+    }
+    enforce(exchange.checks, rejecting);
+    if (save === undefined) {
+      tx.rollback();
+      return view();
+    }
+    await save();
+    for (const version of versions) {
+      audit(tx, { ...version, operation, principal: call.principal.name, requestId: call.requestId });
+    }
+    tx.commit();
+    return call.answer(view());
+  });
+}
+
+/** The `save` of a delete, which was sent already to find what it deletes. */
+export function alreadySent(): void {}
+
+/** The resource as it would be, without what only a write gives it. */
+export function asValidated<Resource extends object>(resource: Resource, findings: Finding[]): Resource {
+  return {
+    ...resource,
+    name: undefined,
+    etag: undefined,
+    createTime: undefined,
+    updateTime: undefined,
+    findings,
+  };
+}

@@ -1,0 +1,47 @@
+import {
+  ExchangeError,
+  type PartyInput,
+  type RequestOf,
+  type ResponseOf,
+} from '@measurement-exchange/contract';
+import { uniqueViolation } from '../../database/db.ts';
+import { insertParty } from '../../database/parties.ts';
+import { type PartyKind, partyName } from '../../domain/access.ts';
+import { newParty, publicKeyUnverified } from '../../domain/party.ts';
+import type { Call, Exchange } from '../context.ts';
+import { mutate } from '../mutate.ts';
+import { viewParty } from './view.ts';
+
+const COLLECTIONS: Record<string, PartyKind> = {
+  measurementConsumers: 'measurementConsumer',
+  dataProviders: 'dataProvider',
+  duchies: 'duchy',
+};
+
+export async function createParty(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'createParty'>,
+): Promise<ResponseOf<'createParty'>> {
+  const kind = COLLECTIONS[request.path]!;
+  const chosen = (request.query as Record<string, string | undefined>)[`${kind}Id`];
+  const name = partyName(kind, chosen ?? exchange.newId());
+  const party = newParty(name, request.body as PartyInput, exchange.clock());
+  try {
+    return await mutate('createParty', exchange, call, request, async (tx) => ({
+      // A party that does not exist yet has no certificate that could verify its key.
+      findings: party.publicKey === undefined ? [] : [publicKeyUnverified()],
+      save: () => insertParty(tx, party),
+      savesToValidate: true,
+      versions: [{ name, version: party.version, time: party.updateTime }],
+      view: () => viewParty({ ...party, certificate: undefined }),
+    }));
+  } catch (error) {
+    if (uniqueViolation(error) !== 'parties_pkey') throw error;
+    throw new ExchangeError('PARTY_ALREADY_EXISTS', `${name} exists already.`, {
+      metadata: { existing: name },
+    });
+  } finally {
+    exchange.principalsChanged();
+  }
+}

@@ -1,0 +1,32 @@
+import type { PartyInput, RequestOf, ResponseOf, SignedMessage } from '@measurement-exchange/contract';
+import { usableCertificates } from '../../database/certificates.ts';
+import { publicKeyUnverified, updateParty as update } from '../../domain/party.ts';
+import { isSignedBy } from '../../domain/signature.ts';
+import type { Call, Exchange } from '../context.ts';
+import { changeParty } from './change.ts';
+
+export async function updateParty(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'updateParty'>,
+): Promise<ResponseOf<'updateParty'>> {
+  const input = request.body as PartyInput;
+  return changeParty('updateParty', exchange, call, request, async (tx, before, now) => {
+    const after = update(before, input, now);
+    if (input.publicKey === undefined) return { after };
+    const signer = await signerOf(input.publicKey, await usableCertificates(tx, before.name, now));
+    return {
+      after: { ...after, publicKeyCertificate: signer?.id },
+      findings: signer === undefined ? [publicKeyUnverified()] : [],
+    };
+  });
+}
+
+/** One after the other: the first that verifies ends the search, and a party may have many certificates. */
+async function signerOf<C extends { x509Der: Uint8Array }>(
+  key: SignedMessage,
+  certificates: C[],
+): Promise<C | undefined> {
+  for (const certificate of certificates) if (await isSignedBy(key, certificate.x509Der)) return certificate;
+  return undefined;
+}

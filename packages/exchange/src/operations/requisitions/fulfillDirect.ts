@@ -1,0 +1,55 @@
+import { invalid, parseName, type RequestOf, type Requisition } from '@measurement-exchange/contract';
+import { revokedCertificates, shareCertificates } from '../../database/certificates.ts';
+import { rootsForParties } from '../../database/trustedRoots.ts';
+import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { partyName } from '../../domain/access.ts';
+import { requireNoneRevoked } from '../../domain/certificate.ts';
+import { inspectResult } from '../../domain/findings.ts';
+import { fulfil } from '../../domain/measurement.ts';
+import { trustCheck } from '../../domain/trust.ts';
+import { authorOf, type Call, type Exchange } from '../context.ts';
+import { mutate } from '../mutate.ts';
+import { lockRequisition } from './lock.ts';
+import { viewOwn } from './view.ts';
+
+export async function fulfillDirectRequisition(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'fulfillDirectRequisition'>,
+): Promise<Requisition> {
+  const { params, body } = request;
+  const provider = partyName('dataProvider', params.dataProvider);
+  const named = parseName('dataProviderCertificate', body.certificate)!;
+  if (named.dataProvider !== params.dataProvider) {
+    throw invalid([{ field: 'certificate', description: `must be a certificate of ${provider}` }]);
+  }
+
+  return mutate('fulfillDirectRequisition', exchange, call, request, async (tx) => {
+    const [before, certificates, revoked, roots] = await Promise.all([
+      lockRequisition(tx, provider, params.requisition),
+      shareCertificates(tx, [{ party: provider, id: named.certificate }]),
+      // Not shared: a revocation that commits from here on comes after this fulfillment.
+      revokedCertificates(tx, provider, params.requisition),
+      rootsForParties(tx, [provider]),
+    ]);
+    const now = exchange.clock();
+    const certificate = certificates.get(body.certificate);
+    const input = {
+      etag: body.etag,
+      nonce: body.nonce,
+      encryptedResult: body.encryptedResult,
+      context: body.fulfillmentContext,
+      certificate,
+    };
+    const change = fulfil(before, params.requisition, input, now);
+    requireNoneRevoked(revoked);
+    return {
+      findings: [
+        ...inspectResult(body.encryptedResult.typeUrl),
+        ...trustCheck(roots, now)('certificate', certificate!),
+      ],
+      save: () => saveMeasurement(tx, before, change, authorOf(call)),
+      view: () => viewOwn(change.after, params.requisition),
+    };
+  });
+}

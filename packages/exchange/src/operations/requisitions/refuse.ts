@@ -1,0 +1,25 @@
+import type { RequestOf, Requisition } from '@measurement-exchange/contract';
+import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { partyName } from '../../domain/access.ts';
+import { refuse } from '../../domain/measurement.ts';
+import { authorOf, type Call, type Exchange } from '../context.ts';
+import { mutate } from '../mutate.ts';
+import { lockRequisition } from './lock.ts';
+import { viewOwn } from './view.ts';
+
+export async function refuseRequisition(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'refuseRequisition'>,
+): Promise<Requisition> {
+  const { params, body } = request;
+  const provider = partyName('dataProvider', params.dataProvider);
+  return mutate('refuseRequisition', exchange, call, request, async (tx) => {
+    const before = await lockRequisition(tx, provider, params.requisition);
+    const change = refuse(before, params.requisition, body, exchange.clock());
+    return {
+      save: () => saveMeasurement(tx, before, change, authorOf(call)),
+      view: () => viewOwn(change.after, params.requisition),
+    };
+  });
+}

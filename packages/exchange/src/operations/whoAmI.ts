@@ -1,6 +1,0 @@
-import type { RequestOf, WhoAmI } from '@measurement-exchange/contract';
-import type { Call, Exchange } from './context.ts';
-
-export async function whoAmI(_x: Exchange, call: Call, _request: RequestOf<'whoAmI'>): Promise<WhoAmI> {
-  return { principal: call.principal.name, issuer: call.issuer, subject: call.subject };
-}
