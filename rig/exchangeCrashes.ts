@@ -1,7 +1,4 @@
-/**
- * H5: kill -9 of exchanges at any moment, one of them or all but one, under eight writers; what was acknowledged stays
- * (D1, D3, D4).
- */
+/** H5: kill -9 of exchanges at any moment, one or all but one, under eight writers; what was acknowledged stays. */
 import { underCrashes } from './crashes.ts';
 import type { Harness } from './harness.ts';
 import type { Random } from './random.ts';

@@ -143,7 +143,7 @@ export class Subject {
     return showMeasurement(state, failed, results.length);
   }
 
-  /** C1: one etag as created, another one after its change, and no third. */
+  /** One etag as created, another one after its change, and no third. */
   private readRequisition(r: Requisition, i: number, violations: Violations): EtagVersion {
     const etags = this.etags[i]!;
     const isFirst = r.etag === etags[0];

@@ -1,4 +1,4 @@
-/** H6: kill -9 of PostgreSQL, its first process, one backend or all of them; what was acknowledged stays (D2). */
+/** H6: kill -9 of PostgreSQL, its first process, one backend or all of them; what was acknowledged stays. */
 import { underCrashes } from './crashes.ts';
 import type { Harness } from './harness.ts';
 import { describeTimes, firstSuccess } from './recovery.ts';

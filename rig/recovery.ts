@@ -1,4 +1,4 @@
-/** L2: after a fault clears, the first write succeeds within 5 s, without anybody's help. */
+/** After a fault clears, the first write succeeds within 5 s, without anybody's help. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPath, draft } from './measurement.ts';
 import type { Random } from './random.ts';

@@ -147,7 +147,7 @@ export class Traffic {
     else if (why.startsWith('no answer within')) this.world.violations.add(`A request got ${why}`);
   }
 
-  /** Up to three creates at once with one requestId, each at another exchange: one measurement (I1). */
+  /** Up to three creates at once with one requestId, each at another exchange: one measurement. */
   private async open(random: Random): Promise<History | undefined> {
     const { world } = this;
     const made = draft(world, random);
@@ -160,7 +160,7 @@ export class Traffic {
     );
     for (const reply of replies) this.created(reply, names);
     if (names.size === 0) {
-      // Nobody knows whether it exists: the same request again tells (I6).
+      // Nobody knows whether it exists: the same request again tells.
       const answer = await this.insist(random, create);
       if (answer === undefined) return undefined;
       this.created(answer, names);
@@ -201,7 +201,7 @@ export class Traffic {
     return undefined;
   }
 
-  /** The same requestId with another content is refused, and says what it made before (I2). */
+  /** The same requestId with another content is refused, and says what it made before. */
   private async reuse(made: Draft, random: Random, names: Set<string>): Promise<void> {
     const { world } = this;
     const body = { ...made.body, measurementReferenceId: 'another' };

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import type { Answer } from '@measurement-exchange/testkit/exchange';
 import { toJson } from '@measurement-exchange/testkit/requests';
 
-/** L1 of the invariants. */
+/** Every request ends within this time. */
 const LONGEST_MS = 30_000;
 
 export interface Sent {

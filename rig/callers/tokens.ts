@@ -53,7 +53,7 @@ export async function tryTokens(
     if (answer.status !== 200)
       for (const problem of refusalProblems(answer)) world.violations.add(`${at}: ${problem}`);
     if (wanted !== 401) return;
-    // T6: one answer to all of them, header by header.
+    // One response to all of them, header by header.
     one ??= fingerprint(answer);
     if (fingerprint(answer) !== one)
       world.violations.add(`${at} is answered differently: ${fingerprint(answer)}`);

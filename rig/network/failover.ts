@@ -1,5 +1,5 @@
 /**
- * H9: failover to a synchronous standby loses nothing that was acknowledged (D5); a COMMIT that waits for a dead
+ * H9: failover to a synchronous standby loses nothing that was acknowledged; a COMMIT that waits for a dead
  * standby ends at the deadline as an outcome that nobody knows; and the server that ends all connections, or has none
  * left, is only a while without service.
  */

@@ -1,6 +1,6 @@
 /**
  * H8: faults of the network between callers and exchanges and between exchanges and PostgreSQL, one at a time, with
- * calm between them. What happened is one of: done, not done, or nobody knows; never anything else (C4, D4, L1, L2).
+ * calm between them. What happened is one of: done, not done, or nobody knows; never anything else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Harness } from '../harness.ts';
@@ -25,7 +25,7 @@ const PLANS = {
   long: { replicas: 3, windows: 42, windowMs: 4_000, calmMs: 1_500 },
 };
 
-/** L2: so long after a fault nothing fails any more. */
+/** From this long after a fault on, nothing fails any more. */
 const QUIET_AFTER_MS = 10_000;
 const QUIET_MS = 3_000;
 

@@ -1,4 +1,4 @@
-/** A certificate is revoked, and the measurement that rests on it fails (S14), within the 10 s of the contract. */
+/** A certificate is revoked, and the measurement that rests on it fails within 10 s. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import type fc from 'fast-check';

@@ -14,7 +14,7 @@ export interface Answer {
   json: any;
 }
 
-/** L1 of the invariants: every request is answered or closed within 30 s under any single fault. */
+/** Every request gets a response or is closed within 30 s under any single fault. */
 const LONGEST_MS = 30_000;
 
 export class Client {

@@ -102,8 +102,8 @@ export function fromHex(text: string): Uint8Array | undefined {
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * What a nonceHash may be the SHA-256 of, the canonical form first: the nonce as 8 bytes big-endian. The
- * specification does not say, so its unsigned decimal text is one too.
+ * What a nonceHash may be the SHA-256 of. The canonical form comes first: the nonce as 8 bytes big-endian. Its unsigned
+ * decimal text is accepted too.
  */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');

@@ -1,4 +1,4 @@
-/** States and the closed lists that explain them, in the words of the specification. */
+/** States and the closed lists that explain them, as the API spells them. */
 
 export const PENDING_MEASUREMENT_STATES = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] as const;
 /** A measurement never leaves one of these. */

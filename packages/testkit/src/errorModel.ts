@@ -1,4 +1,4 @@
-/** What every refusal must look like, whatever caused it: sections 1 and 6 of the contract. */
+/** What every error response must look like, whatever caused it. */
 import { hostname } from 'node:os';
 import { REASONS } from '@measurement-exchange/contract';
 import { expect } from 'vitest';

@@ -33,7 +33,7 @@ export async function* followUps(
   yield* read.problems;
   if (read.answer.status !== 200)
     yield `${json.name} was made and cannot be read: ${read.answer.text.slice(0, 200)}`;
-  // What nothing may change reads as it was answered (S10, S15).
+  // What nothing may change reads as it was answered.
   else
     for (const field of ['name', 'createTime', 'measurementSpec', 'dataProviders', 'x509Der']) {
       if (!isDeepStrictEqual(read.answer.json[field], json[field]))

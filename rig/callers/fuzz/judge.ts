@@ -6,7 +6,7 @@ import type { Built, Operation } from './plan.ts';
 import { conformityOf } from './schemas.ts';
 import type { State } from './state.ts';
 
-/** Sections 1 and 6 of the contract; 503 and 504 would need a fault, and 500 a defect. */
+/** Every documented status; 503 and 504 would need a fault, and 500 a defect. */
 const STATUSES = [200, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431];
 /** These come before the caller is asked who it is. */
 const FRAMING = [400, 414, 431];

@@ -40,7 +40,7 @@ export interface Route {
 /** A request refers to something that does not exist; a path that does so is NOT_FOUND. */
 export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILED_PRECONDITION' }) as const;
 
-/** Batches are capped (spec: 50 measurements; the same for every other batch). */
+/** The most that any batch may name. */
 export const MAX_BATCH = 50;
 
 export const paging = {

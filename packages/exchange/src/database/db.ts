@@ -279,7 +279,7 @@ function isRetryable(error: unknown): boolean {
   return state === '40001' || state === '40P01';
 }
 
-/** Driver errors in the words of the contract; what is left over is a defect of ours. */
+/** Driver errors as errors of the API; what is left over is a defect of ours. */
 function translate(error: unknown): unknown {
   if (error instanceof ExchangeError) return error;
   const state = sqlState(error);

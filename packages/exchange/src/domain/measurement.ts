@@ -115,7 +115,7 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** Changes with each version and repeats for no other: C1 of the invariants, never from a clock. */
+/** Changes with every version and never repeats; derived from the version, never from a clock. */
 export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
@@ -269,7 +269,7 @@ function requireEtag(requisition: RequisitionRecord, etag: string): void {
   );
 }
 
-/** etag before state (contract section 4): a stale etag is ABORTED even when the requisition is closed. */
+/** The etag is checked before the state: a stale etag is ABORTED even when the requisition is closed. */
 function openRequisition(aggregate: Aggregate, id: string, etag: string): RequisitionRecord {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);

@@ -43,7 +43,7 @@ const send = (body: unknown) => post(x, acme, `${acme.name}/measurements`, body)
 const cancel = (name: string, body?: unknown) => post(x, acme, `${name}:cancel`, body);
 
 describe('creating a measurement', () => {
-  it('answers exactly the fields of the specification, with what was sent in them', async () => {
+  it('responds with exactly the documented fields, with what was sent in them', async () => {
     const request = {
       ...measurementRequest(acme, [streamly, chirper]),
       measurementReferenceId: 'campaign 7 / Ümläut',

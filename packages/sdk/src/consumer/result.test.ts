@@ -20,7 +20,7 @@ it('reads what it is given as protobuf', () => {
   expect(parseResult(toBinary(specs.Measurement_ResultSchema, message))).toEqual(message);
 });
 
-it('reads the JSON of the specification, with its LAPLACE and its variance as a number', () => {
+it('reads the JSON form, with its LAPLACE and its variance as a number', () => {
   const { reach, frequency } = parseResult(
     json({
       reach: { value: 1000, noiseMechanism: 'LAPLACE', customDirectMethodology: { variance: 12.5 } },

@@ -16,7 +16,7 @@ function fromJsonBytes(bytes: Uint8Array): specs.Measurement_Result {
   return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
 }
 
-/** The specification writes LAPLACE for protobuf's CONTINUOUS_LAPLACE, and a variance as a bare number. */
+/** The JSON form writes LAPLACE for protobuf's CONTINUOUS_LAPLACE, and a variance as a bare number. */
 function inProtobufWords(value: JsonValue, key = ''): JsonValue {
   if (key === 'noiseMechanism' && value === 'LAPLACE') return 'CONTINUOUS_LAPLACE';
   if (key === 'variance' && typeof value === 'number') return { scalar: value };

@@ -163,7 +163,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(new Set(told).size).toBe(told.length);
   });
 
-  it('reads results in JSON, in the words of the specification', async () => {
+  it('reads results in JSON, too', async () => {
     const { name } = await w.consumer.create(asking(w));
     const json = {
       reach: { value: 55, noiseMechanism: 'LAPLACE', customDirectMethodology: { variance: 4 } },

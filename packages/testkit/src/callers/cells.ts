@@ -1,4 +1,4 @@
-/** The cells of the caller matrix: who calls what of whom, and the answer that the contract asks for. */
+/** The cells of the caller matrix: who calls what of whom, and the expected response. */
 import { API_PREFIX, type Route } from '@measurement-exchange/contract';
 import { type Answer, call } from '../exchange.ts';
 import type { Row } from './rights.ts';
@@ -49,7 +49,7 @@ export function targetsOf(route: Route): Target[] {
     : targets;
 }
 
-/** `200`, or the status and the reason that the contract asks for. */
+/** `200`, or the expected status and reason. */
 export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
   if (caller.refusal !== undefined) return caller.refusal;
   if (target.malformed) return '400 MALFORMED_NAME';

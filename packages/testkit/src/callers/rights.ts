@@ -1,4 +1,4 @@
-/** Who may do what, as section 8 of the contract has it. */
+/** Who may do what, as docs/api.md has it. */
 import type { Kind } from './world.ts';
 
 /** own: what begins with the caller's own name. any: whosever it is, but never `-`. wildcard: `-`, too. */
@@ -24,7 +24,7 @@ const consumerOwn: Row['may'] = { measurementConsumer: 'own' };
 const providerOwn: Row['may'] = { dataProvider: 'own' };
 
 /**
- * Section 8 of the contract, written out again: not taken from the routes table, which is what is tested.
+ * Written out again: not taken from the routes table, which is what is tested.
  * A kind that is not mentioned is denied.
  */
 export const MATRIX: Record<string, Row> = {

@@ -22,7 +22,7 @@ export const file_mex_contract_measurement_spec_json: GenFile = /*@__PURE__*/
  */
 export type MeasurementSpecJson = Message<"mex.contract.MeasurementSpecJson"> & {
   /**
-   * The specification has plain bytes here, where the binary form has an Any.
+   * The JSON form has plain bytes here, where the binary form has an Any.
    *
    * @generated from field: bytes measurement_public_key = 1;
    */
