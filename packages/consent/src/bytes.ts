@@ -15,10 +15,6 @@ export function asBytes(bytes: Uint8Array): Bytes {
   return bytes.buffer instanceof ArrayBuffer ? (bytes as Bytes) : Uint8Array.from(bytes);
 }
 
-export async function sha256(bytes: Uint8Array): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', asBytes(bytes)));
-}
-
 /** Without leading zeros, then padded to the width; undefined where the integer is wider. */
 export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   const first = integer.findIndex((byte) => byte !== 0);

@@ -1,8 +1,9 @@
 /** X.509 certificates as plain values. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
-import { equalBytes, fromHex } from '@measurement-exchange/contract';
+import { equalBytes, fromHex, toBase64 } from '@measurement-exchange/contract';
 import * as x509 from '@peculiar/x509';
 import { asBytes } from './bytes.ts';
+import { cache } from './cache.ts';
 import { derElements, derSequence, oidText, requireDer } from './der.ts';
 import { ConsentError } from './errors.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
@@ -34,8 +35,8 @@ export interface X509 {
   publicKey: CertificateKey;
 }
 
-/** Far above any in use. */
-const MAX_CERTIFICATE_BYTES = 15_000;
+/** Far above any in use, far below what a list of a thousand could not carry. */
+export const MAX_CERTIFICATE_BYTES = 15_000;
 
 /** Those that are read here, and two that say nothing about who may sign: extKeyUsage and subjectAltName. */
 const KNOWN_EXTENSIONS = [
@@ -82,6 +83,13 @@ export function parseCertificate(der: Uint8Array): X509 {
       { cause },
     );
   }
+}
+
+const certificates = cache<X509>();
+
+/** As `parseCertificate`, but read once. All callers share the value: it must not be changed. */
+export function cachedCertificate(der: Uint8Array): X509 {
+  return certificates(toBase64(der), () => parseCertificate(Uint8Array.from(der)));
 }
 
 /** The parts of a certificate that a signature or another certificate is compared with, as they are. */

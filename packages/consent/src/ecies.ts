@@ -1,7 +1,7 @@
 /** ECIES: 04 || x || y of an ephemeral key, iv, ciphertext, tag. */
 import { asBytes, type Bytes, concat } from './bytes.ts';
+import { cacheByObject } from './cache.ts';
 import { ConsentError, decryptionFailed } from './errors.ts';
-import { keepByObject } from './kept.ts';
 import { isPoint, POINT_BYTES, privateJwk } from './p256.ts';
 import type { DecryptionKey, EciesKey } from './tinkKeys.ts';
 
@@ -12,10 +12,10 @@ export const OVERHEAD = POINT_BYTES + IV_BYTES + TAG_BYTES;
 
 type EciesPair = EciesKey & DecryptionKey;
 
-const importPublic = keepByObject((key: EciesKey) =>
+const importPublic = cacheByObject((key: EciesKey) =>
   crypto.subtle.importKey('raw', asBytes(key.publicKey), ECDH, false, []),
 );
-const importPrivate = keepByObject(({ privateKey, publicKey }: EciesPair) =>
+const importPrivate = cacheByObject(({ privateKey, publicKey }: EciesPair) =>
   crypto.subtle.importKey('jwk', privateJwk(privateKey, publicKey), ECDH, false, ['deriveBits']),
 );
 

@@ -1,8 +1,8 @@
 /** HPKE in base mode, one message: encapsulated key, ciphertext, tag. */
 import { Aes128Gcm, Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 import { asBytes, type Bytes, concat } from './bytes.ts';
+import { cacheByObject } from './cache.ts';
 import { decryptionFailed } from './errors.ts';
-import { keepByObject } from './kept.ts';
 import type { DecryptionKey, HpkeKey } from './tinkKeys.ts';
 
 const ENC_BYTES = 32;
@@ -15,10 +15,10 @@ const suiteOf = (aead: Aes128Gcm | Aes256Gcm) =>
   new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead });
 const SUITES = { AES_128_GCM: suiteOf(new Aes128Gcm()), AES_256_GCM: suiteOf(new Aes256Gcm()) };
 
-const importPublic = keepByObject((key: HpkeKey) =>
+const importPublic = cacheByObject((key: HpkeKey) =>
   SUITES[key.aead].kem.deserializePublicKey(asBytes(key.publicKey)),
 );
-const importPrivate = keepByObject((key: HpkePair) =>
+const importPrivate = cacheByObject((key: HpkePair) =>
   SUITES[key.aead].kem.deserializePrivateKey(asBytes(key.privateKey)),
 );
 

@@ -3,7 +3,7 @@ import { asBytes, type Bytes, concat } from './bytes.ts';
 import * as ecies from './ecies.ts';
 import { ConsentError } from './errors.ts';
 import * as hpke from './hpke.ts';
-import { knownPrivateKeyset, knownPublicKeyset } from './keysets.ts';
+import { cachedPrivateKeyset, cachedPublicKeyset } from './keysets.ts';
 import type { DecryptionKey, KeyHead } from './tinkKeys.ts';
 
 const PREFIX_BYTES = 5;
@@ -15,7 +15,7 @@ export async function encrypt(
   plaintext: Uint8Array,
   contextInfo: Uint8Array = NONE,
 ): Promise<Uint8Array> {
-  const { primary } = knownPublicKeyset(publicKeyset);
+  const { primary } = cachedPublicKeyset(publicKeyset);
   const sealed =
     primary.scheme === 'ECIES'
       ? ecies.seal(primary, asBytes(plaintext), asBytes(contextInfo))
@@ -32,7 +32,7 @@ export async function decrypt(
   ciphertext: Uint8Array,
   contextInfo: Uint8Array = NONE,
 ): Promise<Uint8Array> {
-  const { keys } = await knownPrivateKeyset(privateKeyset);
+  const { keys } = await cachedPrivateKeyset(privateKeyset);
   const matching = [...keys]
     .sort((a, b) => prefixOf(b).length - prefixOf(a).length)
     .filter((key) => prefixOf(key).every((byte, i) => byte === ciphertext[i]));

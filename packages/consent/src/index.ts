@@ -1,4 +1,10 @@
-export { type CertificateKey, parseCertificate, type X509 } from './certificates.ts';
+export {
+  type CertificateKey,
+  cachedCertificate,
+  MAX_CERTIFICATE_BYTES,
+  parseCertificate,
+  type X509,
+} from './certificates.ts';
 export { ConsentError, type ConsentErrorCode } from './errors.ts';
 export { decrypt, encrypt } from './hybrid.ts';
 export {
@@ -10,9 +16,16 @@ export {
   readPrivateKeyset,
   readPublicKeyset,
 } from './keysets.ts';
-export { nonceHash, nonceMatches, randomNonce, requisitionFingerprint } from './nonce.ts';
+export { nonceHash, nonceHashes, nonceMatches, randomNonce, requisitionFingerprint } from './nonce.ts';
 export { packEncryptionPublicKey, unpackEncryptionPublicKey } from './publicKey.ts';
-export { createSigner, type Signer, verifySignature } from './signatures.ts';
+export { createSigner, isSignedBy, type Signer, verifySignature } from './signatures.ts';
 export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
 export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './tinkKeys.ts';
-export { createTrustStore, type TrustedRoot, type TrustStore } from './trust.ts';
+export {
+  createTrustStore,
+  type Root,
+  requireRoot,
+  requireTrusted,
+  type TrustedRoot,
+  type TrustStore,
+} from './trust.ts';

@@ -1,9 +1,9 @@
 /** Tink keysets for hybrid encryption: made, and read as the keys that encrypt and decrypt. */
 import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
-import { fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
+import { equalBytes, fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
 import { concat } from './bytes.ts';
+import { cache } from './cache.ts';
 import { ConsentError } from './errors.ts';
-import { keepByArray, keepByKey } from './kept.ts';
 import {
   AES_GCM_TYPE_URL,
   type DecryptionKey,
@@ -70,15 +70,32 @@ export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<Decr
   return withPrimary(primaryKeyId, await Promise.all(keys));
 }
 
-const publicKeysets = keepByKey<Keyset<EncryptionKey>>();
+const publicKeysets = cache<Keyset<EncryptionKey>>();
 
-/** As `readPublicKeyset`, but read once. Not to be handed out: whoever changed it would change it for all. */
-export function knownPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
+/** As `readPublicKeyset`, but read once. Not for callers outside: a change to it would change it for all. */
+export function cachedPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
 }
 
-/** As `readPrivateKeyset`, but read once. Not to be handed out either. */
-export const knownPrivateKeyset = keepByArray(readPrivateKeyset);
+interface PrivateEntry {
+  bytes: Uint8Array;
+  keyset: Promise<Keyset<DecryptionKey>>;
+}
+const privateKeysets = new WeakMap<Uint8Array, PrivateEntry>();
+
+/**
+ * As `readPrivateKeyset`, but read once for each array, and again where its bytes have changed: no secret outlives the
+ * caller's own copy. Not for callers outside either.
+ */
+export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<DecryptionKey>> {
+  const cached = privateKeysets.get(array);
+  if (cached !== undefined && equalBytes(cached.bytes, array)) return cached.keyset;
+  const bytes = Uint8Array.from(array);
+  const entry = { bytes, keyset: readPrivateKeyset(bytes) };
+  privateKeysets.set(array, entry);
+  entry.keyset.catch(() => privateKeysets.get(array) === entry && privateKeysets.delete(array));
+  return entry.keyset;
+}
 
 /** The public keyset that belongs to a private one: the same bytes that were written with it. */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {

@@ -1,6 +1,7 @@
 /** What ties a requisition to its measurement: nonces, their hashes, and the fingerprint. */
 import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
-import { concat, sha256 } from './bytes.ts';
+import { concat } from './bytes.ts';
+import { sha256 } from './engine.ts';
 
 /** A random 64-bit integer other than zero. */
 export function randomNonce(): bigint {
@@ -13,10 +14,14 @@ export async function nonceHash(nonce: bigint): Promise<Uint8Array> {
   return sha256(noncePreimages(nonce)[0]);
 }
 
+/** The hashes of a nonce: one for each form that the exchange takes. */
+export async function nonceHashes(nonce: bigint): Promise<Uint8Array[]> {
+  return Promise.all(noncePreimages(nonce).map(sha256));
+}
+
 /** Whether the hash is one of the nonce, in either form that the exchange takes. */
 export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boolean> {
-  const hashes = await Promise.all(noncePreimages(nonce).map(sha256));
-  return hashes.some((own) => equalBytes(own, hash));
+  return (await nonceHashes(nonce)).some((own) => equalBytes(own, hash));
 }
 
 /** SHA-256 of the signed MeasurementSpec and the hash of the encrypted RequisitionSpec. */

@@ -7,13 +7,12 @@ import {
   type SignatureAlgorithmName,
   type SignedMessage,
   signatureHash,
-  toBase64,
 } from '@measurement-exchange/contract';
 import { asBytes } from './bytes.ts';
 import type { CertificateKey, X509 } from './certificates.ts';
 import { DerFault, derSequence, ecdsaFromDer, ecdsaToDer } from './der.ts';
+import { coordinateBytes, importAlgorithm, verify } from './engine.ts';
 import { ConsentError } from './errors.ts';
-import { keepByKey } from './kept.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
 import { pemBlocks } from './pem.ts';
 
@@ -61,6 +60,17 @@ export async function verifySignature(signed: SignedMessage, certificate: X509):
   }
 }
 
+/** As `verifySignature`, for those who need no reason. */
+export async function isSignedBy(signed: SignedMessage, certificate: X509): Promise<boolean> {
+  try {
+    await verifySignature(signed, certificate);
+    return true;
+  } catch (error) {
+    if (error instanceof ConsentError) return false;
+    throw error;
+  }
+}
+
 function hashOf({ signatureAlgorithm: named }: SignedMessage, key: KeyKind): SignatureAlgorithm['hash'] {
   if (named !== undefined && findSignatureAlgorithm(named) === undefined) {
     throw new ConsentError(
@@ -94,38 +104,9 @@ export async function checkSignature(
   key: CertificateKey,
   hash: SignatureAlgorithm['hash'],
 ): Promise<'VALID' | 'INVALID' | 'MALFORMED'> {
-  const algorithm = importAlgorithm(key, hash);
-  const half = Math.ceil(Number(key.curve?.slice(2)) / 8);
-  const bytes = key.keyType === 'EC' ? ecdsaFromDer(signature, half) : signature;
-  if (bytes === undefined) return 'MALFORMED';
-  const imported = await importPublicKey(key, algorithm).catch((error: Error) => {
-    // What an engine lacks says nothing about the signature. Any other fault does: no such key has signed.
-    if (error.name === 'NotSupportedError') throw error;
-  });
-  if (imported === undefined) return 'INVALID';
-  const valid = await crypto.subtle.verify(
-    { ...algorithm, hash },
-    imported,
-    asBytes(bytes),
-    asBytes(message),
-  );
-  return valid ? 'VALID' : 'INVALID';
-}
-
-const publicKeys = keepByKey<Promise<CryptoKey>>();
-
-function importPublicKey({ spki }: CertificateKey, algorithm: ImportAlgorithm): Promise<CryptoKey> {
-  return publicKeys(`${JSON.stringify(algorithm)} ${toBase64(spki)}`, () =>
-    crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
-  );
-}
-
-type ImportAlgorithm = ReturnType<typeof importAlgorithm>;
-
-function importAlgorithm(kind: KeyKind, hash: string) {
-  return kind.keyType === 'EC'
-    ? { name: 'ECDSA', namedCurve: kind.curve! }
-    : { name: 'RSASSA-PKCS1-v1_5', hash };
+  const isMalformed = key.keyType === 'EC' && ecdsaFromDer(signature, coordinateBytes(key)) === undefined;
+  if (isMalformed) return 'MALFORMED';
+  return (await verify(key, hash, signature, message)) ? 'VALID' : 'INVALID';
 }
 
 function readPrivateKey(pem: string): { bytes: Uint8Array; kind: KeyKind } {

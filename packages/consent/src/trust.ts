@@ -1,8 +1,8 @@
 /** Whom a party trusts to vouch for the keys of others. */
-import { equalBytes, findSignatureAlgorithm, signatureHash, toBase64 } from '@measurement-exchange/contract';
-import { certificateParts, parseCertificate, type X509 } from './certificates.ts';
+import { equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
+import { cacheByObject } from './cache.ts';
+import { cachedCertificate, certificateParts, parseCertificate, type X509 } from './certificates.ts';
 import { ConsentError, type ConsentErrorCode } from './errors.ts';
-import { keepByKey } from './kept.ts';
 import { pemBlocks } from './pem.ts';
 import { checkSignature, requireSigningKey } from './signatures.ts';
 
@@ -19,71 +19,87 @@ export interface TrustStore {
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
 
-interface Root {
+/** A root, and for whom it counts. */
+export interface Root {
+  /** The party whose certificates it may issue; undefined: those of every party that has no root of its own. */
   party: string | undefined;
   x509: X509;
-  /** By certificate, in base64: resolved where the root issued it, which is so for ever. */
-  issued: ReturnType<typeof keepByKey<Promise<void>>>;
 }
 
 /** A trust store with these roots. Throws where one is not a root: self-signed, and allowed to issue. */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
-    readRoots(pem).map((root): Root => ({ party, x509: root, issued: keepByKey() })),
+    readRoots(pem).map((root): Root => ({ party, x509: root })),
   );
-  const certificates = keepByKey<X509>();
   return {
     async verify(party, certificateDer, now) {
-      const key = toBase64(certificateDer);
-      const certificate = certificates(key, () => parseCertificate(Uint8Array.from(certificateDer)));
-      const issuers = issuersOf(certificate, party, known);
-      const failures: unknown[] = [];
-      // One good root is enough: a renewed one has the name and the key of its predecessor.
-      for (const root of issuers) {
-        try {
-          await root.issued(key, () => requireIssued(certificate, root.x509));
-          requireValid(certificate, root.x509, now);
-          // A copy: what its reader changes is not what is trusted next time.
-          return structuredClone(certificate);
-        } catch (error) {
-          failures.push(error);
-        }
-      }
-      throw failures[0];
+      const certificate = cachedCertificate(certificateDer);
+      await requireTrusted(certificate, party, known, now);
+      requireCurrent(certificate, now);
+      // A copy: what its reader changes is not what is trusted next time.
+      return structuredClone(certificate);
     },
   };
 }
 
+/**
+ * Throws unless the certificate is one for signing, and a root that is trusted for the party issued it and is valid at
+ * `now`. Whether the certificate itself is valid then is another question. The path is the certificate and its root:
+ * roots issue the certificates of parties themselves.
+ */
+export async function requireTrusted(
+  certificate: X509,
+  party: string,
+  roots: readonly Root[],
+  now: Date,
+): Promise<void> {
+  const failures: unknown[] = [];
+  // One good root is enough: a renewed one has the name and the key of its predecessor.
+  for (const { x509: root } of issuersOf(certificate, party, roots)) {
+    try {
+      await issuedBy(root)(certificate);
+      requireRootCurrent(certificate, root, now);
+      requireForSigning(certificate);
+      return;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw failures[0];
+}
+
 /** The roots that the certificate names as its issuer, of those that may vouch for the party: at least one. */
-function issuersOf(certificate: X509, party: string, known: Root[]): Root[] {
+function issuersOf(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
   if (certificate.isCa) {
-    throw refusal(
+    throw rejection(
       'CERTIFICATE_CHAIN_TOO_LONG',
       certificate,
       'is one of an authority, not of a signer: parties sign with certificates that their root issued directly.',
     );
   }
   if (authorityKeyIdentifier === undefined) {
-    throw refusal(
+    throw rejection(
       'CERTIFICATE_UNTRUSTED',
       certificate,
       'does not name its issuer: have it issued again with an authority key identifier.',
     );
   }
-  const named = known.filter((root) => equalBytes(root.x509.subjectKeyIdentifier!, authorityKeyIdentifier));
-  const own = known.filter((root) => root.party === party);
-  const issuers = named.filter((root) => root.party === (own.length > 0 ? party : undefined));
+  const named = known.filter(
+    ({ x509: { subjectKeyIdentifier: ski } }) => ski !== undefined && equalBytes(ski, authorityKeyIdentifier),
+  );
+  const hasOwn = known.some((root) => root.party === party);
+  const issuers = named.filter((root) => root.party === (hasOwn ? party : undefined));
   if (issuers.length > 0) return issuers;
   const other = named.find((root) => root.party !== undefined);
   if (other !== undefined) {
-    throw refusal(
+    throw rejection(
       'CERTIFICATE_OF_ANOTHER_PARTY',
       certificate,
-      `was issued by the root of ${other.party}, which does not vouch for ${party}: refuse what it signed.`,
+      `was issued by the root of ${other.party}, which does not vouch for ${party}: reject what it signed.`,
     );
   }
-  throw refusal(
+  throw rejection(
     'CERTIFICATE_UNTRUSTED',
     certificate,
     `was not issued by a root that is trusted for ${party}: add its root, when you have it from the party ` +
@@ -91,10 +107,15 @@ function issuersOf(certificate: X509, party: string, known: Root[]): Root[] {
   );
 }
 
+/** Resolves where the root issued the certificate. That never changes, so each pair is checked once. */
+const issuedBy = cacheByObject((root: X509) =>
+  cacheByObject((certificate: X509) => requireIssued(certificate, root)),
+);
+
 async function requireIssued(certificate: X509, root: X509): Promise<void> {
   const { issuer, signatureAlgorithm } = certificateParts(certificate.der);
   if (findSignatureAlgorithm(signatureAlgorithm) === undefined) {
-    throw refusal(
+    throw rejection(
       'SIGNATURE_ALGORITHM_UNKNOWN',
       certificate,
       `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`,
@@ -102,51 +123,55 @@ async function requireIssued(certificate: X509, root: X509): Promise<void> {
   }
   // Names as bytes: an issuer writes its own as it is.
   const isNamed = equalBytes(issuer, certificateParts(root.der).subject);
-  if (!isNamed || !(await isSignedBy(certificate, root))) {
-    throw refusal(
+  if (!isNamed || !(await isIssuedWith(certificate, root))) {
+    throw rejection(
       'CERTIFICATE_NOT_ISSUED_BY_ROOT',
       certificate,
-      `names the key of ${nameOf(root)} as its issuer, which did not issue it: refuse what it signed.`,
+      `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`,
     );
   }
-  if (!(await isSignedBy(root, root)))
-    throw refusal('ROOT_INVALID', root, 'is a root that did not sign itself.');
+  await requireRoot(root);
 }
 
-async function isSignedBy(certificate: X509, { publicKey }: X509): Promise<boolean> {
+/** Whether the key of the issuer signed the certificate. */
+async function isIssuedWith(certificate: X509, { publicKey }: X509): Promise<boolean> {
   const { tbs, signature, signatureAlgorithm } = certificateParts(certificate.der);
   const hash = signatureHash(signatureAlgorithm, publicKey);
   return hash !== undefined && (await checkSignature(tbs, signature, publicKey, hash)) === 'VALID';
 }
 
-function requireValid(certificate: X509, root: X509, now: Date): void {
-  const { keyUsages, unknownCriticalExtensions } = certificate;
-  const faults: [at: boolean, ConsentErrorCode, why: string][] = [
-    [
-      now < certificate.notBefore,
-      'CERTIFICATE_NOT_YET_VALID',
-      `is valid only from ${since(certificate)} on.`,
-    ],
-    [
-      now > certificate.notAfter,
-      'CERTIFICATE_EXPIRED',
-      `expired on ${until(certificate)}: it must be renewed.`,
-    ],
-    [now < root.notBefore, 'ROOT_NOT_YET_VALID', `has a root that is valid only from ${since(root)} on.`],
-    [now > root.notAfter, 'ROOT_EXPIRED', `has a root that expired on ${until(root)}: ask for the next one.`],
-    [
-      unknownCriticalExtensions.length > 0,
-      'CERTIFICATE_EXTENSION_UNKNOWN',
-      `has the critical extension ${unknownCriticalExtensions[0]}, which is not known here: have it issued without.`,
-    ],
-    [
-      keyUsages?.includes('digitalSignature') === false,
-      'CERTIFICATE_KEY_USAGE',
-      'is not for signing: have one issued with the key usage digitalSignature.',
-    ],
-  ];
-  const fault = faults.find(([at]) => at);
-  if (fault !== undefined) throw refusal(fault[1], certificate, fault[2]);
+function requireCurrent(certificate: X509, now: Date): void {
+  if (now < certificate.notBefore) {
+    const why = `is valid only from ${certificate.notBefore.toISOString()} on.`;
+    throw rejection('CERTIFICATE_NOT_YET_VALID', certificate, why);
+  }
+  if (now > certificate.notAfter) {
+    const why = `expired on ${certificate.notAfter.toISOString()}: it must be renewed.`;
+    throw rejection('CERTIFICATE_EXPIRED', certificate, why);
+  }
+}
+
+function requireRootCurrent(certificate: X509, root: X509, now: Date): void {
+  if (now < root.notBefore) {
+    const why = `has a root that is valid only from ${root.notBefore.toISOString()} on.`;
+    throw rejection('ROOT_NOT_YET_VALID', certificate, why);
+  }
+  if (now > root.notAfter) {
+    const why = `has a root that expired on ${root.notAfter.toISOString()}: ask for the next one.`;
+    throw rejection('ROOT_EXPIRED', certificate, why);
+  }
+}
+
+function requireForSigning(certificate: X509): void {
+  const [unknown] = certificate.unknownCriticalExtensions;
+  if (unknown !== undefined) {
+    const why = `has the critical extension ${unknown}, which is not known here: have it issued without.`;
+    throw rejection('CERTIFICATE_EXTENSION_UNKNOWN', certificate, why);
+  }
+  if (certificate.keyUsages?.includes('digitalSignature') === false) {
+    const why = 'is not for signing: have one issued with the key usage digitalSignature.';
+    throw rejection('CERTIFICATE_KEY_USAGE', certificate, why);
+  }
 }
 
 function readRoots(pem: string): X509[] {
@@ -156,19 +181,27 @@ function readRoots(pem: string): X509[] {
   }
   return blocks.map(({ bytes }) => {
     const root = parseCertificate(bytes);
-    requireRoot(root);
+    requireRootRules(root);
     return root;
   });
 }
 
-/** Its signature is checked where it is first needed, which takes a promise. */
-function requireRoot(root: X509): void {
+/** Throws unless the certificate can be a root: self-signed, and allowed to issue. */
+export async function requireRoot(root: X509): Promise<void> {
+  requireRootRules(root);
+  if (!(await isIssuedWith(root, root))) {
+    throw rejection('ROOT_INVALID', root, 'is a root that did not sign itself.');
+  }
+}
+
+/** All but its signature, which takes a promise. */
+function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
   const { subject, issuer } = certificateParts(root.der);
-  const invalid = (why: string) => refusal('ROOT_INVALID', root, `cannot be a root: ${why}`);
+  const invalid = (why: string) => rejection('ROOT_INVALID', root, `cannot be a root: ${why}`);
   if (ski === undefined) throw invalid('it has no subject key identifier.');
   if (!equalBytes(subject, issuer) || (aki !== undefined && !equalBytes(aki, ski))) {
-    throw refusal(
+    throw rejection(
       'CERTIFICATE_CHAIN_TOO_LONG',
       root,
       'cannot be a root: another authority issued it. Give the self-signed root, which issues directly.',
@@ -182,19 +215,11 @@ function requireRoot(root: X509): void {
   if (unknown !== undefined) throw invalid(`its critical extension ${unknown} is not known here.`);
 }
 
-function refusal(code: ConsentErrorCode, certificate: X509, why: string): ConsentError {
+function rejection(code: ConsentErrorCode, certificate: X509, why: string): ConsentError {
   return new ConsentError(code, `The certificate of ${nameOf(certificate)} ${why}`);
 }
 
 /** Written by a stranger: quoted, and not at any length. */
 function nameOf({ subject }: X509): string {
   return JSON.stringify(subject.slice(0, 100));
-}
-
-function since({ notBefore }: X509): string {
-  return notBefore.toISOString();
-}
-
-function until({ notAfter }: X509): string {
-  return notAfter.toISOString();
 }
