@@ -49,7 +49,7 @@ function list(): Command {
     .option('--provider <provider...>', 'a consumer: only those of these')
     .option('--consumer <consumer...>', 'a provider: only those for these')
     .addOption(new Option('--media-type <type...>', 'only with one of these').choices(MEDIA_TYPES))
-    .option('--search <text>', 'only where brand, campaign or reference contain this')
+    .option('--search <text>', 'only where each word begins a word of the brand or campaign')
     .option('--deleted', 'also those that are deleted')
     .option('--decode', 'a consumer: decrypt and decode their metadata, with its keys')
     .action(async (options: Filters) => {

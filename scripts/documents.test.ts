@@ -1,0 +1,66 @@
+/** What the documents list completely, compared with the code. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ROUTES, type Route } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../packages/exchange/src/config/config.ts';
+import { FINDING_CODES } from '../packages/exchange/src/domain/findings.ts';
+import { EDGES } from '../packages/exchange/src/domain/measurement.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+/** Those of the words that do not stand in the document. */
+const missingFrom = (document: string, words: Iterable<string>) => {
+  const known = new Set(textOf(document).match(/[\w.]+/g));
+  return [...new Set(words)].filter((word) => !known.has(word));
+};
+
+describe('docs/api.md', () => {
+  it('names every operation', () => {
+    expect(
+      missingFrom(
+        'docs/api.md',
+        ROUTES.map(({ operation }) => operation),
+      ),
+    ).toEqual([]);
+  });
+
+  it('names every filter of a list', () => {
+    const parameters = (ROUTES as readonly Route[]).flatMap(({ query }) =>
+      Object.keys((query as { properties?: object } | undefined)?.properties ?? {}),
+    );
+    expect(
+      missingFrom(
+        'docs/api.md',
+        parameters.filter((name) => name.startsWith('filter.')),
+      ),
+    ).toEqual([]);
+  });
+
+  it('explains every finding', () => {
+    expect(missingFrom('docs/api.md', Object.keys(FINDING_CODES))).toEqual([]);
+  });
+});
+
+describe('docs/data-model.md', () => {
+  it('names every table', () => {
+    const migrations = globSync('packages/exchange/src/database/migrations/*.sql', { cwd: ROOT }).map(textOf);
+    const tables = [...migrations.join('\n').matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table]) => table!);
+    expect(tables.length).toBeGreaterThan(10);
+    expect(missingFrom('docs/data-model.md', tables)).toEqual([]);
+  });
+
+  it('draws every edge of the state machine', () => {
+    const drawn = [...textOf('docs/data-model.md').matchAll(/^ +(\S+) --> (\w+): (.+)$/gm)].flatMap(
+      ([, from, to, causes]) => causes!.split(', ').map((cause) => `${from} ${cause} ${to}`),
+    );
+    expect(drawn.sort()).toEqual(
+      EDGES.map(([, cause, from, to]) => `${from ?? '[*]'} ${cause} ${to}`).sort(),
+    );
+  });
+});
+
+it('docs/production.md names every setting', () => {
+  expect(missingFrom('docs/production.md', Object.keys(loadConfig({})))).toEqual([]);
+});
