@@ -22,10 +22,9 @@
  */
 import type { PlantedBug } from './planted/plant.ts';
 import type { Random } from './random.ts';
-import type { Tally } from './tally.ts';
+import type { Scale, Tally } from './tally.ts';
 
-/** How much is done: a slice of seconds for `npm test`, minutes before a change lands, or hours. */
-export type Scale = 'slice' | 'short' | 'long';
+export type { Scale } from './tally.ts';
 
 export interface Harness {
   /** `H2` */

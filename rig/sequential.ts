@@ -1,7 +1,8 @@
 /** H1: one caller, any sequence of operations, each answer compared with the model; what fails is shrunk. */
 import fc from 'fast-check';
 import { atScale, type Context, type Harness } from './harness.ts';
-import { commandsOf, type Real } from './sequential/commands.ts';
+import { commandsOf } from './sequential/commands.ts';
+import type { Real } from './sequential/steps.ts';
 import { type World, withWorld } from './world.ts';
 
 /** A failure is shrunk for so long at most. */

@@ -1,5 +1,6 @@
 /** What a run is measured by beside its checked operations, and what it must reach. */
-import type { Scale } from './harness.ts';
+/** How much is done: a slice of seconds for `npm test`, minutes before a change lands, or hours. */
+export type Scale = 'slice' | 'short' | 'long';
 
 export interface Tally {
   exchangeKills: number;

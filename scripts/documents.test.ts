@@ -3,10 +3,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { FINDING_CODES } from '@measurement-exchange/exchange/internal/domain/findings';
+import { EDGES } from '@measurement-exchange/exchange/internal/domain/measurement';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../packages/exchange/src/config/config.ts';
-import { FINDING_CODES } from '../packages/exchange/src/domain/findings.ts';
-import { EDGES } from '../packages/exchange/src/domain/measurement.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');

@@ -2,15 +2,27 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection } from './connection.ts';
 import type { Fault } from './faults.ts';
 import type { Piece, Reader } from './postgresWire.ts';
 
 /** So much is held before the sender is stopped. */
 const HELD_BYTES = 1024 * 1024;
 
+/** What both directions of a connection share. */
+interface Shared {
+  readonly fault: Fault | undefined;
+  readonly isCut: boolean;
+  /** Aborts when the fault changes. */
+  readonly change: AbortSignal;
+  swallows(piece: Piece | 'end'): boolean;
+  jitter(): number;
+  allowance(): number;
+  passed(bytes: number): void;
+  drop(): void;
+}
+
 export class Pipe {
-  private readonly connection: Connection;
+  private readonly connection: Shared;
   private readonly from: Socket;
   private readonly to: Socket;
   private readonly dropsAt: 'dropBeforeCommit' | 'dropAfterCommit';
@@ -18,7 +30,7 @@ export class Pipe {
   private held = 0;
   private busy = false;
 
-  constructor(connection: Connection, from: Socket, to: Socket, read: Reader, dropsAt: Pipe['dropsAt']) {
+  constructor(connection: Shared, from: Socket, to: Socket, read: Reader, dropsAt: Pipe['dropsAt']) {
     this.connection = connection;
     this.from = from;
     this.to = to;

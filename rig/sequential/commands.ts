@@ -2,37 +2,24 @@
 import fc from 'fast-check';
 import { Violations } from '../harness.ts';
 import { anyInput } from '../inputs.ts';
-import { createPath, draft, Subject } from '../measurement.ts';
-import { apply, created, type Input, type State } from '../model.ts';
+import { createPath, draft } from '../measurement.ts';
+import { apply, type Input } from '../model.ts';
 import { Random } from '../random.ts';
-import type { Answer, Reply } from '../world/client.ts';
-import type { World } from '../world.ts';
 import { listing } from './lists.ts';
 import { revoking } from './revocation.ts';
-
-export interface Known {
-  subject: Subject;
-  state: State;
-  createTime: string;
-}
-
-/** The measurements of this sequence, in the order they were made. */
-export interface Model {
-  known: Known[];
-}
-
-export interface Real {
-  world: World;
-  operations: number;
-}
-
-export type Command = fc.AsyncCommand<Model, Real>;
-
-/** Whom a command is about, and which exchange it asks. */
-export interface Choice {
-  nth: number;
-  at: number;
-}
+import {
+  answered,
+  ask,
+  type Choice,
+  type Command,
+  chosen,
+  expect,
+  freshId,
+  type Known,
+  know,
+  type Real,
+  someExist,
+} from './steps.ts';
 
 export function commandsOf(exchanges: number): fc.Arbitrary<Command>[] {
   const at = fc.nat({ max: exchanges - 1 });
@@ -50,29 +37,6 @@ export function commandsOf(exchanges: number): fc.Arbitrary<Command>[] {
   ];
 }
 
-/** Never without an answer: nobody makes faults here. */
-export async function ask(real: Real, ...[at, ...request]: Parameters<World['call']>): Promise<Answer> {
-  return answered(real, await real.world.call(at, ...request));
-}
-
-export function answered(real: Real, reply: Reply): Answer {
-  real.operations++;
-  if (reply.kind !== 'answer') throw new Error(`no answer: ${reply.why}`);
-  if (reply.status >= 500) throw new Error(`answered ${reply.text}`);
-  return reply;
-}
-
-export function expect(what: string, actual: unknown, expected: unknown): void {
-  const [a, e] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (a !== e) throw new Error(`${what}: ${a}, where the model says ${e}`);
-}
-
-export function chosen(model: Model, { nth }: Choice): Known {
-  return model.known[nth % model.known.length]!;
-}
-
-export const someExist = (model: Readonly<Model>) => model.known.length > 0;
-
 function creating(at: number, seed: number): Command {
   return {
     check: () => true,
@@ -85,25 +49,6 @@ function creating(at: number, seed: number): Command {
       model.known.push(await know(real, at + 1, made, answer));
     },
   };
-}
-
-let ids = 0;
-export function freshId(): string {
-  return `sequence-${process.pid}-${++ids}`;
-}
-
-/** As read at the next exchange. */
-export async function know(
-  real: Real,
-  next: number,
-  made: ReturnType<typeof draft>,
-  { json }: Answer,
-): Promise<Known> {
-  const at = next % real.world.exchanges.length;
-  const listed = await ask(real, at, made.consumer.name, 'GET', `${json.name}/requisitions`);
-  expect('requisitions of a new measurement', listed.json?.requisitions?.length, made.providers.length);
-  const subject = new Subject(made, json.name, listed);
-  return { subject, state: created(made.providers.length), createTime: json.createTime };
 }
 
 function acting(choice: Choice, seed: number): Command {

@@ -10,7 +10,7 @@ import {
   type Model,
   type Real,
   someExist,
-} from './commands.ts';
+} from './steps.ts';
 
 export function listing(choice: fc.Arbitrary<Choice>): fc.Arbitrary<Command>[] {
   return [

@@ -16,7 +16,7 @@ import {
   type Known,
   know,
   type Real,
-} from './commands.ts';
+} from './steps.ts';
 
 const CASCADE_MS = 10_000;
 

@@ -1,5 +1,5 @@
 /** The one error class of the exchange, and its JSON. */
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from './jsonValue.ts';
 import { type AnyReason, type Code, HTTP_STATUS, httpStatusOf, REASONS, type Reason } from './reasons.ts';
 
 /** A field of the caller's request and what is wrong with it. */

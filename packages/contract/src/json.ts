@@ -3,20 +3,9 @@
  * turns 1e400 into Infinity and accepts half a surrogate pair; none of that may happen to a signed request.
  */
 import { ExchangeError } from './errors.ts';
+import { JsonDecimal, type JsonObject, type JsonValue } from './jsonValue.ts';
 
-/** A number with a fraction or an exponent. Kept as text so that `1.0` is never taken for the integer 1. */
-export class JsonDecimal {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** Integers are `number` while that is exact, `bigint` beyond. Objects have no prototype. */
-export type JsonValue = null | boolean | string | number | bigint | JsonDecimal | JsonValue[] | JsonObject;
-export interface JsonObject {
-  [key: string]: JsonValue;
-}
+export { JsonDecimal, type JsonObject, type JsonValue };
 
 export const MAX_JSON_DEPTH = 64;
 /**

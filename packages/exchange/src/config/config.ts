@@ -1,65 +1,9 @@
 /** Flags, environment and file to one Config. What it may not be in production is said in production.ts. */
-import type { Protocol } from '@measurement-exchange/contract';
-import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Checks } from '../domain/findings.ts';
-import type { Retention } from '../jobs/retention.ts';
-import type { Rate } from '../serving/rate.ts';
 import { readConfigFile } from './file.ts';
+import { type Config, DEFAULTS } from './settings.ts';
 
-export interface Config {
-  mode: 'development' | 'production';
-  host: string;
-  port: number;
-  dataDir: string;
-  /** Absent: the embedded PostgreSQL in the data directory. */
-  databaseUrl: string | undefined;
-  /** Who owns the schema and runs migrations; default: the user of databaseUrl. */
-  databaseOwnerUrl: string | undefined;
-  /** The role that serves requests, granted what it needs by the migrations. */
-  databaseAppRole: string | undefined;
-  issuers: IssuerConfig[];
-  /** JWKS hosts that may have a private address. */
-  allowedPrivateHosts: string[];
-  /** Base64, at least 32 bytes, the same on every replica. */
-  pageTokenKey: string | undefined;
-  checks: Checks;
-  protocols: Protocol[];
-  bodyLimitBytes: number;
-  rate: Rate;
-  /** Per principal, where it differs. */
-  rates: Record<string, Rate>;
-  tls: { certFile: string; keyFile: string } | undefined;
-  behindTlsProxy: boolean;
-  trustedProxies: string[];
-  corsOrigins: string[];
-  /** Absent: nothing is ever cancelled or removed by itself. */
-  retention: Retention | undefined;
-  logLevel: string;
-}
-
-const DEFAULTS: Config = {
-  mode: 'production',
-  host: '127.0.0.1',
-  port: 8080,
-  dataDir: '.mex',
-  databaseUrl: undefined,
-  databaseOwnerUrl: undefined,
-  databaseAppRole: undefined,
-  issuers: [],
-  allowedPrivateHosts: [],
-  pageTokenKey: undefined,
-  checks: 'advisory',
-  protocols: [],
-  bodyLimitBytes: 4 * 1024 * 1024,
-  rate: { perSecond: 500, burst: 1000 },
-  rates: {},
-  tls: undefined,
-  behindTlsProxy: false,
-  trustedProxies: [],
-  corsOrigins: [],
-  retention: undefined,
-  logLevel: 'info',
-};
+export type { Config } from './settings.ts';
 
 /** Settings that cannot be read; each line says what to do. */
 export class ConfigError extends Error {

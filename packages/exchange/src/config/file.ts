@@ -1,7 +1,7 @@
 /** The JSON file of MEX_CONFIG: what each setting must look like, so that a slip is a sentence and no crash. */
 import { readFileSync } from 'node:fs';
 import type { IssuerConfig } from '../auth/tokens.ts';
-import type { Config } from './config.ts';
+import type { Config } from './settings.ts';
 
 /** What is wrong with a value; it never quotes one, because a value may be a secret. */
 type Check = (value: unknown, path: string) => string[];

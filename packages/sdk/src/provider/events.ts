@@ -4,6 +4,7 @@ import { bucketRange } from '../privacy/vidSampling.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
 import { type Engine, localFiles, rowsOf, startEngine, type Watch } from './events/engine.ts';
 import { evaluate, evaluationsOf, joinOf, matchedSql } from './events/evaluation.ts';
+import type { EventQuery } from './events/query.ts';
 import { inRange, isEverybody, withBucket } from './events/sampling.ts';
 import { conditionOf, selectionsOf } from './events/selection.ts';
 import { type Source, sourceOf } from './events/source.ts';
@@ -12,6 +13,7 @@ import { type AttributeType, InvalidQuery } from './filter/index.ts';
 
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, type Watch } from './events/engine.ts';
+export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { AttributeType } from './filter/index.ts';
 
 /** Where the events are and how to read them. */
@@ -27,21 +29,6 @@ export interface EventsConfig {
   threads?: number;
   /** Called when events are left out, such as those without a VID. */
   onWarning?(message: string): void;
-}
-
-/** Selects events and people. Each event counts once, also when several event groups select it. */
-export interface EventQuery extends Watch {
-  eventGroups: EventGroupSelection[];
-  vidSampling: { start: number; width: number };
-}
-
-/** Selects the events of one event group in `[start, end)` that pass the filter. */
-export interface EventGroupSelection {
-  /** The event group's reference in the events. */
-  reference: string;
-  interval: { start: Date; end: Date };
-  /** CEL over the attributes; events for which it is false or fails are left out. */
-  filter?: string;
 }
 
 /** A provider's events. Close it when done. */

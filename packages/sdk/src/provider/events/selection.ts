@@ -1,7 +1,6 @@
 /** Which events a query selects. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '../../privacy/vidSampling.ts';
-import type { EventQuery } from '../events.ts';
 import {
   type AttributeType,
   compileFilter,
@@ -10,6 +9,7 @@ import {
   type SqlContext,
 } from '../filter/index.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
+import type { EventQuery } from './query.ts';
 import type { Parameters } from './sql.ts';
 
 /** Event groups that share an interval and a filter. */

@@ -2,7 +2,7 @@
 import { CelScalar, type CelType, isCelError, plan } from '@bufbuild/cel';
 import { type Expr, identifiersIn } from './ast.ts';
 import { common, describe, fits, isBool, isDyn, isNumber, mixed, spelled } from './celTypes.ts';
-import type { Checked, Fail } from './check.ts';
+import type { Checked, Fail } from './checked.ts';
 import { compilePattern, environment, OVERLOADS } from './environment.ts';
 
 interface Call {

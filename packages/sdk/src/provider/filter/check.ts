@@ -6,6 +6,7 @@ import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import { attributeOf, type Expr, type Kind, type Parsed, pathOf, presentKey, valueKey } from './ast.ts';
 import { resultType } from './calls.ts';
 import { common, describe, isBool, isDyn } from './celTypes.ts';
+import type { Checked, Fail } from './checked.ts';
 import { type FilterError, UnknownAttribute } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
 
@@ -14,14 +15,6 @@ const MAX_ELEMENTS = 1000;
 /** Steps of one evaluation: 1,000 list elements with 100 steps each. */
 const MAX_COST = 100_000;
 
-export interface Checked {
-  /** The expression with each attribute resolved, see `attributeOf`. */
-  expr: Expr;
-  type: CelType;
-  /** An upper bound of the steps one evaluation takes. */
-  cost: number;
-}
-
 export function checkFilter(parsed: Parsed, fail: Fail, attributes: Record<string, AttributeType>): Checked {
   const checked = new Checker(fail, attributes).check(parsed.expr, { variables: new Map(), depth: 0 });
   if (!isBool(checked.type)) {
@@ -29,9 +22,6 @@ export function checkFilter(parsed: Parsed, fail: Fail, attributes: Record<strin
   }
   return checked;
 }
-
-/** Creates the error for a position in the filter. */
-export type Fail = (at: Expr, message: string, kind?: typeof FilterError) => FilterError;
 
 interface Scope {
   /** Of macros: `x` in `list.exists(x, …)`, and the accumulators behind them. */

@@ -1,7 +1,8 @@
 /** Event filters in CEL over the attributes of events: checked, evaluated, and pushed down to SQL where possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
 import { attributesIn, conjunctsOf, type Expr, presentKey, valueKey } from './ast.ts';
-import { checkFilter, type Fail } from './check.ts';
+import { checkFilter } from './check.ts';
+import type { Fail } from './checked.ts';
 import { environment } from './environment.ts';
 import { FilterError } from './errors.ts';
 import { type Sql, type SqlContext, toSql } from './sql.ts';

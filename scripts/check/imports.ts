@@ -1,0 +1,51 @@
+/** Who may import whom, and what may run in a browser. */
+import { isBuiltin } from 'node:module';
+import { circles } from './circles.ts';
+import { fileOf, files, isIn, ownImports, sources, specifiersOf } from './sources.ts';
+
+/** A file or folder, and what its files may import: files, folders, or packages of ours by name. */
+export type Rule = [place: string, allowed: string[]];
+
+/** The longest matching place decides. */
+export function importProblems(rules: Rule[]): string[] {
+  return sources().flatMap((file) => {
+    const rule = rules.filter(([place]) => isIn(place, file)).sort((a, b) => b[0].length - a[0].length)[0];
+    if (rule === undefined) return [`${file}: no import rule covers this place: add one to scripts/check.ts`];
+    return ownImports(file)
+      .filter((target) => !rule[1].some((place) => isIn(place, target)))
+      .map((target) => `${file}: may not import ${target}`);
+  });
+}
+
+/** Every TypeScript file of ours, tests included. */
+function everyFile(): string[] {
+  return files('packages/*/{src,test}/**/*.ts', '{bench,rig,scripts}/**/*.ts');
+}
+
+/** Files of another package are imported through its exports. */
+export function relativeProblems(): string[] {
+  const packageOf = (file: string) => /^packages\/\w+\//.exec(file)?.[0];
+  return everyFile().flatMap((file) =>
+    ownImports(file)
+      .filter(
+        (target) => target.endsWith('.ts') && packageOf(target) && packageOf(target) !== packageOf(file),
+      )
+      .map((target) => `${file}: imports ${target} by a relative path: use the exports of its package`),
+  );
+}
+
+/** Types count, too: files that need each other can only be read together. */
+export function circleProblems(): string[] {
+  const imports = everyFile().map((file): [string, string[]] => [file, ownImports(file).map(fileOf)]);
+  return circles(new Map(imports)).map((circle) => `${circle}: imports in a circle`);
+}
+
+export function browserProblems(browserSafe: (file: string) => boolean): string[] {
+  return sources()
+    .filter(browserSafe)
+    .flatMap((file) =>
+      specifiersOf(file)
+        .filter((specifier) => isBuiltin(specifier))
+        .map((specifier) => `${file}: runs in a browser and may not import ${specifier}`),
+    );
+}

@@ -1,0 +1,52 @@
+/** Our files, and what they import. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The product's files, paths from the root: neither tests nor generated code. */
+export function sources(): string[] {
+  return files('packages/*/src/**/*.ts').filter((file) => !/\.test\.ts$|\/gen\//.test(file));
+}
+
+export function files(...patterns: string[]): string[] {
+  return globSync(patterns, { cwd: ROOT }).filter((file) => !file.includes('node_modules'));
+}
+
+export function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+export function isIn(place: string, target: string): boolean {
+  return target === place || target.startsWith(`${place}/`);
+}
+
+export function specifiersOf(file: string): string[] {
+  return [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
+}
+
+/** Our own modules that a file imports: paths from the root, or the name of a package of ours, `sdk/provider`. */
+export function ownImports(file: string): string[] {
+  return specifiersOf(file).flatMap((specifier) => {
+    if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier))];
+    const own = /^@measurement-exchange\/(\w+(?:\/\w+)*)/.exec(specifier);
+    return own ? [own[1]!] : [];
+  });
+}
+
+/** The file that an import of ours leads to, `packages/sdk/src/provider/index.ts` for `sdk/provider`. */
+export function fileOf(target: string): string {
+  const [name, ...rest] = target.split('/');
+  const manifest = `packages/${name}/package.json`;
+  if (!existsSync(join(ROOT, manifest))) return target;
+  const { exports = {} }: { exports?: Record<string, string> } = JSON.parse(textOf(manifest));
+  const entry = ['.', ...rest].join('/');
+  for (const [key, path] of Object.entries(exports)) {
+    const [before, after] = key.split('*') as [string, string?];
+    if (after === undefined ? key === entry : entry.startsWith(before)) {
+      return join(`packages/${name}`, path.replace('*', entry.slice(before.length)));
+    }
+  }
+  return target;
+}
