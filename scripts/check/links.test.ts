@@ -32,6 +32,13 @@ it('names links to files and headings that are not there, and links that leave t
   ]);
 });
 
+it('names documents of the sources that are not there', async () => {
+  await mkdir(join(root, 'scripts'));
+  await writeFile(join(root, 'scripts/a.ts'), '/** See docs/b.md, b.md and design.md. */');
+  expect(linkProblems(root)).toContain('scripts/a.ts: there is no document design.md');
+  expect(linkProblems(root).filter((problem) => problem.startsWith('scripts/'))).toHaveLength(1);
+});
+
 it('anchors are those of GitHub', () => {
   const markdown = "# What's new?\n## The `mex` command\n### [A link](x.md) & more\n## The mex command\n";
   expect([...anchorsOf(markdown)]).toEqual([

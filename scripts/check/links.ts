@@ -1,19 +1,40 @@
-/** Links between our Markdown files: each must lead to a file of the repository, and to a heading that is in it. */
+/**
+ * Links between our Markdown files: each must lead to a file of the repository, and to a heading that is in it. A document
+ * that the sources name must exist, too.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'packages/*/README.md'];
+const SOURCES = ['packages/*/src/**/*.{ts,sql}', '{bench,rig,scripts}/**/*.{ts,mjs}', '*.{ts,mjs}'];
 const LINK = /\[[^\]]*\]\(([^()\s]+)\)/g;
 const FENCED = /^```.*?^```/gms;
 const CODE = /`[^`\n]*`/g;
 
+const NAMED = /(?<![\w./-])[\w./-]+\.md\b/g;
+
 /** Problems as `file: what is wrong`. */
 export function linkProblems(root: string): string[] {
   const documents = globSync(DOCUMENTS, { cwd: root }).sort();
-  return documents.flatMap((document) => {
-    const text = readFileSync(join(root, document), 'utf8').replace(FENCED, '').replace(CODE, '');
-    return [...text.matchAll(LINK)].flatMap(([, target]) => problemOf(root, document, target!) ?? []);
-  });
+  const sources = globSync(SOURCES, { cwd: root }).filter((file) => !/\.test\.ts$|node_modules/.test(file));
+  return [
+    ...documents.flatMap((document) => {
+      const text = readFileSync(join(root, document), 'utf8').replace(FENCED, '').replace(CODE, '');
+      return [...text.matchAll(LINK)].flatMap(([, target]) => problemOf(root, document, target!) ?? []);
+    }),
+    ...sources
+      .sort()
+      .flatMap((source) =>
+        [...readFileSync(join(root, source), 'utf8').matchAll(NAMED)]
+          .filter(
+            ([name]) =>
+              ![root, join(root, 'docs'), join(root, dirname(source))].some((at) =>
+                existsSync(join(at, name)),
+              ),
+          )
+          .map(([name]) => `${source}: there is no document ${name}`),
+      ),
+  ];
 }
 
 function problemOf(root: string, document: string, target: string): string | undefined {
