@@ -42,16 +42,13 @@ const RULES: Rule[] = [
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [
+    `${EXCHANGE}/serving`,
+    ['contract', ...['auth', 'observability', 'operations', 'serving'].map((part) => `${EXCHANGE}/${part}`)],
+  ],
+  // A face reaches operations only through the pipeline.
+  [
     `${EXCHANGE}/http`,
-    [
-      'contract',
-      'packages/exchange/package.json',
-      `${EXCHANGE}/operations`,
-      `${EXCHANGE}/auth`,
-      `${EXCHANGE}/observability`,
-      `${EXCHANGE}/serving`,
-      `${EXCHANGE}/http`,
-    ],
+    ['contract', 'packages/exchange/package.json', `${EXCHANGE}/serving`, `${EXCHANGE}/http`],
   ],
   [
     `${EXCHANGE}/observability`,

@@ -133,12 +133,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     // Who may not see a resource learns whether it exists.
     name: 'lookup-before-authorization',
     edits: [
+      exchange('http/api.ts', 'pipeline.authorize(caller, match)', 'await pipeline.authorize(caller, match)'),
       exchange(
-        'http/api.ts',
+        'serving/pipeline.ts',
+        '  authorize(caller: Authenticated',
+        '  async authorize(caller: Authenticated',
+      ),
+      exchange(
+        'serving/pipeline.ts',
         'authorize(principal, match.route, match.params);',
         `if (match.route.method === 'GET' && Object.keys(match.params).length > 0) {
-           const operation = operations[match.route.operation as keyof typeof operations] as Handler<never>;
-           await operation(exchange, undefined as never, readRequest(match.route, match.params, '', undefined) as never);
+           const { readRequest } = await import('@measurement-exchange/contract');
+           const operation = operations[match.route.operation as Operation] as Handler<never>;
+           const request = readRequest(match.route, match.params, '', undefined);
+           await operation(this.options.exchange, undefined as never, request as never);
          }
          authorize(principal, match.route, match.params);`,
       ),
@@ -196,9 +204,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'authorization-logged',
     edits: [
       exchange(
-        'http/requestLog.ts',
-        'ms: Math.round(elapsedTime * 100) / 100,',
-        'ms: Math.round(elapsedTime * 100) / 100, authorization: request.headers.authorization,',
+        'serving/pipeline.ts',
+        'const failures =',
+        'Object.assign(progress, { authorization }); const failures =',
+      ),
+      exchange(
+        'serving/observe.ts',
+        'ms: ms && Math.round(ms * 100) / 100,',
+        'ms: ms && Math.round(ms * 100) / 100, authorization: (progress as never as Record<string, string>).authorization,',
       ),
     ],
     foundBy: 'H1',

@@ -1,5 +1,5 @@
 /** What an exchange is put together from, and the way back. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -13,7 +13,7 @@ import { migrate } from './database/migrate.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devPageTokenKey, startDevelopment } from './dev/index.ts';
 import { registerDocs } from './http/docs.ts';
-import { createServer } from './http/server.ts';
+import { listen } from './http/listen.ts';
 import { newId } from './ids.ts';
 import { startJobs } from './jobs/index.ts';
 import { flush } from './observability/deferred.ts';
@@ -22,6 +22,7 @@ import { createLog } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
+import { Pipeline } from './serving/pipeline.ts';
 
 export interface Running {
   url: string;
@@ -30,9 +31,6 @@ export interface Running {
   /** Readiness goes false, requests in flight get their responses, then everything closes. */
   stop(): Promise<void>;
 }
-
-/** In-flight requests have this long; then their connections are closed. */
-const DRAIN_MS = 8_000;
 
 export async function start(config: Config, log: Logger = createLog(config.logLevel)): Promise<Running> {
   await using opened = new AsyncDisposableStack();
@@ -76,23 +74,24 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   const jobs = startJobs(exchange, config, log);
   opened.defer(() => jobs.stop());
 
-  let draining = false;
   let tokens: TokenVerifier | undefined;
-  let development: Development | undefined;
-  const app = createServer({
+  const pipeline = new Pipeline({
     exchange,
     // In development the issuer's address is known only once the server listens.
     tokens: { verify: (token) => (tokens ? tokens.verify(token) : Promise.reject(starting())) },
     principals,
     metrics,
-    rateOf: (principal) => config.rates[principal] ?? config.rate,
     log,
-    bodyLimit: config.bodyLimitBytes,
-    trustedProxies: config.trustedProxies,
-    corsOrigins: config.corsOrigins,
-    tls: config.tls && { cert: await readFile(config.tls.certFile), key: await readFile(config.tls.keyFile) },
+    rateOf: (principal) => config.rates[principal] ?? config.rate,
+  });
+
+  let development: Development | undefined;
+  const { url, stop } = await listen({
+    ...config,
+    pipeline,
+    metrics,
     headers: production ? {} : { 'x-mex-mode': 'development' },
-    ready: async () => !draining && tokens !== undefined && (await db.isReachable()),
+    ready: async () => tokens !== undefined && (await db.isReachable()),
     pages: (pages) => {
       registerDocs(pages);
       if (production) return;
@@ -100,16 +99,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
       pages.get('/dev/jwks', () => development?.issuer.jwks);
     },
   });
-  opened.defer(async () => {
-    draining = true;
-    const force = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
-    await app.close();
-    clearTimeout(force);
-  });
-  await app.listen({ host: config.host, port: config.port });
-  const { port } = app.server.address() as { port: number };
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const url = `${config.tls ? 'https' : 'http'}://${host}:${port}`;
+  opened.defer(stop);
 
   if (!production) {
     development = await startDevelopment({ dataDir: config.dataDir, baseUrl: url, db, clock, newId, log });

@@ -3,7 +3,7 @@ import type { Protocol } from '@measurement-exchange/contract';
 import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { Retention } from '../jobs/retention.ts';
-import type { Rate } from '../serving/rate.ts';
+import type { Rate } from '../serving/rateLimiter.ts';
 
 export interface Config {
   mode: 'development' | 'production';

@@ -1,4 +1,4 @@
-/** A database that takes connections and says nothing on them: every request is answered all the same, and in time. */
+/** A database that accepts connections and stays silent: every request gets a response all the same, and in time. */
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -9,6 +9,7 @@ import { Database } from '../database/db.ts';
 import { findPrincipal } from '../database/principals.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Exchange } from '../operations/index.ts';
+import { Pipeline } from '../serving/pipeline.ts';
 import { createServer } from './server.ts';
 
 const ACME = 'measurementConsumers/acme';
@@ -36,20 +37,25 @@ afterEach(async () => {
   await db.close();
 });
 
-/** An exchange on that database, and how long it takes to answer a read. */
+/** An exchange on that database, and how long a read takes. */
 async function askWith(
   deadlineMs: number,
   lookup: PrincipalLookup,
 ): Promise<{ status: number; reason: string; ms: number }> {
-  app = createServer({
+  const metrics = new Metrics();
+  const pipeline = new Pipeline({
     exchange: { db } as Exchange,
     tokens: { verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never },
     principals: createPrincipalResolver({ lookup }),
-    metrics: new Metrics(),
-    bodyLimit: 1_000,
+    metrics,
+    log: pino({ level: 'silent' }),
     rateOf: () => ({ perSecond: 100, burst: 100 }),
     deadlineMs,
-    log: pino({ level: 'silent' }),
+  });
+  app = createServer({
+    pipeline,
+    metrics,
+    bodyLimitBytes: 1_000,
     trustedProxies: [],
     corsOrigins: [],
     tls: undefined,
@@ -58,12 +64,12 @@ async function askWith(
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const began = performance.now();
-  const answer = await fetch(`${url}/v2alpha/${ACME}/measurements/m1`, {
+  const response = await fetch(`${url}/v2alpha/${ACME}/measurements/m1`, {
     headers: { authorization: 'Bearer a.b.c' },
   });
-  const { error } = (await answer.json()) as { error: { details: { reason?: string }[] } };
+  const { error } = (await response.json()) as { error: { details: { reason?: string }[] } };
   return {
-    status: answer.status,
+    status: response.status,
     reason: error.details[0]!.reason!,
     ms: performance.now() - began,
   };

@@ -1,12 +1,13 @@
-/** The one translator from whatever was thrown to an answer. */
+/** The one translator from whatever was thrown to a response. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { internalError } from '../serving/index.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Headers of every answer, on every path out. */
+/** Headers of every response, on every path out. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** Errors that Fastify itself raises, by their code. */
@@ -29,22 +30,20 @@ export function toExchangeError(error: unknown): ExchangeError {
   if (statusCode >= 400 && statusCode < 500) {
     return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed.', { cause: error });
   }
-  return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
-    cause: error,
-  });
+  return internalError(error);
 }
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ExchangeError): FastifyReply {
   if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  // Nobody will read the rest of an unread body: the connection ends with this answer.
+  // Nobody will read the rest of an unread body: the connection ends with this response.
   if (!request.raw.complete) reply.header('connection', 'close');
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
 }
 
-/** What never became a request: the parser or a timeout gave up on it. Returns the answer, if one was possible. */
-export function answerClientError(
+/** What never became a request: the parser or a timeout gave up on it. Returns the error, if it could be sent. */
+export function sendClientError(
   error: Error & { code?: string },
   socket: Socket,
   headers: Record<string, string>,
@@ -53,10 +52,10 @@ export function answerClientError(
     socket.destroy();
     return undefined;
   }
-  if (endsAfterAnswer(socket)) return undefined;
-  const answer = clientError(error.code);
-  const status = answer.httpStatus;
-  const body = JSON.stringify(answer);
+  if (endsAfterResponse(socket)) return undefined;
+  const rejection = clientError(error.code);
+  const status = rejection.httpStatus;
+  const body = JSON.stringify(rejection);
   const head = Object.entries({
     ...headers,
     'content-type': JSON_TYPE,
@@ -66,17 +65,18 @@ export function answerClientError(
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
     socket.destroy(),
   );
-  return answer;
+  return rejection;
 }
 
 const ending = new WeakSet<Socket>();
 
 /**
- * Whether an answer is under way to what was received whole, or that was refused by its headers: the parser stumbled
- * over what came behind. A refusal now would be a second answer, or be taken for the first: that one is the last.
+ * Whether a response is under way to a request that was received whole, or rejected by its headers: the parser
+ * stumbled over what came behind it. An error now would be a second response, or be taken for the first, so the
+ * connection ends after that one.
  */
-function endsAfterAnswer(socket: Socket): boolean {
-  // Node itself looks here before it answers such an error, and gives no other way to know.
+function endsAfterResponse(socket: Socket): boolean {
+  // Node itself looks here before it responds to such an error, and gives no other way to know.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');

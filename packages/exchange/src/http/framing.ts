@@ -7,8 +7,8 @@ const MAX_URL = 16 * 1024;
 /** Node keeps the first of two and drops the other: a proxy in front may have read the other one. */
 const ONCE = new Set(['authorization', 'content-type', 'host']);
 
-/** Why the request is refused whatever it asks for, and whoever asks. */
-export function framingRefusal({ raw, originalUrl }: FastifyRequest): ExchangeError | undefined {
+/** Why the request is rejected whatever it asks for, and whoever asks. */
+export function framingError({ raw, originalUrl }: FastifyRequest): ExchangeError | undefined {
   if (originalUrl.length > MAX_URL) {
     return new ExchangeError('URI_TOO_LONG', 'The URL is above the size limit.');
   }

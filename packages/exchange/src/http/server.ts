@@ -4,22 +4,21 @@ import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
-import { type ApiOptions, isApiUrl, type Progress, registerApi } from './api.ts';
-import { answerClientError, COMMON_HEADERS, sendError, toExchangeError } from './errors.ts';
-import { framingRefusal } from './framing.ts';
-import { logRequest, noteRefusal } from './requestLog.ts';
+import { type ApiOptions, type HttpProgress, isApiUrl, registerApi } from './api.ts';
+import { COMMON_HEADERS, sendClientError, sendError, toExchangeError } from './errors.ts';
+import { framingError } from './framing.ts';
 
 export interface ServerOptions extends ApiOptions {
-  log: Logger;
   /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
   trustedProxies: string[];
   corsOrigins: string[];
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** Added to every answer. */
+  /** Added to every response. */
   headers: Record<string, string>;
   /** Whether the exchange can serve now. */
   ready: () => Promise<boolean>;
+  /** For Prometheus. */
+  metrics: { contentType: string; text(): Promise<string> };
   /** Further pages: documents, the development issuer. */
   pages?: (app: FastifyInstance) => void;
 }
@@ -31,21 +30,27 @@ const HTTP = {
   connectionsCheckingInterval: 1_000,
   // Room for an 8 KiB token beside a URL of 50 names.
   maxHeaderSize: 32 * 1024,
-  // Node's own answer to a missing one has no body: framingRefusal gives ours.
+  // Node's own response to a missing one has no body: framingError gives ours.
   requireHostHeader: false,
 };
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { log, metrics } = options;
+  const { pipeline, metrics } = options;
   const everywhere = { ...COMMON_HEADERS, ...options.headers };
   const headersOf = ({ id }: { id: string }) => ({ ...everywhere, 'x-request-id': id });
   const onClientError = (error: Error & { code?: string }, socket: Socket) => {
     const id = newRequestId();
-    const answer = answerClientError(error, socket, headersOf({ id }));
-    if (answer === undefined) return;
-    const { httpStatus: status, code, reason } = answer;
-    log.info({ requestId: id, operation: 'none', status, code, reason }, 'request');
+    const sent = sendClientError(error, socket, headersOf({ id }));
+    if (sent === undefined) return;
+    pipeline.observe({ requestId: id, error: sent }, { kind: 'none', status: sent.httpStatus });
   };
+  const observe = (request: FastifyRequest, reply: { statusCode: number; elapsedTime: number }) =>
+    pipeline.observe(request.progress, {
+      kind: isApiUrl(request.originalUrl) ? 'none' : 'page',
+      method: request.method,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+    });
   const app = Fastify({
     // Its log lines hold URLs; ours hold only what is listed below.
     logger: false,
@@ -54,64 +59,61 @@ export function createServer(options: ServerOptions): FastifyInstance {
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
     requestTimeout: 15_000,
     keepAliveTimeout: 60_000,
-    // Nothing moves on the connection: whoever does not read must not keep an answer in our memory for ever.
+    // Nothing moves on the connection: a caller that does not read must not keep a response in our memory for ever.
     connectionTimeout: 30_000,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
-    // What still arrives on a busy connection gets an answer of ours, not a bare 503.
+    // What still arrives on a busy connection gets a response of ours, not a bare 503.
     return503OnClosing: false,
     // Under the prefix our own table routes, on the raw path: the router would decode `%2F` and `%3A` first.
-    // What is no path goes anywhere: framingRefusal sends it away.
+    // What is no path goes anywhere: framingError rejects it.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
     // What the router cannot read passes no hook.
     frameworkErrors: (error, unread, reply) => {
       const request = unread as FastifyRequest;
-      request.progress = {};
-      const translated = toExchangeError(error);
-      noteRefusal(request, translated);
+      request.progress = { requestId: request.id, error: toExchangeError(error) };
       reply.headers(headersOf(request));
-      sendError(request, reply as never, translated);
-      logRequest(log, metrics, request, reply);
+      sendError(request, reply as never, request.progress.error!);
+      observe(request, reply);
     },
     clientErrorHandler: onClientError as never,
   });
-  // Every method that Node lets through reaches our table, which says 405 and what is allowed.
+  // Every method that Node lets through reaches our table, which responds 405 with what is allowed.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  // To these two Node would answer by itself, with nothing.
+  // To these two Node would respond by itself, with nothing.
   app.server.on('connect', (_request, socket) => onClientError(new Error('CONNECT'), socket as Socket));
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  answerInTurn(app.server);
+  serveInTurn(app.server);
   app.server.maxConnections = 4_096;
   app.server.maxHeadersCount = 100;
   app.removeAllContentTypeParsers();
-  app.decorateRequest('progress', null as unknown as Progress);
+  app.decorateRequest('progress', null as unknown as HttpProgress);
 
   app.addHook('onRequest', (request, reply, done) => {
-    request.progress = {};
+    request.progress = { requestId: request.id };
     reply.headers(everywhere).header('x-request-id', request.id);
-    const refusal = framingRefusal(request);
-    if (refusal !== undefined) return done(refusal);
+    const malformed = framingError(request);
+    if (malformed !== undefined) return done(malformed);
     if (request.headers.origin !== undefined && allowOrigin(options.corsOrigins, request, reply)) return;
     done();
   });
-  // A connection that is kept alive after its answer would hold up the stop.
   let stopping = false;
   app.addHook('preClose', (done) => {
     stopping = true;
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
+    // A connection that is kept alive after its response would hold up the stop.
     if (stopping) reply.header('connection', 'close');
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(log, metrics, request, reply);
+    observe(request, reply);
     done();
   });
   app.setErrorHandler((error, request, reply) => {
-    const translated = toExchangeError(error);
-    noteRefusal(request, translated);
-    return sendError(request, reply, translated);
+    request.progress.error = toExchangeError(error);
+    return sendError(request, reply, request.progress.error);
   });
   app.setNotFoundHandler((_request, _reply) => {
     throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
@@ -120,7 +122,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   registerApi(app, options);
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const ready = await options.ready();
+    const ready = !stopping && (await options.ready());
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
@@ -140,11 +142,11 @@ function newRequestId(): string {
 }
 
 /**
- * Node hands over all requests of a pipeline as soon as it has read them: a packet held up everybody else for as long
- * as they took, and their answers stayed in memory until somebody read them. Here each begins when the answer before
+ * Node hands over all pipelined requests as soon as it has read them: one packet held up everybody else for as long as
+ * they took, and their responses stayed in memory until somebody read them. Here each begins when the response before
  * it is out.
  */
-function answerInTurn(server: FastifyInstance['server']): void {
+function serveInTurn(server: FastifyInstance['server']): void {
   const [begin] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
@@ -153,7 +155,7 @@ function answerInTurn(server: FastifyInstance['server']): void {
   });
 }
 
-/** No cross-origin caller unless the operator listed it. True when this was a preflight, now answered. */
+/** No cross-origin caller unless the operator listed it. True when this was a preflight, which has its response now. */
 function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return false;

@@ -4,7 +4,7 @@
  * So who asks for more than the exchange can serve makes only itself wait.
  */
 import { ExchangeError } from '@measurement-exchange/contract';
-import { rateLimited } from '../serving/rate.ts';
+import { rateLimited } from './rateLimiter.ts';
 
 /** As many as the pool has connections: one more would only wait there, behind whoever came first. */
 const SLOTS = 16;
@@ -84,6 +84,17 @@ export class Admission {
 
   get waiting(): number {
     return [...this.waitingShares].reduce((sum, { queue }) => sum + queue.length, 0);
+  }
+
+  /** Runs `work` in a slot. `gone` tells whether the caller has hung up. */
+  async run<T>(principal: string, gone: () => boolean, work: () => Promise<T>): Promise<T> {
+    const turn = this.enter(principal, gone);
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      this.leave(principal);
+    }
   }
 
   /** Undefined: it may go on at once. Otherwise when the promise resolves. In both cases: `leave` when it is done. */

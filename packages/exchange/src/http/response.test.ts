@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { joinParts } from './answer.ts';
+import { joinParts } from './response.ts';
 
 it.each<[title: string, parts: string[]]>([
   ['nothing', []],
@@ -12,7 +12,7 @@ it.each<[title: string, parts: string[]]>([
   expect(joinParts(parts).toString()).toBe(parts.join(''));
 });
 
-it('leaves an answer alone when the next one is written', () => {
+it('leaves a response alone when the next one is written', () => {
   const first = joinParts(['a'.repeat(100_000)]);
   joinParts(['b'.repeat(100_000)]);
   expect(first.toString()).toBe('a'.repeat(100_000));

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  ExchangeError,
+  type Match,
+  matchRoute,
+  readRequest,
+  type WhoAmI,
+} from '@measurement-exchange/contract';
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { flush } from '../observability/deferred.ts';
+import { Metrics } from '../observability/metrics.ts';
+import type { Call, Exchange } from '../operations/index.ts';
+import { withDeadline } from './deadline.ts';
+import type { Progress } from './observe.ts';
+import { type Authorized, callOf, Pipeline, type Transfer } from './pipeline.ts';
+import { rateLimited } from './rateLimiter.ts';
+
+const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
+const WHO_AM_I = matchRoute('GET', '/v2alpha/whoami');
+const OTHERS = matchRoute('GET', '/v2alpha/measurementConsumers/other/measurements/m1');
+const DEADLINE_MS = 100;
+
+/** A face without a wire: tokens are subjects, and responses are values. */
+function face() {
+  const lines: Record<string, unknown>[] = [];
+  const metrics = new Metrics();
+  const pipeline = new Pipeline({
+    exchange: {} as Exchange,
+    tokens: {
+      async verify(subject) {
+        if (subject === 'bad') throw new ExchangeError('TOKEN_INVALID', 'bad', { cause: 'it is bad' });
+        return { issuer: 'https://idp.example', subject, expiresAt: 0 };
+      },
+    },
+    principals: { resolve: async () => ACME, forget() {} },
+    metrics,
+    log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+    rateOf: () => ({ perSecond: 1, burst: 2 }),
+    deadlineMs: DEADLINE_MS,
+  });
+  const authorize = async (match: Match, subject = 'alice') => {
+    const progress: Progress = { requestId: 'r1' };
+    const caller = await pipeline.authenticate(
+      { authorization: `Bearer ${subject}`, address: '::1' },
+      progress,
+    );
+    return pipeline.authorize(caller, match);
+  };
+  return { pipeline, metrics, lines, authorize };
+}
+
+function transfer(change: Partial<Transfer<string>> = {}): Transfer<string> {
+  return {
+    isGone: () => false,
+    read: () => readRequest(WHO_AM_I.route, {}, '', undefined),
+    write: (resource) => (resource as WhoAmI).subject,
+    ...change,
+  };
+}
+
+it('runs an operation for a caller who may call it', async () => {
+  const { pipeline, authorize } = face();
+  expect(await pipeline.run(await authorize(WHO_AM_I), transfer())).toBe('alice');
+});
+
+it('cannot be asked to run an operation without authentication and authorization', async () => {
+  const { pipeline, authorize } = face();
+  const { caller, route } = await authorize(WHO_AM_I);
+  const { progress, principal, token, leftMs } = caller;
+  // These are compiled and never called.
+  const attempts = [
+    // @ts-expect-error a caller is not a call that is authorized
+    () => pipeline.run(caller, transfer()),
+    // @ts-expect-error an object with the same members is none, either
+    () => pipeline.run({ caller, route }, transfer()),
+    // @ts-expect-error nor is one a caller
+    () => pipeline.authorize({ progress, principal, token, leftMs }, WHO_AM_I),
+  ];
+  expect(attempts).toHaveLength(3);
+});
+
+it('rejects bad credentials, what the caller may not do, and too many requests', async () => {
+  const { authorize } = face();
+  await expect(authorize(WHO_AM_I, 'bad')).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
+  await expect(authorize(OTHERS)).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
+  // What was not authorized took nothing of the rate.
+  for (let i = 0; i < 2; i++) await authorize(WHO_AM_I);
+  await expect(authorize(WHO_AM_I)).rejects.toMatchObject({ reason: 'RATE_LIMITED' });
+});
+
+it('ends a request at its deadline', async () => {
+  const { pipeline, authorize } = face();
+  const slow = transfer({ read: () => sleep(2 * DEADLINE_MS).then(() => transfer().read()) });
+  await expect(pipeline.run(await authorize(WHO_AM_I), slow)).rejects.toMatchObject({
+    reason: 'DEADLINE_EXCEEDED',
+  });
+});
+
+it('logs and counts what was done, and what was rejected', async () => {
+  const { pipeline, metrics, lines, authorize } = face();
+  const { progress } = (await authorize(WHO_AM_I)).caller;
+  pipeline.observe(progress, { kind: 'none', method: 'GET', status: 200, ms: 1.234 });
+  const error = new ExchangeError('INTERNAL', 'Sorry.', { cause: new Error('disk full') });
+  pipeline.observe({ requestId: 'r2', error }, { kind: 'page', status: 500, ms: 2 });
+  pipeline.observe({ requestId: 'r3', error }, { kind: 'none', status: 500 });
+  flush();
+  expect(lines).toMatchObject([
+    { requestId: 'r1', method: 'GET', operation: 'whoAmI', name: 'whoami', principal: ACME.name, ms: 1.23 },
+    { requestId: 'r2', operation: 'page', code: 'INTERNAL', error: { message: 'disk full' } },
+    { requestId: 'r3', operation: 'none' },
+  ]);
+  const counted = (await metrics.text()).match(/^mex_requests_total\{.*$/gm);
+  expect(counted).toEqual([
+    'mex_requests_total{operation="whoAmI",code="OK"} 1',
+    'mex_requests_total{operation="page",code="INTERNAL"} 1',
+  ]);
+});
+
+const MAX_STREAMS = 2;
+const streams = new Map<string, number>();
+
+/**
+ * A streaming operation needs no more than this of the pipeline: a bounded number per principal, a deadline for its
+ * first item, no slot, and one log line when it ends.
+ */
+async function* stream<T>(
+  pipeline: Pipeline,
+  authorized: Authorized,
+  operation: (call: Call) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const { progress, principal, leftMs } = authorized.caller;
+  const count = (change: number) => {
+    const open = (streams.get(principal.name) ?? 0) + change;
+    if (open > MAX_STREAMS) throw rateLimited('Too many streams', 1);
+    streams.set(principal.name, open);
+  };
+  count(1);
+  const began = performance.now();
+  const items = operation(callOf(authorized, (resource) => resource));
+  try {
+    const first = await withDeadline(leftMs, items.next());
+    if (!first.done) yield first.value;
+    yield* items;
+  } finally {
+    count(-1);
+    void items.return(undefined);
+    pipeline.observe(progress, { kind: 'none', status: 200, ms: performance.now() - began });
+  }
+}
+
+it('has room for streams', async () => {
+  const { pipeline, metrics, lines, authorize } = face();
+  let closed = false;
+  const subjects = stream(pipeline, await authorize(WHO_AM_I), async function* ({ subject }) {
+    try {
+      for (;;) {
+        yield subject;
+        // Longer than any request may take.
+        await sleep(2 * DEADLINE_MS);
+      }
+    } finally {
+      closed = true;
+    }
+  });
+  const seen: string[] = [];
+  for await (const subject of subjects) {
+    expect(await metrics.text()).toContain('mex_requests{state="running"} 0');
+    expect(lines).toEqual([]);
+    expect(streams.get(ACME.name)).toBe(1);
+    seen.push(subject);
+    if (seen.length === 2) break;
+  }
+  flush();
+  expect(seen).toEqual(['alice', 'alice']);
+  expect(lines).toMatchObject([{ operation: 'whoAmI', principal: ACME.name, status: 200 }]);
+  expect([closed, streams.get(ACME.name)]).toEqual([true, 0]);
+});
+
+it('ends a stream that does not begin in time', async () => {
+  const { pipeline, authorize } = face();
+  const silent = stream(pipeline, await authorize(WHO_AM_I), async function* () {
+    await sleep(2 * DEADLINE_MS);
+    yield 'late';
+  });
+  await expect(silent.next()).rejects.toMatchObject({ reason: 'DEADLINE_EXCEEDED' });
+});

@@ -1,0 +1,215 @@
+/**
+ * The way of every request, whatever face it comes in by: authenticate, authorize, rate, admit, deadline, operation,
+ * observe. A face translates its wire to these plain values and back, and reaches an operation in no other way: `run`
+ * takes what only `authorize` makes, which takes what only `authenticate` makes.
+ */
+import {
+  ExchangeError,
+  type Match,
+  type Operation,
+  type RequestOf,
+  type Route,
+} from '@measurement-exchange/contract';
+import type { Logger } from 'pino';
+import type { PrincipalResolver } from '../auth/principals.ts';
+import { parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import {
+  authorize,
+  type Call,
+  type Exchange,
+  type Handler,
+  operations,
+  type Principal,
+} from '../operations/index.ts';
+import { Admission } from './admission.ts';
+import { withDeadline } from './deadline.ts';
+import { type Outcome, observe, type Progress } from './observe.ts';
+import { type Rate, RateLimiter } from './rateLimiter.ts';
+
+export interface PipelineOptions {
+  exchange: Exchange;
+  tokens: TokenVerifier;
+  principals: PrincipalResolver;
+  metrics: Metrics;
+  log: Logger;
+  rateOf: (principal: string) => Rate;
+  /** Within which every request that was received gets its response. */
+  deadlineMs?: number;
+}
+
+/**
+ * The database has timeouts of its own for each query. Authentication queries it, and then the operation: one after
+ * the other they would take longer than the ten seconds that a caller has to wait at most.
+ */
+const DEADLINE_MS = 9_500;
+const FAILED_AUTHENTICATIONS: Rate = { perSecond: 50, burst: 200 };
+
+export interface Credentials {
+  /** The Authorization header, or what takes its place. */
+  authorization: string | undefined;
+  /** Where the caller is: many bad tokens from one address are rejected unread. */
+  address: string;
+}
+
+/** A caller whose credentials were good. */
+class Authenticated {
+  /** Makes the type one that no other object has. */
+  declare protected readonly brand: 'authenticated';
+  readonly progress: Progress;
+  readonly principal: Principal;
+  readonly token: VerifiedToken;
+  /** What is left of the deadline; the time in which the body arrives does not count. */
+  readonly leftMs: number;
+
+  constructor(progress: Progress, principal: Principal, token: VerifiedToken, leftMs: number) {
+    this.progress = progress;
+    this.principal = principal;
+    this.token = token;
+    this.leftMs = leftMs;
+  }
+}
+
+/** A call that its caller may make, within its rate. */
+class Authorized {
+  declare protected readonly brand: 'authorized';
+  readonly caller: Authenticated;
+  readonly route: Route;
+
+  constructor(caller: Authenticated, route: Route) {
+    this.caller = caller;
+    this.route = route;
+  }
+}
+
+// The types alone: nobody else can make one.
+export type { Authenticated, Authorized };
+
+/** How a face hands over one request and its response. */
+export interface Transfer<Wire> {
+  /** Whether the caller has hung up. */
+  isGone(): boolean;
+  /** Reads the request when its turn has come. */
+  read(): RequestOf<Operation> | Promise<RequestOf<Operation>>;
+  /** Writes the response, while the database commits where the operation allows that. */
+  write(resource: unknown): Wire;
+}
+
+export class Pipeline {
+  private readonly options: PipelineOptions;
+  private readonly deadlineMs: number;
+  private readonly perAddress = new RateLimiter(() => FAILED_AUTHENTICATIONS);
+  private readonly perPrincipal: RateLimiter;
+  private readonly admission = new Admission();
+
+  constructor(options: PipelineOptions) {
+    this.options = options;
+    this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    this.perPrincipal = new RateLimiter(options.rateOf);
+    watchAdmission(options.metrics, this.admission);
+  }
+
+  async authenticate(credentials: Credentials, progress: Progress): Promise<Authenticated> {
+    const began = performance.now();
+    const token = await withDeadline(this.deadlineMs, this.identify(credentials, progress));
+    return new Authenticated(
+      progress,
+      progress.principal!,
+      token,
+      this.deadlineMs - (performance.now() - began),
+    );
+  }
+
+  /** Who the caller is, noted in `progress`. */
+  private async identify(
+    { authorization, address }: Credentials,
+    progress: Progress,
+  ): Promise<VerifiedToken> {
+    const { tokens, principals } = this.options;
+    const failures = this.perAddress.bucketOf(address);
+    if (failures.isEmpty) throw failures.error('Too many bad tokens from this address');
+    try {
+      const token = await tokens.verify(parseBearer(authorization));
+      progress.principal = await principals.resolve(token);
+      return token;
+    } catch (error) {
+      if (error instanceof ExchangeError && error.reason === 'TOKEN_INVALID') failures.take();
+      throw error;
+    }
+  }
+
+  /** Decided from names alone, before anything is looked up; then the caller's rate. */
+  authorize(caller: Authenticated, match: Match): Authorized {
+    const { progress, principal } = caller;
+    progress.match = match;
+    authorize(principal, match.route, match.params);
+    const bucket = this.perPrincipal.bucketOf(principal.name);
+    const tooMany = bucket.isEmpty ? bucket.error('Too many requests') : undefined;
+    if (tooMany === undefined) bucket.take();
+    progress.quota = bucket.quota();
+    if (tooMany !== undefined) throw tooMany;
+    return new Authorized(caller, match.route);
+  }
+
+  /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its response is written. */
+  run<Wire>(authorized: Authorized, transfer: Transfer<Wire>): Promise<Wire> {
+    const { principal, leftMs } = authorized.caller;
+    const work = this.admission.run(
+      principal.name,
+      () => transfer.isGone(),
+      () => this.operate(authorized, transfer),
+    );
+    return withDeadline(leftMs, work);
+  }
+
+  private async operate<Wire>(authorized: Authorized, transfer: Transfer<Wire>): Promise<Wire> {
+    const { exchange, metrics } = this.options;
+    const request = await transfer.read();
+    const ahead: { written?: { resource: unknown; wire: Wire } } = {};
+    const call = callOf(authorized, (resource) => {
+      ahead.written = { resource, wire: transfer.write(resource) };
+      return resource;
+    });
+    const operation = operations[authorized.route.operation as Operation] as Handler<never>;
+    const response = await operation(exchange, call, request as never).catch((error) => {
+      const isInside =
+        error instanceof ExchangeError && error.violations.length > 0 && request.wrapper !== '';
+      throw isInside ? error.wrappedIn(request.wrapper) : error;
+    });
+    for (const finding of call.findings) metrics.finding(finding.code);
+    const { written } = ahead;
+    return written !== undefined && written.resource === response ? written.wire : transfer.write(response);
+  }
+
+  /** When the response is out, or the stream has ended. */
+  observe(progress: Progress, outcome: Outcome): void {
+    observe(this.options.log, this.options.metrics, progress, outcome);
+  }
+}
+
+/** `answer` takes a response that is ready before the operation is done. */
+export function callOf({ caller }: Authorized, answer: Call['answer']): Call {
+  const { progress, principal, token } = caller;
+  const { issuer, subject } = token;
+  progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], answer };
+  return progress.call;
+}
+
+/** What a caller is told of an error that is not its own; the log has its cause. */
+export function internalError(cause: unknown): ExchangeError {
+  return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
+    cause,
+  });
+}
+
+function watchAdmission(metrics: Metrics, admission: Admission): void {
+  const requests = {
+    name: 'mex_requests',
+    help: 'Requests that are worked on, and that wait for their turn',
+    labelNames: ['state'],
+  };
+  metrics.watch(requests, 0, async () => [
+    { labels: { state: 'running' }, value: admission.running },
+    { labels: { state: 'waiting' }, value: admission.waiting },
+  ]);
+}
