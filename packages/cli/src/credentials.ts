@@ -15,6 +15,7 @@ import {
 } from '@measurement-exchange/sdk';
 import { type ClientOptions, connect } from './client.ts';
 import { findDevParty, readDevFile } from './devFile.ts';
+import { readCertificates } from './keyFiles.ts';
 import { readPartyFile } from './partyFile.ts';
 
 export interface CredentialOptions extends ClientOptions {
@@ -22,7 +23,7 @@ export interface CredentialOptions extends ClientOptions {
   identity?: string;
   /** A file with the bearer token, read again for every call: whoever renews the token writes it there. */
   tokenFile?: string;
-  /** PEM files of trusted roots; `measurementConsumers/acme=acme.pem` is trusted for that party only. */
+  /** Files of trusted roots, PEM or DER; `measurementConsumers/acme=acme.pem` is trusted for that party only. */
   roots?: string[];
 }
 
@@ -109,7 +110,8 @@ async function registeredName(
 
 async function readRoot(text: string): Promise<TrustedRoot> {
   const [, party, file] = /^((?:measurementConsumers|dataProviders|duchies)\/[^=]+)=(.+)$/.exec(text) ?? [];
-  return party === undefined ? { pem: await readText(text) } : { party, pem: await readText(file!) };
+  const pem = (await readCertificates(file ?? text)).join('');
+  return party === undefined ? { pem } : { party, pem };
 }
 
 export function readText(path: string): Promise<string> {

@@ -9,7 +9,8 @@ export interface PartyFile {
   name: string;
   displayName: string;
   certificatePem: string;
-  rootPem: string;
+  /** The root that issued it; absent where an imported identity came without one. */
+  rootPem?: string;
   /** A SignedMessage of an EncryptionPublicKey, its bytes in base64. */
   publicKey: { message: string; signature: string; signatureAlgorithm?: string };
 }
@@ -22,7 +23,7 @@ export function publicKeyJson(key: SignedMessage): PartyFile['publicKey'] {
   };
 }
 
-/** Refuses a file whose parts do not belong together: the exchange would only find out when it is too late. */
+/** Rejects a file whose parts do not belong together, before anything is sent to the exchange. */
 export async function readPartyFile(path: string): Promise<PartyFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${path} cannot be read (${error.code}): give the party.json that mex identity made.`);
@@ -38,21 +39,22 @@ export async function readPartyFile(path: string): Promise<PartyFile> {
     throw new Error(`${path}: ${problem}. Ask the party for a new one (mex identity).`);
   const { signatureAlgorithm } = file.publicKey;
   const [message, signature] = [fromBase64(file.publicKey.message)!, fromBase64(file.publicKey.signature)!];
-  // Base64 has several spellings, and keys are compared with what the exchange answers.
+  // Base64 is normalized, since keys are compared with what the exchange returns.
   const publicKey = publicKeyJson({ message, signature, signatureAlgorithm });
   return { ...file, displayName: file.displayName ?? '', publicKey };
 }
 
 async function problemOf(file: Partial<PartyFile> | null): Promise<string | undefined> {
   const { name, displayName = '', certificatePem, rootPem, publicKey } = file ?? {};
-  const texts = { name, displayName, certificatePem, rootPem, 'publicKey.message': publicKey?.message };
+  const texts = { name, displayName, certificatePem, 'publicKey.message': publicKey?.message };
   for (const [field, value] of Object.entries({ ...texts, 'publicKey.signature': publicKey?.signature })) {
     if (typeof value !== 'string') return `${field} is missing`;
   }
   if (parsePartyName(name!) === undefined) return `name is ${name}, which is no name of a party`;
   try {
-    const [certificate, root] = [new X509Certificate(certificatePem!), new X509Certificate(rootPem!)];
-    if (!certificate.checkIssued(root) || !certificate.verify(root.publicKey)) {
+    const certificate = new X509Certificate(certificatePem!);
+    const root = rootPem === undefined ? undefined : new X509Certificate(rootPem);
+    if (root && !(certificate.checkIssued(root) && certificate.verify(root.publicKey))) {
       return 'rootPem did not issue certificatePem';
     }
     const message = fromBase64(publicKey!.message);
@@ -71,7 +73,7 @@ async function problemOf(file: Partial<PartyFile> | null): Promise<string | unde
   return undefined;
 }
 
-/** To compare over another channel, say the telephone. */
+/** For people to compare over another channel, such as the telephone. */
 export function fingerprintOf(certificatePem: string): string {
   return new X509Certificate(certificatePem).fingerprint256;
 }

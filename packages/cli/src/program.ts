@@ -1,16 +1,17 @@
 /** Every command of `mex`. */
 import { Command, Help } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import { adminCommand } from './admin/index.ts';
 import { backupCommand } from './commands/backup.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { envCommand } from './commands/env.ts';
-import { identityCommand } from './commands/identity.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tokenCommand } from './commands/token.ts';
 import { completionCommand } from './completion/command.ts';
 import { demoCommand } from './demo/command.ts';
+import { identityCommand } from './identity/command.ts';
 import { keysCommand } from './keys/command.ts';
 import { paint } from './output.ts';
 import { certificatesCommand } from './party/certificates.ts';
@@ -53,7 +54,7 @@ const GROUPS: [heading: string, commands: [make: () => Command, summary: string]
   [
     'Keys and trust:',
     [
-      [identityCommand, 'make the keys and certificates of a party'],
+      [identityCommand, 'make the keys and certificates of a party, or import them'],
       [keysCommand, 'look into keys and certificates; make keysets'],
       [certificatesCommand, 'list, get, create, revoke, release-hold'],
       [verifyCommand, 'check signatures, certificates, hashes and keys step by step'],
@@ -79,7 +80,7 @@ export function createMex(): Command {
       'Measure reach, frequency, impressions, watch duration and population across publishers, without anybody ' +
         'showing anybody their data.',
     )
-    .version('0.1.0')
+    .version(manifest.version)
     .showHelpAfterError('(add --help to see what there is)')
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()

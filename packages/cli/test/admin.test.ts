@@ -1,4 +1,5 @@
 /** The commands of `mex admin`, against an exchange that runs. */
+import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { measurementRequest } from '@measurement-exchange/testkit/exchange';
 import { describe, expect, it, vi } from 'vitest';
@@ -83,7 +84,13 @@ describe('mex admin certificates', () => {
       '--out',
       path('rotated'),
     );
-    await mex('admin', 'certificates', 'add', name, path('rotated/certificate.pem'));
+    const { raw } = new X509Certificate(await readFile(path('rotated/certificate.pem')));
+    await writeFile(path('rotated/certificate.der'), raw);
+    const key = path('rotated/signing-key.pem');
+    await expect(mex('admin', 'certificates', 'add', name, key)).rejects.toThrow(
+      /signing-key\.pem: it holds a PRIVATE KEY, but no certificate\. Give a certificate in PEM or DER/,
+    );
+    await mex('admin', 'certificates', 'add', name, path('rotated/certificate.der'));
     await mex('admin', 'parties', 'update', name, '--public-key', path('rotated/party.json'));
     const table = (await mex('admin', 'certificates', 'list', name)).trim().split('\n');
     expect(table).toHaveLength(3);

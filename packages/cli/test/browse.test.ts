@@ -1,6 +1,7 @@
 /** The commands that show and change what is at the exchange, as parties use them. */
-import { writeFile } from 'node:fs/promises';
-import { TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
+import { X509Certificate } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { TYPE_URLS } from '@measurement-exchange/contract';
 import { encrypt, packEventGroupMetadata } from '@measurement-exchange/sdk';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
@@ -425,8 +426,12 @@ describe('mex certificates and mex whoami', () => {
   it('registers, lists, shows, holds, releases and revokes the certificates of the caller', async () => {
     const consumer = 'measurementConsumers/globex';
     await mex('identity', consumer, '--out', path('globex'));
-    await mex('admin', 'roots', 'add', path('globex/root.pem'), '--party', consumer);
-    const { out } = await run('certificates', 'create', path('globex/certificate.pem'), '--as', 'globex');
+    for (const file of ['root', 'certificate']) {
+      const { raw } = new X509Certificate(await readFile(path(`globex/${file}.pem`)));
+      await writeFile(path(`globex/${file}.der`), raw);
+    }
+    await mex('admin', 'roots', 'add', path('globex/root.der'), '--party', consumer);
+    const { out } = await run('certificates', 'create', path('globex/certificate.der'), '--as', 'globex');
     const [, name] = /^(\S+) is registered/.exec(out)!;
     expect(ids((await run('certificates', 'list', '--as', 'globex', '--json')).out)).toContain(name);
     const id = name!.split('/').at(-1)!;
@@ -448,9 +453,9 @@ describe('mex certificates and mex whoami', () => {
     expect((await run('certificates', 'list', '--as', 'globex')).out).toMatch(
       new RegExp(`^${name} +REVOKED`, 'm'),
     );
-    await writeFile(path('der'), Buffer.from(toBase64(Uint8Array.of(0x30, 1, 2))));
+    await writeFile(path('der'), Uint8Array.of(0x30, 1, 2));
     expect((await run('certificates', 'create', path('der'), '--as', 'globex')).error?.message).toContain(
-      'x509Der',
+      'Give a certificate in PEM or DER',
     );
     expect((await run('certificates', 'get', 'a/b', '--as', 'globex')).error?.message).toContain(
       'is no name of a certificate',

@@ -47,6 +47,8 @@ describe('in bash', () => {
     expect(offered('measur')).toEqual(['measure', 'measurements']);
     expect(offered('measurements', '')).toEqual(['list', 'show', 'results', 'timeline', 'cancel', 'help']);
     expect(offered('admin', 'parties', 's')).toEqual(['suspend']);
+    expect(offered('identity', 'i')).toEqual(['import']);
+    expect(offered('identity', 'import', '--enc')).toEqual(['--encryption-private', '--encryption-public']);
     expect(offered('nonsense', 'x')).toEqual([]);
   });
 

@@ -120,7 +120,7 @@ describe('mex keys inspect', () => {
   it.each([
     ['text', 'hello, world', /Give a Tink keyset/],
     ['nothing', '', /Give a Tink keyset/],
-    ['half a PEM', '-----BEGIN CERTIFICATE-----\nAAAA', /cut short or garbled/],
+    ['half a PEM', '-----BEGIN CERTIFICATE-----\nAAAA', /truncated or damaged/],
     [
       'PEM of another kind',
       '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----',

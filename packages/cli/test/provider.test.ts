@@ -116,7 +116,7 @@ describe('mex provider run --config', () => {
     const client = createClient({ baseUrl: w.x.url, token: await issuer.mint(name) });
     const group = await describeTo(w.acme, { ...w.streamly, name, client }, 'spring');
     const { rootPem } = await readPartyFile(path('lakeside/party.json'));
-    const trust = createTrustStore([{ pem: w.root.certificatePem }, { party: name, pem: rootPem }]);
+    const trust = createTrustStore([{ pem: w.root.certificatePem }, { party: name, pem: rootPem! }]);
     const consumer = createConsumer({ client: w.acme.client, credentials: w.acme, trust });
 
     const measurement = await askFor(consumer, name, group, 1e5);

@@ -1,6 +1,4 @@
 import { generateKeys, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
-import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { faultOf, flipped } from '../test/errors.ts';
 import {
   eciesPrivate,
   eciesPublic,
@@ -8,7 +6,9 @@ import {
   hpkePublic,
   type KeyInit,
   keyset,
-} from '../test/tinkKeysets.ts';
+} from '@measurement-exchange/testkit/tinkKeysets';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
+import { faultOf, flipped } from '../test/errors.ts';
 import { cache, cacheByObject } from './cache.ts';
 import { parseCertificate } from './certificates.ts';
 import { decrypt, encrypt } from './hybrid.ts';

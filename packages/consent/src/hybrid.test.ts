@@ -10,9 +10,6 @@ import {
 } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { faultOf, flipped } from '../test/errors.ts';
 import {
   ECIES_VECTOR,
   eciesParams,
@@ -25,7 +22,10 @@ import {
   hpkePublic,
   type KeyInit,
   keyset,
-} from '../test/tinkKeysets.ts';
+} from '@measurement-exchange/testkit/tinkKeysets';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { faultOf, flipped } from '../test/errors.ts';
 import { decrypt, encrypt } from './hybrid.ts';
 import { createEncryptionKeysets } from './keysets.ts';
 

@@ -1,9 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { faultOf } from '../test/errors.ts';
 import {
   ECIES_VECTOR,
   type EciesInit,
@@ -19,7 +16,10 @@ import {
   hpkePublic,
   type KeyInit,
   keyset,
-} from '../test/tinkKeysets.ts';
+} from '@measurement-exchange/testkit/tinkKeysets';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { faultOf } from '../test/errors.ts';
 import { createEncryptionKeysets, publicKeysetOf, readPrivateKeyset, readPublicKeyset } from './keysets.ts';
 
 const bytes = (...parts: (string | Uint8Array)[]) =>

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { Certificate } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { connect } from '../client.ts';
+import { readCertificate } from '../keyFiles.ts';
 import { certificateName, partyName } from '../names.ts';
 import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
 
@@ -19,21 +19,16 @@ export function addCertificate(client: ExchangeClient, party: string, x509Pem: s
   return client.createCertificate({ parent: partyName(party).name, body: { x509Pem } });
 }
 
-export async function readPem(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} cannot be read (${error.code}): give a certificate in PEM.`);
-  });
-}
-
 function add(): Command {
-  return remote('add <party> <certificate.pem>', 'register a certificate; those it has stay').action(
-    async (party: string, file: string, options: CallOptions) => {
-      partyName(party);
-      const pem = await readPem(file);
-      const certificate = await addCertificate(await connect(options), party, pem);
-      show(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
-    },
-  );
+  return remote(
+    'add <party> <certificate.pem>',
+    'register a certificate (PEM or DER); those it has stay',
+  ).action(async (party: string, file: string, options: CallOptions) => {
+    partyName(party);
+    const pem = await readCertificate(file);
+    const certificate = await addCertificate(await connect(options), party, pem);
+    show(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
+  });
 }
 
 function list(): Command {

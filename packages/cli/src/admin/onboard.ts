@@ -50,6 +50,11 @@ after a failure, it goes on where it stopped.
     )
     .action(async (path: string, options: Options) => {
       const file = await readPartyFile(path);
+      if (options.trustRoot && file.rootPem === undefined) {
+        throw new Error(
+          `${path} has no root to trust: leave out --trust-root, or ask the party for its root.`,
+        );
+      }
       const result = await onboard(await connect(options), file, options);
       const fingerprint = fingerprintOf(file.certificatePem);
       if (options.json) printJson({ name: file.name, fingerprint, ...result });
@@ -99,7 +104,7 @@ async function certify(client: ExchangeClient, file: PartyFile): Promise<Piece> 
 }
 
 async function trust(client: ExchangeClient, file: PartyFile): Promise<Piece> {
-  const root = await trustRoot(client, file.rootPem, file.name).catch(
+  const root = await trustRoot(client, file.rootPem!, file.name).catch(
     unless(/^TRUSTED_ROOT_ALREADY_EXISTS$/),
   );
   return root === undefined ? { created: false } : { created: true, name: root.name };

@@ -2,8 +2,8 @@ import type { TrustedRoot } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { connect } from '../client.ts';
+import { readCertificate } from '../keyFiles.ts';
 import { nameIn, partyName } from '../names.ts';
-import { readPem } from './certificates.ts';
 import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
 
 export function rootsCommand(): Command {
@@ -19,11 +19,11 @@ export function trustRoot(client: ExchangeClient, x509Pem: string, party?: strin
 }
 
 function add(): Command {
-  return remote('add <root.pem>', 'trust a root')
+  return remote('add <root.pem>', 'trust a root certificate (PEM or DER)')
     .option('--party <name>', 'for the certificates of this party only')
     .action(async (file: string, options: CallOptions & { party?: string }) => {
       if (options.party !== undefined) partyName(options.party);
-      const pem = await readPem(file);
+      const pem = await readCertificate(file);
       const root = await trustRoot(await connect(options), pem, options.party);
       show(
         options,

@@ -1,17 +1,12 @@
-/** `mex keys`: files of keys and certificates, on this machine alone. */
-import { readFile, writeFile } from 'node:fs/promises';
+/** `mex keys`: inspects and creates files of keys, without calling the exchange. */
+import { writeFile } from 'node:fs/promises';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, type KeyTemplate, publicKeysetOf } from '@measurement-exchange/sdk';
 import { Command, Option } from 'commander';
 import { group } from '../admin/command.ts';
+import { keysetBytes, readKeyFile } from '../keyFiles.ts';
 import { paint, print, printFacts, printJson, printJsonLine, visible } from '../output.ts';
-import {
-  type CertificateFacts,
-  describeKeys,
-  type KeyFacts,
-  type KeysetFacts,
-  keysetBytes,
-} from './describe.ts';
+import { type CertificateFacts, describeKeys, type KeyFacts, type KeysetFacts } from './describe.ts';
 
 export function keysCommand(): Command {
   return group('keys', 'look into and make keys; nothing secret is printed, nothing leaves this machine', [
@@ -23,7 +18,7 @@ export function keysCommand(): Command {
 
 function inspect(): Command {
   return new Command('inspect')
-    .description('what is in a Tink keyset, a certificate (PEM or DER) or a private key (PEM)')
+    .description('what is in a Tink keyset, a certificate or a private key (PEM or DER)')
     .argument('<file...>')
     .option('--json', 'print the facts as JSON, one object a line')
     .addHelpText(
@@ -44,18 +39,12 @@ fingerprint, of a private and its public keyset the fingerprint.
     });
 }
 
-async function describeFile(file: string): Promise<KeyFacts[]> {
-  const bytes = await readKeyFile(file);
-  return describeKeys(bytes).catch((error: Error) => {
-    throw new Error(
-      `${file}: ${error.message}. Give a Tink keyset (binary or base64), a certificate (PEM or DER) or a private key (PEM).`,
-    );
-  });
-}
+const INSPECTED = 'a Tink keyset (binary or base64), a certificate or a private key (PEM or DER)';
 
-async function readKeyFile(file: string): Promise<Uint8Array> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read (${error.code}).`);
+async function describeFile(file: string): Promise<KeyFacts[]> {
+  const bytes = await readKeyFile(file, INSPECTED);
+  return describeKeys(bytes).catch((error: Error) => {
+    throw new Error(`${file}: ${error.message}. Give ${INSPECTED}.`);
   });
 }
 
@@ -145,7 +134,7 @@ function publicKeyset(): Command {
     .argument('<file>')
     .option('--json', 'print it as JSON')
     .action(async (file: string, options: { json?: boolean }) => {
-      const keyset = keysetBytes(await readKeyFile(file));
+      const keyset = keysetBytes(await readKeyFile(file, 'a private Tink keyset'));
       let publicKeyset: string;
       try {
         publicKeyset = toBase64(publicKeysetOf(keyset));

@@ -1,6 +1,5 @@
-/** What is in a file of keys or certificates, without a word of what is secret. */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { fromBase64 } from '@measurement-exchange/contract';
+/** Describes the keys and certificates in a file without revealing secrets. */
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import {
   ConsentError,
   type EncryptionKey,
@@ -10,6 +9,7 @@ import {
   readPublicKeyset,
   type X509,
 } from '@measurement-exchange/sdk';
+import { type Block, blocksIn, isPrivateKey, keysetBytes, privateKeyOf } from '../keyFiles.ts';
 
 export interface CertificateFacts {
   kind: 'certificate';
@@ -44,53 +44,24 @@ export interface KeysetFacts {
 
 export type KeyFacts = CertificateFacts | PrivateKeyFacts | KeysetFacts;
 
-/** Everything in the file; throws an Error that says what may be given. */
+/** Everything in the file; throws an Error that says what is wrong with it. */
 export async function describeKeys(bytes: Uint8Array): Promise<KeyFacts[]> {
-  const text = textOf(bytes);
-  if (text?.includes('-----BEGIN ')) return describePem(text);
-  if (bytes[0] === 0x30 && bytes.length > 200) return [describeCertificate(parseCertificate(bytes))];
-  return [await describeKeyset(keysetBytes(bytes))];
+  const blocks = blocksIn(bytes);
+  if (blocks === undefined) return [await describeKeyset(keysetBytes(bytes))];
+  return blocks.filter(({ label }) => label !== 'EC PARAMETERS').map(describeBlock);
 }
 
-/** As it is, or in base64, as mex identity writes it. */
-export function keysetBytes(bytes: Uint8Array): Uint8Array {
-  const text = textOf(bytes)?.trim();
-  return (text && fromBase64(text)) || bytes;
-}
-
-/** Printable ASCII only: a keyset in binary is none. */
-function textOf(bytes: Uint8Array): string | undefined {
-  const printable = bytes.every(
-    (byte) => (byte >= 0x20 && byte < 0x7f) || byte === 10 || byte === 13 || byte === 9,
-  );
-  return printable ? Buffer.from(bytes).toString('latin1') : undefined;
-}
-
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]*-----END \1-----/g;
-
-function describePem(text: string): KeyFacts[] {
-  const blocks = [...text.matchAll(BLOCK)];
-  if (blocks.length === 0) throw new Error('it looks like PEM, and is cut short or garbled');
-  return blocks.map(([pem, label]) => {
-    if (label === 'CERTIFICATE') return describeCertificate(parseCertificate(pemBytes(pem)));
-    if (label!.endsWith('PRIVATE KEY')) return describePrivateKey(pem);
-    throw new Error(`it holds a ${label}: certificates and private keys are described here`);
-  });
-}
-
-function pemBytes(pem: string): Uint8Array {
-  const bytes = fromBase64(pem.replace(/-----[^-]+-----|\s/g, ''));
-  if (bytes === undefined) throw new Error('its PEM is not in base64');
-  return bytes;
-}
-
-function describePrivateKey(pem: string): PrivateKeyFacts {
-  let key: KeyObject;
-  try {
-    key = createPublicKey(createPrivateKey(pem));
-  } catch {
-    throw new Error('its private key cannot be read: it may be encrypted, or damaged');
+function describeBlock(block: Block): CertificateFacts | PrivateKeyFacts {
+  if (isPrivateKey(block)) return describePrivateKey(privateKeyOf(block));
+  if (block.label !== 'CERTIFICATE') {
+    throw new Error(`it holds a ${block.label}, which is neither a certificate nor a private key`);
   }
+  if (block.der === undefined) throw new Error('its PEM is not in base64');
+  return describeCertificate(parseCertificate(block.der));
+}
+
+function describePrivateKey(privateKey: KeyObject): PrivateKeyFacts {
+  const key = createPublicKey(privateKey);
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {};
   const spki = key.export({ type: 'spki', format: 'der' });
   const what = `${key.asymmetricKeyType?.toUpperCase()} ${CURVES[namedCurve ?? ''] ?? namedCurve ?? modulusLength ?? ''}`;

@@ -1,9 +1,9 @@
 /** `mex certificates`: a party's own, and those of its counterparties one by one. */
-import { readFile } from 'node:fs/promises';
 import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { inDays, release, revoke, stateOf } from '../admin/certificates.ts';
 import { type CallOptions, group, remote } from '../admin/command.ts';
+import { readCertificate } from '../keyFiles.ts';
 import { hex } from '../keys/describe.ts';
 import { certificateName, parsePartyName, partyName } from '../names.ts';
 import { print, printFacts } from '../output.ts';
@@ -68,13 +68,10 @@ function describe(certificate: Certificate): void {
 function create(): Command {
   return remote('create <file>', 'register a certificate (PEM or DER) of yours; those you have stay').action(
     async (file: string, options: CallOptions) => {
-      const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-        throw new Error(`${file} cannot be read (${error.code}): give a certificate in PEM or DER.`);
-      });
+      const x509Pem = await readCertificate(file);
       const { client, principal } = await callerOf(options);
-      const text = bytes.toString('latin1');
-      const body = text.includes('-----BEGIN') ? { x509Pem: text } : { x509Der: bytes };
-      const certificate = await client.createCertificate({ parent: partyName(principal).name, body });
+      const parent = partyName(principal).name;
+      const certificate = await client.createCertificate({ parent, body: { x509Pem } });
       showResource(options, certificate, (c) =>
         print(
           `${c.name} is registered; valid until ${shortTime(c.notAfter)} UTC. Sign with its key from now on.`,
