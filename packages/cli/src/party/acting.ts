@@ -3,11 +3,9 @@ import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import type { CallOptions } from '../admin/command.ts';
 import { type Acting, loadCredentials } from '../credentials.ts';
+import type { KeyOptions } from './command.ts';
 
-export interface ActingOptions extends CallOptions {
-  identity?: string;
-  root?: string[];
-}
+export type ActingOptions = CallOptions & KeyOptions;
 
 /** The options that say where the keys are. */
 export function withKeys(command: Command): Command {

@@ -4,11 +4,18 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, remote } from '../admin/command.ts';
 import { connect } from '../client.ts';
 import { note, print, printJson, printJsonLine, startTable } from '../output.ts';
+import { commandLine } from '../shell.ts';
 
 export interface Caller {
   client: ExchangeClient;
   /** Who calls: `measurementConsumers/…`, `dataProviders/…`, `duchies/…` or `operator`. */
   principal: string;
+}
+
+/** Where the keys of a party are, and which roots it trusts. */
+export interface KeyOptions {
+  identity?: string;
+  root?: string[];
 }
 
 /** The exchange itself says who calls: a token is not for reading. */
@@ -42,9 +49,13 @@ export function nameBelow(principal: string, collection: string, text: string): 
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
 }
 
-/** What to type next, as the same caller. */
-export function nextCommand({ as }: CallOptions, command: string): string {
-  return `mex ${command}${as === undefined ? '' : ` --as ${as}`}`;
+/**
+ * A command to paste next, for the same exchange and as the same caller; `keys` are for commands that need them. A
+ * token that was given as an option is not printed.
+ */
+export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
+  const line = commandLine(command, { as, url, identity: keys.identity, root: keys.root });
+  return token === undefined ? line : `${line}   (with your --token, which is not printed)`;
 }
 
 /** As the API prints it, or for people. */

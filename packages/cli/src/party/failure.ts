@@ -8,6 +8,7 @@ import {
 } from '@measurement-exchange/sdk';
 import type { CallOptions } from '../admin/command.ts';
 import { Failed, visible } from '../output.ts';
+import type { ActingOptions } from './acting.ts';
 import { nextCommand } from './command.ts';
 
 export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as const;
@@ -32,8 +33,8 @@ const ADVICE: Record<RefusalJustification, string> = {
 };
 
 /** What ended the wait, as an error with its exit code; others as they are. */
-export function explainEnd(error: unknown, options: CallOptions): unknown {
-  const verify = (name: string) => nextCommand(options, `verify measurement ${name}`);
+export function explainEnd(error: unknown, options: ActingOptions): unknown {
+  const verify = (name: string) => nextCommand(options, `verify measurement ${name}`, options);
   if (error instanceof MeasurementFailed) return new Failed(EXIT.failed, failedText(error, verify));
   if (error instanceof ResultRejected) {
     return new Failed(

@@ -99,7 +99,7 @@ export function measureCommand(): Command {
       // The name alone, so that a script can keep it.
       if (options.json) printJson(measurement);
       else print(name);
-      note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`)}`);
+      note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
       return;
     }
     await showWhenDone(acting.consumer, name, options);

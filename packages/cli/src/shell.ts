@@ -1,0 +1,36 @@
+/** Commands to paste into the shell that `mex` was started from. */
+import { basename, delimiter, dirname, relative } from 'node:path';
+
+/** Quotes a word for POSIX shells, where it needs quotes. */
+export function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** How `mex` was started: `mex`, `npx mex`, `npm run -s mex --`, or by the path of the program. */
+export function programName(argv: readonly string[] = process.argv, env = process.env): string {
+  const path = argv[1] ?? '';
+  const file = basename(path);
+  if (!/^mex(\.[jt]s)?$/.test(file)) return 'mex';
+  if (env.npm_lifecycle_event === 'mex') return 'npm run -s mex --';
+  if (env.npm_lifecycle_event === 'npx') return 'npx mex';
+  if (file !== 'mex') return `node ${quoteWord(shortest(path))}`;
+  const isOnPath = (env.PATH ?? '').split(delimiter).includes(dirname(path));
+  return isOnPath ? 'mex' : quoteWord(shortest(path));
+}
+
+/** Relative to the current folder where that is shorter. */
+function shortest(path: string): string {
+  const below = `./${relative('', path)}`;
+  return below.startsWith('./../') || below.length > path.length ? path : below;
+}
+
+/** The command line `mex <command> <options>`; an option may have several values, and undefined is left out. */
+export function commandLine(
+  command: string,
+  options: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string {
+  const words = Object.entries(options).flatMap(([option, value]) =>
+    [value ?? []].flat().flatMap((each) => [`--${option}`, quoteWord(each)]),
+  );
+  return [programName(), command, ...words].join(' ');
+}
