@@ -10,6 +10,7 @@ import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { undocumentedErrors } from './documentedErrors.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
 import { type DevJson, toJson } from './requests.ts';
 
@@ -56,7 +57,7 @@ export interface TestExchange {
   /** Every line logged so far. */
   logs: () => Promise<string[]>;
   call: typeof call;
-  /** Stops, and says what the doctor found: a healthy test ends with nothing. */
+  /** Stops, and lists what the doctor found and errors that no route documents: a healthy test ends with nothing. */
   stop: () => Promise<string[]>;
 }
 
@@ -91,9 +92,8 @@ export async function startExchange(overrides: Partial<Config> = {}): Promise<Te
       const ailments = await doctor({ connection: { connectionString: database.url } });
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
-      return ailments
-        .filter((a) => a.severity === 'error')
-        .map((a) => `${a.check}: ${a.examples.join(', ')}`);
+      const found = ailments.filter((a) => a.severity === 'error');
+      return [...found.map((a) => `${a.check}: ${a.examples.join(', ')}`), ...undocumentedErrors(logs)];
     },
   };
 }
