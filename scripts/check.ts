@@ -41,15 +41,13 @@ const RULES: Rule[] = [
     ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
+  [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],
   [
     `${EXCHANGE}/serving`,
     ['contract', ...['auth', 'observability', 'operations', 'serving'].map((part) => `${EXCHANGE}/${part}`)],
   ],
   // A face reaches operations only through the pipeline.
-  [
-    `${EXCHANGE}/http`,
-    ['contract', 'packages/exchange/package.json', `${EXCHANGE}/serving`, `${EXCHANGE}/http`],
-  ],
+  [`${EXCHANGE}/http`, ['contract', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
   [
     `${EXCHANGE}/observability`,
     ['contract', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],

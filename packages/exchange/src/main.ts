@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
+import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config/config.ts';
@@ -12,7 +13,6 @@ import { Database } from './database/db.ts';
 import { migrate } from './database/migrate.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devPageTokenKey, startDevelopment } from './dev/index.ts';
-import { registerDocs } from './http/docs.ts';
 import { listen } from './http/listen.ts';
 import { newId } from './ids.ts';
 import { startJobs } from './jobs/index.ts';
@@ -93,7 +93,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     headers: production ? {} : { 'x-mex-mode': 'development' },
     ready: async () => tokens !== undefined && (await db.isReachable()),
     pages: (pages) => {
-      registerDocs(pages);
+      registerApiReference(pages, () => development?.parties);
       if (production) return;
       pages.get('/dev/.well-known/openid-configuration', () => development?.issuer.discovery);
       pages.get('/dev/jwks', () => development?.issuer.jwks);

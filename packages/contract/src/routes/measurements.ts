@@ -79,7 +79,7 @@ export const MEASUREMENT_ROUTES = [
       'CERTIFICATE_IS_INVALID',
       'CHECK_FAILED',
     ],
-    summary: 'Fulfil a requisition with an encrypted result',
+    summary: 'Fulfill a requisition with an encrypted result',
   },
   {
     operation: 'refuseRequisition',

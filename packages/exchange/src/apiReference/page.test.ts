@@ -9,15 +9,28 @@ import {
 } from '@measurement-exchange/contract';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { registerDocs } from './docs.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { html, prose } from './html.ts';
+import { registerApiReference } from './index.ts';
 
-const options = { version: '1.2.3' };
-const app = Fastify();
-registerDocs(app, options);
-const answer = await app.inject('/docs');
-const page = answer.body;
-const operationIds = Object.values(openApiDocument(options).paths)
+const PARTIES = {
+  measurementConsumers: [
+    { name: 'measurementConsumers/acme', certificate: 'measurementConsumers/acme/certificates/a' },
+  ],
+  dataProviders: [
+    { name: 'dataProviders/daily-news', certificate: 'dataProviders/daily-news/certificates/n' },
+  ],
+};
+const production = Fastify();
+registerApiReference(production);
+const development = Fastify();
+registerApiReference(development, () => PARTIES);
+const response = await production.inject('/docs');
+const page = response.body;
+const demoPage = (await development.inject({ url: '/docs', headers: { host: 'exchange.example:8443' } }))
+  .body;
+const document = openApiDocument({ version: manifest.version });
+const operationIds = Object.values(document.paths)
   .flatMap((methods) => Object.values(methods))
   .map(({ operationId }) => operationId);
 
@@ -26,15 +39,19 @@ function plain(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name]!);
 }
 
+function examplesOf(shown: string): string[] {
+  return [...shown.matchAll(/<pre><code>(curl [\s\S]*?)<\/code>/g)].map((match) => plain(match[1]!));
+}
+
 it('/openapi.json is the OpenAPI document', async () => {
-  const json = await app.inject('/openapi.json');
+  const json = await production.inject('/openapi.json');
   expect(json.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(json.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument(options))));
+  expect(json.json()).toEqual(JSON.parse(JSON.stringify(document)));
 });
 
 describe('/docs', () => {
   it('has a place for every operation and every error reason, and no dead link within the page', () => {
-    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual(expect.arrayContaining([...operationIds, ...Object.keys(REASONS)]));
@@ -49,7 +66,7 @@ describe('/docs', () => {
     );
     const style = /<style>([\s\S]*?)<\/style>/.exec(page)![1]!;
     const hash = createHash('sha256').update(style).digest('base64');
-    expect(answer.headers['content-security-policy']).toContain(
+    expect(response.headers['content-security-policy']).toContain(
       `default-src 'none'; style-src 'sha256-${hash}';`,
     );
   });
@@ -73,13 +90,14 @@ describe('/docs', () => {
     }
   });
 
-  it('shows for every operation a call that the exchange would read without objection', () => {
-    const examples = [...page.matchAll(/<pre><code>(curl [\s\S]*?)<\/code>/g)].map((match) =>
-      plain(match[1]!),
-    );
+  it.each([
+    ['made-up names', page],
+    ['the names of demo parties', demoPage],
+  ])('shows for every operation a call that the exchange would accept, with %s', (_title, shown) => {
+    const examples = examplesOf(shown);
     expect(examples).toHaveLength(ROUTES.length);
     for (const example of examples) {
-      const [, path, query = ''] = /^curl "\$EXCHANGE([^?"]+)\??([^"]*)"/.exec(example)!;
+      const [, path, query = ''] = /^curl "\$MEX_URL([^?"]+)\??([^"]*)"/.exec(example)!;
       const method = / -X (\w+)/.exec(example)?.[1] ?? 'GET';
       const body = / -d '([^']*)'$/.exec(example)?.[1];
       const { route, params } = matchRoute(method, path!);
@@ -90,10 +108,67 @@ describe('/docs', () => {
   });
 
   it('leaves out of requests what is output only', () => {
-    const [request, response] = page.split('id="createMeasurement"')[1]!.split('<summary>Answer');
+    const [request, rest] = page.split('id="createMeasurement"')[1]!.split('<summary>Response');
     expect(request).not.toContain('<code>createTime</code>');
-    expect(response).toContain('<code>createTime</code>');
+    expect(rest).toContain('<code>createTime</code>');
   });
+
+  it('lists the errors of every operation by their HTTP status', () => {
+    const [, article] = page.split('id="refuseRequisition"');
+    expect(article!.split('</article>')[0]).toContain(
+      '<li><b>409</b> <span><a href="#REQUISITION_ETAG_MISMATCH"><code>REQUISITION_ETAG_MISMATCH</code></a></span></li>',
+    );
+  });
+
+  it('shows the address that the reader used, unless it is none', async () => {
+    expect(demoPage).toContain('MEX_URL=http://exchange.example:8443\n');
+    const hostile = await production.inject({ url: '/docs', headers: { host: 'a"><b>;$(x)' } });
+    expect(hostile.body).toContain('MEX_URL=http://localhost\n');
+  });
+
+  it('calls in the name of the demo parties, and fetches their tokens without showing one', () => {
+    expect(plain(demoPage)).toContain(
+      'OPERATOR_TOKEN=$(npm run -s mex -- token operator)\n' +
+        'ACME_TOKEN=$(npm run -s mex -- token measurementConsumers/acme)\n' +
+        'DAILY_NEWS_TOKEN=$(npm run -s mex -- token dataProviders/daily-news)',
+    );
+    const examples = examplesOf(demoPage);
+    const of = (place: string) =>
+      examples.find((example) => example.startsWith(`curl "$MEX_URL/v2alpha/${place}"`))!;
+    expect(of('dataProviders/daily-news/requisitions')).toContain('Bearer $DAILY_NEWS_TOKEN');
+    expect(of('principals')).toContain('Bearer $OPERATOR_TOKEN');
+    const create = examples.find((example) => example.includes('"measurementSpec"'))!;
+    expect(create).toContain('/measurementConsumers/acme/measurements"');
+    expect(create).toContain('Bearer $ACME_TOKEN');
+    expect(create).toContain('"measurementConsumerCertificate": "measurementConsumers/acme/certificates/a"');
+    expect(create).toContain('"dataProviders/daily-news": {');
+    expect(demoPage).not.toMatch(/\b(?:mc1|dp1)\b/);
+  });
+
+  it('shows the demo parties from the moment they exist', async () => {
+    let parties: typeof PARTIES | undefined;
+    const app = Fastify();
+    registerApiReference(app, () => parties);
+    expect((await app.inject('/docs')).body).toContain('TOKEN=… #');
+    parties = PARTIES;
+    expect((await app.inject('/docs')).body).toContain('ACME_TOKEN');
+  });
+});
+
+describe('/', () => {
+  it('leads a browser to the page', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const { statusCode, headers } = await production.inject({ url: '/', headers: { accept } });
+    expect([statusCode, headers.location]).toEqual([302, '/docs']);
+  });
+
+  it.each([undefined, '*/*', 'application/json'])(
+    'has no operation for other callers: %s',
+    async (accept) => {
+      const { statusCode } = await production.inject({ url: '/', headers: accept ? { accept } : {} });
+      expect(statusCode).not.toBe(302);
+    },
+  );
 });
 
 describe('html', () => {

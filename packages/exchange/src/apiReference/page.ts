@@ -1,57 +1,44 @@
-/**
- * /openapi.json, and /docs: the same document as a page, made on the server. It needs no script and no network,
- * so its policy allows neither.
- */
-import { createHash } from 'node:crypto';
+/** The OpenAPI document as a page. */
 import { readFileSync } from 'node:fs';
 import {
-  ExchangeError,
+  errorsOf,
+  httpStatusOf,
+  matchRoute,
   type OpenApiDocument,
-  type OpenApiOperation,
-  type OpenApiOptions,
   type OpenApiParameter,
   type OpenApiResponse,
-  openApiDocument,
   REASONS,
   type Reason,
+  type Route,
 } from '@measurement-exchange/contract';
-import type { FastifyInstance } from 'fastify';
-import manifest from '../../package.json' with { type: 'json' };
-import { exampleOf, fieldsOf, notesOf, type Schemas, typeOf } from './docsSchema.ts';
-import { JSON_TYPE } from './errors.ts';
+import { curl, type Entry, type ExampleParties, setupOf } from './example.ts';
 import { Html, html, prose } from './html.ts';
+import { fieldsOf, notesOf, type Schemas, typeOf } from './schema.ts';
 
-/** An operation with its address. */
-interface Entry extends OpenApiOperation {
-  path: string;
-  method: string;
+export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
+
+/** Rendered but for the address, which each reader knows the exchange by. */
+export class Page {
+  private readonly parts: string[];
+
+  constructor(page: Html) {
+    this.parts = page.text.split(ADDRESS);
+  }
+
+  at(address: string): string {
+    return this.parts.join(html`${address}`.text);
+  }
 }
 
-const STYLE = readFileSync(new URL('docs.css', import.meta.url), 'utf8');
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-const CONTENT_SECURITY_POLICY =
-  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Stands for the address while the page is rendered; no text of ours holds this character. */
+const ADDRESS = '\u{fffd}';
 
-export function registerDocs(
-  app: FastifyInstance,
-  options: OpenApiOptions = { version: manifest.version },
-): void {
-  const document = openApiDocument(options);
-  const json = JSON.stringify(document);
-  const page = renderDocs(document);
-  app.get('/openapi.json', (_request, reply) => reply.type(JSON_TYPE).send(json));
-  app.get('/docs', (_request, reply) =>
-    reply
-      .headers({ 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' })
-      .type('text/html; charset=utf-8')
-      .send(page),
-  );
-}
-
-function renderDocs(document: OpenApiDocument): string {
+export function renderPage(document: OpenApiDocument, parties: ExampleParties | undefined): Page {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Entry => ({ ...operation, path, method })),
+    Object.entries(methods).map(([method, operation]): Entry => {
+      const { route } = matchRoute(method.toUpperCase(), path.replaceAll(/[{}]/g, ''));
+      return { ...operation, path, method, route };
+    }),
   );
   const groups = document.tags.map((tag) => ({
     ...tag,
@@ -60,7 +47,7 @@ function renderDocs(document: OpenApiDocument): string {
   }));
   const { title, version, description } = document.info;
   const { schemas } = document.components;
-  return html`<!doctype html>
+  return new Page(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -84,38 +71,38 @@ ${groups.map(
 <main id="top">
 <h1>${title} API</h1>
 ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
-${authentication(document)}
+${authentication(document, parties)}
 ${groups.map(
   ({ id, name, description, entries }) => html`<section id="${id}">
 <h2>${name}</h2>
 <p>${prose(description)}</p>
-${entries.map((entry) => operation(entry, schemas))}
+${entries.map((entry) => operation(entry, schemas, parties))}
 </section>\n`,
 )}
 ${errors(schemas)}
 </main>
 </body>
 </html>
-`.text;
+`);
 }
 
-function authentication(document: OpenApiDocument): Html {
+function authentication(document: OpenApiDocument, parties: ExampleParties | undefined): Html {
   return html`<section id="authentication">
 <h2>Authentication</h2>
 <p>Every call carries a token in <code>Authorization: Bearer</code>.
 ${prose(document.components.securitySchemes.idToken!.description!)}</p>
-<p>A missing or bad token is answered with 401 ${reason('TOKEN_INVALID')}, whatever is wrong with it. A good one
-that is bound to no principal gets 403 ${reason('PRINCIPAL_UNKNOWN')}. What a principal may not do is decided from
-the names alone: 403 ${reason('PERMISSION_DENIED')} does not tell whether something exists.</p>
-<p>The examples below need two variables; in development mode the command line hands out tokens:</p>
-<pre><code>EXCHANGE=http://127.0.0.1:8080
-TOKEN=$(npm run --silent mex -- token measurementConsumers/mc1)</code></pre>
+<p>A missing or bad token is rejected with 401 ${link('TOKEN_INVALID')}, whatever is wrong with it. A good one
+that is bound to no principal gets 403 ${link('PRINCIPAL_UNKNOWN')}. What a principal may not do is decided from
+the names alone: 403 ${link('PERMISSION_DENIED')} does not tell whether something exists.</p>
+<p>The examples below need these variables${parties === undefined ? '' : '; in development mode the command line hands out tokens of the demo parties'}:</p>
+<pre><code>MEX_URL=${ADDRESS}
+${setupOf(parties)}</code></pre>
 </section>`;
 }
 
-function operation(entry: Entry, schemas: Schemas): Html {
-  const { operationId, method, path, summary, description, parameters, requestBody } = entry;
-  const answer = (entry.responses[200] as OpenApiResponse).content['application/json'].schema;
+function operation(entry: Entry, schemas: Schemas, parties: ExampleParties | undefined): Html {
+  const { operationId, method, path, summary, description, parameters, requestBody, route } = entry;
+  const response = (entry.responses[200] as OpenApiResponse).content['application/json'].schema;
   return html`<article id="${operationId}">
 <h3><a href="#${operationId}">${prose(summary)}</a> <code class="type">${operationId}</code></h3>
 <p class="address">${badge(method)} <code>${address(path)}</code></p>
@@ -127,10 +114,12 @@ ${
 <p>${prose(requestBody.description)}</p>
 ${fieldsOf(requestBody.content['application/json'].schema, schemas)}</details>`
 }
-<details><summary>Answer <span class="type">${typeOf(answer)}</span></summary>
-${fieldsOf(answer, schemas)}</details>
+<details><summary>Response <span class="type">${typeOf(response)}</span></summary>
+${fieldsOf(response, schemas)}</details>
+<details><summary>Errors</summary>
+${operationErrors(route)}</details>
 <details><summary>Example</summary>
-<pre><code>${curl(entry, schemas)}</code></pre></details>
+<pre><code>${curl(entry, schemas, parties)}</code></pre></details>
 </article>\n`;
 }
 
@@ -152,30 +141,16 @@ ${parameters.map(
 </table>`;
 }
 
-/** The smallest call that is well-formed. */
-function curl({ method, path, parameters, requestBody }: Entry, schemas: Schemas): string {
-  const required = parameters.filter((parameter) => parameter.required);
-  const [inPath, inQuery] = (['path', 'query'] as const).map((place) =>
-    required
-      .filter((parameter) => parameter.in === place)
-      .map(({ name, schema }) => ({ name, value: exampleOf(schema, schemas) })),
-  ) as [Example[], Example[]];
-  const url = inPath.reduce((text, { name, value }) => text.replace(`{${name}}`, String(value)), path);
-  const query = inQuery.map(({ name, value }) => `${name}=${[value].flat().join(`&${name}=`)}`).join('&');
-  const lines = [
-    `curl "$EXCHANGE${url}${query === '' ? '' : `?${query}`}"`,
-    '-H "Authorization: Bearer $TOKEN"',
-  ];
-  if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`);
-  if (requestBody?.required) {
-    const body = JSON.stringify(exampleOf(requestBody.content['application/json'].schema, schemas), null, 2);
-    lines.push("-H 'Content-Type: application/json'", `-d '${body}'`);
-  }
-  return lines.join(' \\\n  ');
-}
-interface Example {
-  name: string;
-  value: unknown;
+/** By HTTP status, the reasons that this operation can give. */
+function operationErrors(route: Route): Html {
+  const byStatus = [...Map.groupBy(errorsOf(route), ({ httpStatus }) => httpStatus)].sort(
+    ([a], [b]) => a - b,
+  );
+  return html`<ul class="errors">
+${byStatus.map(
+  ([status, errors]) =>
+    html`<li><b>${status}</b> <span>${errors.map(({ reason }, i) => html`${i > 0 ? ', ' : ''}${link(reason)}`)}</span></li>\n`,
+)}</ul>`;
 }
 
 function errors(schemas: Schemas): Html {
@@ -187,15 +162,15 @@ ${fieldsOf(schemas.Status!, schemas)}</details>
 <table>
 <thead><tr><th>Reason</th><th>Code</th><th>HTTP</th><th>Meaning</th></tr></thead>
 <tbody>
-${Object.entries(REASONS).map(([name, { meaning }]) => {
-  const { code, httpStatus } = new ExchangeError(name as Reason, meaning);
-  return html`<tr id="${name}"><td><code>${name}</code></td><td>${code}</td><td>${httpStatus}</td><td>${prose(meaning)}</td></tr>\n`;
-})}</tbody>
+${Object.entries(REASONS).map(
+  ([name, { code, meaning }]) =>
+    html`<tr id="${name}"><td><code>${name}</code></td><td>${code}</td><td>${httpStatusOf(name as Reason, code)}</td><td>${prose(meaning)}</td></tr>\n`,
+)}</tbody>
 </table>
 </section>`;
 }
 
-function reason(name: Reason): Html {
+function link(name: Reason): Html {
   return html`<a href="#${name}"><code>${name}</code></a>`;
 }
 

@@ -55,7 +55,7 @@ function range(min: number, max: number, what: string): string {
   return min > 0 ? `${min} to ${max} ${what}.` : `At most ${max} ${what}.`;
 }
 
-/** A type in the words of a reader. */
+/** The name of a type. */
 export function typeOf(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!;
   if (schema.items !== undefined) return `list of ${typeOf(schema.items)}`;
@@ -68,7 +68,7 @@ export function typeOf(schema: JsonSchema): string {
   return schema.type === undefined ? 'any JSON' : [schema.type].flat().join(' or ');
 }
 
-/** The smallest value that the schema takes, in which `…` stands for a text. */
+/** The smallest value that the schema takes, with `…` for a text. */
 export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const { oneOf, examples, items, properties = {}, required = [], ...rest } = resolve(schema, schemas);
   if (oneOf !== undefined) return exampleOf(oneOf[0]!, schemas);

@@ -158,6 +158,15 @@ describe('pages without a token', () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     for (const { operation } of ROUTES) expect(text).toContain(operation);
+    expect(text).toContain(`MEX_URL=${x.url}\n`);
+    expect(text).toContain(`token ${acme.name})`);
+    expect(text).not.toContain(acme.token);
+  });
+
+  it('/ leads a browser to /docs, and tells every other caller that there is no operation', async () => {
+    const { url, redirected } = await fetch(x.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([url, redirected]).toEqual([`${x.url}/docs`, true]);
+    expect(refusal(await page('/'))).toBe('404 NOT_FOUND ROUTE_NOT_FOUND');
   });
 
   it('the development issuer shows its public keys, and nothing of its private ones', async () => {
