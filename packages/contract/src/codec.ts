@@ -29,6 +29,7 @@ export interface Keywords {
   minItems?: number;
   maxItems?: number;
   minProperties?: number;
+  exclusiveMinimum?: number;
   'x-ignored'?: string[];
   'x-min-bytes'?: number;
   'x-patterns'?: PatternName[];
@@ -120,6 +121,8 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
       return arrayReader(schema, direction);
     case 'string':
       return textReader(schema.minLength ?? 0, schema.maxLength ?? Number.POSITIVE_INFINITY);
+    case 'number':
+      return numberReader(schema.exclusiveMinimum);
     case 'boolean':
       return (value, path, report) =>
         typeof value === 'boolean' ? value : report(path, 'must be true or false');
@@ -198,6 +201,16 @@ function textReader(min: number, max: number): Reader {
       );
     }
     return value;
+  };
+}
+
+function numberReader(exclusiveMinimum = Number.NEGATIVE_INFINITY): Reader {
+  const problem =
+    exclusiveMinimum > Number.NEGATIVE_INFINITY ? `a number above ${exclusiveMinimum}` : 'a number';
+  return (value, path, report) => {
+    const isNumber = typeof value === 'number' || typeof value === 'bigint' || value instanceof JsonDecimal;
+    const number = isNumber ? Number(value instanceof JsonDecimal ? value.text : value) : Number.NaN;
+    return number > exclusiveMinimum ? number : report(path, `must be ${problem}`);
   };
 }
 

@@ -14,6 +14,9 @@ export const text = (maxLength: number, minLength = 0) => Type.String({ minLengt
 
 export const boolean = () => Type.Boolean();
 
+/** Any JSON number, rounded to a double: for settings, not for what is signed. */
+export const number = (options: { exclusiveMinimum?: number } = {}) => Type.Number(options);
+
 export const bytes = (options: { min?: number; description?: string } = {}) =>
   Type.Unsafe<Uint8Array>({
     type: 'string',
@@ -90,6 +93,10 @@ export const mapOf = <T extends TSchema>(key: PatternName, value: T, minProperti
     additionalProperties: value,
     minProperties,
   });
+
+/** A JSON object with any keys. */
+export const recordOf = <T extends TSchema>(value: T) =>
+  Type.Unsafe<Record<string, Static<T>>>({ type: 'object', format: 'map', additionalProperties: value });
 
 /** Any JSON, handed on as the exact reader gave it. */
 export const anyJson = (description: string) => Type.Unsafe<unknown>({ format: 'json', description });

@@ -65,7 +65,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     checks: config.checks,
     protocols: new Set(config.protocols),
     pageTokens: new PageTokens(Buffer.from(pageTokenKey, 'base64')),
-    principalsChanged: () => principals.forget(),
+    principalsChanged: () => principals.invalidate(),
     wake: () => jobs.wake(),
   };
   watchDatabase(metrics, exchange);

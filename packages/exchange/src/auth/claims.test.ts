@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   ASYMMETRIC_ALGORITHMS,
   checkIssuers,
-  claimsRefusal,
+  claimsError,
   expiryOf,
-  headerRefusal,
+  headerError,
   type IssuerConfig,
 } from './claims.ts';
 
@@ -15,14 +15,14 @@ const claims = { aud: 'mex', sub: 'alice', iat: NOW - 10, exp: NOW + 3600 };
 
 describe('a header', () => {
   it.each(['RS256', 'ES256', 'EdDSA'])('may say %s where nothing is configured', (alg) => {
-    expect(headerRefusal({ alg }, issuer)).toBeUndefined();
+    expect(headerError({ alg }, issuer)).toBeUndefined();
   });
 
   it('may say only what is configured', () => {
     const strict = { ...issuer, algorithms: ['PS256'] };
-    expect(headerRefusal({ alg: 'PS256' }, strict)).toBeUndefined();
-    expect(headerRefusal({ alg: 'ES256' }, strict)).toBe('alg is not allowed');
-    expect(headerRefusal({ alg: 'PS256' }, issuer)).toBe('alg is not allowed');
+    expect(headerError({ alg: 'PS256' }, strict)).toBeUndefined();
+    expect(headerError({ alg: 'ES256' }, strict)).toBe('alg is not allowed');
+    expect(headerError({ alg: 'PS256' }, issuer)).toBe('alg is not allowed');
   });
 
   it.each([
@@ -34,8 +34,8 @@ describe('a header', () => {
     [{ typ: null }, 'typ is not that of an ID token'],
     [{ crit: [] }, 'crit is not supported'],
     [{ jku: 'x', kid: 'y' }, undefined],
-  ])('with %j is refused for %j', (changes, why) => {
-    expect(headerRefusal({ ...header, ...changes }, issuer)).toBe(why);
+  ])('with %j is rejected for %j', (changes, why) => {
+    expect(headerError({ ...header, ...changes }, issuer)).toBe(why);
   });
 });
 
@@ -69,8 +69,8 @@ describe('claims', () => {
     [{ iat: NOW + 61 }, 'iat is ahead'],
     [{ iat: NOW - 86_460 }, undefined],
     [{ iat: NOW - 86_461 }, 'iat is too long ago'],
-  ])('with %j are refused for %j', (changes, why) => {
-    expect(claimsRefusal({ ...claims, ...changes }, issuer, NOW)).toBe(why);
+  ])('with %j are rejected for %j', (changes, why) => {
+    expect(claimsError({ ...claims, ...changes }, issuer, NOW)).toBe(why);
   });
 
   it('end with exp or with the age cap, whichever is first', () => {
@@ -78,8 +78,8 @@ describe('claims', () => {
     expect(expiryOf({ ...claims, exp: NOW + 999_999 }, issuer)).toBe(NOW - 10 + 86_400);
     const young = { ...issuer, maxTokenAgeSeconds: 60 };
     expect(expiryOf(claims, young)).toBe(NOW + 50);
-    expect(claimsRefusal(claims, young, NOW + 110)).toBeUndefined();
-    expect(claimsRefusal(claims, young, NOW + 111)).toBe('iat is too long ago');
+    expect(claimsError(claims, young, NOW + 110)).toBeUndefined();
+    expect(claimsError(claims, young, NOW + 111)).toBe('iat is too long ago');
   });
 });
 
@@ -111,7 +111,7 @@ describe('a configuration', () => {
     ['maxTokenAgeSeconds is not a positive number.', [{ ...issuer, maxTokenAgeSeconds: 0 }]],
     ['maxTokenAgeSeconds is not a positive number.', [{ ...issuer, maxTokenAgeSeconds: -1 }]],
     ['maxTokenAgeSeconds is not a positive number.', [{ ...issuer, maxTokenAgeSeconds: Infinity }]],
-  ])('is refused: %s', (why, issuers) => {
+  ])('is rejected: %s', (why, issuers) => {
     expect(() => checkIssuers(issuers)).toThrow(why);
   });
 });

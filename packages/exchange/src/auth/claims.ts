@@ -32,8 +32,8 @@ const MAX_SUBJECT_LENGTH = 255;
 /** An access token says at+jwt (RFC 9068), a logout token logout+jwt: those are not for us. */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Why the header is refused. Only alg and kid are ever used of it: jku, x5u, jwk and x5c name no keys here. */
-export function headerRefusal(header: Json, issuer: IssuerConfig): string | undefined {
+/** Why the header is rejected. Only alg and kid are ever used of it: jku, x5u, jwk and x5c name no keys here. */
+export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
   if (typ !== undefined && !(typeof typ === 'string' && ID_TOKEN_TYPES.includes(typ.toLowerCase()))) {
@@ -43,13 +43,13 @@ export function headerRefusal(header: Json, issuer: IssuerConfig): string | unde
   return undefined;
 }
 
-/** Why the claims other than `iss` are refused at this moment (epoch seconds). Names claims, never their values. */
-export function claimsRefusal(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
+/** Why the claims other than `iss` are rejected at this moment (epoch seconds). Names claims, never their values. */
+export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
   const { aud, azp, sub, exp, iat, nbf } = claims;
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
     return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
-  // A token that is also meant for others could have been kept by one of them.
+  // A token that is also meant for others could be replayed by one of them.
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
@@ -79,24 +79,25 @@ function maxAgeOf(issuer: IssuerConfig): number {
   return issuer.maxTokenAgeSeconds ?? DEFAULT_MAX_TOKEN_AGE_SECONDS;
 }
 
-/** A configuration that would accept too much, or nothing, is refused before the first token. */
+/** A configuration that would accept too much, or nothing, is rejected before the first token. */
 export function checkIssuers(issuers: IssuerConfig[]): void {
   if (issuers.length === 0) throw new Error('No token issuer is configured.');
   if (new Set(issuers.map((i) => i.issuer)).size < issuers.length)
     throw new Error('An issuer is listed twice.');
   for (const { issuer, audience, jwksUri, jwksFile, algorithms, maxTokenAgeSeconds } of issuers) {
-    const refuse = (what: string) => new Error(`Token issuer "${issuer}": ${what}.`);
-    if (!issuer) throw refuse('issuer is empty');
-    if (!audience) throw refuse('audience is empty');
-    if (!jwksUri === !jwksFile) throw refuse('give either jwksUri or jwksFile');
-    if (algorithms?.length === 0) throw refuse('algorithms is empty');
+    const invalid = (what: string) => new Error(`Token issuer "${issuer}": ${what}.`);
+    if (!issuer) throw invalid('issuer is empty');
+    if (!audience) throw invalid('audience is empty');
+    if (!jwksUri === !jwksFile) throw invalid('give either jwksUri or jwksFile');
+    if (algorithms?.length === 0) throw invalid('algorithms is empty');
     const bad = algorithms?.find((alg) => !ASYMMETRIC_ALGORITHMS.includes(alg));
-    if (bad !== undefined) throw refuse(`algorithm ${bad} is not one of ${ASYMMETRIC_ALGORITHMS.join(', ')}`);
+    if (bad !== undefined)
+      throw invalid(`algorithm ${bad} is not one of ${ASYMMETRIC_ALGORITHMS.join(', ')}`);
     if (
       maxTokenAgeSeconds !== undefined &&
       !(maxTokenAgeSeconds > 0 && Number.isFinite(maxTokenAgeSeconds))
     ) {
-      throw refuse('maxTokenAgeSeconds is not a positive number');
+      throw invalid('maxTokenAgeSeconds is not a positive number');
     }
   }
 }

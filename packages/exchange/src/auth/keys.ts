@@ -1,9 +1,9 @@
-/** The public keys of one issuer: kept for a bounded time, and never asked for in a storm. */
+/** The public keys of one issuer: cached for a bounded time, and fetched at a bounded rate. */
 import { readFile } from 'node:fs/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
-/** A withdrawn key is refused after this at the latest; an outage of the issuer is bridged for no longer. */
+/** A withdrawn key is rejected after this at the latest; an outage of the issuer is bridged for no longer. */
 const MAX_AGE_MS = 10 * 60_000;
 /** Between two attempts while no keys are at hand, when every caller is being sent away. */
 const RETRY_MS = 1_000;

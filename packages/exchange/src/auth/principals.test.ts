@@ -6,9 +6,11 @@ const alice: VerifiedToken = { issuer: 'https://idp.example', subject: 'alice', 
 const bob: VerifiedToken = { ...alice, subject: 'bob' };
 const claiming = (claimedPrincipal: string): VerifiedToken => ({ ...alice, claimedPrincipal });
 
+const NOW = 1_700_000_000_000;
+
 /** Bindings by subject, parties by name, and what was asked. */
 function setUp(records: Record<string, PrincipalRecord>) {
-  const state = { now: 0, asked: [] as PrincipalQuery[], fail: false, records };
+  const state = { now: NOW, asked: [] as PrincipalQuery[], fail: false, records };
   const resolver = createPrincipalResolver({
     clock: () => state.now,
     async lookup(query) {
@@ -79,24 +81,24 @@ describe('a principal', () => {
     },
   );
 
-  it('is refused while it is suspended', async () => {
+  it('is rejected while it is suspended', async () => {
     expect(await setUp({ alice: chirper }).outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
   });
 });
 
 describe('what was found', () => {
-  it('is kept for 30 s', async () => {
+  it('is cached for 30 s', async () => {
     const { outcome, state } = setUp({ alice: acme });
     await outcome(alice);
     state.records.alice = chirper;
-    state.now = 29_999;
+    state.now = NOW + 30_000;
     expect(await outcome(alice)).toBe('measurementConsumers/acme');
-    state.now = 30_000;
+    state.now = NOW + 30_001;
     expect(await outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
     expect(state.asked).toHaveLength(2);
   });
 
-  it('is kept when it is nothing, too', async () => {
+  it('is cached when it is nothing, too', async () => {
     const { outcome, state } = setUp({});
     for (let i = 0; i < 3; i++) expect(await outcome(alice)).toBe('PRINCIPAL_UNKNOWN');
     expect(state.asked).toHaveLength(1);
@@ -109,6 +111,18 @@ describe('what was found', () => {
     expect(state.asked).toHaveLength(1);
   });
 
+  it('does not outlive an invalidation by failing late', async () => {
+    const { outcome, state, resolver } = setUp({ alice: acme });
+    state.fail = true;
+    const failing = outcome(alice);
+    resolver.invalidate();
+    state.fail = false;
+    const [, found] = await Promise.all([failing, outcome(alice)]);
+    expect(found).toBe('measurementConsumers/acme');
+    await outcome(alice);
+    expect(state.asked).toHaveLength(2);
+  });
+
   it('is not a failure: the next caller asks again', async () => {
     const { outcome, state } = setUp({ alice: acme });
     state.fail = true;
@@ -117,11 +131,11 @@ describe('what was found', () => {
     expect(await outcome(alice)).toBe('measurementConsumers/acme');
   });
 
-  it('is forgotten on demand, also what was under way', async () => {
+  it('is invalidated on demand, also what was under way', async () => {
     const { outcome, state, resolver } = setUp({ alice: acme });
     const underWay = outcome(alice);
     state.records.alice = chirper;
-    resolver.forget();
+    resolver.invalidate();
     expect(await underWay).toBe('measurementConsumers/acme');
     expect(await outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
   });

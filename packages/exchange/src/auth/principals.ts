@@ -1,7 +1,7 @@
 /** From an accepted token to the principal it speaks for. */
 import { ExchangeError } from '@measurement-exchange/contract';
+import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
-import { BoundedMap } from './boundedMap.ts';
 import type { VerifiedToken } from './tokens.ts';
 
 /** What is stored about a principal: found by its binding to (issuer, subject), or by its own name. */
@@ -16,7 +16,7 @@ export interface PrincipalResolver {
   /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
   resolve(verified: VerifiedToken): Promise<Principal>;
   /** After a change of bindings or parties on this replica; others follow within the time to live. */
-  forget(): void;
+  invalidate(): void;
 }
 
 const CACHE_CAPACITY = 10_000;
@@ -28,18 +28,24 @@ export function createPrincipalResolver(options: {
   clock?: () => number;
 }): PrincipalResolver {
   const { lookup, ttlMs = 30_000, clock = Date.now } = options;
-  // Promises are kept, so that callers who ask for the same principal at once share one lookup.
-  let cache = new BoundedMap<Promise<PrincipalRecord | undefined>>(CACHE_CAPACITY);
+  // Of promises, so that callers who ask for the same principal at once share one lookup.
+  const cache = new LRUCache<string, Promise<PrincipalRecord | undefined>>({
+    max: CACHE_CAPACITY,
+    ttl: ttlMs,
+    ttlResolution: 0,
+    perf: { now: clock },
+  });
 
   function lookupOnce(query: PrincipalQuery): Promise<PrincipalRecord | undefined> {
     const key = JSON.stringify(query);
-    const known = cache.get(key, clock());
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    const asked = cache;
     const record = lookup(query);
-    asked.set(key, record, clock() + ttlMs);
-    // A failure says nothing about the principal: the next caller asks again.
-    record.catch(() => asked.drop(key, record));
+    cache.set(key, record);
+    // A failure tells nothing about the principal: the next caller asks again.
+    record.catch(() => {
+      if (cache.peek(key) === record) cache.delete(key);
+    });
     return record;
   }
 
@@ -58,8 +64,8 @@ export function createPrincipalResolver(options: {
       return principal;
     },
 
-    forget() {
-      cache = new BoundedMap(CACHE_CAPACITY);
+    invalidate() {
+      cache.clear();
     },
   };
 }

@@ -220,7 +220,7 @@ describe('a bad token', () => {
     ['that is three dots', () => '...'],
   ];
 
-  it.each(bad)('%s is refused with the one answer', async (_title, make) => {
+  it.each(bad)('%s is rejected with the one error', async (_title, make) => {
     const token = make();
     const error = await verifier.verify(token).then(
       () => undefined,
@@ -271,12 +271,12 @@ describe('the Authorization header', () => {
     'Bearer abc\n',
     'Bearer ä',
     'Bearer =',
-  ])('%j is refused like a bad token', (header) => {
+  ])('%j is rejected like a bad token', (header) => {
     expect(() => parseBearer(header)).toThrow(tokenInvalid('x').message);
   });
 });
 
-describe('a configuration is refused', () => {
+describe('a configuration is rejected', () => {
   const good = { issuer: 'https://idp.example', audience: 'mex', jwksFile: '/keys.json' };
   const bad: [string, IssuerConfig[]][] = [
     ['without issuers', []],

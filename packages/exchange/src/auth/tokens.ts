@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto';
 import { ExchangeError, fromBase64 } from '@measurement-exchange/contract';
 import { compactVerify, errors } from 'jose';
-import { BoundedMap } from './boundedMap.ts';
+import { LRUCache } from 'lru-cache';
 import {
   checkIssuers,
-  claimsRefusal,
+  claimsError,
   DEFAULT_ALGORITHMS,
   expiryOf,
-  headerRefusal,
+  headerError,
   type IssuerConfig,
   type Json,
 } from './claims.ts';
@@ -39,7 +39,7 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** RFC 6750, section 2.1. */
 const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
 
-/** The one answer to every bad token, so that it tells nothing; `why` goes to the log and holds no secret. */
+/** The one error for every bad token, so that it tells nothing; `why` goes to the log and holds no secret. */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
@@ -70,13 +70,18 @@ export function createTokenVerifier(options: {
     }),
   );
   // Checking a signature costs 150 to 200 µs, a known token 3 µs. The key is a hash, so that no token stays in memory.
-  const cache = new BoundedMap<VerifiedToken>(CACHE_CAPACITY);
+  const cache = new LRUCache<string, VerifiedToken>({
+    max: CACHE_CAPACITY,
+    ttl: CACHE_MS,
+    ttlResolution: 0,
+    perf: { now: clock },
+  });
 
   return {
     async verify(token) {
       if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
       const digest = hash('sha256', token, 'base64');
-      const known = cache.get(digest, clock());
+      const known = cache.get(digest);
       if (known !== undefined) return known;
 
       // All that needs no key comes first: a junk token never causes a fetch.
@@ -85,7 +90,7 @@ export function createTokenVerifier(options: {
       const issuer = trusted.get(claims.iss as string);
       if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
       const { config, keys } = issuer;
-      const why = headerRefusal(header, config) ?? claimsRefusal(claims, config, Math.floor(clock() / 1000));
+      const why = headerError(header, config) ?? claimsError(claims, config, Math.floor(clock() / 1000));
       if (why !== undefined) throw tokenInvalid(why);
       const keySet = await checkSignature(token, keys, config.algorithms ?? DEFAULT_ALGORITHMS);
 
@@ -96,9 +101,10 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // Neither past the token's end nor past the time its key may count.
+      // Neither past the token's end nor past the time its key may count; a cache entry is good at its ttl, too.
       const until = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
-      if (clock() < until) cache.set(digest, verified, until);
+      const ttl = Math.ceil(until - clock()) - 1;
+      if (ttl > 0) cache.set(digest, verified, { ttl });
       return verified;
     },
   };
@@ -127,14 +133,14 @@ function parseObject(bytes: Uint8Array): Json | undefined {
 /** The keys that the signature was good with. */
 async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
   const atHand = await keys.current();
-  const why = await signatureRefusal(token, atHand, algorithms);
+  const why = await signatureError(token, atHand, algorithms);
   if (why === undefined) return atHand;
   // The issuer may have published this key, or replaced the one under this ID, since its keys were loaded.
   const newer = await keys.newerThan(atHand).catch((unavailable) => {
     // Without its keys an unknown key ID is neither good nor bad; a bad signature is bad.
     throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
   });
-  const whyStill = newer === undefined ? why : await signatureRefusal(token, newer, algorithms);
+  const whyStill = newer === undefined ? why : await signatureError(token, newer, algorithms);
   if (whyStill !== undefined) throw tokenInvalid(whyStill);
   return newer!;
 }
@@ -142,7 +148,7 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
 /** jose's errors can carry the claims: only the code leaves this place. */
-async function signatureRefusal(token: string, keys: KeySet, algorithms: string[]) {
+async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {
     await compactVerify(token, keys.find, { algorithms });
     return undefined;

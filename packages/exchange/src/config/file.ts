@@ -1,113 +1,89 @@
-/** The JSON file of MEX_CONFIG: what each setting must look like, so that a slip is a sentence and no crash. */
+/** The JSON file of MEX_CONFIG. A problem names its place and never quotes a value, which may be a secret. */
 import { readFileSync } from 'node:fs';
+import { type JsonValue, parseJsonBytes, type Violation } from '@measurement-exchange/contract';
+import { decode } from '@measurement-exchange/contract/codec';
+import {
+  array,
+  boolean,
+  enumOf,
+  number,
+  object,
+  optional,
+  partial,
+  recordOf,
+  type TSchema,
+  text,
+} from '@measurement-exchange/contract/schema';
 import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Config } from './settings.ts';
 
-/** What is wrong with a value; it never quotes one, because a value may be a secret. */
-type Check = (value: unknown, path: string) => string[];
+const MAX_TEXT_LENGTH = 64 * 1024;
+const string = () => text(MAX_TEXT_LENGTH);
 
-const is =
-  (what: string, test: (value: unknown) => boolean): Check =>
-  (value, path) =>
-    test(value) ? [] : [`${path} must be ${what}.`];
-
-const text = is('a string', (value) => typeof value === 'string');
-const number = is('a number', (value) => typeof value === 'number');
-const flag = is('true or false', (value) => typeof value === 'boolean');
-const oneOf = (...choices: string[]) =>
-  is(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string));
-
-const listOf =
-  (check: Check): Check =>
-  (value, path) =>
-    Array.isArray(value)
-      ? value.flatMap((item, i) => check(item, `${path}[${i}]`))
-      : [`${path} must be a list.`];
-
-const recordOf =
-  (check: Check): Check =>
-  (value, path) =>
-    isObject(value)
-      ? Object.entries(value).flatMap(([key, item]) => check(item, `${path}["${key}"]`))
-      : [`${path} must be an object.`];
-
-const objectOf =
-  (fields: Record<string, Check>, required: string[] = []): Check =>
-  (value, path) => {
-    if (!isObject(value)) return [`${path} must be an object.`];
-    const inside = path === '' ? '' : `${path}.`;
-    return [
-      ...required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${inside}${key} is missing.`),
-      ...Object.entries(value).flatMap(([key, item]) =>
-        Object.hasOwn(fields, key)
-          ? fields[key]!(item, `${inside}${key}`)
-          : [`there is no setting named ${inside}${key}.`],
-      ),
-    ];
-  };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const issuer: Record<keyof IssuerConfig, Check> = {
-  issuer: text,
-  audience: text,
-  jwksUri: text,
-  jwksFile: text,
-  algorithms: listOf(text),
-  maxTokenAgeSeconds: number,
-  principalClaim: text,
+const issuer: { [K in keyof IssuerConfig]-?: TSchema } = {
+  issuer: string(),
+  audience: string(),
+  jwksUri: optional(string()),
+  jwksFile: optional(string()),
+  algorithms: optional(array(string())),
+  maxTokenAgeSeconds: optional(number()),
+  principalClaim: optional(string()),
 };
-const days = is('a number of days above 0', (value) => typeof value === 'number' && value > 0);
-const rate = objectOf({ perSecond: number, burst: number }, ['perSecond', 'burst']);
+const rate = object({ perSecond: number(), burst: number() });
+const days = () => number({ exclusiveMinimum: 0 });
 
-const settings: Record<keyof Config, Check> = {
-  mode: oneOf('development', 'production'),
-  host: text,
-  port: number,
-  dataDir: text,
-  databaseUrl: text,
-  databaseOwnerUrl: text,
-  databaseAppRole: text,
-  issuers: listOf(objectOf(issuer, ['issuer', 'audience'])),
-  allowedPrivateHosts: listOf(text),
-  pageTokenKey: text,
-  checks: oneOf('advisory', 'strict'),
-  protocols: listOf(text),
-  bodyLimitBytes: number,
+const settings: { [K in keyof Config]: TSchema } = {
+  mode: enumOf(['development', 'production']),
+  host: string(),
+  port: number(),
+  dataDir: string(),
+  databaseUrl: string(),
+  databaseOwnerUrl: string(),
+  databaseAppRole: string(),
+  issuers: array(object(issuer)),
+  allowedPrivateHosts: array(string()),
+  pageTokenKey: string(),
+  checks: enumOf(['advisory', 'strict']),
+  protocols: array(string()),
+  bodyLimitBytes: number(),
   rate,
   rates: recordOf(rate),
-  tls: objectOf({ certFile: text, keyFile: text }, ['certFile', 'keyFile']),
-  behindTlsProxy: flag,
-  trustedProxies: listOf(text),
-  corsOrigins: listOf(text),
-  retention: objectOf({ cancelPendingAfterDays: days, removeTerminalAfterDays: days }),
-  logLevel: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  tls: object({ certFile: string(), keyFile: string() }),
+  behindTlsProxy: boolean(),
+  trustedProxies: array(string()),
+  corsOrigins: array(string()),
+  retention: object(partial({ cancelPendingAfterDays: days(), removeTerminalAfterDays: days() })),
+  logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
 };
-
-export function configFileProblems(file: unknown): string[] {
-  return isObject(file) ? objectOf(settings)(file, '') : ['it must hold one JSON object.'];
-}
+const SCHEMA = object(partial(settings));
 
 /** The settings in the file; nothing of a file with a problem. */
 export function readConfigFile(path: string | undefined, problems: string[]): Partial<Config> {
   if (path === undefined) return {};
-  let file: unknown;
+  const report = (problem: string) => problems.push(`MEX_CONFIG ${path}${problem}`);
+  let bytes: Buffer;
   try {
-    file = JSON.parse(readFileSync(path, 'utf8'));
+    bytes = readFileSync(path);
   } catch (error) {
-    problems.push(`MEX_CONFIG ${path} ${unreadable(error as Error)}`);
+    report(` cannot be read: ${(error as Error).message}.`);
     return {};
   }
-  const found = configFileProblems(file);
-  problems.push(...found.map((problem) => `MEX_CONFIG ${path}: ${problem}`));
-  return found.length > 0 ? {} : (file as Partial<Config>);
+  let file: JsonValue;
+  try {
+    file = parseJsonBytes(bytes);
+  } catch (error) {
+    report(` is not JSON. ${(error as Error).message}`);
+    return {};
+  }
+  const violations: Violation[] = nullSettings(file);
+  const config = decode(SCHEMA, file, violations);
+  for (const { field, description } of violations) report(`: ${field || 'it'} ${description}.`);
+  return (config ?? {}) as Partial<Config>;
 }
 
-/** Only the place: JSON.parse quotes what stands there. */
-function unreadable(error: Error): string {
-  if (!(error instanceof SyntaxError)) return `cannot be read: ${error.message}.`;
-  const place = /\(line \d+ column \d+\)/.exec(error.message);
-  return `is not JSON${place === null ? '' : ` ${place[0]}`}.`;
+/** Elsewhere null means absent; here it is more likely a value that somebody forgot to fill in. */
+function nullSettings(file: JsonValue): Violation[] {
+  return Object.entries(file ?? {})
+    .filter(([, value]) => value === null)
+    .map(([field]) => ({ field, description: 'must not be null' }));
 }

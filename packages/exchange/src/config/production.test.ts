@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemsOf, sound } from '../../test/production/settings.ts';
 import { ConfigError, loadConfig } from './config.ts';
-import { configFileProblems } from './file.ts';
+import { readConfigFile } from './file.ts';
 import { requireProductionConfig } from './production.ts';
 
 it('tells all problems at once', () => {
@@ -55,8 +55,13 @@ describe('docs/production.md', () => {
   const page = readFileSync(new URL('../../../../docs/production.md', import.meta.url), 'utf8');
 
   it('has an example in which only the password and the key are wrong', () => {
-    const example = JSON.parse(/```json\n(.*?)```/s.exec(page)![1]!);
-    expect(configFileProblems(example)).toEqual([]);
+    const folder = mkdtempSync('/tmp/mex-production-test-');
+    const path = join(folder, 'config.json');
+    writeFileSync(path, /```json\n(.*?)```/s.exec(page)![1]!);
+    const problems: string[] = [];
+    const example = readConfigFile(path, problems);
+    rmSync(folder, { recursive: true });
+    expect(problems).toEqual([]);
     expect(problemsOf(example)).toEqual([
       expect.stringMatching(/^pageTokenKey is an example/),
       expect.stringMatching(/^databaseUrl has a password that anyone would guess/),

@@ -1,4 +1,4 @@
-/** What production mode refuses to start with. All problems at once, each with what to do. */
+/** What keeps production mode from starting. All problems at once, each with what to do. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connections } from '../connections.ts';
@@ -50,7 +50,7 @@ export function requireProductionConfig(config: Config, process: NodeJS.Process)
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Reads only; nothing has been served. Returns what is not wrong enough to refuse, for the log. */
+/** Reads only; nothing has been served. Returns warnings for the log. */
 export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
   const facts = await readDatabaseFacts(connections).catch((error) => {
     // Node's error for a name with several addresses has a code and no words.

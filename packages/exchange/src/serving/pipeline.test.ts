@@ -33,7 +33,7 @@ function face() {
         return { issuer: 'https://idp.example', subject, expiresAt: 0 };
       },
     },
-    principals: { resolve: async () => ACME, forget() {} },
+    principals: { resolve: async () => ACME, invalidate() {} },
     metrics,
     log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
