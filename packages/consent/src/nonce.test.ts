@@ -30,6 +30,9 @@ describe('a nonce', () => {
         expect(await nonceMatches(nonce ^ 1n, await nonceHash(nonce))).toBe(false);
         expect(await nonceMatches(nonce, (await nonceHash(nonce)).subarray(1))).toBe(false);
         expect(await nonceMatches(nonce, new Uint8Array())).toBe(false);
+        const wrongAtTheEnd = await nonceHash(nonce);
+        wrongAtTheEnd[31]! ^= 1;
+        expect(await nonceMatches(nonce, wrongAtTheEnd)).toBe(false);
       }),
       { numRuns: 50 },
     );

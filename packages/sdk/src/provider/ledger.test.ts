@@ -69,6 +69,19 @@ describe('a response', () => {
     expect(spentOn()).toEqual({ epsilon: 0, delta: 0, rho: 0.1 });
   });
 
+  it('is not stored when one of its charges cannot be written', () => {
+    const other = new DatabaseSync(path);
+    other.exec(`CREATE TRIGGER full BEFORE INSERT ON charges WHEN NEW.day = '2026-07-29'
+      BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+    const charges = [charge({ epsilon: 0.25 }), charge({ epsilon: 0.25 }, '2026-07-29')];
+    expect(() => ledger.commit(named(1), result(1), charges)).toThrow('disk full');
+    expect(ledger.response(named(1))).toBeUndefined();
+    expect(ledger.spending()).toEqual([]);
+    other.exec('DROP TRIGGER full');
+    other.close();
+    expect(ledger.commit(named(1), result(2), charges)).toEqual(result(2));
+  });
+
   it('of another provider has no place in the file', () => {
     ledger.commit(named(1), REFUSAL, []);
     expect(() => ledger.commit('dataProviders/q/requisitions/r1', REFUSAL, [])).toThrow(

@@ -312,6 +312,22 @@ describe('what happens at the exchange meanwhile', () => {
     expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
+  it('a result is charged before it is sent, and sent again as it was when it did not arrive', async () => {
+    await world.ask();
+    const sent: string[] = [];
+    const failingOnce: typeof fetch = (input, init) => {
+      if (!String(input).includes(':fulfillDirect')) return fetch(input, init);
+      sent.push(JSON.stringify(JSON.parse(String(init!.body)).encryptedResult));
+      return sent.length === 1 ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init);
+    };
+    const agent = agentOf({ client: world.client({ fetch: failingOnce, maxAttempts: 1 }) });
+    expect(await agent.once()).toEqual({ handled: 0, failed: 1 });
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
+    expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
+    expect(sent).toEqual([sent[0], sent[0]]);
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
   it('a requisition under way is not taken up a second time, and a stop waits for nothing long', async () => {
     const measurement = await world.ask();
     const stop = new AbortController();
