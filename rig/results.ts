@@ -8,7 +8,7 @@ import type { Outcome, Scale } from './harness.ts';
 import { addTallies, type Total } from './tally.ts';
 
 export interface Row extends Outcome {
-  /** `H2`, or `H2 no-parent-lock`. */
+  /** `H2`, or with a bug planted `H2 no-parent-lock` or `test nonce-unchecked`. */
   name: string;
   title: string;
   seed: number;
@@ -53,8 +53,9 @@ export class Results {
   }
 }
 
+/** Tests come after the harnesses. */
 function numberOf({ name }: Row): number {
-  return Number.parseInt(name.slice(1), 10);
+  return Number.parseInt(name.slice(1), 10) || Number.MAX_SAFE_INTEGER;
 }
 
 export function totalOf(rows: readonly Row[]): Total {

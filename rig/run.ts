@@ -9,12 +9,14 @@ import type { Context, Harness, Outcome } from './harness.ts';
 import { HARNESSES } from './harnesses.ts';
 import { type Options, readOptions } from './options.ts';
 import type { PlantedBug } from './planted/plant.ts';
+import { testHarness } from './planted/testRun.ts';
 import { startProgress } from './progress.ts';
 import { Random } from './random.ts';
 import { Results, type Row, toText, totalOf } from './results.ts';
 import { printPlanted, printTable } from './table.ts';
 import { emptyTally, shortfalls, TARGETS } from './tally.ts';
 
+const HARNESS_FAILED = 'The harness itself failed';
 const OUT = fileURLToPath(new URL('out', import.meta.url));
 
 async function runOne(harness: Harness, options: Options, planted: PlantedBug | undefined): Promise<Row> {
@@ -39,7 +41,7 @@ async function runOne(harness: Harness, options: Options, planted: PlantedBug | 
     outcome = await harness.run(context);
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const violations = [`The harness itself failed: ${text}`];
+    const violations = [`${HARNESS_FAILED}: ${text}`];
     outcome = { operations: 0, faults: 0, violations, tally: emptyTally() };
   }
   progress.end();
@@ -51,13 +53,19 @@ function folderOf({ name, seed }: Pick<Row, 'name' | 'seed'>): string {
   return `${name.replace(' ', '-')}-${seed}`;
 }
 
-/** With a bug planted, silence is the failure. */
+/** With a bug planted, a run without a violation is the failure. */
 async function runPlanted(bug: PlantedBug, options: Options): Promise<Row> {
-  const harness = HARNESSES.find(({ id }) => id === bug.foundBy)!;
-  const row = await runOne(harness, options, bug);
-  const found = row.violations.filter((violation) => !violation.startsWith('The harness itself failed'));
-  const violations = found.length > 0 ? [] : [`${bug.name} was not found`, ...row.violations];
-  return { ...row, found: found[0], violations };
+  const row = await runOne(finderOf(bug), options, bug);
+  const found = row.violations.find((violation) => !violation.startsWith(HARNESS_FAILED));
+  if (found !== undefined) return { ...row, found, violations: [] };
+  return { ...row, violations: row.violations.length > 0 ? row.violations : ['NOT FOUND'] };
+}
+
+function finderOf(bug: PlantedBug): Harness {
+  const { foundBy } = bug;
+  return typeof foundBy === 'string'
+    ? HARNESSES.find(({ id }) => id === foundBy)!
+    : testHarness(bug, foundBy);
 }
 
 async function runAll(options: Options, results: Results): Promise<Row[]> {
@@ -71,7 +79,7 @@ async function runAll(options: Options, results: Results): Promise<Row[]> {
   if (planted === undefined) {
     for (const harness of HARNESSES) if (isWanted(harness.id)) add(await runOne(harness, options, undefined));
   } else {
-    for (const bug of planted) if (isWanted(bug.foundBy)) add(await runPlanted(bug, options));
+    for (const bug of planted) if (isWanted(finderOf(bug).id)) add(await runPlanted(bug, options));
   }
   return rows;
 }
@@ -80,7 +88,7 @@ function explain({ name, violations, seed }: Row, { scale }: Options): void {
   const [id, bug] = name.split(' ');
   process.stderr.write(`\n${name}:\n${violations.map((violation) => `  - ${violation}\n`).join('')}`);
   process.stderr.write(
-    `  replay: npm run rig -- --${scale} --seed ${seed} --only ${id}${bug ? ` --planted ${bug}` : ''}\n` +
+    `  replay: npm run rig -- --${scale} --seed ${seed} ${bug ? `--planted ${bug}` : `--only ${id}`}\n` +
       `  kept, where there was something to keep: rig/out/${folderOf({ name, seed })}/\n`,
   );
 }

@@ -50,10 +50,10 @@ export function printTable(rows: readonly Row[], scale: Scale): void {
 
 export function printPlanted(rows: readonly Row[]): void {
   print(
-    ['harness', 'planted bug', 'operations', 'seconds', 'found by'],
+    ['finder', 'planted bug', 'operations', 'seconds', 'found by'],
     rows.map((row) => {
       const [id, bug] = row.name.split(' ');
-      const found = row.found === undefined ? 'NOT FOUND' : row.found.replaceAll(/[\n|]/g, ' ').slice(0, 110);
+      const found = (row.found ?? row.violations[0]!).replaceAll(/[\n|]/g, ' ').slice(0, 110);
       return [id!, bug!, row.operations.toLocaleString('en'), row.seconds.toFixed(1), found];
     }),
   );

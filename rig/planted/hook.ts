@@ -5,7 +5,7 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { bugNamed } from './bugs.ts';
-import { fileAt, filesOf, plant, readSource } from './plant.ts';
+import { announce, fileAt, filesOf, plant, readSource } from './plant.ts';
 
 const bug = bugNamed(process.env.MEX_TEST_PLANTED_BUG);
 const files = filesOf(bug);
@@ -17,7 +17,7 @@ registerHooks({
     const loaded = nextLoad(url, context);
     const file = url.startsWith('file:') ? fileAt(fileURLToPath(url)) : undefined;
     if (file === undefined || !files.includes(file)) return loaded;
-    process.stderr.write(`PLANTED BUG: ${bug.name} in packages/${file}\n`);
+    announce(bug, file);
     const source =
       typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString();
     return { ...loaded, source: plant(bug, file, source) };

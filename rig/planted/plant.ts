@@ -9,9 +9,16 @@ export interface PlantedBug {
   name: string;
   /** None where the bug is in the database's settings only. */
   edits: Edit[];
-  /** The cheapest harness that finds it. */
-  foundBy: string;
+  /** The cheapest finder: a harness by its ID, or a test. */
+  foundBy: string | NamedTest;
   relax?: Relaxation;
+}
+
+export interface NamedTest {
+  /** `exchange/src/domain/time.test.ts`, from `packages/`. */
+  file: string;
+  /** A part of the test's title, where the whole file would take long. */
+  name?: string;
 }
 
 export interface Edit {
@@ -61,4 +68,13 @@ export function readSource(file: string): string {
 export function fileAt(path: string): string | undefined {
   const file = relative(PACKAGES, path);
   return file.startsWith('..') ? undefined : file.replaceAll(sep, '/');
+}
+
+/** Tells those who run a program with a bug, and the rig, that it is there. */
+export function announce(bug: PlantedBug, file: string): void {
+  process.stderr.write(`${announcement(bug, file)}\n`);
+}
+
+export function announcement(bug: PlantedBug, file: string): string {
+  return `PLANTED BUG: ${bug.name} in packages/${file}`;
 }

@@ -15,7 +15,12 @@ describe('a planted bug', () => {
         expect(planted).not.toBe(source);
         expect(() => stripTypeScriptTypes(planted), file).not.toThrow();
       }
-      expect(HARNESSES.map(({ id }) => id)).toContain(bug.foundBy);
+    });
+
+    it(`${bug.name} is for a harness or a test that exists`, () => {
+      const { foundBy } = bug;
+      if (typeof foundBy === 'string') expect(HARNESSES.map(({ id }) => id)).toContain(foundBy);
+      else expect(readSource(foundBy.file)).toContain(foundBy.name ?? '');
     });
   }
 

@@ -45,6 +45,9 @@ function paging(choice: Choice, size: number): Command {
         const at = (choice.at + seen.length) % real.world.exchanges.length;
         const page = await ask(real, at, consumer, 'GET', `${path}${token && `&pageToken=${token}`}`);
         expect('a page', [page.reason, (page.json.measurements?.length ?? 0) <= size], ['OK', true]);
+        const known = new Set(seen.map(({ name }) => name));
+        const repeated = page.json.measurements?.find(({ name }: { name: string }) => known.has(name));
+        expect('a measurement that comes again', repeated?.name, undefined);
         seen.push(...(page.json.measurements ?? []));
         token = page.json.nextPageToken;
       }

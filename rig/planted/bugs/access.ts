@@ -1,0 +1,74 @@
+/** Who may do what, how often, and who learns of it. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, test } from './edits.ts';
+
+const PIPELINE = 'serving/pipeline.ts';
+
+export const ACCESS_BUGS: PlantedBug[] = [
+  {
+    // Who may not see a resource learns whether it exists.
+    name: 'lookup-before-authorization',
+    edits: [
+      inExchange(
+        'http/api.ts',
+        'pipeline.authorize(caller, match)',
+        'await pipeline.authorize(caller, match)',
+      ),
+      inExchange(PIPELINE, 'authorize(caller: Authenticated', 'async authorize(caller: Authenticated'),
+      inExchange(
+        PIPELINE,
+        'authorize(principal, match.route, match.params);',
+        `if (match.route.method === 'GET' && Object.keys(match.params).length > 0) {
+           const { readRequest } = await import('@measurement-exchange/contract');
+           const operation = operations[match.route.operation as Operation] as Handler<never>;
+           const request = readRequest(match.route, match.params, '', undefined);
+           await operation(this.options.exchange, undefined as never, request as never);
+         }
+         authorize(principal, match.route, match.params);`,
+      ),
+    ],
+    foundBy: 'H1',
+  },
+  {
+    name: 'own-means-any',
+    edits: [inExchange('domain/access.ts', 'return owner === principal.id;', 'return owner !== WILDCARD;')],
+    foundBy: 'H11',
+  },
+  {
+    // A token that was issued for another service, and for us, too.
+    name: 'shared-audience-accepted',
+    edits: [inExchange('auth/claims.ts', 'audiences.every(', 'audiences.some(')],
+    foundBy: 'H12',
+  },
+  {
+    name: 'suspended-party-served',
+    edits: [inExchange('auth/principals.ts', "if (record.state === 'SUSPENDED') {", 'if (false) {')],
+    foundBy: test('exchange/src/auth/principals.test.ts'),
+  },
+  {
+    name: 'rate-not-limited',
+    edits: [inExchange(PIPELINE, 'bucket.take();', ';')],
+    foundBy: test('exchange/test/hostile/callers.test.ts', 'a principal beyond its rate'),
+  },
+  {
+    name: 'bad-tokens-not-limited',
+    edits: [inExchange(PIPELINE, 'failures.take();', ';')],
+    foundBy: test('exchange/test/hostile/callers.test.ts', 'too many bad tokens'),
+  },
+  {
+    name: 'authorization-logged',
+    edits: [
+      inExchange(
+        PIPELINE,
+        'const failures =',
+        'Object.assign(progress, { authorization }); const failures =',
+      ),
+      inExchange(
+        'serving/observe.ts',
+        'ms: ms && Math.round(ms * 100) / 100,',
+        'ms: ms && Math.round(ms * 100) / 100, authorization: (progress as never as Record<string, string>).authorization,',
+      ),
+    ],
+    foundBy: 'H1',
+  },
+];

@@ -1,0 +1,19 @@
+import type { Edit, NamedTest } from '../plant.ts';
+
+export const inExchange = (file: string, find: string, replace: string): Edit => ({
+  file: `exchange/src/${file}`,
+  find,
+  replace,
+});
+
+export const inProvider = (file: string, find: string, replace: string): Edit => ({
+  file: `sdk/src/provider/${file}`,
+  find,
+  replace,
+});
+
+/** `name` is a part of the title of the one test to run; the whole file unless given. */
+export const test = (file: string, name?: string): NamedTest => ({ file, ...(name && { name }) });
+
+/** Planted code that needs more than a line imports it from here. */
+export const CODE = `import('${new URL('../code.ts', import.meta.url).href}')`;

@@ -1,0 +1,120 @@
+/** The agent of a data provider and its ledger, in the SDK. */
+import type { PlantedBug } from '../plant.ts';
+import { inProvider, test } from './edits.ts';
+
+const LEDGER_TEST = test('sdk/src/provider/ledger.test.ts');
+const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
+const COMPUTE_TEST = test('sdk/src/provider/compute.test.ts');
+const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name);
+
+export const PROVIDER_BUGS: PlantedBug[] = [
+  {
+    name: 'budget-per-requisition',
+    edits: [
+      inProvider('ledger.ts', 'const after = addUnits(spent, charge.cost);', 'const after = charge.cost;'),
+    ],
+    foundBy: LEDGER_TEST,
+  },
+  {
+    // Two requisitions that each passed the first check spend the same budget.
+    name: 'budget-not-checked-at-commit',
+    edits: [inProvider('ledger.ts', 'check(charges); insertResponse', 'insertResponse')],
+    foundBy: LEDGER_TEST,
+  },
+  {
+    // A crash between the two leaves a result that was never charged.
+    name: 'charge-outside-transaction',
+    edits: [
+      inProvider('ledger.ts', "database.exec('BEGIN IMMEDIATE');", ''),
+      inProvider('ledger.ts', "database.exec('COMMIT');", ''),
+    ],
+    foundBy: LEDGER_TEST,
+  },
+  {
+    name: 'result-drawn-again',
+    edits: [
+      inProvider('ledger.ts', 'return responseOf(stored as unknown as ResponseRow);', 'return response;'),
+    ],
+    foundBy: LEDGER_TEST,
+  },
+  {
+    name: 'cost-rounded-down',
+    edits: [
+      inProvider('ledger/amounts.ts', "return inUnits(amount, 'up');", "return inUnits(amount, 'down');"),
+    ],
+    foundBy: LEDGER_TEST,
+  },
+  {
+    name: 'only-first-day-charged',
+    edits: [inProvider('compute.ts', 'daysOf(interval).map(', 'daysOf(interval).slice(0, 1).map(')],
+    foundBy: COMPUTE_TEST,
+  },
+  {
+    name: 'result-without-noise',
+    edits: [
+      inProvider(
+        'compute.ts',
+        'const value = exact + drawNoise(mechanism, params, sensitivity, random);',
+        'const value = exact;',
+      ),
+    ],
+    foundBy: COMPUTE_TEST,
+  },
+  {
+    name: 'consumer-signature-not-verified',
+    edits: [
+      inProvider(
+        'verify.ts',
+        'return refuseOnConsentError(what, verifySignature(signed, certificate));',
+        'return Promise.resolve();',
+      ),
+    ],
+    foundBy: VERIFY_TEST,
+  },
+  {
+    name: 'nonce-not-verified',
+    edits: [
+      inProvider(
+        'verify.ts',
+        'if (nonce === 0n || !(await nonceMatches(nonce, hash))) {',
+        'if (nonce === 0n) {',
+      ),
+    ],
+    foundBy: VERIFY_TEST,
+  },
+  {
+    name: 'nonce-hash-not-signed',
+    edits: [
+      inProvider(
+        'verify.ts',
+        'if (!signedHashes.some((signed) => equalBytes(signed, hash))) {',
+        'if (false) {',
+      ),
+    ],
+    foundBy: VERIFY_TEST,
+  },
+  {
+    name: 'refused-on-transient-error',
+    edits: [
+      inProvider('fulfill.ts', 'if (error instanceof InsufficientBudget)', 'if (error instanceof Error)'),
+    ],
+    foundBy: agentTest('while event groups are out of reach'),
+  },
+  {
+    // A failure after the fulfillment gives the result away for free, and one before it draws another.
+    name: 'charged-after-fulfilling',
+    edits: [
+      inProvider(
+        'agent.ts',
+        'return { requisition: fresh, response: ledger',
+        'await deliver(client, fresh, sealed, signal); return { requisition: fresh, response: ledger',
+      ),
+    ],
+    foundBy: agentTest('is charged before it is sent'),
+  },
+  {
+    name: 'closed-requisition-charged',
+    edits: [inProvider('agent.ts', "if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };", '')],
+    foundBy: agentTest('costs nothing'),
+  },
+];
