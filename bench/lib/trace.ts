@@ -35,7 +35,7 @@ class TracedDatabase extends Database {
   readonly script: Script = { transaction: false, trips: [], made: [], bytes: 0 };
   private waiting = 0;
 
-  private note(statement: Statement, values: unknown[]): void {
+  private note(statement: Statement<unknown>, values: unknown[]): void {
     // What is sent while nothing is awaited begins a round trip.
     if (this.waiting === 0) this.script.trips.push([]);
     this.script.trips.at(-1)!.push({ statement: statement.name, values });
@@ -50,9 +50,9 @@ class TracedDatabase extends Database {
     }
   }
 
-  override query<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+  override query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     this.note(statement, values);
-    return this.during(super.query<R>(statement, values));
+    return this.during(super.query(statement, values));
   }
 
   override tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -1,8 +1,9 @@
 /** Certificates of parties. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { VersionedCertificate } from '../domain/certificate.ts';
-import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 export interface CertificateRecord extends VersionedCertificate {
   x509Der: Uint8Array;
@@ -10,30 +11,32 @@ export interface CertificateRecord extends VersionedCertificate {
   createTime: Timestamp;
 }
 
-const CERTIFICATE_COLUMNS = `party, id, x509_der, subject_key_identifier, not_before, not_after, revocation_state,
-  version, create_time`;
+const certificates = table<CertificateRecord>('certificates', {
+  party: column('party'),
+  id: column('id'),
+  x509Der: column('x509_der', 'bytes'),
+  subjectKeyIdentifier: column('subject_key_identifier', 'bytes'),
+  notBefore: column('not_before', 'time'),
+  notAfter: column('not_after', 'time'),
+  revocationState: optional('revocation_state'),
+  version: column('version', 'int'),
+  createTime: column('create_time', 'time'),
+});
+const COLUMNS = select(certificates);
+const certificate = certificates.reader();
 
-const INSERT_CERTIFICATE = sql(
+const INSERT = sql(
   'certificate_insert',
-  `INSERT INTO certificates (${CERTIFICATE_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8)`,
+  `INSERT INTO certificates (${names(certificates.columns)}) VALUES (${parameters(certificates.columns, 1)})`,
 );
 
 /** Its first version. */
 export async function insertCertificate(
   db: Queryable,
-  c: Omit<CertificateRecord, 'version' | 'createTime'>,
+  first: Omit<CertificateRecord, 'version' | 'createTime'>,
   now: Timestamp,
 ): Promise<void> {
-  await db.query(INSERT_CERTIFICATE, [
-    c.party,
-    c.id,
-    c.x509Der,
-    c.subjectKeyIdentifier,
-    c.notBefore,
-    c.notAfter,
-    c.revocationState,
-    now,
-  ]);
+  await db.query(INSERT, values(certificates.columns, { ...first, version: 1, createTime: now }));
 }
 
 const QUEUE_FOR_KEY = sql(
@@ -42,16 +45,18 @@ const QUEUE_FOR_KEY = sql(
 );
 const GET_SAME = sql(
   'certificate_get_same',
-  `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE sha256(x509_der) = sha256($1::bytea)`,
+  `SELECT ${COLUMNS} FROM certificates WHERE sha256(x509_der) = sha256($1::bytea)`,
+  certificate,
 );
 const GET_FOREIGN = sql(
   'certificate_get_foreign',
-  `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE subject_key_identifier = $1 AND party <> $2 LIMIT 1`,
+  `SELECT ${COLUMNS} FROM certificates WHERE subject_key_identifier = $1 AND party <> $2 LIMIT 1`,
+  certificate,
 );
 
 /**
- * What stands in the way of a new certificate: the same one, or another party's with its key. Whoever else would
- * register this key waits until the transaction ends: no unique index can say "in one party only".
+ * What stands in the way of a new certificate: the same one, or another party's with its key. Others that would register
+ * this key wait until the transaction ends: no unique index can express "in one party only".
  */
 export async function findObstacle(
   tx: Transaction,
@@ -62,7 +67,7 @@ export async function findObstacle(
     tx.query(GET_SAME, [c.x509Der]),
     tx.query(GET_FOREIGN, [c.subjectKeyIdentifier, c.party]),
   ]);
-  return [...same, ...foreign].map(certificateOf)[0];
+  return [...same, ...foreign][0];
 }
 
 /**
@@ -74,14 +79,16 @@ export function preference(now: string): string {
     not_after DESC, not_before DESC, id`;
 }
 
-const GET_CERTIFICATE = sql(
+const GET = sql(
   'certificate_get',
-  `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE party = $1 AND id = $2`,
+  `SELECT ${COLUMNS} FROM certificates WHERE party = $1 AND id = $2`,
+  certificate,
 );
 const GET_PREFERRED = sql(
   'certificate_get_preferred',
-  `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE party = $1
+  `SELECT ${COLUMNS} FROM certificates WHERE party = $1
     ORDER BY ${preference('$2')} LIMIT 1`,
+  certificate,
 );
 
 export async function getCertificate(
@@ -89,7 +96,7 @@ export async function getCertificate(
   party: string,
   id: string,
 ): Promise<CertificateRecord | undefined> {
-  return (await db.query(GET_CERTIFICATE, [party, id])).map(certificateOf)[0];
+  return (await db.query(GET, [party, id]))[0];
 }
 
 export async function getPreferredCertificate(
@@ -97,7 +104,7 @@ export async function getPreferredCertificate(
   party: string,
   now: Timestamp,
 ): Promise<CertificateRecord | undefined> {
-  return (await db.query(GET_PREFERRED, [party, now])).map(certificateOf)[0];
+  return (await db.query(GET_PREFERRED, [party, now]))[0];
 }
 
 /** A certificate is some 1,000 bytes, and a third more in base64. */
@@ -113,8 +120,9 @@ function listStatement(name: string, found: string) {
        SELECT party, id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
          FROM candidates WINDOW w AS (ORDER BY create_time, id)
      )
-     SELECT ${CERTIFICATE_COLUMNS}, candidates, nth FROM page JOIN certificates USING (party, id)
+     SELECT ${COLUMNS}, candidates, nth FROM page JOIN certificates USING (party, id)
       WHERE nth <= $4::int AND (nth = 1 OR running <= $5::bigint) ORDER BY nth`,
+    pageRow(certificate),
   );
 }
 const LIST = listStatement('certificate_list', 'certificates c WHERE c.party = $1');
@@ -134,14 +142,14 @@ export async function listCertificates(
   maxBytes: number,
 ): Promise<Page<CertificateRecord>> {
   const page = [party, after.time, after.id, limit, maxBytes];
-  const rows =
-    keys === undefined ? await db.query(LIST, page) : await db.query(LIST_OF_KEYS, [...page, keys]);
-  return { items: rows.map(certificateOf), more: hasMore(rows) };
+  return pageOf(
+    keys === undefined ? await db.query(LIST, page) : await db.query(LIST_OF_KEYS, [...page, keys]),
+  );
 }
 
 /**
- * Whoever shares or locks a certificate comes through its gate first. Shared row locks alone let in whoever comes
- * next, before a revocation that waits: it waited up to 5 s for sixteen busy connections, and 46 ms at the gate.
+ * An advisory lock that is taken before a certificate is shared or locked, because waiters for it queue fairly. Shared row
+ * locks alone let others overtake a waiting revocation: it waited up to 5 s for sixteen busy connections, and 46 ms here.
  */
 const GATE = `hashtextextended(party || '/' || id, 0)`;
 const QUEUE_AT_GATE = sql(
@@ -151,7 +159,8 @@ const QUEUE_AT_GATE = sql(
 const LOCK = sql(
   'certificate_lock',
   // Not FOR UPDATE: the key of the row stays, so that foreign keys need not wait.
-  `SELECT ${CERTIFICATE_COLUMNS} FROM certificates WHERE party = $1 AND id = $2 FOR NO KEY UPDATE`,
+  `SELECT ${COLUMNS} FROM certificates WHERE party = $1 AND id = $2 FOR NO KEY UPDATE`,
+  certificate,
 );
 
 export async function lockCertificate(
@@ -160,19 +169,21 @@ export async function lockCertificate(
   id: string,
 ): Promise<CertificateRecord | undefined> {
   const [, rows] = await Promise.all([tx.query(QUEUE_AT_GATE, [party, id]), tx.query(LOCK, [party, id])]);
-  return rows.map(certificateOf)[0];
+  return rows[0];
 }
 
+/** Nothing else of a certificate ever changes. */
+const CHANGEABLE = only(certificates, 'revocationState', 'version');
 const UPDATE = sql(
   'certificate_update',
   `WITH c AS (
-     UPDATE certificates SET revocation_state = $3, version = $4
-      WHERE party = $1 AND id = $2 AND version = $4 - 1 RETURNING 1
+     UPDATE certificates SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 4)})
+      WHERE party = $1 AND id = $2 AND version = $3::int - 1 RETURNING 1
    ) SELECT expect_rows((SELECT count(*) FROM c), 1)`,
 );
 
-export function updateCertificate(tx: Transaction, c: VersionedCertificate): void {
-  tx.last(UPDATE, [c.party, c.id, c.revocationState, c.version]);
+export function updateCertificate(tx: Transaction, c: CertificateRecord): void {
+  tx.last(UPDATE, [c.party, c.id, c.version, ...values(CHANGEABLE, c)]);
 }
 
 const SHARE = sql(
@@ -181,8 +192,9 @@ const SHARE = sql(
      SELECT party, id, pg_advisory_xact_lock_shared(${GATE})
        FROM unnest($1::text[], $2::text[]) AS wanted(party, id) ORDER BY party, id
    )
-   SELECT ${CERTIFICATE_COLUMNS} FROM gate JOIN certificates USING (party, id) ORDER BY party, id
+   SELECT ${COLUMNS} FROM gate JOIN certificates USING (party, id) ORDER BY party, id
       FOR SHARE OF certificates`,
+  certificate,
 );
 
 /** Held against a revocation until the transaction ends, so that none slips through. Keyed by name. */
@@ -191,14 +203,15 @@ export async function shareCertificates(
   wanted: { party: string; id: string }[],
 ): Promise<Map<string, CertificateRecord>> {
   const rows = await db.query(SHARE, [wanted.map((c) => c.party), wanted.map((c) => c.id)]);
-  return new Map(rows.map(certificateOf).map((c) => [`${c.party}/certificates/${c.id}`, c]));
+  return new Map(rows.map((c) => [`${c.party}/certificates/${c.id}`, c]));
 }
 
 const USABLE = sql(
   'certificate_list_usable',
-  `SELECT ${CERTIFICATE_COLUMNS} FROM certificates
+  `SELECT ${COLUMNS} FROM certificates
     WHERE party = $1 AND revocation_state IS NULL AND not_before <= $2 AND not_after >= $2
     ORDER BY not_after DESC, id`,
+  certificate,
 );
 
 /** A party's certificates that may be used now. */
@@ -207,7 +220,7 @@ export async function usableCertificates(
   party: string,
   now: Timestamp,
 ): Promise<CertificateRecord[]> {
-  return (await db.query(USABLE, [party, now])).map(certificateOf);
+  return db.query(USABLE, [party, now]);
 }
 
 const REVOKED = sql(
@@ -221,7 +234,8 @@ const REVOKED = sql(
      SELECT r.provider, unnest(ARRAY[r.certificate, r.result_certificate])
        FROM own JOIN requisitions r ON r.measurement = own.id
    )
-   SELECT ${CERTIFICATE_COLUMNS} FROM named JOIN certificates USING (party, id) WHERE revocation_state IS NOT NULL`,
+   SELECT ${COLUMNS} FROM named JOIN certificates USING (party, id) WHERE revocation_state IS NOT NULL`,
+  certificate,
 );
 
 /** Of the certificates that the measurement of a requisition rests on, those that are revoked or on hold. */
@@ -230,10 +244,10 @@ export async function revokedCertificates(
   provider: string,
   requisition: string,
 ): Promise<CertificateRecord[]> {
-  return (await db.query(REVOKED, [provider, requisition])).map(certificateOf);
+  return db.query(REVOKED, [provider, requisition]);
 }
 
-const COUNT_EXPIRING = sql(
+const COUNT_EXPIRING = sql<{ collection: string; n: number }>(
   'certificate_count_expiring',
   `SELECT split_part(party, '/', 1) AS collection, count(*)::int AS n FROM certificates
     WHERE revocation_state IS NULL AND not_after BETWEEN $1 AND $1::timestamptz + make_interval(days => $2)
@@ -246,20 +260,6 @@ export async function countExpiring(
   now: Timestamp,
   days: number,
 ): Promise<Map<string, number>> {
-  const rows = await db.query<{ collection: string; n: number }>(COUNT_EXPIRING, [now, days]);
+  const rows = await db.query(COUNT_EXPIRING, [now, days]);
   return new Map(rows.map(({ collection, n }) => [collection, n]));
-}
-
-function certificateOf(row: Row): CertificateRecord {
-  return {
-    party: row.party,
-    id: row.id,
-    x509Der: row.x509_der,
-    subjectKeyIdentifier: row.subject_key_identifier,
-    notBefore: row.not_before,
-    notAfter: row.not_after,
-    revocationState: row.revocation_state ?? undefined,
-    version: row.version,
-    createTime: row.create_time,
-  };
 }

@@ -3,32 +3,45 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import pg from 'pg';
-import { type Answer, ask, askTogether, type Question, type Row, type Statement } from './roundTrip.ts';
+import {
+  type Query,
+  query,
+  type Reader,
+  type Result,
+  type Row,
+  type Statement,
+  sendTogether,
+} from './roundTrip.ts';
 
 export type { Row, Statement } from './roundTrip.ts';
 
 /** Every statement of the exchange, for the tests that look at the plan of each. */
-export const statements = new Map<string, Statement>();
+export const statements = new Map<string, Statement<unknown>>();
 
-export function sql(name: string, text: string): Statement {
-  // A connection prepares the first text of a name and would run it for the second, too.
+export function sql<R = Row>(name: string, text: string, reader?: Reader<R>): Statement<R> {
+  // A connection would run the first text prepared under a name for the second one as well.
   if (statements.has(name)) throw new Error(`Two statements are named ${name}.`);
-  const statement = { name, text };
+  const statement = { name, text, reader };
   statements.set(name, statement);
   return statement;
 }
 
+/** Constants as a list of SQL literals: partial indexes are found by constants, not by parameters. */
+export function literals(words: readonly string[]): string {
+  return words.map((word) => pg.escapeLiteral(word)).join(', ');
+}
+
 /** What a statement can be run on: the pool, or a transaction. */
 export interface Queryable {
-  query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]>;
+  query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
 }
 
 export interface Transaction extends Queryable {
   /** Sent at once, awaited with the COMMIT: the last write of a transaction costs no round trip of its own. */
-  last(statement: Statement, values: unknown[]): void;
-  /** Sends the COMMIT, which is otherwise sent when the work is done: what comes behind is done meanwhile. */
+  last(statement: Statement<unknown>, values: unknown[]): void;
+  /** Sends the COMMIT now, so that the rest of the work is done meanwhile; otherwise it is sent after the work. */
   commit(): void;
-  /** Leaves the transaction without a trace. */
+  /** Makes the transaction end with a ROLLBACK. */
   rollback(): void;
 }
 
@@ -106,9 +119,9 @@ export class Database implements Queryable {
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
+  async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      return (await ask(this.pool, statement, values)) as R[];
+      return await query(this.pool, statement, values);
     } catch (error) {
       throw translate(error);
     }
@@ -151,7 +164,7 @@ export class Database implements Queryable {
       await tx.done();
       return { result, committed: !tx.rolledBack };
     } catch (error) {
-      // Also behind a COMMIT: where a statement before it fails, the server passes over it.
+      // Also after a COMMIT was sent: when a statement before it fails, the server skips it.
       await tx.end('ROLLBACK').catch((failure: Error) => {
         broken ??= failure;
       });
@@ -183,15 +196,15 @@ const END = {
   ROLLBACK: { name: 'rollback', text: 'ROLLBACK' },
 };
 
-/** What is asked for in one turn goes out together: five statements cost one round trip. */
+/** Statements of one turn of the event loop are sent together: five of them cost one round trip. */
 class OpenTransaction implements Transaction {
   rolledBack = false;
   private readonly pool: pg.Pool;
   private readonly client: pg.PoolClient;
-  /** What is asked for in this turn. */
-  private questions: Question[] = [];
+  /** To be sent at the end of this turn. */
+  private queries: Query[] = [];
   private committed: Promise<void> | undefined;
-  /** Of the first statement that failed: those behind it say only that it did. */
+  /** The error of the first statement that failed; those after it only report that the transaction is aborted. */
   private failure: unknown;
 
   constructor(pool: pg.Pool, client: pg.PoolClient) {
@@ -200,11 +213,11 @@ class OpenTransaction implements Transaction {
     this.send(BEGIN, []);
   }
 
-  async query<R = Row>(statement: Statement, values: unknown[]): Promise<R[]> {
+  async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     return (await this.send(statement, values)).rows as R[];
   }
 
-  last(statement: Statement, values: unknown[]): void {
+  last(statement: Statement<unknown>, values: unknown[]): void {
     this.send(statement, values);
   }
 
@@ -225,41 +238,41 @@ class OpenTransaction implements Transaction {
 
   async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     let warned = false;
-    const heed = ({ code }: { code: string | undefined }) => {
+    const onNotice = ({ code }: { code: string | undefined }) => {
       warned ||= code === '01000';
     };
-    this.client.on('notice', heed);
+    this.client.on('notice', onNotice);
     try {
       const { command } = await this.send(END[how], []);
-      // So ends the COMMIT of a transaction that has failed.
+      // The server answers the COMMIT of a failed transaction with ROLLBACK.
       if (command !== how) throw this.failure ?? new Error(`${how} ended as ${command}`);
     } finally {
-      this.client.off('notice', heed);
+      this.client.off('notice', onNotice);
     }
     // A COMMIT whose wait for the standby was cancelled is done here, with a warning; a failover may still lose it.
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 
-  private send(statement: Statement, values: unknown[]): Promise<Answer> {
-    if (this.questions.length === 0) process.nextTick(() => this.flush());
-    const answer = new Promise<Answer>((resolve, reject) => {
+  private send(statement: Statement<unknown>, values: unknown[]): Promise<Result> {
+    if (this.queries.length === 0) process.nextTick(() => this.flush());
+    const result = new Promise<Result>((resolve, reject) => {
       const fail = (error: Error) => {
         this.failure ??= error;
         reject(this.failure);
       };
-      this.questions.push({ statement, values, resolve, reject: fail });
+      this.queries.push({ statement, values, resolve, reject: fail });
     });
-    // It may fail before anyone waits for it; that is not an unhandled rejection.
-    answer.catch(() => {});
-    return answer;
+    // It may fail before anyone awaits it; that is not an unhandled rejection.
+    result.catch(() => {});
+    return result;
   }
 
   private flush(): void {
-    const { questions } = this;
-    if (questions.length === 0) return;
-    this.questions = [];
-    const alone = this.pool.totalCount - this.pool.idleCount === 1;
-    askTogether(this.client, questions, alone);
+    const { queries } = this;
+    if (queries.length === 0) return;
+    this.queries = [];
+    const isAlone = this.pool.totalCount - this.pool.idleCount === 1;
+    sendTogether(this.client, queries, isAlone);
   }
 }
 

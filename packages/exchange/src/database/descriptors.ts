@@ -1,6 +1,8 @@
 import type { Timestamp } from '@measurement-exchange/contract';
-import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { cell, object } from './roundTrip.ts';
+import { column, names, only, parameters, select, table, values } from './table.ts';
 
 export interface DescriptorRecord {
   id: string;
@@ -12,18 +14,28 @@ export interface DescriptorRecord {
   updateTime: Timestamp;
 }
 
-const COLUMNS = 'd.id, d.provider, d.descriptor_set, d.version, d.create_time, d.update_time';
+const descriptors = table<DescriptorRecord>('event_group_metadata_descriptors', {
+  id: column('id'),
+  provider: column('provider'),
+  descriptorSet: column('descriptor_set', 'bytes'),
+  version: column('version', 'int'),
+  createTime: column('create_time', 'time'),
+  updateTime: column('update_time', 'time'),
+});
+const COLUMNS = select(descriptors, 'd');
 const TABLE = 'event_group_metadata_descriptors d';
+const descriptor = descriptors.reader();
 
-const GET = sql('descriptor_get', `SELECT ${COLUMNS} FROM ${TABLE} WHERE d.provider = $1 AND d.id = $2`);
-const LOCK = sql('descriptor_lock', `${GET.text} FOR UPDATE`);
+const OF_PROVIDER = `SELECT ${COLUMNS} FROM ${TABLE} WHERE d.provider = $1 AND d.id = $2`;
+const GET = sql('descriptor_get', OF_PROVIDER, descriptor);
+const LOCK = sql('descriptor_lock', `${OF_PROVIDER} FOR UPDATE`, descriptor);
 
 export async function getDescriptor(
   db: Queryable,
   provider: string,
   id: string,
 ): Promise<DescriptorRecord | undefined> {
-  return (await db.query(GET, [provider, id])).map(descriptorOf)[0];
+  return (await db.query(GET, [provider, id]))[0];
 }
 
 export async function lockDescriptor(
@@ -31,13 +43,17 @@ export async function lockDescriptor(
   provider: string,
   id: string,
 ): Promise<DescriptorRecord | undefined> {
-  return (await tx.query(LOCK, [provider, id])).map(descriptorOf)[0];
+  return (await tx.query(LOCK, [provider, id]))[0];
 }
 
-const GET_MANY = sql('descriptor_get_many', `SELECT ${COLUMNS} FROM ${TABLE} WHERE d.id = ANY($1)`);
+const GET_MANY = sql(
+  'descriptor_get_many',
+  `SELECT ${COLUMNS} FROM ${TABLE} WHERE d.id = ANY($1)`,
+  descriptor,
+);
 
 export async function getDescriptors(db: Queryable, ids: string[]): Promise<DescriptorRecord[]> {
-  return (await db.query(GET_MANY, [ids])).map(descriptorOf);
+  return db.query(GET_MANY, [ids]);
 }
 
 /** `$1, $2` cursor, `$3` limit, `$4` bytes. */
@@ -53,6 +69,7 @@ function listStatement(name: string, order: string, condition: string) {
      )
      SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN ${TABLE} ON d.id = page.id
       WHERE page.nth <= $3::int AND (page.nth = 1 OR page.running <= $4::bigint) ORDER BY page.nth`,
+    pageRow(descriptor),
   );
 }
 // Not `provider = $5`: the planner would then walk the index by time alone, past the rows of all other providers.
@@ -76,16 +93,17 @@ export async function listDescriptors(
   maxBytes: number,
 ): Promise<Page<DescriptorRecord>> {
   const page = [after.time, after.id, limit, maxBytes];
-  const rows =
+  return pageOf(
     provider === undefined
       ? await db.query(LIST_ALL, page)
-      : await db.query(LIST_OF_PROVIDER, [...page, provider]);
-  return { items: rows.map(descriptorOf), more: hasMore(rows) };
+      : await db.query(LIST_OF_PROVIDER, [...page, provider]),
+  );
 }
 
 const FIND_REQUEST = sql(
   'descriptor_find_request',
   `SELECT ${COLUMNS}, d.request_hash FROM ${TABLE} WHERE d.provider = $1 AND d.request_id = $2`,
+  object({ descriptor, hash: cell<Uint8Array>('request_hash') }),
 );
 
 export async function findDescriptorByRequestId(
@@ -94,15 +112,13 @@ export async function findDescriptorByRequestId(
   requestId: string | undefined,
 ): Promise<{ descriptor: DescriptorRecord; hash: Uint8Array } | undefined> {
   if (requestId === undefined) return undefined;
-  const [row] = await db.query(FIND_REQUEST, [provider, requestId]);
-  return row && { descriptor: descriptorOf(row), hash: row.request_hash };
+  return (await db.query(FIND_REQUEST, [provider, requestId]))[0];
 }
 
 const INSERT = sql(
   'descriptor_insert',
-  `INSERT INTO event_group_metadata_descriptors
-     (id, provider, descriptor_set, request_id, request_hash, version, create_time, update_time)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `INSERT INTO event_group_metadata_descriptors (request_id, request_hash, ${names(descriptors.columns)})
+   VALUES ($1, $2, ${parameters(descriptors.columns, 3)})`,
 );
 
 export function insertDescriptor(
@@ -110,48 +126,29 @@ export function insertDescriptor(
   d: DescriptorRecord,
   request: { id: string; hash: Uint8Array } | undefined,
 ): void {
-  tx.last(INSERT, [
-    d.id,
-    d.provider,
-    d.descriptorSet,
-    request?.id,
-    request?.hash,
-    d.version,
-    d.createTime,
-    d.updateTime,
-  ]);
+  tx.last(INSERT, [request?.id, request?.hash, ...values(descriptors.columns, d)]);
 }
 
+const CHANGEABLE = only(descriptors, 'descriptorSet', 'version', 'updateTime');
 const UPDATE = sql(
   'descriptor_update',
   `WITH d AS (
-     UPDATE event_group_metadata_descriptors SET descriptor_set = $2, version = $3, update_time = $4
-      WHERE id = $1 AND version = $3 - 1 RETURNING 1
+     UPDATE event_group_metadata_descriptors SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
+      WHERE id = $1 AND version = $2::int - 1 RETURNING 1
    ) SELECT expect_rows((SELECT count(*) FROM d), 1)`,
 );
 
 export function updateDescriptor(tx: Transaction, d: DescriptorRecord): void {
-  tx.last(UPDATE, [d.id, d.descriptorSet, d.version, d.updateTime]);
+  tx.last(UPDATE, [d.id, d.version, ...values(CHANGEABLE, d)]);
 }
 
-const COUNT_EVENT_GROUPS = sql(
+const COUNT_EVENT_GROUPS = sql<{ count: bigint }>(
   'descriptor_count_event_groups',
   `SELECT count(*) AS count FROM event_groups WHERE descriptor = $1 AND state = 'ACTIVE'`,
 );
 
 /** How many active event groups refer to it. */
 export async function countEventGroups(db: Queryable, id: string): Promise<number> {
-  const [row] = await db.query<{ count: bigint }>(COUNT_EVENT_GROUPS, [id]);
+  const [row] = await db.query(COUNT_EVENT_GROUPS, [id]);
   return Number(row!.count);
-}
-
-function descriptorOf(row: Row): DescriptorRecord {
-  return {
-    id: row.id,
-    provider: row.provider,
-    descriptorSet: row.descriptor_set,
-    version: row.version,
-    createTime: row.create_time,
-    updateTime: row.update_time,
-  };
 }

@@ -5,8 +5,8 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
 import { type Queryable, type Statement, sql, statements } from './db.ts';
-import { COLUMNS, eventGroupOf, type Side } from './eventGroups.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { COLUMNS, eventGroups, type Side } from './eventGroups.ts';
+import { type Cursor, type Page, type PageRow, pageOf, pageRow } from './page.ts';
 
 /** `create_time`, or the start of availability in either direction. */
 export type EventGroupOrder = 'create' | 'start' | 'start_desc';
@@ -48,7 +48,7 @@ export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Curso
   return { time, id: group.id };
 }
 
-/** Bytes of a row in an answer, roughly: TOASTed values are sized without being read. */
+/** Bytes of a row in a response, roughly: TOASTed values are sized without being read. */
 const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(e.metadata_size, 0)`;
@@ -96,7 +96,10 @@ function other(side: Side): Side {
 }
 
 /** `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` bytes, then the values of the filters. */
-export function listStatement(q: EventGroupListQuery): { statement: Statement; values: unknown[] } {
+export function listStatement(q: EventGroupListQuery): {
+  statement: Statement<PageRow<EventGroupRecord>>;
+  values: unknown[];
+} {
   const values: unknown[] = [q.party, q.states, q.after.time, q.after.id, q.limit, q.maxBytes];
   const conditions: string[] = [];
   let name = `event_group_list_${q.side}_${q.order}`;
@@ -107,7 +110,9 @@ export function listStatement(q: EventGroupListQuery): { statement: Statement; v
     conditions.push(filter.condition(values.length + 1, q));
     values.push(...given);
   }
-  return { statement: statements.get(name) ?? sql(name, listText(q, conditions)), values };
+  const known = statements.get(name) as Statement<PageRow<EventGroupRecord>> | undefined;
+  const statement = known ?? sql(name, listText(q, conditions), pageRow(eventGroups.reader()));
+  return { statement, values };
 }
 
 function listText(q: EventGroupListQuery, conditions: string[]): string {
@@ -161,6 +166,5 @@ export async function listEventGroups(
   query: EventGroupListQuery,
 ): Promise<Page<EventGroupRecord>> {
   const { statement, values } = listStatement(query);
-  const rows = await db.query(statement, values);
-  return { items: rows.map(eventGroupOf), more: hasMore(rows) };
+  return pageOf(await db.query(statement, values));
 }

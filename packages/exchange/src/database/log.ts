@@ -1,32 +1,50 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { hasMore, type Page, pageText } from './page.ts';
+import { type Page, pageOf, pageRow, pageText } from './page.ts';
+import { cell, object } from './roundTrip.ts';
+import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-export interface TransitionRow {
-  /** '' for the measurement itself. */
+/** A step of a measurement, or of one of its requisitions. */
+export interface TransitionRecord {
+  measurement: string;
+  /** '' for a step of the measurement itself. */
   requisition: string;
-  from_state: string | null;
-  to_state: string;
+  version: number;
+  from: string | undefined;
+  to: string;
   time: Timestamp;
   actor: string;
   cause: string;
-  request_id: string;
-  findings: Finding[] | null;
+  requestId: string;
+  findings: Finding[] | undefined;
 }
 
-const COLUMNS = 't.requisition, t.from_state, t.to_state, t.time, t.actor, t.cause, t.request_id, t.findings';
+export const transitions = table<TransitionRecord>('transitions', {
+  measurement: column('measurement'),
+  requisition: column('requisition'),
+  version: column('version', 'int'),
+  from: optional('from_state'),
+  to: column('to_state'),
+  time: column('time', 'time'),
+  actor: column('actor'),
+  cause: column('cause'),
+  requestId: column('request_id'),
+  findings: optional('findings', 'json'),
+});
 
 const OF_MEASUREMENT = sql(
   'transitions_of_measurement',
-  `SELECT ${COLUMNS} FROM measurements m JOIN transitions t ON t.measurement = m.id
+  `SELECT ${select(transitions, 't')} FROM measurements m JOIN transitions t ON t.measurement = m.id
     WHERE m.consumer = $1 AND m.id = $2 ORDER BY t.seq`,
+  transitions.reader(),
 );
 const OF_REQUISITION = sql(
   'transitions_of_requisition',
-  `SELECT ${COLUMNS} FROM requisitions r
+  `SELECT ${select(transitions, 't')} FROM requisitions r
      JOIN transitions t ON t.measurement = r.measurement AND t.requisition = r.id
     WHERE r.provider = $1 AND r.id = $2 ORDER BY t.version`,
+  transitions.reader(),
 );
 
 /** Empty when there is no such measurement: every one has at least its creation. */
@@ -34,7 +52,7 @@ export function transitionsOfMeasurement(
   db: Queryable,
   consumer: string,
   id: string,
-): Promise<TransitionRow[]> {
+): Promise<TransitionRecord[]> {
   return db.query(OF_MEASUREMENT, [consumer, id]);
 }
 
@@ -42,43 +60,49 @@ export function transitionsOfRequisition(
   db: Queryable,
   provider: string,
   id: string,
-): Promise<TransitionRow[]> {
+): Promise<TransitionRecord[]> {
   return db.query(OF_REQUISITION, [provider, id]);
 }
 
-const AUDIT = sql(
-  'audit_insert',
-  `INSERT INTO audit_entries (time, principal, operation, name, version, request_id) VALUES ($1, $2, $3, $4, $5, $6)`,
-);
-
-export function audit(
-  tx: Transaction,
-  entry: {
-    time: Timestamp;
-    principal: string;
-    operation: string;
-    name: string;
-    version: number;
-    requestId: string;
-  },
-): void {
-  tx.last(AUDIT, [entry.time, entry.principal, entry.operation, entry.name, entry.version, entry.requestId]);
-}
-
-export interface AuditRecord {
+export interface AuditEntry {
   time: Timestamp;
   principal: string;
   operation: string;
   name: string;
+  version: number;
   requestId: string;
-  xid: string;
-  seq: string;
 }
 
+const auditEntries = table<AuditEntry>('audit_entries', {
+  time: column('time', 'time'),
+  principal: column('principal'),
+  operation: column('operation'),
+  name: column('name'),
+  version: column('version', 'int'),
+  requestId: column('request_id'),
+});
+
+const AUDIT = sql(
+  'audit_insert',
+  `INSERT INTO audit_entries (${names(auditEntries.columns)}) VALUES (${parameters(auditEntries.columns, 1)})`,
+);
+
+export function audit(tx: Transaction, entry: AuditEntry): void {
+  tx.last(AUDIT, values(auditEntries.columns, entry));
+}
+
+/** An entry with its place in the order of transactions. */
+interface PlacedEntry {
+  entry: AuditEntry;
+  xid: string;
+  seq: bigint;
+}
+const placedEntry = object<PlacedEntry>({ entry: auditEntries.reader(), xid: cell('xid'), seq: cell('seq') });
+
 function auditStatement(name: string, condition: string) {
-  const rows = `SELECT time, principal, operation, name, request_id, xid, seq FROM audit_entries
+  const rows = `SELECT ${select(auditEntries)}, xid, seq FROM audit_entries
     WHERE ${condition} AND (xid, seq) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())`;
-  return sql(name, pageText(rows, 'xid, seq'));
+  return sql(name, pageText(rows, 'xid, seq'), pageRow(placedEntry));
 }
 const AUDIT_ALL = auditStatement('audit_list', 'true');
 const AUDIT_OF_NAME = auditStatement('audit_list_of_name', 'name = $4');
@@ -88,12 +112,9 @@ export async function listAudit(
   name: string | undefined,
   after: { xid: string; seq: string },
   limit: number,
-): Promise<Page<AuditRecord>> {
+): Promise<Page<PlacedEntry>> {
   const page = [after.xid, after.seq, limit];
-  const rows =
-    name === undefined ? await db.query(AUDIT_ALL, page) : await db.query(AUDIT_OF_NAME, [...page, name]);
-  return {
-    items: rows.map((row) => ({ ...row, requestId: row.request_id, seq: String(row.seq) }) as AuditRecord),
-    more: hasMore(rows),
-  };
+  return pageOf(
+    name === undefined ? await db.query(AUDIT_ALL, page) : await db.query(AUDIT_OF_NAME, [...page, name]),
+  );
 }

@@ -1,11 +1,11 @@
 /** Measurements with their requisitions: the aggregate is read whole, in one statement. */
-import type { Timestamp } from '@measurement-exchange/contract';
+import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate } from '../domain/measurement.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
-import { AGGREGATE, aggregates, OUTLINE } from './measurementRows.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { literals, type Queryable, sql, type Transaction } from './db.ts';
+import { AGGREGATE, aggregates, joined, OUTLINE } from './measurementTables.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 
-/** Bytes of a measurement in an answer, roughly: TOASTed values are sized without being read. */
+/** Bytes of a measurement in a response, roughly: TOASTed values are sized without being read. */
 const SIZE = `
   (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0) + sum(1000 + octet_length(s.spec_ciphertext)
@@ -16,6 +16,7 @@ const GET = sql(
   'measurement_get',
   `${AGGREGATE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
     WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,
+  joined,
 );
 
 export async function getMeasurement(
@@ -26,7 +27,7 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
-/** A name that is asked for twice counts twice: `$2` may repeat IDs. */
+/** A name that is requested twice counts twice: `$2` may repeat IDs. */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (
@@ -36,8 +37,9 @@ const GET_MANY = sql(
    )
    ${AGGREGATE} FROM wanted JOIN measurements m ON m.id = wanted.id JOIN requisitions r ON r.measurement = m.id
     WHERE (SELECT sum(size) FROM wanted) <= $3::bigint ORDER BY m.id, r.ordinal`,
+  joined,
 );
-const EXISTING = sql(
+const EXISTING = sql<{ id: string }>(
   'measurement_get_existing',
   `SELECT id FROM measurements WHERE consumer = $1 AND id = ANY($2::text[])`,
 );
@@ -51,7 +53,7 @@ export async function getMeasurements(
 ): Promise<{ found: Map<string, Aggregate> } | { tooLarge: Set<string> }> {
   const found = aggregates(await db.query(GET_MANY, [consumer, ids, maxBytes]));
   if (found.length === 0) {
-    const existing = await db.query<{ id: string }>(EXISTING, [consumer, ids]);
+    const existing = await db.query(EXISTING, [consumer, ids]);
     if (existing.length > 0) return { tooLarge: new Set(existing.map(({ id }) => id)) };
   }
   return { found: new Map(found.map((a) => [a.measurement.id, a])) };
@@ -100,6 +102,7 @@ function listStatement(order: 'create_time' | 'update_time') {
        FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id
       WHERE page.nth <= $9::int AND (page.nth = 1 OR page.running <= $10::bigint)
       ORDER BY page.nth, r.ordinal`,
+    pageRow(joined),
   );
 }
 const LIST = { create_time: listStatement('create_time'), update_time: listStatement('update_time') };
@@ -117,7 +120,8 @@ export async function listMeasurements(db: Queryable, q: MeasurementListQuery): 
     q.limit,
     q.maxBytes,
   ]);
-  return { items: aggregates(rows), more: hasMore(rows) };
+  const { items, more } = pageOf(rows);
+  return { items: aggregates(items), more };
 }
 
 const LOCK = sql('measurement_lock', `SELECT 1 FROM measurements WHERE consumer = $1 AND id = $2 FOR UPDATE`);
@@ -131,9 +135,10 @@ const LOAD_BY_REQUISITION = sql(
   `${AGGREGATE} FROM requisitions named JOIN measurements m ON m.id = named.measurement
      JOIN requisitions r ON r.measurement = m.id
     WHERE named.provider = $1 AND named.id = $2 ORDER BY r.ordinal`,
+  joined,
 );
 
-/** Locks the parent first, then reads in a statement of its own: its snapshot is taken behind the lock. */
+/** Locks the parent first, then reads in a statement of its own: its snapshot is taken after the lock. */
 export async function lockMeasurement(
   tx: Transaction,
   consumer: string,
@@ -155,7 +160,8 @@ export async function lockByRequisition(
   return aggregates(rows)[0];
 }
 
-export const PENDING = `m.state IN ('AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING')`;
+/** Of a measurement `m`. */
+export const PENDING = `m.state IN (${literals(PENDING_MEASUREMENT_STATES)})`;
 
 const LOCK_MANY = sql(
   'measurement_lock_many',
@@ -165,6 +171,7 @@ const LOAD_PENDING = sql(
   'measurement_load_pending',
   `${OUTLINE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
     WHERE m.id = ANY($1) AND ${PENDING} ORDER BY m.id, r.ordinal`,
+  joined,
 );
 
 /**
@@ -176,11 +183,11 @@ export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<
   return aggregates(rows);
 }
 
-const FIND_REQUEST = sql(
+const FIND_REQUEST = sql<{ id: string; hash: Uint8Array }>(
   'measurement_find_request',
-  `SELECT id, request_hash FROM measurements WHERE consumer = $1 AND request_id = $2
+  `SELECT id, request_hash AS hash FROM measurements WHERE consumer = $1 AND request_id = $2
    UNION ALL
-   SELECT id, request_hash FROM measurement_tombstones WHERE consumer = $1 AND request_id = $2`,
+   SELECT id, request_hash AS hash FROM measurement_tombstones WHERE consumer = $1 AND request_id = $2`,
 );
 
 /** The measurement an earlier request with this ID made, removed or not. */
@@ -190,6 +197,5 @@ export async function findByRequestId(
   requestId: string | undefined,
 ): Promise<{ id: string; hash: Uint8Array } | undefined> {
   if (requestId === undefined) return undefined;
-  const [row] = await db.query<{ id: string; request_hash: Uint8Array }>(FIND_REQUEST, [consumer, requestId]);
-  return row && { id: row.id, hash: row.request_hash };
+  return (await db.query(FIND_REQUEST, [consumer, requestId]))[0];
 }

@@ -1,5 +1,6 @@
 /** Pages of a list: where one begins, and whether another follows. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import { cell, object, type Reader } from './roundTrip.ts';
 
 /** The last row of the page before; rows strictly beyond it follow. */
 export interface Cursor {
@@ -12,10 +13,21 @@ export interface Page<T> {
   more: boolean;
 }
 
-/** The statement counted its candidates, one more than the page may hold. */
-export function hasMore(rows: { candidates?: bigint; nth?: bigint }[]): boolean {
+/** A row of a page: the statement counted its candidates, one more than the page may hold. */
+export interface PageRow<T> {
+  item: T;
+  candidates: bigint;
+  nth: bigint;
+}
+
+/** Reads the rows of a page, which have the columns `candidates` and `nth` beside those of the item. */
+export function pageRow<T>(item: Reader<T>): Reader<PageRow<T>> {
+  return object({ item, candidates: cell<bigint>('candidates'), nth: cell<bigint>('nth') });
+}
+
+export function pageOf<T>(rows: PageRow<T>[]): Page<T> {
   const last = rows.at(-1);
-  return last !== undefined && last.candidates! > last.nth!;
+  return { items: rows.map(({ item }) => item), more: last !== undefined && last.candidates > last.nth };
 }
 
 /** A page of short rows: `rows` selects those beyond the cursor; `$3` is the limit. */

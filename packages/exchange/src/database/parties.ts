@@ -1,34 +1,73 @@
 /** Parties. */
-import type { Protocol, Timestamp } from '@measurement-exchange/contract';
+import type { Timestamp } from '@measurement-exchange/contract';
 import type { PartyRecord } from '../domain/party.ts';
 import { preference } from './certificates.ts';
-import { type Queryable, type Row, sql, type Transaction } from './db.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import {
+  column,
+  except,
+  type Fields,
+  names,
+  optional,
+  optionalGroup,
+  parameters,
+  select,
+  table,
+  values,
+} from './table.ts';
 
 /** With the ID of its best certificate, if it has any. */
 export type PartyWithCertificate = PartyRecord & { certificate: string | undefined };
 
-const COLUMNS = `p.name, p.display_name, p.state, p.public_key, p.public_key_signature, p.public_key_algorithm,
-  p.public_key_certificate, p.protocols, p.availability_start, p.availability_end, p.version, p.create_time,
-  p.update_time`;
-const WITH_CERTIFICATE = `${COLUMNS},
+const FIELDS: Fields<PartyRecord> = {
+  name: column('name'),
+  displayName: column('display_name'),
+  state: column('state'),
+  publicKey: optionalGroup('public_key', {
+    message: column('public_key', 'bytes'),
+    signature: column('public_key_signature', 'bytes'),
+    signatureAlgorithm: optional('public_key_algorithm'),
+  }),
+  publicKeyCertificate: optional('public_key_certificate'),
+  protocols: column('protocols', 'texts'),
+  availability: optionalGroup('availability_start', {
+    startTime: column('availability_start', 'time'),
+    endTime: optional('availability_end', 'time'),
+  }),
+  version: column('version', 'int'),
+  createTime: column('create_time', 'time'),
+  updateTime: column('update_time', 'time'),
+};
+const parties = table<PartyRecord>('parties', FIELDS);
+const withCertificate = table<PartyWithCertificate>('parties', {
+  ...FIELDS,
+  certificate: optional('certificate'),
+}).reader();
+
+/** `$1` is the time at which the best certificate is chosen. */
+const WITH_CERTIFICATE = `${select(parties, 'p')},
   (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS certificate`;
 
-const GET_MANY = sql('party_get_many', `SELECT ${COLUMNS} FROM parties p WHERE p.name = ANY($1)`);
+const GET_MANY = sql(
+  'party_get_many',
+  `SELECT ${select(parties)} FROM parties WHERE name = ANY($1)`,
+  parties.reader(),
+);
 
 export async function getParties(db: Queryable, names: string[]): Promise<Map<string, PartyRecord>> {
   const rows = await db.query(GET_MANY, [names]);
-  return new Map(rows.map(partyOf).map((party) => [party.name, party]));
+  return new Map(rows.map((party) => [party.name, party]));
 }
 
-const GET = sql('party_get', `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2`);
+const GET = sql('party_get', `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2`, withCertificate);
 
 export async function getParty(
   db: Queryable,
   name: string,
   now: Timestamp,
 ): Promise<PartyWithCertificate | undefined> {
-  return (await db.query(GET, [now, name])).map(partyOf)[0];
+  return (await db.query(GET, [now, name]))[0];
 }
 
 const EXISTS = sql('party_exists', 'SELECT 1 FROM parties WHERE name = $1');
@@ -37,14 +76,18 @@ export async function partyExists(db: Queryable, name: string): Promise<boolean>
   return (await db.query(EXISTS, [name])).length > 0;
 }
 
-const LOCK = sql('party_lock', `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR UPDATE`);
+const LOCK = sql(
+  'party_lock',
+  `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR UPDATE`,
+  withCertificate,
+);
 
 export async function lockParty(
   tx: Transaction,
   name: string,
   now: Timestamp,
 ): Promise<PartyWithCertificate | undefined> {
-  return (await tx.query(LOCK, [now, name])).map(partyOf)[0];
+  return (await tx.query(LOCK, [now, name]))[0];
 }
 
 const LIST = sql(
@@ -58,6 +101,7 @@ const LIST = sql(
    )
    SELECT ${WITH_CERTIFICATE}, page.candidates, page.nth FROM page JOIN parties p ON p.name = page.name
     WHERE page.nth <= $5::int ORDER BY page.nth`,
+  pageRow(withCertificate),
 );
 
 /** `collection`: `dataProviders` … */
@@ -68,33 +112,29 @@ export async function listParties(
   limit: number,
   now: Timestamp,
 ): Promise<Page<PartyWithCertificate>> {
-  const rows = await db.query(LIST, [now, collection, after.time, after.id, limit]);
-  return { items: rows.map(partyOf), more: hasMore(rows) };
+  return pageOf(await db.query(LIST, [now, collection, after.time, after.id, limit]));
 }
 
 const INSERT = sql(
   'party_insert',
-  `INSERT INTO parties (name, display_name, state, public_key, public_key_signature, public_key_algorithm,
-     public_key_certificate, protocols, availability_start, availability_end, version, create_time, update_time)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+  `INSERT INTO parties (${names(parties.columns)}) VALUES (${parameters(parties.columns, 1)})`,
 );
 
 export async function insertParty(db: Queryable, party: PartyRecord): Promise<void> {
-  await db.query(INSERT, [...values(party), party.createTime, party.updateTime]);
+  await db.query(INSERT, values(parties.columns, party));
 }
 
+const CHANGEABLE = except(parties, 'name', 'createTime');
 const UPDATE = sql(
   'party_update',
   `WITH p AS (
-     UPDATE parties SET display_name = $2, state = $3, public_key = $4, public_key_signature = $5,
-            public_key_algorithm = $6, public_key_certificate = $7, protocols = $8, availability_start = $9,
-            availability_end = $10, version = $11, update_time = $12
-      WHERE name = $1 AND version = $11 - 1 RETURNING 1
+     UPDATE parties SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
+      WHERE name = $1 AND version = $2::int - 1 RETURNING 1
    ) SELECT expect_rows((SELECT count(*) FROM p), 1)`,
 );
 
 export function saveParty(tx: Transaction, party: PartyRecord): void {
-  tx.last(UPDATE, [...values(party), party.updateTime]);
+  tx.last(UPDATE, [party.name, party.version, ...values(CHANGEABLE, party)]);
 }
 
 const SET_PUBLIC_KEY = sql(
@@ -109,46 +149,4 @@ export async function setPublicKey(
   key: { message: Uint8Array; signature: Uint8Array; certificate: string },
 ): Promise<void> {
   await db.query(SET_PUBLIC_KEY, [party, key.message, key.signature, key.certificate]);
-}
-
-function values(p: PartyRecord): unknown[] {
-  return [
-    p.name,
-    p.displayName,
-    p.state,
-    p.publicKey?.message,
-    p.publicKey?.signature,
-    p.publicKey?.signatureAlgorithm,
-    p.publicKeyCertificate,
-    p.protocols,
-    p.availability?.startTime,
-    p.availability?.endTime,
-    p.version,
-  ];
-}
-
-function partyOf(row: Row): PartyWithCertificate {
-  return {
-    name: row.name,
-    displayName: row.display_name,
-    state: row.state,
-    publicKey:
-      row.public_key === null
-        ? undefined
-        : {
-            message: row.public_key,
-            signature: row.public_key_signature,
-            signatureAlgorithm: row.public_key_algorithm ?? undefined,
-          },
-    publicKeyCertificate: row.public_key_certificate ?? undefined,
-    protocols: row.protocols as Protocol[],
-    availability:
-      row.availability_start === null
-        ? undefined
-        : { startTime: row.availability_start, endTime: row.availability_end ?? undefined },
-    version: row.version,
-    createTime: row.create_time,
-    updateTime: row.update_time,
-    certificate: row.certificate ?? undefined,
-  };
 }

@@ -1,29 +1,23 @@
 /** Requisitions read one by one, each with what it needs of its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
-import type { MeasurementRecord, RequisitionRecord } from '../domain/measurement.ts';
-import { type Queryable, type Row, sql } from './db.ts';
-import { measurementOf, REQUISITION_COLUMNS, requisitionOf } from './measurementRows.ts';
-import { type Cursor, hasMore, type Page } from './page.ts';
+import { type Queryable, sql } from './db.ts';
+import {
+  joined,
+  REQUISITION_WITH_MEASUREMENT,
+  type RequisitionWithMeasurement,
+} from './measurementTables.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 
-export interface RequisitionWithMeasurement {
-  requisition: RequisitionRecord;
-  measurement: MeasurementRecord;
-}
-
-const COLUMNS = `${REQUISITION_COLUMNS},
-  m.id AS m_id, m.consumer, m.certificate AS m_certificate, m.spec_message, m.spec_signature, m.spec_algorithm,
-  m.reference_id, m.measurement_type, m.protocol, m.state AS m_state, m.failure_reason,
-  m.failure_message, m.version AS m_version, m.create_time AS m_create_time, m.update_time AS m_update_time`;
-
-/** Bytes of a requisition in an answer, roughly. */
+/** Bytes of a requisition in a response, roughly. */
 const SIZE = `(3000 + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
   + coalesce(octet_length(r.fulfillment_context::text), 0)) * 4 / 3)`;
 
 const GET = sql(
   'requisition_get',
-  `SELECT ${COLUMNS} FROM requisitions r JOIN measurements m ON m.id = r.measurement
+  `${REQUISITION_WITH_MEASUREMENT} FROM requisitions r JOIN measurements m ON m.id = r.measurement
     WHERE r.provider = $1 AND r.id = $2`,
+  joined,
 );
 
 export async function getRequisition(
@@ -31,13 +25,14 @@ export async function getRequisition(
   provider: string,
   id: string,
 ): Promise<RequisitionWithMeasurement | undefined> {
-  return (await db.query(GET, [provider, id])).map(joined)[0];
+  return (await db.query(GET, [provider, id]))[0];
 }
 
 const GET_OF_MEASUREMENT = sql(
   'requisition_get_of_measurement',
-  `SELECT ${COLUMNS} FROM requisitions r JOIN measurements m ON m.id = r.measurement
+  `${REQUISITION_WITH_MEASUREMENT} FROM requisitions r JOIN measurements m ON m.id = r.measurement
     WHERE m.consumer = $1 AND m.id = $2 AND r.id = $3`,
+  joined,
 );
 
 export async function getRequisitionOfMeasurement(
@@ -46,7 +41,7 @@ export async function getRequisitionOfMeasurement(
   measurement: string,
   id: string,
 ): Promise<RequisitionWithMeasurement | undefined> {
-  return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id])).map(joined)[0];
+  return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id]))[0];
 }
 
 export interface RequisitionListQuery {
@@ -68,10 +63,11 @@ function paged(name: string, candidates: string) {
        SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
          FROM candidates WINDOW w AS (ORDER BY position, id)
      )
-     SELECT ${COLUMNS}, page.candidates, page.nth
+     ${REQUISITION_WITH_MEASUREMENT}, page.candidates, page.nth
        FROM page JOIN requisitions r ON r.id = page.id JOIN measurements m ON m.id = r.measurement
       WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
       ORDER BY page.nth`,
+    pageRow(joined),
   );
 }
 
@@ -118,9 +114,5 @@ export async function listRequisitions(
     'provider' in q.parent
       ? await db.query(LIST.provider[q.order], [q.parent.provider, ...rest])
       : await db.query(LIST.measurement[q.order], [q.parent.measurement, ...rest, q.parent.consumer]);
-  return { items: rows.map(joined), more: hasMore(rows) };
-}
-
-function joined(row: Row): RequisitionWithMeasurement {
-  return { requisition: requisitionOf(row), measurement: measurementOf(row) };
+  return pageOf(rows);
 }

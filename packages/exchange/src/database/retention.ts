@@ -1,28 +1,36 @@
 /** Measurements whose time is over, and what is left of those that were removed. */
-import type { MeasurementState, RequisitionState, Timestamp } from '@measurement-exchange/contract';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import {
+  type MeasurementState,
+  PENDING_MEASUREMENT_STATES,
+  type RequisitionState,
+  TERMINAL_MEASUREMENT_STATES,
+  type Timestamp,
+} from '@measurement-exchange/contract';
+import { literals, type Queryable, sql, type Transaction } from './db.ts';
+import { column, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
 /** Both are partial indexes: the scan touches only rows of the kind, oldest first. */
 const EXPIRED: Record<Kind, string> = {
-  pending: `FROM measurements WHERE state IN ('AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING')
+  pending: `FROM measurements WHERE state IN (${literals(PENDING_MEASUREMENT_STATES)})
     AND create_time < $1::timestamptz`,
-  terminal: `FROM measurements WHERE state IN ('SUCCEEDED', 'FAILED', 'CANCELLED') AND update_time < $1::timestamptz`,
+  terminal: `FROM measurements WHERE state IN (${literals(TERMINAL_MEASUREMENT_STATES)})
+    AND update_time < $1::timestamptz`,
 };
 const FIND = {
-  pending: sql(
+  pending: sql<{ id: string }>(
     'retention_find_pending',
     `SELECT id ${EXPIRED.pending} ORDER BY create_time, id LIMIT $2::int`,
   ),
-  terminal: sql(
+  terminal: sql<{ id: string }>(
     'retention_find_terminal',
     `SELECT id ${EXPIRED.terminal} ORDER BY update_time, id LIMIT $2::int`,
   ),
 };
 const COUNT = {
-  pending: sql('retention_count_pending', `SELECT count(*)::int AS n ${EXPIRED.pending}`),
-  terminal: sql('retention_count_terminal', `SELECT count(*)::int AS n ${EXPIRED.terminal}`),
+  pending: sql<{ n: number }>('retention_count_pending', `SELECT count(*)::int AS n ${EXPIRED.pending}`),
+  terminal: sql<{ n: number }>('retention_count_terminal', `SELECT count(*)::int AS n ${EXPIRED.terminal}`),
 };
 
 export async function findExpired(
@@ -31,18 +39,18 @@ export async function findExpired(
   cutoff: Timestamp,
   limit: number,
 ): Promise<string[]> {
-  return (await db.query<{ id: string }>(FIND[kind], [cutoff, limit])).map((row) => row.id);
+  return (await db.query(FIND[kind], [cutoff, limit])).map((row) => row.id);
 }
 
 export async function countExpired(db: Queryable, kind: Kind, cutoff: Timestamp): Promise<number> {
-  return (await db.query<{ n: number }>(COUNT[kind], [cutoff]))[0]!.n;
+  return (await db.query(COUNT[kind], [cutoff]))[0]!.n;
 }
 
-const REMOVE = sql('retention_remove', 'SELECT remove_measurements($1, $2) AS n');
+const REMOVE = sql<{ n: number }>('retention_remove', 'SELECT remove_measurements($1, $2) AS n');
 
-/** Returns how many were removed: those that another replica holds are passed over. */
+/** Returns how many were removed: those that another replica holds are skipped. */
 export async function removeMeasurements(tx: Transaction, ids: string[], now: Timestamp): Promise<number> {
-  return (await tx.query<{ n: number }>(REMOVE, [ids, now]))[0]!.n;
+  return (await tx.query(REMOVE, [ids, now]))[0]!.n;
 }
 
 /** What is left of a removed measurement. */
@@ -55,10 +63,18 @@ export interface MeasurementTombstone {
   deleteTime: Timestamp;
 }
 
+const measurementTombstones = table<MeasurementTombstone>('measurement_tombstones', {
+  id: column('id'),
+  consumer: column('consumer'),
+  state: column('state'),
+  createTime: column('create_time', 'time'),
+  updateTime: column('update_time', 'time'),
+  deleteTime: column('delete_time', 'time'),
+});
 const TOMBSTONES = sql(
   'tombstone_get_measurements',
-  `SELECT id, consumer, state, create_time AS "createTime", update_time AS "updateTime", delete_time AS "deleteTime"
-     FROM measurement_tombstones WHERE consumer = $1 AND id = ANY($2)`,
+  `SELECT ${select(measurementTombstones)} FROM measurement_tombstones WHERE consumer = $1 AND id = ANY($2)`,
+  measurementTombstones.reader(),
 );
 
 export async function getTombstones(
@@ -66,7 +82,7 @@ export async function getTombstones(
   consumer: string,
   ids: string[],
 ): Promise<Map<string, MeasurementTombstone>> {
-  const rows = await db.query<MeasurementTombstone>(TOMBSTONES, [consumer, ids]);
+  const rows = await db.query(TOMBSTONES, [consumer, ids]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -79,15 +95,27 @@ export interface RequisitionTombstone {
   deleteTime: Timestamp;
 }
 
-const REQUISITION_COLUMNS = `r.id, r.provider, r.state, r.create_time AS "createTime", r.update_time AS "updateTime",
-  m.delete_time AS "deleteTime" FROM requisition_tombstones r JOIN measurement_tombstones m ON m.id = r.measurement`;
+/** The time of removal is stored with the measurement. */
+const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
+  JOIN measurement_tombstones m ON m.id = r.measurement)`;
+const requisitionTombstones = table<RequisitionTombstone>('requisition_tombstones', {
+  id: column('id'),
+  provider: column('provider'),
+  state: column('state'),
+  createTime: column('create_time', 'time'),
+  updateTime: column('update_time', 'time'),
+  deleteTime: column('delete_time', 'time'),
+});
 const OF_PROVIDER = sql(
   'tombstone_get_requisition',
-  `SELECT ${REQUISITION_COLUMNS} WHERE r.provider = $1 AND r.id = $2`,
+  `SELECT ${select(requisitionTombstones, 'r')} FROM ${JOINED} r WHERE r.provider = $1 AND r.id = $2`,
+  requisitionTombstones.reader(),
 );
 const OF_MEASUREMENT = sql(
   'tombstone_get_requisition_of_measurement',
-  `SELECT ${REQUISITION_COLUMNS} WHERE m.consumer = $1 AND m.id = $2 AND r.id = $3`,
+  `SELECT ${select(requisitionTombstones, 'r')} FROM ${JOINED} r
+    WHERE r.consumer = $1 AND r.measurement = $2 AND r.id = $3`,
+  requisitionTombstones.reader(),
 );
 
 export async function getRequisitionTombstone(
@@ -97,7 +125,7 @@ export async function getRequisitionTombstone(
 ): Promise<RequisitionTombstone | undefined> {
   const rows =
     'provider' in by
-      ? await db.query<RequisitionTombstone>(OF_PROVIDER, [by.provider, id])
-      : await db.query<RequisitionTombstone>(OF_MEASUREMENT, [by.consumer, by.measurement, id]);
+      ? await db.query(OF_PROVIDER, [by.provider, id])
+      : await db.query(OF_MEASUREMENT, [by.consumer, by.measurement, id]);
   return rows[0];
 }

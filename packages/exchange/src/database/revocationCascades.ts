@@ -2,6 +2,8 @@
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { PENDING } from './measurements.ts';
+import { cell, object } from './roundTrip.ts';
+import { column, names, parameters, select, table, values } from './table.ts';
 
 export interface Cascade {
   party: string;
@@ -12,15 +14,23 @@ export interface Cascade {
   requestId: string;
 }
 
+const cascades = table<Cascade>('revocation_cascades', {
+  party: column('party'),
+  certificate: column('certificate'),
+  revocationState: column('revocation_state'),
+  actor: column('actor'),
+  requestId: column('request_id'),
+});
+
 const INSERT = sql(
   'cascade_insert',
   // From hold to revoked: what is still to be failed rested on it when it was put on hold, and is failed for that.
-  `INSERT INTO revocation_cascades (party, certificate, revocation_state, time, actor, request_id)
-   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (party, certificate) DO NOTHING`,
+  `INSERT INTO revocation_cascades (time, ${names(cascades.columns)})
+   VALUES ($1, ${parameters(cascades.columns, 2)}) ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
-export function insertCascade(tx: Transaction, c: Cascade, now: Timestamp): void {
-  tx.last(INSERT, [c.party, c.certificate, c.revocationState, now, c.actor, c.requestId]);
+export function insertCascade(tx: Transaction, cascade: Cascade, now: Timestamp): void {
+  tx.last(INSERT, [now, ...values(cascades.columns, cascade)]);
 }
 
 const EXISTS = sql(
@@ -32,10 +42,10 @@ export async function isCascading(db: Queryable, party: string, certificate: str
   return (await db.query(EXISTS, [party, certificate])).length > 0;
 }
 
-const COUNT = sql('cascade_count', 'SELECT count(*)::int AS n FROM revocation_cascades');
+const COUNT = sql<{ n: number }>('cascade_count', 'SELECT count(*)::int AS n FROM revocation_cascades');
 
 export async function countCascades(db: Queryable): Promise<number> {
-  return (await db.query<{ n: number }>(COUNT, []))[0]!.n;
+  return (await db.query(COUNT, []))[0]!.n;
 }
 
 /** A place in the order of pending measurements; the time is a text because it may be `-infinity`. */
@@ -46,23 +56,25 @@ export interface Place {
 
 const LOCK_NEXT = sql(
   'cascade_lock_next',
-  `SELECT party, certificate, revocation_state AS "revocationState", actor, request_id AS "requestId",
-          done_time::text AS time, done_id AS id
-     FROM revocation_cascades
+  `SELECT ${select(cascades)}, done_time::text AS time, done_id AS id FROM revocation_cascades
     WHERE (done_time, done_id) =
           (SELECT done_time, done_id FROM revocation_cascades ORDER BY time, party, certificate LIMIT 1)
     ORDER BY party, certificate LIMIT $1 FOR UPDATE SKIP LOCKED`,
+  object({ cascade: cascades.reader(), done: object<Place>({ time: cell('time'), id: cell('id') }) }),
 );
 
 /**
- * The oldest that no other replica is at, with those that have come as far. They go on together: whoever revokes
- * a thousand certificates at once makes the others wait for one pass over what is pending, not for a thousand.
+ * The oldest that no other replica works on, with those that have come as far. They go on together: a thousand
+ * revocations at once cost one pass over the pending measurements, not a thousand.
  */
-export function lockNextCascades(tx: Transaction, limit: number): Promise<(Cascade & Place)[]> {
+export function lockNextCascades(
+  tx: Transaction,
+  limit: number,
+): Promise<{ cascade: Cascade; done: Place }[]> {
   return tx.query(LOCK_NEXT, [limit]);
 }
 
-const NEXT_PENDING = sql(
+const NEXT_PENDING = sql<Place & { rests: boolean }>(
   'cascade_next_pending',
   `WITH revoked AS MATERIALIZED (
      SELECT * FROM unnest($1::text[], $2::text[]) AS r(party, certificate)
@@ -83,11 +95,11 @@ const NEXT_PENDING = sql(
 /** The pending measurements behind this place, and whether they rest on one of the certificates. */
 export function nextPending(
   tx: Transaction,
-  cascades: Cascade[],
+  revoked: Cascade[],
   after: Place,
   limit: number,
 ): Promise<(Place & { rests: boolean })[]> {
-  return tx.query(NEXT_PENDING, [...keys(cascades), after.time, after.id, limit]);
+  return tx.query(NEXT_PENDING, [...keys(revoked), after.time, after.id, limit]);
 }
 
 const ADVANCE = sql(
@@ -97,8 +109,8 @@ const ADVANCE = sql(
 );
 
 /** Pending measurements up to this place are done. */
-export function advanceCascades(tx: Transaction, cascades: Cascade[], done: Place): void {
-  tx.last(ADVANCE, [...keys(cascades), done.time, done.id]);
+export function advanceCascades(tx: Transaction, advanced: Cascade[], done: Place): void {
+  tx.last(ADVANCE, [...keys(advanced), done.time, done.id]);
 }
 
 const DELETE = sql(
@@ -107,10 +119,10 @@ const DELETE = sql(
     WHERE (party, certificate) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
 );
 
-export function deleteCascades(tx: Transaction, cascades: Cascade[]): void {
-  tx.last(DELETE, keys(cascades));
+export function deleteCascades(tx: Transaction, completed: Cascade[]): void {
+  tx.last(DELETE, keys(completed));
 }
 
-function keys(cascades: Cascade[]): [parties: string[], certificates: string[]] {
-  return [cascades.map((c) => c.party), cascades.map((c) => c.certificate)];
+function keys(of: Cascade[]): [parties: string[], certificates: string[]] {
+  return [of.map((c) => c.party), of.map((c) => c.certificate)];
 }

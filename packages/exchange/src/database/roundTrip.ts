@@ -1,34 +1,48 @@
 /**
- * How statements are asked. The driver has the server describe the columns at every use, builds a plain object for each
- * row by their names, and has each statement answered by itself. Here a connection has a statement described once, rows
- * are made by a reader of its own, and statements that are sent together are answered together.
+ * How statements are sent. The driver lets the server describe the columns at every use, builds an object for each row by
+ * a loop over their names, and waits for the result of each statement. Here a statement is described once for each
+ * connection, rows are made by a compiled reader, and statements that are sent together are awaited together.
  */
 import pg from 'pg';
 
 /** Prepared once per connection under its name. */
-export interface Statement {
+export interface Statement<R = Row> {
   name: string;
   text: string;
+  /** Makes what a row is read as; by default an object with a member for each column. */
+  reader?: Reader<R> | undefined;
+}
+
+/** Prints the source of an expression that makes a T of a row. */
+export interface Reader<T> {
+  source(row: RowSource): string;
+  readonly reads?: T;
+}
+
+/** The source of expressions about a column of the row at hand. */
+export interface RowSource {
+  value(column: string): string;
+  isNull(column: string): string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns are what the statement selects
 export type Row = Record<string, any>;
 
-export interface Answer {
-  rows: Row[];
-  /** What was done, in the server's words: `COMMIT`, `UPDATE 1`. */
+export interface Result {
+  rows: unknown[];
+  /** What the server did, in its words: `COMMIT`, `UPDATE 1`. */
   command: string;
 }
 
-export interface Question {
-  statement: Statement;
+export interface Query {
+  statement: Statement<unknown>;
   values: unknown[];
-  resolve(answer: Answer): void;
+  resolve(result: Result): void;
   reject(error: Error): void;
 }
 
 type Values = (string | null)[];
-type RowReader = (values: Values) => Row;
+type RowReader = (values: Values) => unknown;
 interface Column {
   name: string;
   dataTypeID: number;
@@ -37,9 +51,9 @@ interface Column {
 /** What the driver knows of a connection, and sends on it. */
 interface Connection {
   parsedStatements: Record<string, string>;
-  /** Those whose answer is still to come. */
+  /** Those whose result is still to come. */
   submittedNamedStatements: Record<string, string>;
-  parse(statement: Statement): void;
+  parse(statement: { name: string; text: string }): void;
   bind(what: { statement: string; values: unknown[] }): void;
   describe(what: { type: 'P' }): void;
   execute(): void;
@@ -47,9 +61,9 @@ interface Connection {
   sync(): void;
 }
 
-/** What the driver's own query does with what the server says; it is made to be extended, its types do not say so. */
+/** The driver's own query, which handles the messages of the server; its types do not show that it can be extended. */
 interface DriverQuery {
-  /** Of the statement whose answer is due: the driver notes it as prepared, or as not. */
+  /** Of the statement whose result is due: the driver notes it as prepared, or as not. */
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
@@ -62,7 +76,7 @@ interface DriverQuery {
 const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
-/** Of a connection, by the name of the statement; of one without columns: `noRows`. */
+/** Of a connection, by the name of the statement; `noRows` for one without columns. */
 const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
 function readersFor(connection: Connection): Map<string, RowReader> {
   let readers = readersOf.get(connection);
@@ -77,23 +91,23 @@ const noRows: RowReader = () => {
   throw new Error('A row of a statement without columns.');
 };
 
-/** Statements one behind the other. The first that fails fails all: the server does none of those behind it. */
+/** Statements that are sent together. When one fails, all fail: the server skips those after it. */
 class RoundTrip extends DriverQuery {
-  private readonly questions: Question[];
+  private readonly queries: Query[];
   private readonly wireValues: unknown[][];
   private readonly eager: boolean;
-  private readonly answers: Answer[] = [];
+  private readonly results: Result[] = [];
   private readers!: Map<string, RowReader>;
   private reader: RowReader | undefined;
-  private read: Row[] = [];
+  private readRows: unknown[] = [];
 
-  constructor(questions: Question[], eager: boolean) {
+  constructor(queries: Query[], eager: boolean) {
     super('');
-    // Before anything is sent: of a round trip that was sent by half there would be no end.
-    this.wireValues = questions.map(({ values }) => values.map(inWireForm));
-    this.questions = questions;
+    // Before anything is sent: a round trip that was sent in part would never end.
+    this.wireValues = queries.map(({ values }) => values.map(inWireForm));
+    this.queries = queries;
     this.eager = eager;
-    this._results = this.answers;
+    this._results = this.results;
     this.expectNext();
   }
 
@@ -101,8 +115,8 @@ class RoundTrip extends DriverQuery {
     const { parsedStatements, submittedNamedStatements } = connection;
     const readers = readersFor(connection);
     this.readers = readers;
-    for (let i = 0; i < this.questions.length; i++) {
-      const { statement } = this.questions[i]!;
+    for (let i = 0; i < this.queries.length; i++) {
+      const { statement } = this.queries[i]!;
       const { name, text } = statement;
       if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
         connection.parse(statement);
@@ -117,15 +131,20 @@ class RoundTrip extends DriverQuery {
   }
 
   handleRowDescription({ fields }: { fields: Column[] }): void {
-    this.reader = rowReader(fields, this._result._types);
-    this.readers.set(this.name, this.reader);
+    try {
+      const { statement } = this.queries[this.results.length]!;
+      this.reader = rowReader(fields, this._result._types, statement.reader);
+      this.readers.set(this.name, this.reader);
+    } catch (error) {
+      this._canceledDueToError = error;
+    }
   }
 
   handleDataRow({ fields }: { fields: Values }): void {
     if (this._canceledDueToError) return;
     try {
       this.reader ??= this.readers.get(this.name)!;
-      this.read.push(this.reader(fields));
+      this.readRows.push(this.reader(fields));
     } catch (error) {
       this._canceledDueToError = error;
     }
@@ -133,22 +152,22 @@ class RoundTrip extends DriverQuery {
 
   handleCommandComplete({ text }: { text: string }): void {
     if (!this.readers.has(this.name)) this.readers.set(this.name, noRows);
-    this.answers.push({ rows: this.read, command: text });
-    this.read = [];
+    this.results.push({ rows: this.readRows, command: text });
+    this.readRows = [];
     this.reader = undefined;
     this.expectNext();
   }
 
   override handleError(error: Error, connection: Connection): void {
-    // The server passed over what was behind, the preparing of it as well.
-    for (const { statement } of this.questions.slice(this.answers.length)) {
+    // The server skipped the statements after it, and did not prepare them either.
+    for (const { statement } of this.queries.slice(this.results.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }
     super.handleError(error, connection);
   }
 
   private expectNext(): void {
-    const next = this.questions[this.answers.length];
+    const next = this.queries[this.results.length];
     if (next === undefined) return;
     this.name = next.statement.name;
     this.text = next.statement.text;
@@ -156,31 +175,35 @@ class RoundTrip extends DriverQuery {
 }
 
 /**
- * Sends statements together. `eager`: the server sends each answer as soon as it has it, so that the rows are read while
- * it works on the next statement. Where it has others to serve as well, that takes more time than it brings.
+ * Sends statements together. `eager`: the server sends each result as soon as it has it, so that the rows are read while
+ * it works on the next statement. On a busy server that costs more than it gains.
  */
-export function askTogether(on: pg.Pool | pg.ClientBase, questions: Question[], eager = false): void {
-  const done = (error: Error | undefined, answers: Answer[]) => {
-    for (let i = 0; i < questions.length; i++) {
-      if (error) questions[i]!.reject(error);
-      else questions[i]!.resolve(answers[i]!);
+export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
+  const done = (error: Error | undefined, results: Result[]) => {
+    for (let i = 0; i < queries.length; i++) {
+      if (error) queries[i]!.reject(error);
+      else queries[i]!.resolve(results[i]!);
     }
   };
   try {
-    on.query(new RoundTrip(questions, eager) as never, done as never);
+    on.query(new RoundTrip(queries, eager) as never, done as never);
   } catch (error) {
     done(error as Error, []);
   }
 }
 
 /** The rows of a statement. */
-export function ask(on: pg.Pool | pg.ClientBase, statement: Statement, values: unknown[]): Promise<Row[]> {
+export function query<R>(
+  on: pg.Pool | pg.ClientBase,
+  statement: Statement<R>,
+  values: unknown[],
+): Promise<R[]> {
   return new Promise((resolve, reject) => {
-    askTogether(on, [{ statement, values, resolve: ({ rows }) => resolve(rows), reject }]);
+    sendTogether(on, [{ statement, values, resolve: ({ rows }) => resolve(rows as R[]), reject }]);
   });
 }
 
-/** Bytes in an array as they are: the driver would write them as twice as many digits, for the server to read. */
+/** Arrays of bytes in binary: the driver would write two hexadecimal digits for each byte. */
 function inWireForm(value: unknown): unknown {
   if (typeof value === 'string') return value;
   const binary = Array.isArray(value) && value.some((item) => item instanceof Uint8Array);
@@ -205,14 +228,45 @@ function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   return array;
 }
 
-/**
- * Compiled: written out, the members of a row are stored where they belong, one after the other; a loop over their
- * names looks each one up.
- */
-function rowReader(columns: Column[], types: pg.CustomTypesConfig): RowReader {
+/** Compiled, because an object literal is made faster than an object in a loop over the names of its members. */
+function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plainRow(columns)): RowReader {
   const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text'));
-  const members = columns.map(
-    ({ name }, i) => `${JSON.stringify(name)}: v[${i}] === null ? null : p[${i}](v[${i}])`,
-  );
-  return new Function('p', `return (v) => ({ ${members.join(', ')} });`)(parsers) as RowReader;
+  const positions = new Map(columns.map(({ name }, i) => [name, i]));
+  const positionOf = (column: string) => {
+    const position = positions.get(column);
+    if (position === undefined) throw new Error(`The statement selects no column ${column}.`);
+    return position;
+  };
+  const source = reader.source({
+    value: (column) => {
+      const i = positionOf(column);
+      return parsers[i] === AS_TEXT ? `v[${i}]` : `v[${i}] === null ? null : p[${i}](v[${i}])`;
+    },
+    isNull: (column) => `v[${positionOf(column)}] === null`,
+  });
+  return new Function('p', `return (v) => (${source});`)(parsers) as RowReader;
+}
+
+/** The driver's parser of what stays text. */
+const AS_TEXT = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text');
+
+function plainRow(columns: Column[]): Reader<unknown> {
+  return {
+    source: (row) =>
+      `{ ${columns.map(({ name }) => `${JSON.stringify(name)}: ${row.value(name)}`).join(', ')} }`,
+  };
+}
+
+/** One object of several readers. */
+export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]> }): Reader<T> {
+  const keys = Object.keys(members) as (keyof T & string)[];
+  return {
+    source: (row) =>
+      `{ ${keys.map((key) => `${JSON.stringify(key)}: ${members[key].source(row)}`).join(', ')} }`,
+  };
+}
+
+/** A column as it is. */
+export function cell<T>(column: string): Reader<T> {
+  return { source: (row) => row.value(column) };
 }

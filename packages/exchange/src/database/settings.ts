@@ -1,7 +1,7 @@
 /** What the database knows about itself. */
 import { type Queryable, sql } from './db.ts';
 
-const GET = sql('setting_get', 'SELECT value FROM settings WHERE key = $1');
+const GET = sql<{ value: string }>('setting_get', 'SELECT value FROM settings WHERE key = $1');
 const PUT = sql(
   'setting_put_first',
   'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING',
@@ -11,7 +11,7 @@ const PUT = sql(
 export type SettingKey = 'mode' | 'devPageTokenKey';
 
 export async function getSetting(db: Queryable, key: SettingKey): Promise<string | undefined> {
-  return (await db.query<{ value: string }>(GET, [key]))[0]?.value;
+  return (await db.query(GET, [key]))[0]?.value;
 }
 
 /** The first value stays. */

@@ -2,7 +2,9 @@
 import type { Finding } from '@measurement-exchange/contract';
 import type { Aggregate, Change } from '../domain/measurement.ts';
 import { sql, type Transaction } from './db.ts';
-import { signed } from './measurementRows.ts';
+import { type TransitionRecord, transitions } from './log.ts';
+import { measurements, requisitions } from './measurementTables.ts';
+import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 
 /** Who made a change, and what the checks found about it, for the log. */
 export interface Author {
@@ -11,100 +13,106 @@ export interface Author {
   findings: Finding[];
 }
 
-const LOG_COLUMNS =
-  'measurement, requisition, version, from_state, to_state, time, actor, cause, request_id, findings';
+type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
-const INSERT = sql(
-  'measurement_insert',
-  `WITH m AS (
-     INSERT INTO measurements (id, consumer, certificate, spec_message, spec_signature, spec_algorithm, reference_id,
-       request_id, request_hash, measurement_type, protocol, state, requisition_count, version,
-       create_time, update_time)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, cardinality($14::text[]), 1, $13, $13)
-   ), r AS (
-     INSERT INTO requisitions (id, provider, measurement, ordinal, certificate, public_key_type, public_key_data,
-       public_key_format, spec_ciphertext, spec_type_url, disclosed_nonce, nonce_hash, state, version,
-       create_time, update_time)
-     SELECT n.id, n.provider, $1, n.ordinal - 1, n.certificate, n.key_type, n.key_data, n.key_format, n.ciphertext,
-            n.type_url, n.nonce, n.nonce_hash, 'UNFULFILLED', 1, $13, $13
-       FROM unnest($14::text[], $15::text[], $16::text[], $17::text[], $18::bytea[], $19::text[], $20::bytea[],
-                   $21::text[], $22::bigint[], $23::bytea[]) WITH ORDINALITY
-         AS n(id, provider, certificate, key_type, key_data, key_format, ciphertext, type_url, nonce, nonce_hash, ordinal)
-   )
-   INSERT INTO transitions (${LOG_COLUMNS})
-   SELECT $1, s.requisition, 1, NULL, s.to_state, $13, $24, s.cause, $25, CASE WHEN s.n = 1 THEN $26::jsonb END
-     FROM unnest($27::text[], $28::text[], $29::text[]) WITH ORDINALITY AS s(requisition, to_state, cause, n)
-    ORDER BY s.n`,
+/** The log rows of one change; findings stand beside its first step. */
+const AUTHOR = 'actor, request_id, findings';
+function authorValues({ actor, requestId, findings }: Author): unknown[] {
+  return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
+}
+
+/** What a new measurement does not have yet is left out. */
+const NEW_MEASUREMENT = except(measurements, 'failure');
+/** What all new requisitions of a measurement have in common is sent once, the rest in arrays. */
+const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
+const NEW_REQUISITION = except(
+  requisitions,
+  ...(['state', 'version', 'createTime', 'updateTime', 'refusal', 'fulfillment'] as const),
 );
+const FIRST_STEPS = only(transitions, 'measurement', 'version', 'from', 'time');
+const FIRST_STEP = only(transitions, 'requisition', 'to', 'cause');
+
+const INSERT = insertStatement();
+
+/** `$1..$3` author, `$4` request ID, `$5` hash; then the values and arrays of each list of columns. */
+function insertStatement() {
+  const m = 6;
+  const shared = m + NEW_MEASUREMENT.length;
+  const each = shared + NEW_REQUISITIONS.length;
+  const steps = each + NEW_REQUISITION.length;
+  const step = steps + FIRST_STEPS.length;
+  return sql(
+    'measurement_insert',
+    `WITH m AS (
+       INSERT INTO measurements (${names(NEW_MEASUREMENT)}, request_id, request_hash, requisition_count)
+       VALUES (${parameters(NEW_MEASUREMENT, m)}, $4, $5, cardinality($${each}::text[]))
+     ), r AS (
+       INSERT INTO requisitions (measurement, ordinal, ${names(NEW_REQUISITIONS)}, ${names(NEW_REQUISITION)})
+       SELECT $${m}, n.ordinal - 1, ${parameters(NEW_REQUISITIONS, shared)}, ${names(NEW_REQUISITION, 'n')}
+         FROM unnest(${arrayParameters(NEW_REQUISITION, each)})
+              WITH ORDINALITY AS n(${names(NEW_REQUISITION)}, ordinal)
+     )
+     INSERT INTO transitions (${AUTHOR}, ${names(FIRST_STEPS)}, ${names(FIRST_STEP)})
+     SELECT $1, $2, CASE WHEN s.n = 1 THEN $3::jsonb END, ${parameters(FIRST_STEPS, steps)}, ${names(FIRST_STEP, 's')}
+       FROM unnest(${arrayParameters(FIRST_STEP, step)}) WITH ORDINALITY AS s(${names(FIRST_STEP)}, n)
+      ORDER BY s.n`,
+  );
+}
 
 export function insertMeasurement(
   tx: Transaction,
-  { after: { measurement: m, requisitions: rs }, steps }: Change,
+  change: Change,
   request: { id: string; hash: Uint8Array } | undefined,
   author: Author,
 ): void {
+  const { measurement, requisitions } = change.after;
+  const steps = loggedSteps(measurement.id, change);
   tx.last(INSERT, [
-    m.id,
-    m.consumer,
-    m.certificate,
-    m.spec.message,
-    m.spec.signature,
-    m.spec.signatureAlgorithm,
-    m.referenceId,
+    ...authorValues(author),
     request?.id,
     request?.hash,
-    m.measurementType,
-    m.protocol,
-    m.state,
-    m.createTime,
-    rs.map((r) => r.id),
-    rs.map((r) => r.provider),
-    rs.map((r) => r.certificate),
-    rs.map((r) => r.publicKey['@type']),
-    rs.map((r) => r.publicKey.data),
-    rs.map((r) => r.publicKey.format),
-    rs.map((r) => r.encryptedSpec.ciphertext),
-    rs.map((r) => r.encryptedSpec.typeUrl),
-    rs.map((r) => signed(r.encryptedSpec.nonce)),
-    rs.map((r) => r.nonceHash),
-    author.actor,
-    author.requestId,
-    findingsOf(author),
-    steps.map((s) => s.requisition ?? ''),
-    steps.map((s) => s.to),
-    steps.map((s) => s.cause),
+    ...values(NEW_MEASUREMENT, measurement),
+    ...values(NEW_REQUISITIONS, requisitions[0]!),
+    ...arrays(NEW_REQUISITION, requisitions),
+    ...values(FIRST_STEPS, steps[0]!),
+    ...arrays(FIRST_STEP, steps),
   ]);
 }
 
-const UPDATE = sql(
-  'measurement_update',
-  `WITH m AS (
-     UPDATE measurements o SET state = n.state, failure_reason = n.reason, failure_message = n.message,
-            version = n.version, update_time = n.update_time
-       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[])
-         AS n(id, expected, state, reason, message, version, update_time)
-      WHERE o.id = n.id AND o.version = n.expected RETURNING 1
-   ), r AS (
-     UPDATE requisitions q SET state = n.state, refusal_justification = n.justification,
-            refusal_message = n.refusal_message, nonce = n.nonce, result_certificate = n.certificate,
-            result_ciphertext = n.ciphertext, result_type_url = n.type_url, fulfillment_context = n.context::jsonb,
-            version = n.version, update_time = n.update_time
-       FROM unnest($8::text[], $9::int[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::text[],
-                   $15::bytea[], $16::text[], $17::text[], $18::int[], $19::timestamptz[])
-         AS n(id, expected, state, justification, refusal_message, nonce, certificate, ciphertext, type_url, context,
-              version, update_time)
-      WHERE q.id = n.id AND q.version = n.expected RETURNING 1
-   ), log AS (
-     INSERT INTO transitions (${LOG_COLUMNS})
-     SELECT s.measurement, s.requisition, s.version, s.from_state, s.to_state, s.time, $20, s.cause, $21,
-            CASE WHEN s.n = 1 THEN $22::jsonb END
-       FROM unnest($23::text[], $24::text[], $25::int[], $26::text[], $27::text[], $28::timestamptz[], $29::text[])
-         WITH ORDINALITY AS s(measurement, requisition, version, from_state, to_state, time, cause, n)
-      ORDER BY s.n
-   )
-   SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r),
-                      cardinality($1::text[]) + cardinality($8::text[]))`,
-);
+/** What can change after a create. */
+const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'version', 'updateTime');
+const CHANGED_REQUISITION = only(requisitions, 'state', 'refusal', 'fulfillment', 'version', 'updateTime');
+const STEP = except(transitions, 'actor', 'requestId', 'findings');
+
+const UPDATE = updateStatement();
+
+/** `$1..$3` author, `$4` and `$5` IDs, `$6` and `$7` expected versions of measurements and requisitions; then arrays. */
+function updateStatement() {
+  const m = 8;
+  const r = m + CHANGED_MEASUREMENT.length;
+  const step = r + CHANGED_REQUISITION.length;
+  return sql(
+    'measurement_update',
+    `WITH m AS (
+       UPDATE measurements o SET (${names(CHANGED_MEASUREMENT)}) = (${names(CHANGED_MEASUREMENT, 'n')})
+         FROM unnest($4::text[], $6::int[], ${arrayParameters(CHANGED_MEASUREMENT, m)})
+              AS n(id, expected, ${names(CHANGED_MEASUREMENT)})
+        WHERE o.id = n.id AND o.version = n.expected RETURNING 1
+     ), r AS (
+       UPDATE requisitions o SET (${names(CHANGED_REQUISITION)}) = (${names(CHANGED_REQUISITION, 'n')})
+         FROM unnest($5::text[], $7::int[], ${arrayParameters(CHANGED_REQUISITION, r)})
+              AS n(id, expected, ${names(CHANGED_REQUISITION)})
+        WHERE o.id = n.id AND o.version = n.expected RETURNING 1
+     ), log AS (
+       INSERT INTO transitions (${AUTHOR}, ${names(STEP)})
+       SELECT $1, $2, CASE WHEN s.n = 1 THEN $3::jsonb END, ${names(STEP, 's')}
+         FROM unnest(${arrayParameters(STEP, step)}) WITH ORDINALITY AS s(${names(STEP)}, n)
+        ORDER BY s.n
+     )
+     SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r),
+                        cardinality($4::text[]) + cardinality($5::text[]))`,
+  );
+}
 
 /** Only changed rows, each with its expected version; the log rows go with them. */
 export function saveMeasurement(tx: Transaction, before: Aggregate, change: Change, author: Author): void {
@@ -117,49 +125,33 @@ export function saveMeasurements(
   all: { before: Aggregate; change: Change }[],
   author: Author,
 ): void {
-  const changed = <T extends { version: number }>(before: T, after: T) =>
-    after.version === before.version ? [] : [{ ...after, expected: before.version }];
   const ms = all.flatMap(({ before, change }) => changed(before.measurement, change.after.measurement));
   const rs = all.flatMap(({ before, change }) =>
     change.after.requisitions.flatMap((r, i) => changed(before.requisitions[i]!, r)),
   );
-  const steps = all.flatMap(({ before: { measurement }, change }) =>
-    change.steps.map((step) => ({ ...step, measurement: measurement.id })),
-  );
+  const steps = all.flatMap(({ before, change }) => loggedSteps(before.measurement.id, change));
   tx.last(UPDATE, [
-    ms.map((m) => m.id),
-    ms.map((m) => m.expected),
-    ms.map((m) => m.state),
-    ms.map((m) => m.failure?.reason),
-    ms.map((m) => m.failure?.message),
-    ms.map((m) => m.version),
-    ms.map((m) => m.updateTime),
-    rs.map((r) => r.id),
-    rs.map((r) => r.expected),
-    rs.map((r) => r.state),
-    rs.map((r) => r.refusal?.justification),
-    rs.map((r) => r.refusal?.message),
-    rs.map((r) => signed(r.fulfillment?.nonce)),
-    rs.map((r) => r.fulfillment?.certificate),
-    rs.map((r) => r.fulfillment?.encryptedResult.ciphertext),
-    rs.map((r) => r.fulfillment?.encryptedResult.typeUrl),
-    rs.map((r) => r.fulfillment?.context && JSON.stringify(r.fulfillment.context)),
-    rs.map((r) => r.version),
-    rs.map((r) => r.updateTime),
-    author.actor,
-    author.requestId,
-    findingsOf(author),
-    steps.map((s) => s.measurement),
-    steps.map((s) => s.requisition ?? ''),
-    steps.map((s) => s.version),
-    steps.map((s) => s.from),
-    steps.map((s) => s.to),
-    steps.map((s) => s.time),
-    steps.map((s) => s.cause),
+    ...authorValues(author),
+    ms.map(({ after }) => after.id),
+    rs.map(({ after }) => after.id),
+    ms.map(({ before }) => before.version),
+    rs.map(({ before }) => before.version),
+    ...arrays(
+      CHANGED_MEASUREMENT,
+      ms.map(({ after }) => after),
+    ),
+    ...arrays(
+      CHANGED_REQUISITION,
+      rs.map(({ after }) => after),
+    ),
+    ...arrays(STEP, steps),
   ]);
 }
 
-/** Findings stand beside the first step of the change they belong to. */
-function findingsOf(author: Author): string | undefined {
-  return author.findings.length > 0 ? JSON.stringify(author.findings) : undefined;
+function changed<T extends { version: number }>(before: T, after: T): { before: T; after: T }[] {
+  return after.version === before.version ? [] : [{ before, after }];
+}
+
+function loggedSteps(measurement: string, { steps }: Change): LoggedStep[] {
+  return steps.map((step) => ({ ...step, measurement, requisition: step.requisition ?? '' }));
 }

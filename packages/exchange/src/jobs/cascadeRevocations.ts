@@ -21,17 +21,18 @@ const MAX_FAILED = 250;
 /** One step; true while there may be more to do. */
 export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   return exchange.db.tx('cascadeRevocations', async (tx) => {
-    const cascades = await lockNextCascades(tx, MAX_CASCADES);
-    if (cascades.length === 0) return false;
-    const pending = await nextPending(tx, cascades, cascades[0]!, MAX_PENDING);
+    const locked = await lockNextCascades(tx, MAX_CASCADES);
+    if (locked.length === 0) return false;
+    const cascades = locked.map(({ cascade }) => cascade);
+    const pending = await nextPending(tx, cascades, locked[0]!.done, MAX_PENDING);
     const resting = pending.filter((m) => m.rests).slice(0, MAX_FAILED);
 
     const now = exchange.clock();
-    const locked = await lockMeasurements(
+    const failing = await lockMeasurements(
       tx,
       resting.map((m) => m.id),
     );
-    for (const [cascade, aggregates] of byCause(cascades, locked)) {
+    for (const [cascade, aggregates] of byCause(cascades, failing)) {
       const message = revocationMessage(nameOf(cascade), cascade.revocationState);
       const failed = aggregates.map((before) => ({
         before,

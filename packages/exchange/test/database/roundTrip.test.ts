@@ -3,11 +3,13 @@ import { createDatabase, type Database as TestDatabase } from '@measurement-exch
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  type Answer,
-  ask as askOn,
-  askTogether,
-  type Question,
+  cell,
+  object,
+  type Query,
+  query as queryOn,
+  type Result,
   type Statement,
+  sendTogether,
 } from '../../src/database/roundTrip.ts';
 
 let database: TestDatabase;
@@ -32,7 +34,7 @@ async function connected(pipeline: boolean, types?: pg.CustomTypesConfig): Promi
   for (const answer of ['rowDescription', 'noData']) connection.on(answer, () => described.push(answer));
 }
 
-const ask = (statement: Statement, values: unknown[] = []) => askOn(client, statement, values);
+const query = <R>(statement: Statement<R>, values: unknown[] = []) => queryOn(client, statement, values);
 
 const COLUMNS = {
   name: 'columns',
@@ -49,10 +51,10 @@ const row = (text: string) => ({
 for (const pipeline of [true, false]) {
   test(`a statement is described once on a connection, and its rows are the same after (pipeline ${pipeline})`, async () => {
     await connected(pipeline);
-    expect(await ask(COLUMNS, ['a', 1])).toEqual([row('a')]);
+    expect(await query(COLUMNS, ['a', 1])).toEqual([row('a')]);
     expect(described).toEqual(['rowDescription']);
-    expect(await ask(COLUMNS, ['b', 2])).toEqual([row('b'), row('b')]);
-    expect(await ask(COLUMNS, ['c', 0])).toEqual([]);
+    expect(await query(COLUMNS, ['b', 2])).toEqual([row('b'), row('b')]);
+    expect(await query(COLUMNS, ['c', 0])).toEqual([]);
     expect(described).toEqual(['rowDescription']);
     await client.end();
   });
@@ -60,7 +62,7 @@ for (const pipeline of [true, false]) {
 
 test('uses that are under way before the first is described are described themselves', async () => {
   await connected(true);
-  const answers = await Promise.all(['a', 'b', 'c'].map((text) => ask(COLUMNS, [text, 1])));
+  const answers = await Promise.all(['a', 'b', 'c'].map((text) => query(COLUMNS, [text, 1])));
   expect(answers).toEqual([[row('a')], [row('b')], [row('c')]]);
   expect(described).toHaveLength(3);
   await client.end();
@@ -69,7 +71,7 @@ test('uses that are under way before the first is described are described themse
 test('a statement without rows is described once as well', async () => {
   await connected(true);
   const keep = { name: 'keep', text: 'INSERT INTO kept VALUES ($1)' };
-  for (const n of [1, 2, 3]) expect(await ask(keep, [n])).toEqual([]);
+  for (const n of [1, 2, 3]) expect(await query(keep, [n])).toEqual([]);
   expect(described).toEqual(['noData']);
   expect(await database.query('SELECT n FROM kept ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   await client.end();
@@ -79,9 +81,9 @@ test('what the server refuses fails by its reason, before and after the statemen
   await connected(true);
   const divide = { name: 'divide', text: 'SELECT 12 / $1::int AS result' };
   const byZero = { code: '22012' };
-  await expect(ask(divide, [0])).rejects.toMatchObject(byZero);
-  expect(await ask(divide, [4])).toEqual([{ result: 3 }]);
-  const [refused, good] = await Promise.allSettled([ask(divide, [0]), ask(divide, [3])]);
+  await expect(query(divide, [0])).rejects.toMatchObject(byZero);
+  expect(await query(divide, [4])).toEqual([{ result: 3 }]);
+  const [refused, good] = await Promise.allSettled([query(divide, [0]), query(divide, [3])]);
   expect(refused).toMatchObject({ status: 'rejected', reason: byZero });
   expect(good).toEqual({ status: 'fulfilled', value: [{ result: 4 }] });
   await client.end();
@@ -94,7 +96,7 @@ test('a value that cannot be read fails its statement alone', async () => {
   }) as pg.CustomTypesConfig['getTypeParser'];
   await connected(true, { getTypeParser });
   const echo = { name: 'echo', text: 'SELECT $1::text AS text' };
-  const answers = await Promise.allSettled(['a', 'unreadable', 'b'].map((text) => ask(echo, [text])));
+  const answers = await Promise.allSettled(['a', 'unreadable', 'b'].map((text) => query(echo, [text])));
   expect(answers).toMatchObject([
     { value: [{ text: 'a' }] },
     { reason: { message: 'unreadable' } },
@@ -103,17 +105,27 @@ test('a value that cannot be read fails its statement alone', async () => {
   await client.end();
 });
 
+test('a reader makes of a row what it is read as, and fails its statement where a column is missing', async () => {
+  await connected(true);
+  const text = 'SELECT 1 AS one, NULL AS none';
+  const reader = object({ first: cell<number>('one'), rest: object({ none: cell<null>('none') }) });
+  expect(await query({ name: 'read', text, reader })).toEqual([{ first: 1, rest: { none: null } }]);
+  const missing = { name: 'missing', text, reader: cell('two') };
+  await expect(query(missing)).rejects.toThrow('The statement selects no column two.');
+  await client.end();
+});
+
 test('bytes in an array arrive as they were, among absent and empty ones', async () => {
   await connected(true);
   const unnest = { name: 'unnest', text: 'SELECT item FROM unnest($1::bytea[]) AS item' };
   const items = [Buffer.from([0, 0x5c, 0x22, 0xff]), null, Buffer.alloc(0), randomBytes(70_000)];
-  for (const _ of [1, 2]) expect(await ask(unnest, [items])).toEqual(items.map((item) => ({ item })));
-  expect(await ask(unnest, [[undefined, Uint8Array.of(7)]])).toEqual([
+  for (const _ of [1, 2]) expect(await query(unnest, [items])).toEqual(items.map((item) => ({ item })));
+  expect(await query(unnest, [[undefined, Uint8Array.of(7)]])).toEqual([
     { item: null },
     { item: Buffer.of(7) },
   ]);
-  expect(await ask(unnest, [[null]])).toEqual([{ item: null }]);
-  expect(await ask(unnest, [[]])).toEqual([]);
+  expect(await query(unnest, [[null]])).toEqual([{ item: null }]);
+  expect(await query(unnest, [[]])).toEqual([]);
   await client.end();
 });
 
@@ -121,20 +133,20 @@ describe('statements that are sent together', () => {
   const number = { name: 'number', text: 'SELECT $1::int AS n' };
   const divide = { name: 'divide', text: 'SELECT 12 / $1::int AS result' };
   const keep = { name: 'keep', text: 'INSERT INTO kept VALUES ($1)' };
-  const together = (...asked: [Statement, ...unknown[]][]) => {
-    const questions: Question[] = [];
-    const answers = asked.map(
+  const together = (...sent: [Statement, ...unknown[]][]) => {
+    const queries: Query[] = [];
+    const results = sent.map(
       ([statement, ...values]) =>
-        new Promise<Answer>((resolve, reject) => questions.push({ statement, values, resolve, reject })),
+        new Promise<Result>((resolve, reject) => queries.push({ statement, values, resolve, reject })),
     );
-    askTogether(client, questions);
-    return Promise.all(answers);
+    sendTogether(client, queries);
+    return Promise.all(results);
   };
 
   for (const pipeline of [true, false]) {
     test(`are answered each by its own rows, known or not, in one round trip (pipeline ${pipeline})`, async () => {
       await connected(pipeline);
-      await ask(divide, [1]);
+      await query(divide, [1]);
       let ready = 0;
       (client as unknown as { connection: NodeJS.EventEmitter }).connection.on(
         'readyForQuery',

@@ -11,7 +11,6 @@ import {
   listEventGroups,
   listStatement,
 } from '../../src/database/eventGroupList.ts';
-import { eventGroupOf } from '../../src/database/eventGroups.ts';
 
 const ROWS = 100_000;
 const PAGE_SIZE = 50;
@@ -188,12 +187,10 @@ describe('a page', () => {
   /** The same list behind its first `skip` rows. */
   async function behind(q: EventGroupListQuery, skip: number): Promise<EventGroupListQuery> {
     const { statement, values } = listStatement({ ...q, limit: skip, maxBytes: Number.MAX_SAFE_INTEGER });
-    const { rows } = await client.query(
-      `SELECT * FROM (${statement.text}) AS walked ORDER BY nth DESC LIMIT 1`,
-      values,
-    );
-    expect(Number(rows[0].nth)).toBe(skip);
-    return { ...q, after: cursorOf(eventGroupOf(rows[0]), q.order) };
+    const text = `SELECT * FROM (${statement.text}) AS walked ORDER BY nth DESC LIMIT 1`;
+    const [last] = await sql.query({ ...statement, name: `last_of_${statement.name}`, text }, values);
+    expect(Number(last!.nth)).toBe(skip);
+    return { ...q, after: cursorOf(last!.item, q.order) };
   }
 
   const cases: [string, EventGroupListQuery, number][] = [

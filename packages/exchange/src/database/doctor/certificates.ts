@@ -1,5 +1,8 @@
 /** Certificates, and whether what rests on them went with them. */
+import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';
+import { literals } from '../db.ts';
+import { PENDING } from '../measurements.ts';
 import { CERTIFICATE_NAME, type Check, check, MEASUREMENT_NAME, RESTORE, warning } from './check.ts';
 
 /** Each certificate that a measurement rests on. */
@@ -32,8 +35,8 @@ export const certificateChecks: Check[] = [
        JOIN (${RESTS}) AS rests ON rests.measurement = m.id
        JOIN certificates c ON c.party = rests.party AND c.id = rests.certificate
        LEFT JOIN revocation_cascades k ON k.party = c.party AND k.certificate = c.id
-      WHERE m.state IN ('AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING') AND k.party IS NULL
-        AND c.revocation_state IN ('HOLD', 'REVOKED')`,
+      WHERE ${PENDING} AND k.party IS NULL
+        AND c.revocation_state IN (${literals(REVOCATION_STATES)})`,
   ),
   check(
     {

@@ -1,4 +1,6 @@
 /** Measurements and their requisitions: do their states fit each other, and their contents their states? */
+import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
+import { literals } from '../db.ts';
 import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** One row a measurement. The planner drops the columns that a check does not ask for. */
@@ -89,7 +91,7 @@ export const measurementChecks: Check[] = [
       meaning: 'A measurement has ended but a requisition is still UNFULFILLED.',
       remedy: `Tell its data provider not to fulfill it. ${RESTORE}`,
     },
-    measurementsWhere(`state IN ('SUCCEEDED', 'FAILED', 'CANCELLED') AND unfulfilled > 0`),
+    measurementsWhere(`state IN (${literals(TERMINAL_MEASUREMENT_STATES)}) AND unfulfilled > 0`),
   ),
   check(
     {

@@ -16,7 +16,7 @@ export async function listAuditEntries(
   const { items, more } = await listAudit(exchange.db, name, after, query.pageSize ?? DEFAULT_PAGE_SIZE);
   const last = items.at(-1);
   return {
-    auditEntries: items.map(({ time, principal, operation, name: resource, requestId }) => ({
+    auditEntries: items.map(({ entry: { time, principal, operation, name: resource, requestId } }) => ({
       time,
       principal,
       operation,
@@ -24,6 +24,8 @@ export async function listAuditEntries(
       outcome: 'OK',
       requestId,
     })),
-    nextPageToken: more ? exchange.pageTokens.write(scope, { time: last!.xid, id: last!.seq }) : undefined,
+    nextPageToken: more
+      ? exchange.pageTokens.write(scope, { time: last!.xid, id: String(last!.seq) })
+      : undefined,
   };
 }

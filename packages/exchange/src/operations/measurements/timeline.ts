@@ -1,5 +1,5 @@
 import type { RequestOf, Timeline } from '@measurement-exchange/contract';
-import { type TransitionRow, transitionsOfMeasurement } from '../../database/log.ts';
+import { type TransitionRecord, transitionsOfMeasurement } from '../../database/log.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Call, Exchange } from '../context.ts';
 import { readMeasurement } from './get.ts';
@@ -22,15 +22,9 @@ export async function getMeasurementTimeline(
   };
 }
 
-export function viewTransition(row: TransitionRow, resource: string): Timeline['transitions'][number] {
-  return {
-    resource,
-    from: row.from_state ?? undefined,
-    to: row.to_state,
-    time: row.time,
-    actor: row.actor,
-    cause: row.cause,
-    requestId: row.request_id,
-    findings: row.findings ?? undefined,
-  };
+export function viewTransition(
+  { measurement: _m, requisition: _r, version: _v, ...transition }: TransitionRecord,
+  resource: string,
+): Timeline['transitions'][number] {
+  return { resource, ...transition };
 }

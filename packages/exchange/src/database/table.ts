@@ -1,0 +1,187 @@
+/**
+ * One map a table: which field of a record is stored in which column. Select lists, readers of rows, and the columns and
+ * parameters of writes are made from it, once, when a module is loaded.
+ */
+import type { Reader, RowSource } from './roundTrip.ts';
+
+interface Type {
+  sql: string;
+  /** The source of the value in the record, given that of the value in the row. */
+  read?: (cell: string) => string;
+  write?: (value: unknown) => unknown;
+}
+const TYPES = {
+  text: { sql: 'text' },
+  texts: { sql: 'text[]' },
+  int: { sql: 'int' },
+  bytes: { sql: 'bytea' },
+  time: { sql: 'timestamptz' },
+  json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },
+  /** An unsigned 64-bit integer, stored as the signed one of the same bytes. */
+  uint64: {
+    sql: 'bigint',
+    read: (cell: string) => `BigInt.asUintN(64, ${cell})`,
+    write: (value: unknown) => BigInt.asIntN(64, value as bigint),
+  },
+} satisfies Record<string, Type>;
+type TypeName = keyof typeof TYPES;
+
+/** How a field of type T is stored: in one column, or as an object in several. */
+export interface Field<T> {
+  readonly stores?: (value: T) => T;
+}
+/** Every field of a record, and no other. */
+export type Fields<R> = { [K in keyof R]-?: Field<R[K]> };
+
+interface ColumnField {
+  column: string;
+  type: TypeName;
+  isOptional: boolean;
+  isLong: boolean;
+}
+interface GroupField {
+  fields: Record<string, AnyField>;
+  present: string | undefined;
+}
+type AnyField = ColumnField | GroupField;
+
+/** A column that is never null. */
+export function column<T extends {}>(name: string, type: TypeName = 'text'): Field<T> {
+  return { column: name, type, isOptional: false, isLong: false } as Field<T>;
+}
+
+/** A column whose null is undefined in the record. */
+export function optional<T extends {}>(name: string, type: TypeName = 'text'): Field<T | undefined> {
+  return { column: name, type, isOptional: true, isLong: false } as Field<T | undefined>;
+}
+
+/** Bytes of any length, which some statements leave out. */
+export function long(name: string): Field<Uint8Array> {
+  return { column: name, type: 'bytes', isOptional: false, isLong: true } as Field<Uint8Array>;
+}
+
+/** Several columns as one object. */
+export function group<T extends object>(fields: NoInfer<Fields<T>>): Field<T> {
+  return { fields, present: undefined } as Field<T>;
+}
+
+/** Several columns as one object, which is undefined where the column `present` is null. */
+export function optionalGroup<T extends object>(
+  present: string,
+  fields: NoInfer<Fields<T>>,
+): Field<T | undefined> {
+  return { fields, present } as Field<T | undefined>;
+}
+
+export interface Column<R> {
+  name: string;
+  sqlType: string;
+  isLong: boolean;
+  /** The field of the record it belongs to. */
+  field: keyof R;
+  /** What is stored of a record. */
+  valueOf(record: R): unknown;
+}
+
+export interface Table<R> {
+  name: string;
+  columns: Column<R>[];
+  /** Makes a record of a row whose columns are named like those of the table, behind a prefix. */
+  reader(prefix?: string): Reader<R>;
+}
+
+export function table<R>(name: string, fields: Fields<R>): Table<R> {
+  const all = fields as unknown as Record<string, AnyField>;
+  const columns = Object.keys(all).flatMap((field) => columnsOf(field, all[field]!, [field]));
+  return {
+    name,
+    columns: columns as unknown as Column<R>[],
+    reader: (prefix = '') => ({
+      source: (row) =>
+        objectSource(all, {
+          value: (column) => row.value(prefix + column),
+          isNull: (column) => row.isNull(prefix + column),
+        }),
+    }),
+  };
+}
+
+function columnsOf(field: string, stored: AnyField, path: string[]): Column<Record<string, unknown>>[] {
+  if ('fields' in stored) {
+    return Object.keys(stored.fields).flatMap((key) => columnsOf(field, stored.fields[key]!, [...path, key]));
+  }
+  const { sql, write }: Type = TYPES[stored.type];
+  const valueAt = (record: unknown) =>
+    path.reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], record);
+  const storedValue = (record: unknown) => {
+    const value = valueAt(record);
+    return value === undefined || write === undefined ? value : write(value);
+  };
+  return [{ name: stored.column, sqlType: sql, isLong: stored.isLong, field, valueOf: storedValue }];
+}
+
+function objectSource(fields: Record<string, AnyField>, row: RowSource): string {
+  const members = Object.keys(fields).map(
+    (key) => `${JSON.stringify(key)}: ${fieldSource(fields[key]!, row)}`,
+  );
+  return `{ ${members.join(', ')} }`;
+}
+
+function fieldSource(field: AnyField, row: RowSource): string {
+  if ('fields' in field) {
+    const object = objectSource(field.fields, row);
+    return field.present === undefined ? object : `${row.isNull(field.present)} ? undefined : ${object}`;
+  }
+  const { read }: Type = TYPES[field.type];
+  const value = row.value(field.column);
+  if (!field.isOptional) return read?.(value) ?? value;
+  return read ? `${row.isNull(field.column)} ? undefined : ${read(value)}` : `(${value}) ?? undefined`;
+}
+
+/** The columns of these fields. */
+export function only<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Pick<R, K>>[] {
+  return of.columns.filter(({ field }) => (fields as (keyof R)[]).includes(field)) as Column<unknown>[];
+}
+
+/** The columns of all other fields. */
+export function except<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Omit<R, K>>[] {
+  return of.columns.filter(({ field }) => !(fields as (keyof R)[]).includes(field)) as Column<unknown>[];
+}
+
+/** A select list: `m.id AS m_id, …`. `long` prints a long column, for example to leave it out. */
+export function select<R>(
+  of: Table<R>,
+  alias = of.name,
+  prefix = '',
+  long = (column: string) => column,
+): string {
+  return of.columns
+    .map(({ name, isLong }) => {
+      const qualified = `${alias}.${name}`;
+      return `${isLong ? long(qualified) : qualified} AS ${prefix}${name}`;
+    })
+    .join(', ');
+}
+
+/** `id, state, …`, or `n.id, n.state, …`. */
+export function names(columns: Column<never>[], alias?: string): string {
+  return columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
+}
+
+/** `$3, $4, …` for the values of a record. */
+export function parameters(columns: Column<never>[], first: number): string {
+  return columns.map((_, i) => `$${first + i}`).join(', ');
+}
+
+export function values<R>(columns: Column<R>[], record: R): unknown[] {
+  return columns.map((column) => column.valueOf(record));
+}
+
+/** `$3::text[], $4::int[], …` for the arrays of many records. */
+export function arrayParameters(columns: Column<never>[], first: number): string {
+  return columns.map(({ sqlType }, i) => `$${first + i}::${sqlType}[]`).join(', ');
+}
+
+export function arrays<R>(columns: Column<R>[], records: R[]): unknown[][] {
+  return columns.map((column) => records.map((record) => column.valueOf(record)));
+}
