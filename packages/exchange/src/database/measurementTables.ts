@@ -12,7 +12,7 @@ export const measurements = table<MeasurementRecord>('measurements', {
     signature: long('spec_signature'),
     signatureAlgorithm: optional('spec_algorithm'),
   }),
-  referenceId: optional('reference_id'),
+  labels: group({ measurementReferenceId: optional('reference_id') }),
   measurementType: optional('measurement_type'),
   protocol: column('protocol'),
   state: column('state'),

@@ -48,7 +48,7 @@ function fresh(
       consumer: 'measurementConsumers/x',
       certificate: 'c',
       spec: { message: new Uint8Array([1]), signature: new Uint8Array([2]) },
-      referenceId: undefined,
+      labels: {},
       measurementType: 'IMPRESSION',
       protocol,
     },

@@ -11,6 +11,7 @@ import {
   type FailureReason,
   type FulfillmentContext,
   isTerminal,
+  type MeasurementInput,
   type MeasurementState,
   type MeasurementType,
   type Protocol,
@@ -30,7 +31,7 @@ export interface MeasurementRecord {
   /** ID of the consumer's certificate. */
   certificate: string;
   spec: SignedMessage;
-  referenceId: string | undefined;
+  labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
   state: MeasurementState;
@@ -39,6 +40,12 @@ export interface MeasurementRecord {
   createTime: Timestamp;
   updateTime: Timestamp;
 }
+
+/** What the consumer notes on a measurement for itself: stored and shown as it is. */
+export type Labels = Omit<
+  MeasurementInput,
+  'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders'
+>;
 
 export interface RequisitionRecord {
   id: string;
@@ -120,14 +127,10 @@ export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
-export type NewMeasurement = Pick<
-  MeasurementRecord,
-  'id' | 'consumer' | 'certificate' | 'spec' | 'referenceId' | 'measurementType' | 'protocol'
->;
-export type NewRequisition = Pick<
-  RequisitionRecord,
-  'id' | 'provider' | 'certificate' | 'publicKey' | 'encryptedSpec' | 'nonceHash'
->;
+/** What only the state machine sets. */
+type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
+export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure'>;
+export type NewRequisition = Omit<RequisitionRecord, Progress | 'refusal' | 'fulfillment'>;
 
 export function create(measurement: NewMeasurement, requisitions: NewRequisition[], now: Timestamp): Change {
   const fresh = { version: 1, createTime: now, updateTime: now } as const;

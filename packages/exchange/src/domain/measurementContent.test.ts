@@ -32,7 +32,7 @@ const measurement = {
   consumer: CONSUMER,
   certificate: 'c',
   spec: { message: Uint8Array.of(1), signature: Uint8Array.of(2) },
-  referenceId: 'ref',
+  labels: { measurementReferenceId: 'ref' },
   measurementType: 'IMPRESSION',
   protocol: 'direct',
 } as const;

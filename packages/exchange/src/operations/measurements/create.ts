@@ -37,10 +37,10 @@ export async function createMeasurement(
   const inspected = inspectMeasurement(request.body);
   const isSpecSignedBy = verifySpec(request.body);
 
+  const { measurementConsumerCertificate: own, measurementSpec, dataProviders, ...labels } = request.body;
   return idempotently('measurements_request_id', () =>
     mutate('createMeasurement', exchange, call, request, async (tx) => {
-      const entries = Object.entries(request.body.dataProviders);
-      const own = request.body.measurementConsumerCertificate;
+      const entries = Object.entries(dataProviders);
       const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
       const providers = entries.map(([name]) => name);
       const [earlier, parties, certificates, roots] = await Promise.all([
@@ -85,8 +85,8 @@ export async function createMeasurement(
           id: exchange.newId(),
           consumer,
           certificate: named[0]!.id,
-          spec: request.body.measurementSpec,
-          referenceId: request.body.measurementReferenceId,
+          spec: measurementSpec,
+          labels,
           measurementType,
           protocol,
         },

@@ -10,6 +10,7 @@ export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' 
 
 export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Measurement {
   return {
+    ...m.labels,
     name: measurementName(m),
     state: m.state,
     measurementConsumerCertificate: certificateName(m.consumer, m.certificate),
@@ -25,7 +26,6 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
         },
       ]),
     ),
-    measurementReferenceId: m.referenceId,
     protocolConfig: viewProtocol(m),
     createTime: m.createTime,
     updateTime: m.updateTime,

@@ -151,7 +151,7 @@ async function add(db: Database, id: string): Promise<Aggregate> {
       consumer: BRAND,
       certificate: certificateOf(BRAND).id,
       spec: { message: BYTES, signature: BYTES, signatureAlgorithm: undefined },
-      referenceId: 'reference',
+      labels: { measurementReferenceId: 'reference' },
       measurementType: 'REACH',
       protocol: 'direct',
     },
