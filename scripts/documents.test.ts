@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
+import { EDGES } from '@measurement-exchange/exchange/internal/domain/aggregate';
 import { FINDING_CODES } from '@measurement-exchange/exchange/internal/domain/findings';
-import { EDGES } from '@measurement-exchange/exchange/internal/domain/measurement';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

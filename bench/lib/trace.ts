@@ -109,7 +109,7 @@ export async function trace(
       subject: caller,
       requestId: '0'.repeat(24),
       findings: [],
-      answer: <T>(resource: T) => resource,
+      respond: <T>(resource: T) => resource,
     };
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
     const result = await operation(exchange, call, input as never);

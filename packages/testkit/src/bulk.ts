@@ -1,7 +1,7 @@
 /** Thousands of resources in a second, written by SQL as the exchange would have written them one by one. */
 
+import { type Trigger, target } from '@measurement-exchange/exchange/internal/domain/aggregate';
 import { messageTypesOf } from '@measurement-exchange/exchange/internal/domain/descriptor/descriptorSet';
-import { type Trigger, target } from '@measurement-exchange/exchange/internal/domain/measurement';
 import pg from 'pg';
 import type { Database } from './exchange.ts';
 

@@ -2,6 +2,7 @@
 import type { PlantedBug } from '../plant.ts';
 import { CODE, inExchange, test } from './edits.ts';
 
+const AGGREGATE = 'domain/aggregate.ts';
 const MEASUREMENT = 'domain/measurement.ts';
 const FULFILL = 'operations/requisitions/fulfillDirect.ts';
 
@@ -35,12 +36,12 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     name: 'withdraw-overwrites-fulfilled',
     edits: [
       inExchange(
-        MEASUREMENT,
+        AGGREGATE,
         "['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],",
         "['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'], ['requisition', 'withdrawn', 'FULFILLED', 'WITHDRAWN'],",
       ),
       inExchange(
-        MEASUREMENT,
+        AGGREGATE,
         "if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');",
         "if (r.state !== 'REFUSED') this.stepRequisition(r, 'withdrawn', { fulfillment: undefined });",
       ),
@@ -56,7 +57,7 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     edits: [
       inExchange(MEASUREMENT, 'if (isTerminal(measurement.state)) throw measurementClosed(measurement);', ''),
       inExchange(
-        MEASUREMENT,
+        AGGREGATE,
         "['measurement', 'cancelled', 'COMPUTING', 'CANCELLED'],",
         "['measurement', 'cancelled', 'COMPUTING', 'CANCELLED'], ['measurement', 'cancelled', 'FAILED', 'CANCELLED'],",
       ),
@@ -65,7 +66,7 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
   },
   {
     name: 'open-requisitions-not-withdrawn',
-    edits: [inExchange(MEASUREMENT, 'withdrawOpen(): void {', 'withdrawOpen(): void { return;')],
+    edits: [inExchange(AGGREGATE, 'withdrawOpen(): void {', 'withdrawOpen(): void { return;')],
     foundBy: test('exchange/src/domain/measurement.test.ts'),
   },
   {

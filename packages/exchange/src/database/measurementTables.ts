@@ -1,5 +1,5 @@
 /** The tables of measurements and their requisitions, which are always read together. */
-import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../domain/measurement.ts';
+import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../domain/aggregate.ts';
 import { object } from './roundTrip.ts';
 import { column, group, long, optional, optionalGroup, select, table } from './table.ts';
 

@@ -1,6 +1,6 @@
 /** Measurements with their requisitions: the aggregate is read whole, in one statement. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
-import type { Aggregate } from '../domain/measurement.ts';
+import type { Aggregate } from '../domain/aggregate.ts';
 import { literals, type Queryable, sql, type Transaction } from './db.ts';
 import { AGGREGATE, aggregates, joined, OUTLINE } from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';

@@ -1,6 +1,6 @@
 /** A measurement with its requisitions is saved as a difference, in one statement, with its log. */
 import type { Finding } from '@measurement-exchange/contract';
-import type { Aggregate, Change } from '../domain/measurement.ts';
+import type { Aggregate, Change } from '../domain/aggregate.ts';
 import { sql, type Transaction } from './db.ts';
 import { type TransitionRecord, transitions } from './log.ts';
 import { measurements, requisitions } from './measurementTables.ts';

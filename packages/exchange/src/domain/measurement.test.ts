@@ -7,19 +7,8 @@ import {
   type RequisitionState,
 } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import {
-  type Aggregate,
-  type Change,
-  cancel,
-  create,
-  EDGES,
-  etagOf,
-  fail,
-  fulfil,
-  type RequisitionRecord,
-  refuse,
-  target,
-} from './measurement.ts';
+import { type Aggregate, type Change, EDGES, type RequisitionRecord, target } from './aggregate.ts';
+import { cancel, create, etagOf, fail, fulfill, refuse } from './measurement.ts';
 
 const NOW = '2026-01-02T03:04:05.000000Z';
 const LATER = '2026-01-02T03:04:06.000000Z';
@@ -77,7 +66,7 @@ const etag = (a: Aggregate, i = 0) => etagOf(a.requisitions[i]!);
 
 const triggers: Record<string, (a: Aggregate) => Change> = {
   fulfil: (a) =>
-    fulfil(
+    fulfill(
       a,
       'ra',
       {
@@ -269,9 +258,9 @@ describe('the state machine', () => {
 });
 
 describe('fulfil', () => {
-  const attempt = (change: Partial<Parameters<typeof fulfil>[2]>, a = fresh()) =>
+  const attempt = (change: Partial<Parameters<typeof fulfill>[2]>, a = fresh()) =>
     outcome(() =>
-      fulfil(
+      fulfill(
         a,
         'ra',
         {

@@ -1,17 +1,8 @@
 /** What a measurement holds after a change, beside its states, and what a refused change tells. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  type Aggregate,
-  cancel,
-  create,
-  etagOf,
-  fail,
-  fulfil,
-  measurementClosed,
-  refuse,
-  target,
-} from './measurement.ts';
+import { type Aggregate, target } from './aggregate.ts';
+import { cancel, create, etagOf, fail, fulfill, measurementClosed, refuse } from './measurement.ts';
 
 const NOW = '2026-01-02T03:04:05.000000Z';
 const LATER = '2026-01-02T03:04:06.000000Z';
@@ -83,7 +74,7 @@ describe('a new measurement', () => {
 describe('a requisition', () => {
   it('keeps the whole fulfilment, under the certificate that signed it, and its sibling keeps nothing', () => {
     const before = fresh();
-    const { requisitions } = fulfil(before, 'b', input(before), LATER).after;
+    const { requisitions } = fulfill(before, 'b', input(before), LATER).after;
     expect(requisitions[0]).toBe(before.requisitions[0]);
     expect(requisitions[1]).toEqual({
       ...before.requisitions[1],
@@ -107,7 +98,7 @@ describe('a requisition', () => {
 
   it('that changed tells both etags', () => {
     const before = fresh();
-    expect(() => fulfil(before, 'b', { ...input(before), etag: 'old' }, LATER)).toThrow(
+    expect(() => fulfill(before, 'b', { ...input(before), etag: 'old' }, LATER)).toThrow(
       expect.objectContaining({
         reason: 'REQUISITION_ETAG_MISMATCH',
         metadata: { requestEtag: 'old', actualEtag: etag(before) },
@@ -118,8 +109,8 @@ describe('a requisition', () => {
 
   it('that is closed tells its name as the provider knows it, and its state', () => {
     const before = fresh();
-    const { after } = fulfil(before, 'b', input(before), LATER);
-    expect(() => fulfil(after, 'b', input(after), LATER)).toThrow(
+    const { after } = fulfill(before, 'b', input(before), LATER);
+    expect(() => fulfill(after, 'b', input(after), LATER)).toThrow(
       expect.objectContaining({
         reason: 'REQUISITION_STATE_ILLEGAL',
         metadata: { requisition: 'dataProviders/b/requisitions/b', state: 'FULFILLED' },
@@ -129,13 +120,13 @@ describe('a requisition', () => {
 
   it('names the field of a wrong nonce, and that of a certificate it cannot use', () => {
     const before = fresh();
-    expect(() => fulfil(before, 'b', { ...input(before), nonce: 1n }, LATER)).toThrow(
+    expect(() => fulfill(before, 'b', { ...input(before), nonce: 1n }, LATER)).toThrow(
       expect.objectContaining({
         reason: 'NONCE_MISMATCH',
         violations: [{ field: 'nonce', description: expect.any(String) }],
       }),
     );
-    expect(() => fulfil(before, 'b', { ...input(before), certificate: undefined }, LATER)).toThrow(
+    expect(() => fulfill(before, 'b', { ...input(before), certificate: undefined }, LATER)).toThrow(
       expect.objectContaining({ reason: 'CERTIFICATE_NOT_FOUND', metadata: { field: 'certificate' } }),
     );
   });
@@ -144,7 +135,7 @@ describe('a requisition', () => {
     const before = fresh();
     const text = createHash('sha256').update('7').digest();
     const requisitions = before.requisitions.map((r) => ({ ...r, nonceHash: text }));
-    const { after } = fulfil({ ...before, requisitions }, 'b', { ...input(before), nonce: 7n }, LATER);
+    const { after } = fulfill({ ...before, requisitions }, 'b', { ...input(before), nonce: 7n }, LATER);
     expect(after.requisitions[1]!.state).toBe('FULFILLED');
   });
 });

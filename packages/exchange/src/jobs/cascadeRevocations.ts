@@ -8,8 +8,9 @@ import {
   nextPending,
 } from '../database/revocationCascades.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
+import type { Aggregate } from '../domain/aggregate.ts';
 import { revocationMessage } from '../domain/certificate.ts';
-import { type Aggregate, fail } from '../domain/measurement.ts';
+import { fail } from '../domain/measurement.ts';
 import { certificateName } from '../operations/certificates/view.ts';
 import type { Exchange } from '../operations/context.ts';
 

@@ -30,7 +30,7 @@ export interface Call {
   /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
   findings: Finding[];
   /** Serializes the response now, while the database commits; otherwise that is done after the operation. */
-  answer<T>(resource: T): T;
+  respond<T>(resource: T): T;
 }
 
 /** Who makes a change, for the transition log. */

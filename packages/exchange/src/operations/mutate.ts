@@ -57,7 +57,7 @@ export function mutate<Resource extends object>(
       audit(tx, { ...version, operation, principal: call.principal.name, requestId: call.requestId });
     }
     tx.commit();
-    return call.answer(view());
+    return call.respond(view());
   });
 }
 

@@ -187,11 +187,11 @@ export class Pipeline {
   }
 }
 
-/** `answer` takes a response that is ready before the operation is done. */
-export function callOf({ caller }: Authorized, answer: Call['answer']): Call {
+/** `respond` takes a response that is ready before the operation is done. */
+export function callOf({ caller }: Authorized, respond: Call['respond']): Call {
   const { progress, principal, token } = caller;
   const { issuer, subject } = token;
-  progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], answer };
+  progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], respond };
   return progress.call;
 }
 

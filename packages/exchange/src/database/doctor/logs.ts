@@ -1,5 +1,5 @@
 /** The transition log: does it tell how every measurement and requisition became what it is? */
-import { EDGES } from '../../domain/measurement.ts';
+import { EDGES } from '../../domain/aggregate.ts';
 import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** Everything that has transitions, under the key of its log rows. */

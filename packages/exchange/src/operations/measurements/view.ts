@@ -1,7 +1,7 @@
 /** Measurements as resources of the API. */
 import type { Measurement, ProtocolConfig } from '@measurement-exchange/contract';
 import type { MeasurementTombstone } from '../../database/retention.ts';
-import type { Aggregate, MeasurementRecord } from '../../domain/measurement.ts';
+import type { Aggregate, MeasurementRecord } from '../../domain/aggregate.ts';
 import { certificateName } from '../certificates/view.ts';
 
 export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' | 'id'>): string {

@@ -5,7 +5,7 @@ import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { inspectResult } from '../../domain/findings.ts';
-import { fulfil } from '../../domain/measurement.ts';
+import { fulfill } from '../../domain/measurement.ts';
 import { trustCheck } from '../../domain/trust.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
@@ -41,7 +41,7 @@ export async function fulfillDirectRequisition(
       context: body.fulfillmentContext,
       certificate,
     };
-    const change = fulfil(before, params.requisition, input, now);
+    const change = fulfill(before, params.requisition, input, now);
     requireNoneRevoked(revoked);
     return {
       findings: [

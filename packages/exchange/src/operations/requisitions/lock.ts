@@ -1,7 +1,8 @@
 import type { Transaction } from '../../database/db.ts';
 import { lockByRequisition } from '../../database/measurements.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
-import { type Aggregate, requisitionClosed } from '../../domain/measurement.ts';
+import type { Aggregate } from '../../domain/aggregate.ts';
+import { requisitionClosed } from '../../domain/measurement.ts';
 import { requisitionNotFound } from './view.ts';
 
 /** Locks the measurement of a requisition; of one that was removed only the final state is left. */

@@ -1,12 +1,8 @@
 /** Requisitions as resources of the API. */
 import { ExchangeError, type Requisition } from '@measurement-exchange/contract';
 import { getRequisitionTombstone } from '../../database/retention.ts';
-import {
-  type Aggregate,
-  etagOf,
-  type MeasurementRecord,
-  type RequisitionRecord,
-} from '../../domain/measurement.ts';
+import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../../domain/aggregate.ts';
+import { etagOf } from '../../domain/measurement.ts';
 import { certificateName } from '../certificates/view.ts';
 import type { Exchange } from '../context.ts';
 import { measurementName, viewProtocol } from '../measurements/view.ts';

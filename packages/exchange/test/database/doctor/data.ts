@@ -14,22 +14,14 @@ import { insertBinding } from '../../../src/database/principals.ts';
 import { removeMeasurements } from '../../../src/database/retention.ts';
 import { insertTrustedRoot } from '../../../src/database/trustedRoots.ts';
 import { insertMeasurement, saveMeasurement } from '../../../src/database/writeMeasurements.ts';
+import type { Aggregate, Change } from '../../../src/domain/aggregate.ts';
 import { releaseHold, revoke } from '../../../src/domain/certificate.ts';
 import {
   type EventGroupContent,
   create as group,
   remove as removed,
 } from '../../../src/domain/eventGroup.ts';
-import {
-  type Aggregate,
-  type Change,
-  cancel,
-  create,
-  etagOf,
-  fail,
-  fulfil,
-  refuse,
-} from '../../../src/domain/measurement.ts';
+import { cancel, create, etagOf, fail, fulfill, refuse } from '../../../src/domain/measurement.ts';
 import { newParty, updateParty } from '../../../src/domain/party.ts';
 
 export const BRAND = 'measurementConsumers/brand';
@@ -112,14 +104,14 @@ export async function addMeasurements(db: Database): Promise<void> {
   await add(db, 'awaiting');
 
   const succeeded = await add(db, 'succeeded');
-  const halfSucceeded = await change(db, succeeded, (now) => fulfilBy(TV, succeeded, now));
-  await change(db, halfSucceeded, (now) => fulfilBy(RADIO, halfSucceeded, now));
+  const halfSucceeded = await change(db, succeeded, (now) => fulfillBy(TV, succeeded, now));
+  await change(db, halfSucceeded, (now) => fulfillBy(RADIO, halfSucceeded, now));
 
   const computing = await add(db, 'computing');
-  const halfComputing = await change(db, computing, (now) => fulfilBy(TV, computing, now));
+  const halfComputing = await change(db, computing, (now) => fulfillBy(TV, computing, now));
   await change(db, halfComputing, (now) => {
     // A direct measurement succeeds at once; this one stays between the two steps.
-    const { after, steps } = fulfilBy(RADIO, halfComputing, now);
+    const { after, steps } = fulfillBy(RADIO, halfComputing, now);
     const measurement = { ...after.measurement, state: 'COMPUTING' as const, version: 2 };
     return { after: { ...after, measurement }, steps: steps.slice(0, -1) };
   });
@@ -130,7 +122,7 @@ export async function addMeasurements(db: Database): Promise<void> {
   await change(db, refused, (now) => refuse(refused, 'refused-tv', { etag, refusal }, now));
 
   const cancelled = await add(db, 'cancelled');
-  const halfCancelled = await change(db, cancelled, (now) => fulfilBy(TV, cancelled, now));
+  const halfCancelled = await change(db, cancelled, (now) => fulfillBy(TV, cancelled, now));
   await change(db, halfCancelled, (now) => cancel(halfCancelled, now));
 
   const revoked = await add(db, 'revoked');
@@ -181,7 +173,7 @@ async function change(
   return changed.after;
 }
 
-function fulfilBy(provider: string, before: Aggregate, now: Timestamp): Change {
+function fulfillBy(provider: string, before: Aggregate, now: Timestamp): Change {
   const requisition = before.requisitions.find((r) => r.provider === provider)!;
   const input = {
     etag: etagOf(requisition),
@@ -190,7 +182,7 @@ function fulfilBy(provider: string, before: Aggregate, now: Timestamp): Change {
     context: { buildLabel: 'build' },
     certificate: certificateOf(provider),
   };
-  return fulfil(before, requisition.id, input, now);
+  return fulfill(before, requisition.id, input, now);
 }
 
 function setOf(type: string): Uint8Array {

@@ -1,0 +1,169 @@
+/** A measurement with its requisitions, and every transition between their states. */
+import type {
+  EncryptedMessage,
+  EncryptedRequisitionSpec,
+  EncryptionPublicKey,
+  FailureReason,
+  FulfillmentContext,
+  MeasurementInput,
+  MeasurementState,
+  MeasurementType,
+  Protocol,
+  Refusal,
+  RequisitionState,
+  SignedMessage,
+  Timestamp,
+} from '@measurement-exchange/contract';
+import { strictlyAfter } from './time.ts';
+
+export interface MeasurementRecord {
+  id: string;
+  /** `measurementConsumers/x` */
+  consumer: string;
+  /** ID of the consumer's certificate. */
+  certificate: string;
+  spec: SignedMessage;
+  labels: Labels;
+  measurementType: MeasurementType | undefined;
+  protocol: Protocol;
+  state: MeasurementState;
+  failure: { reason: FailureReason; message: string } | undefined;
+  version: number;
+  createTime: Timestamp;
+  updateTime: Timestamp;
+}
+
+/** What the consumer notes on a measurement for itself: stored and shown as it is. */
+export type Labels = Omit<
+  MeasurementInput,
+  'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders'
+>;
+
+export interface RequisitionRecord {
+  id: string;
+  /** `dataProviders/x` */
+  provider: string;
+  /** ID of the provider's certificate. */
+  certificate: string;
+  publicKey: EncryptionPublicKey;
+  encryptedSpec: EncryptedRequisitionSpec;
+  nonceHash: Uint8Array;
+  state: RequisitionState;
+  refusal: Refusal | undefined;
+  fulfillment: Fulfillment | undefined;
+  version: number;
+  createTime: Timestamp;
+  updateTime: Timestamp;
+}
+
+export interface Fulfillment {
+  nonce: bigint;
+  /** ID of the provider's certificate whose key signed the result. */
+  certificate: string;
+  encryptedResult: EncryptedMessage;
+  context: FulfillmentContext | undefined;
+}
+
+export interface Aggregate {
+  measurement: MeasurementRecord;
+  requisitions: RequisitionRecord[];
+}
+
+/** One step, for the log; `requisition` is undefined for a step of the measurement itself. */
+export interface Step {
+  requisition: string | undefined;
+  version: number;
+  from: string | undefined;
+  to: string;
+  time: Timestamp;
+  cause: Trigger;
+}
+
+export interface Change {
+  after: Aggregate;
+  steps: Step[];
+}
+
+/** Every transition there is: what may happen to which resource, from which state to which. */
+export const EDGES = [
+  ['measurement', 'created', undefined, 'AWAITING_REQUISITION_FULFILLMENT'],
+  ['measurement', 'allFulfilled', 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'],
+  ['measurement', 'computed', 'COMPUTING', 'SUCCEEDED'],
+  ['measurement', 'refused', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
+  ['measurement', 'cancelled', 'AWAITING_REQUISITION_FULFILLMENT', 'CANCELLED'],
+  ['measurement', 'cancelled', 'COMPUTING', 'CANCELLED'],
+  ['measurement', 'expired', 'AWAITING_REQUISITION_FULFILLMENT', 'CANCELLED'],
+  ['measurement', 'expired', 'COMPUTING', 'CANCELLED'],
+  ['measurement', 'certificateRevoked', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
+  ['measurement', 'certificateRevoked', 'COMPUTING', 'FAILED'],
+  ['measurement', 'participantFailed', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
+  ['measurement', 'participantFailed', 'COMPUTING', 'FAILED'],
+  ['requisition', 'created', undefined, 'UNFULFILLED'],
+  ['requisition', 'fulfilled', 'UNFULFILLED', 'FULFILLED'],
+  ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
+  ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
+] as const;
+
+type Edge = (typeof EDGES)[number];
+export type Trigger = Edge[1];
+type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[1];
+type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
+
+/** Where a trigger leads from a state, or undefined where it may not happen. */
+export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
+  return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
+}
+
+/** An aggregate while it changes: every step is one of EDGES, raises the version, and is logged. */
+export class Changing {
+  private measurement: MeasurementRecord;
+  requisitions: RequisitionRecord[];
+  private readonly now: Timestamp;
+  private readonly steps: Step[] = [];
+
+  constructor(before: Aggregate, now: Timestamp) {
+    this.measurement = before.measurement;
+    this.requisitions = before.requisitions;
+    this.now = now;
+  }
+
+  stepMeasurement(cause: MeasurementTrigger, failure?: MeasurementRecord['failure']): void {
+    const from = this.measurement.state;
+    const to = step('measurement', cause, from) as MeasurementState;
+    const version = this.measurement.version + 1;
+    const updateTime = strictlyAfter(this.now, this.measurement.updateTime);
+    this.measurement = { ...this.measurement, state: to, version, updateTime, failure };
+    this.steps.push({ requisition: undefined, version, from, to, time: updateTime, cause });
+  }
+
+  stepRequisition(
+    requisition: RequisitionRecord,
+    cause: RequisitionTrigger,
+    fields: Partial<Pick<RequisitionRecord, 'refusal' | 'fulfillment'>> = {},
+  ): void {
+    const from = requisition.state;
+    const to = step('requisition', cause, from) as RequisitionState;
+    const version = requisition.version + 1;
+    const updateTime = strictlyAfter(this.now, requisition.updateTime);
+    const changed: RequisitionRecord = { ...requisition, ...fields, state: to, version, updateTime };
+    this.requisitions = this.requisitions.map((r) => (r.id === changed.id ? changed : r));
+    this.steps.push({ requisition: changed.id, version, from, to, time: updateTime, cause });
+  }
+
+  /** FULFILLED requisitions stay so whatever becomes of the measurement. */
+  withdrawOpen(): void {
+    for (const r of this.requisitions) {
+      if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');
+    }
+  }
+
+  done(): Change {
+    return { after: { measurement: this.measurement, requisitions: this.requisitions }, steps: this.steps };
+  }
+}
+
+function step(resource: Edge[0], trigger: Trigger, from: string): string {
+  const to = target(resource, trigger, from);
+  if (to === undefined) throw new Error(`no edge ${trigger} out of ${resource} ${from}`);
+  return to;
+}
