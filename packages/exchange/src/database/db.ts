@@ -286,7 +286,7 @@ export function uniqueViolation(error: unknown): string | undefined {
   return cause instanceof pg.DatabaseError && cause.code === '23505' ? cause.constraint : undefined;
 }
 
-/** Serialization failure and deadlock: the server says that nothing happened. */
+/** Serialization failure and deadlock: the server guarantees that nothing happened. */
 function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01';

@@ -81,7 +81,7 @@ function typesOf(descriptorSet: Uint8Array): string[] {
   try {
     return messageTypesOf(descriptorSet);
   } catch {
-    // A damaged set must not keep the others from their types, nor the exchange from starting.
+    // A damaged set must not prevent the others from getting their types, nor the exchange from starting.
     return [];
   }
 }

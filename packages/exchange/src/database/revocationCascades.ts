@@ -92,7 +92,7 @@ const NEXT_PENDING = sql<Place & { rests: boolean }>(
      ) AS provided ORDER BY next.time, next.id`,
 );
 
-/** The pending measurements behind this place, and whether they rest on one of the certificates. */
+/** The pending measurements after this place, and whether they rest on one of the certificates. */
 export function nextPending(
   tx: Transaction,
   revoked: Cascade[],

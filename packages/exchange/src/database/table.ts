@@ -86,7 +86,7 @@ export interface Column<R> {
 export interface Table<R> {
   name: string;
   columns: Column<R>[];
-  /** Makes a record of a row whose columns are named like those of the table, behind a prefix. */
+  /** Makes a record of a row whose columns are named like those of the table, with a prefix. */
   reader(prefix?: string): Reader<R>;
 }
 

@@ -1,4 +1,4 @@
-/** What is kept how long: measurements pending for too long are cancelled, terminal ones give way to tombstones. */
+/** Retention: measurements pending for too long are cancelled, old terminal ones are replaced by tombstones. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { lockMeasurements } from '../database/measurements.ts';
 import { countExpired, findExpired, removeMeasurements } from '../database/retention.ts';
@@ -6,7 +6,7 @@ import { saveMeasurements } from '../database/writeMeasurements.ts';
 import { cancel } from '../domain/measurement.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** In days; a kind that is absent is kept. */
+/** In days; an absent kind is retained forever. */
 export interface Retention {
   /** Measurements pending longer than this are cancelled. */
   cancelPendingAfterDays?: number;

@@ -1,4 +1,4 @@
-/** requestId: one resource per (parent, method, ID), however often and however concurrently it is asked for. */
+/** requestId: one resource per (parent, method, ID), however often and concurrently it is requested. */
 import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../database/db.ts';

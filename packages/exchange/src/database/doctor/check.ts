@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { sql } from '../db.ts';
 
-/** One question to the database. Silence is health; each row of the answer names something that is wrong. */
+/** One query about the database: each row it returns names something that is wrong. */
 export interface Check extends CheckInfo {
   find(client: pg.ClientBase): Promise<Found>;
 }

@@ -1,9 +1,19 @@
 /** Event groups: do they hold what goes together, and nothing once they are deleted? */
+import { eventGroups } from '../eventGroups.ts';
+import { names, only } from '../table.ts';
 import { type Check, check, EVENT_GROUP_NAME, RESTORE } from './check.ts';
 
 function eventGroupsWhere(condition: string): string {
   return `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e WHERE ${condition}`;
 }
+
+const ENCRYPTED = names(only(eventGroups, 'encrypted'), 'e');
+const READABLE = names(only(eventGroups, 'readable'), 'e');
+/** What a deleted event group no longer has. */
+const CONTENT = names(
+  only(eventGroups, 'encrypted', 'readable', 'publicKey', 'brandName', 'campaignName'),
+  'e',
+);
 
 export const eventGroupChecks: Check[] = [
   check(
@@ -12,9 +22,7 @@ export const eventGroupChecks: Check[] = [
       meaning: 'A deleted event group still holds metadata, a key, or names of a campaign.',
       remedy: `Set them to NULL: its provider wanted them gone. ${RESTORE}`,
     },
-    eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(e.metadata_ciphertext, e.metadata_cipher_url,
-      e.descriptor, e.metadata_type_url, e.metadata_value, e.metadata_size, e.key_type, e.key_data, e.key_format,
-      e.brand_name, e.campaign_name) > 0`),
+    eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(${CONTENT}) > 0`),
   ),
   check(
     {
@@ -25,8 +33,8 @@ export const eventGroupChecks: Check[] = [
     },
     // One that is deleted has none, or event-group-deleted says so.
     eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
-      OR num_nulls(e.metadata_ciphertext, e.metadata_cipher_url) NOT IN (0, 2)
-      OR num_nulls(e.descriptor, e.metadata_type_url, e.metadata_value, e.metadata_size) NOT IN (0, 4)
+      OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)
+      OR num_nulls(${READABLE}) NOT IN (0, 4)
       OR num_nulls(e.key_type, e.key_data) NOT IN (0, 2)
       OR e.metadata_ciphertext IS NOT NULL AND e.key_data IS NULL)`),
   ),
