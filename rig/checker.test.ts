@@ -14,7 +14,7 @@ function happened(random: Random, length: number, requisitions: number): Operati
     const input = anyInput(random, requisitions);
     const [call, end] = [moment - random.int(80) / 10 - 0.1, moment + random.int(80) / 10 + 0.1];
     if (random.chance(0.1)) {
-      // Nobody knows: half of them took effect.
+      // The outcome is unknown: half of them took effect.
       if (random.chance(0.5)) state = apply(state, input)[0];
       operations.push({ input, output: undefined, call, return: end });
       continue;
@@ -56,7 +56,7 @@ function finalRead(i: number, state: string, measurement: string): [Input, Outpu
 const known = ({ output }: Operation) => output !== undefined;
 const acknowledged = (operations: Operation[]) =>
   operations.filter(
-    (o) => (o.input.kind === 'fulfil' || o.input.kind === 'refuse') && o.output?.startsWith('OK'),
+    (o) => (o.input.kind === 'fulfill' || o.input.kind === 'refuse') && o.output?.startsWith('OK'),
   ) as (Operation & { input: { i: number } })[];
 
 /** Each makes a history that cannot have happened, whatever the order; undefined where it has nothing to change. */
@@ -85,11 +85,11 @@ const MUTATIONS: Record<string, Mutation> = {
   'a wrong nonce is taken': (operations) =>
     after(
       operations,
-      { kind: 'fulfil', i: 0, etag: 1, nonce: 'wrong', certificate: 'own' },
+      { kind: 'fulfill', i: 0, etag: 1, nonce: 'wrong', certificate: 'own' },
       'OK FULFILLED of SUCCEEDED, etag 2',
     ),
   'a fulfilled requisition is withdrawn': (operations) => {
-    const fulfilled = acknowledged(operations).find((o) => o.input.kind === 'fulfil');
+    const fulfilled = acknowledged(operations).find((o) => o.input.kind === 'fulfill');
     if (fulfilled === undefined) return undefined;
     return after(operations, ...finalRead(fulfilled.input.i, 'WITHDRAWN', 'CANCELLED'));
   },
@@ -139,16 +139,16 @@ describe('the checker', () => {
   });
 
   for (const [name, mutate] of Object.entries(MUTATIONS)) {
-    it(`refuses ${HISTORIES / 5} histories where ${name}`, () => {
-      let refused = 0;
-      for (let seed = 0; refused < HISTORIES / 5; seed++) {
+    it(`rejects ${HISTORIES / 5} histories where ${name}`, () => {
+      let rejected = 0;
+      for (let seed = 0; rejected < HISTORIES / 5; seed++) {
         const random = new Random(1_000_000 + seed);
         // With one requisition a cascade cannot be half done.
         const requisitions = 2 + random.int(2);
         const mutated = mutate(happened(random, 5 + random.int(40), requisitions), random, requisitions);
         if (mutated === undefined) continue;
         expect(isLinearizable(mutated, created(requisitions)), `seed ${seed}`).toBe(false);
-        refused++;
+        rejected++;
       }
     });
   }
@@ -158,7 +158,7 @@ describe('the checker', () => {
     for (let seed = 0; seed < 3_000; seed++) {
       const random = new Random(2_000_000 + seed);
       const operations = happened(random, 2 + random.int(5), 2);
-      // One answer in three is another operation's, or late.
+      // One response in three is another operation's, or late.
       for (const operation of operations) {
         if (known(operation) && random.chance(0.1))
           operation.output = random.pick(operations.filter(known)).output;
@@ -181,11 +181,11 @@ describe('the count of lost acknowledgements', () => {
     call: 1,
     return: 2,
   });
-  const fulfil = (i: number): Input => ({ kind: 'fulfil', i, etag: 1, nonce: 'right', certificate: 'own' });
+  const fulfill = (i: number): Input => ({ kind: 'fulfill', i, etag: 1, nonce: 'right', certificate: 'own' });
   const operations = [
-    change(fulfil(0), 'OK FULFILLED of AWAITING_REQUISITION_FULFILLMENT, etag 2'),
-    change(fulfil(1), undefined),
-    change(fulfil(1), 'REQUISITION_ETAG_MISMATCH'),
+    change(fulfill(0), 'OK FULFILLED of AWAITING_REQUISITION_FULFILLMENT, etag 2'),
+    change(fulfill(1), undefined),
+    change(fulfill(1), 'REQUISITION_ETAG_MISMATCH'),
     change({ kind: 'cancel' }, 'OK CANCELLED failed by -1, 0 results'),
     change({ kind: 'getRequisition', i: 0 }, 'OK FULFILLED of CANCELLED, etag 2'),
   ];

@@ -1,5 +1,5 @@
 /**
- * Is there an order of these operations, each between its call and its return, in which every answer is the model's?
+ * Is there an order of these operations, each between its call and its return, in which every response is the model's?
  * The search of Wing and Gong (1993) with Lowe's memory (2017): a set of operations done and the state they led to
  * are looked at once. What changes nothing and agrees with the state is taken at once, because it stands in nobody's
  * way; so only the few operations that change something are tried in different orders.
@@ -8,7 +8,7 @@ import { apply, type Input, type Output, type State } from './model.ts';
 
 export interface Operation {
   input: Input;
-  /** Undefined: nobody knows. It took effect at some time after its call, or never. */
+  /** Undefined: unknown. It took effect at some time after its call, or never. */
   output: Output | undefined;
   call: number;
   /** Where the output is undefined it is not looked at. */
@@ -21,7 +21,7 @@ export function lostWrites(operations: readonly Operation[], lastRead: Output): 
   const requisitions = states.split(' ');
   return operations.filter(({ input, output }) => {
     if (!output?.startsWith('OK')) return false;
-    if (input.kind === 'fulfil') return requisitions[input.i] !== 'FULFILLED';
+    if (input.kind === 'fulfill') return requisitions[input.i] !== 'FULFILLED';
     if (input.kind === 'refuse') return requisitions[input.i] !== 'REFUSED';
     return input.kind === 'cancel' && measurement !== 'CANCELLED';
   }).length;

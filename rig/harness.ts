@@ -2,7 +2,7 @@
  * The rig tries to break every promise of the exchange. How it is put together:
  *
  * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts` one after the other, shows progress
- *   and a closing table (`table.ts`), keeps its rows (`results.ts`), and prints how to replay what failed. `tally.ts` says
+ *   and a closing table (`table.ts`), saves its rows (`results.ts`), and prints how to replay what failed. `tally.ts` lists
  *   what is counted, and how much of it a whole run must reach.
  * - A harness is a `Harness`: it is given a `Context` and returns an `Outcome`. Whatever it draws comes from
  *   `context.random`, so that a seed repeats the same requests and faults; how they interleave is up to the machine.
@@ -14,9 +14,10 @@
  *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `crashes.ts` is the
  *   pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
  *   or between callers and exchanges.
- * - A planted bug (`planted/bugs.ts`) replaces a snippet of the exchange's source when it is loaded (`planted/hook.ts`)
- *   and, where the tables would stop it, removes a guard of the rig's own database. A harness runs the same with and
- *   without; with one it may stop at the first violation.
+ * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an
+ *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/vitest.config.ts`). It is found by a
+ *   harness or by a named test (`planted/testRun.ts`). Where the tables would stop the bug, a guard is removed from the
+ *   rig's own database. A harness runs the same with and without a bug; with one it may stop at the first violation.
  *
  * To add a harness: a file with an `export const h9: Harness`, and its line in `harnesses.ts`.
  */
@@ -40,8 +41,8 @@ export interface Context {
   /** The bug that the exchanges are started with; the harness is expected to find it. */
   planted: PlantedBug | undefined;
   progress(done: number, total: number): void;
-  /** Keeps what explains a violation as `rig/out/<harness>-<seed>/<file>`. */
-  keep(file: string, value: unknown): void;
+  /** Saves what explains a violation as `rig/out/<harness>-<seed>/<file>`. */
+  save(file: string, value: unknown): void;
 }
 
 export interface Outcome {

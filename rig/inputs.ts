@@ -6,7 +6,7 @@ const KINDS = {
   getMeasurement: 20,
   listRequisitions: 10,
   getRequisition: 20,
-  fulfil: 42,
+  fulfill: 42,
   refuse: 5,
   cancel: 3,
 };

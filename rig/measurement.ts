@@ -1,4 +1,4 @@
-/** One measurement as its callers see it: how it is opened and acted on, and what an answer says to the model. */
+/** One measurement as its callers see it: how it is opened and acted on, and what a response says to the model. */
 import { type DevParty, fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
 import type { Violations } from './harness.ts';
 import {
@@ -10,7 +10,7 @@ import {
   showRequisitions,
 } from './model.ts';
 import type { Random } from './random.ts';
-import type { Answer, Reply } from './world/client.ts';
+import type { HttpResponse, Reply } from './world/client.ts';
 import type { World } from './world.ts';
 
 export interface Draft {
@@ -49,7 +49,7 @@ export class Subject {
   /** What never changes, as first read. */
   private immutable: string | undefined;
 
-  constructor(draft: Draft, name: string, listed: Answer) {
+  constructor(draft: Draft, name: string, listed: HttpResponse) {
     this.draft = draft;
     this.name = name;
     for (const provider of draft.providers) {
@@ -89,7 +89,7 @@ export class Subject {
         const body = { refusal: { justification: 'DECLINED' }, etag: this.etag(input) };
         return world.call(at, providers[i]!.name, 'POST', `${own(i)}:refuse`, body);
       }
-      case 'fulfil': {
+      case 'fulfill': {
         const { i } = input;
         const nonce = input.nonce === 'right' ? nonces[i]! : nonces[i]! ^ 1n;
         const body = fulfillment(providers[i]!, { etag: this.etag(input) }, nonce);
@@ -101,14 +101,14 @@ export class Subject {
     }
   }
 
-  /** What an answer says. What no state of the model could show is a violation by itself. */
-  read(input: Input, answer: Answer, violations: Violations): Output {
-    if (answer.status !== 200) return answer.reason;
-    const { json } = answer;
+  /** What a response says. What no state of the model could show is a violation by itself. */
+  read(input: Input, response: HttpResponse, violations: Violations): Output {
+    if (response.status !== 200) return response.reason;
+    const { json } = response;
     switch (input.kind) {
       case 'cancel':
       case 'getMeasurement':
-        return this.readMeasurement(answer, violations);
+        return this.readMeasurement(response, violations);
       case 'listRequisitions': {
         const all = json.requisitions as Requisition[];
         const ordered = this.ids.map((id) => all.find((r) => r.name.endsWith(`/${id}`)));
@@ -124,7 +124,7 @@ export class Subject {
         const version = this.readRequisition(json, input.i, violations);
         const { nonces } = this.draft;
         // JSON.parse rounds integers of 64 bits.
-        if (json.state === 'FULFILLED' && !answer.text.includes(`"nonce":${nonces[input.i]}`)) {
+        if (json.state === 'FULFILLED' && !response.text.includes(`"nonce":${nonces[input.i]}`)) {
           violations.add(`${json.name} is FULFILLED with another nonce than ${nonces[input.i]}`);
         }
         return showRequisition(json.state, json.measurementState, version);
@@ -132,7 +132,7 @@ export class Subject {
     }
   }
 
-  private readMeasurement({ json }: Answer, violations: Violations): Output {
+  private readMeasurement({ json }: HttpResponse, violations: Violations): Output {
     const { state, results = [], failure, updateTime: _time, ...rest } = json;
     const immutable = JSON.stringify(rest);
     this.immutable ??= immutable;

@@ -1,7 +1,7 @@
 /**
- * What a measurement does, written again from the contract and not from the code: the states, and the answer to every
- * operation on it. Pure. The sequential harness compares each answer with it; the checker searches an order in which
- * concurrent answers agree with it.
+ * What a measurement does, written again from the contract and not from the code: the states, and the response to every
+ * operation on it. Pure. The sequential harness compares each response with it; the checker searches an order in which
+ * concurrent responses agree with it.
  */
 
 export type MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
@@ -20,11 +20,17 @@ export type Input =
   | { kind: 'getMeasurement' }
   | { kind: 'listRequisitions' }
   | { kind: 'getRequisition'; i: number }
-  | { kind: 'fulfil'; i: number; etag: EtagVersion; nonce: 'right' | 'wrong'; certificate: 'own' | 'foreign' }
+  | {
+      kind: 'fulfill';
+      i: number;
+      etag: EtagVersion;
+      nonce: 'right' | 'wrong';
+      certificate: 'own' | 'foreign';
+    }
   | { kind: 'refuse'; i: number; etag: EtagVersion }
   | { kind: 'cancel' };
 
-/** What an answer says, in one line: its reason where it is a refusal, and what it shows where it is not. */
+/** What a response says, in one line: its reason where it is an error, else what it shows. */
 export type Output = string;
 
 export const CREATED: MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT';
@@ -62,7 +68,7 @@ export function apply(state: State, input: Input): [State, Output] {
       return state.measurement === CREATED ? cancelled(state) : [state, 'MEASUREMENT_STATE_ILLEGAL'];
     case 'refuse':
       return change(state, input, refused);
-    case 'fulfil':
+    case 'fulfill':
       // From the names alone, before anything is looked up.
       if (input.certificate === 'foreign') return [state, 'INVALID_FIELD_VALUE'];
       return change(state, input, (before, i) =>
@@ -71,7 +77,7 @@ export function apply(state: State, input: Input): [State, Output] {
   }
 }
 
-/** The etag comes before the state: a stale one is refused as stale even where the requisition is closed. */
+/** The etag comes before the state: a stale one is rejected as stale even where the requisition is closed. */
 function change(
   state: State,
   { i, etag }: { i: number; etag: EtagVersion },

@@ -1,4 +1,4 @@
-/** What the command line says. */
+/** The options of the command line. */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Scale } from './harness.ts';
@@ -13,7 +13,7 @@ export interface Options {
   /** Which bugs to plant; undefined: run the exchange as it is. */
   planted: readonly PlantedBug[] | undefined;
   json: boolean;
-  /** Nothing is run: the rows kept of earlier runs are shown together. */
+  /** Nothing is run: the saved rows of earlier runs are shown together. */
   table: boolean;
 }
 

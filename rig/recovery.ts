@@ -19,7 +19,7 @@ export async function firstSuccess(
     for (;;) {
       const reply = await world.call(at, made.consumer.name, 'POST', createPath(made), made.body);
       const took = performance.now() - started;
-      if (reply.kind === 'answer' && reply.status === 200) return took;
+      if (reply.kind === 'response' && reply.status === 200) return took;
       if (took > 4 * LIMIT_MS) return took;
       await sleep(10);
     }

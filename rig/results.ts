@@ -1,5 +1,5 @@
 /**
- * The rows of a run, written to `rig/out/<scale>.json` as they come, so that whoever stops a long run keeps what it had.
+ * The rows of a run, written to `rig/out/<scale>.json` as they come, so that a long run that is stopped loses none.
  * A whole run begins anew; `--only` adds to what is there, and replaces the row of the same harness.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * `npm run rig -- [--slice|--short|--long] [--seed N] [--only H2,H5] [--planted [name]] [--json] [--table]`
- * `--table` runs nothing and shows the rows kept of the last runs of that scale together.
+ * `--table` runs nothing and shows the saved rows of the last runs of that scale together.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function runOne(harness: Harness, options: Options, planted: PlantedBug | 
     planted,
     random: new Random(seed).fork(harness.id),
     progress: progress.update,
-    keep: (file, value) => {
+    save: (file, value) => {
       const folder = join(OUT, folderOf({ name, seed }));
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, file), typeof value === 'string' ? value : toText(value));
@@ -89,7 +89,7 @@ function explain({ name, violations, seed }: Row, { scale }: Options): void {
   process.stderr.write(`\n${name}:\n${violations.map((violation) => `  - ${violation}\n`).join('')}`);
   process.stderr.write(
     `  replay: npm run rig -- --${scale} --seed ${seed} ${bug ? `--planted ${bug}` : `--only ${id}`}\n` +
-      `  kept, where there was something to keep: rig/out/${folderOf({ name, seed })}/\n`,
+      `  details, where there are any: rig/out/${folderOf({ name, seed })}/\n`,
   );
 }
 

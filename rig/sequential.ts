@@ -1,4 +1,4 @@
-/** H1: one caller, any sequence of operations, each answer compared with the model; what fails is shrunk. */
+/** H1: one caller, any sequence of operations, each response compared with the model; what fails is shrunk. */
 import fc from 'fast-check';
 import { atScale, type Context, type Harness } from './harness.ts';
 import { commandsOf } from './sequential/commands.ts';
@@ -10,7 +10,7 @@ const SHRINK_MS = 60_000;
 
 export const h1: Harness = {
   id: 'H1',
-  title: 'every sequence answers as the model does',
+  title: 'every sequence gets the responses of the model',
   // Everything is logged: no line may hold a token.
   run: (context) =>
     withWorld(context, { config: { logLevel: 'info' } }, (world) => sequences(context, world)),
@@ -47,7 +47,7 @@ async function sequences(context: Context, world: World) {
     const why =
       result.errorInstance instanceof Error ? result.errorInstance.message : String(result.errorInstance);
     world.violations.add(`${why} — after ${result.counterexample?.[0]}`);
-    context.keep(
+    context.save(
       'sequence.txt',
       `${why}\n${result.counterexample?.[0]}\npath ${result.counterexamplePath}\n`,
     );

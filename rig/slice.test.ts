@@ -16,7 +16,7 @@ describe(`the rig, seed ${SEED}`, () => {
         scale: 'slice',
         planted: undefined,
         progress: () => {},
-        keep: (file, value) => {
+        save: (file, value) => {
           kept[file] = value;
         },
       });

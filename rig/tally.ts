@@ -9,7 +9,7 @@ export interface Tally {
   fuzzRequests: number;
   /** Writes that were acknowledged and are not there. */
   lostAcknowledgements: number;
-  /** Answers of 5xx other than 503 and 504. */
+  /** Responses with 5xx other than 503 and 504. */
   serverErrors: number;
   /** The longest from the end of a fault to the next success; 0 where there was no fault. */
   firstSuccessMs: number;

@@ -10,12 +10,12 @@ import { anyInput } from './inputs.ts';
 import { createPath, type Draft, draft, Subject } from './measurement.ts';
 import { created, type Input } from './model.ts';
 import type { Random } from './random.ts';
-import type { Answer, Reply } from './world/client.ts';
+import type { HttpResponse, Reply } from './world/client.ts';
 import type { World } from './world.ts';
 
 export interface TrafficOptions {
   clients: number;
-  /** Faults are being made: no answer, 503 and 504 are outcomes that nobody knows, and nothing worse. */
+  /** Faults are being made: no response, 503 and 504 are unknown outcomes, and nothing worse. */
   faults: boolean;
   /** So many measurements are acted on at a time. */
   hot?: number;
@@ -35,9 +35,9 @@ interface History {
 const PATIENCE_MS = 30_000;
 
 export class Traffic {
-  /** Operations whose answers are checked. */
+  /** Operations whose responses are checked. */
   operations = 0;
-  /** Outcomes that nobody knew. */
+  /** Unknown outcomes. */
   unknown = 0;
   private readonly world: World;
   private readonly context: Context;
@@ -59,7 +59,7 @@ export class Traffic {
     this.clients = Array.from({ length: clients }, (_, i) =>
       this.client(this.context.random.fork(`client ${i}`)),
     );
-    // Whoever stops the traffic hears of it; until then it is no unhandled rejection.
+    // `stop` reports it; until then it is no unhandled rejection.
     for (const client of this.clients) client.catch(() => {});
   }
 
@@ -93,7 +93,7 @@ export class Traffic {
       if (history === 'opening') {
         await sleep(1);
       } else if (history === undefined) {
-        // Whoever comes first opens it; the others find another one meanwhile.
+        // The first client opens it; the others find another one meanwhile.
         this.slots[slot] = 'opening';
         this.slots[slot] = await this.open(random);
       } else if (history.issued >= this.options.operationsEach) {
@@ -144,7 +144,7 @@ export class Traffic {
 
   private blame(why: string): void {
     if (!this.options.faults) this.world.violations.add(`No fault was made, and yet: ${why}`);
-    else if (why.startsWith('no answer within')) this.world.violations.add(`A request got ${why}`);
+    else if (why.startsWith('no response within')) this.world.violations.add(`A request got ${why}`);
   }
 
   /** Up to three creates at once with one requestId, each at another exchange: one measurement. */
@@ -160,10 +160,10 @@ export class Traffic {
     );
     for (const reply of replies) this.created(reply, names);
     if (names.size === 0) {
-      // Nobody knows whether it exists: the same request again tells.
-      const answer = await this.insist(random, create);
-      if (answer === undefined) return undefined;
-      this.created(answer, names);
+      // Whether it exists is unknown: the same request again tells.
+      const response = await this.insist(random, create);
+      if (response === undefined) return undefined;
+      this.created(response, names);
     }
     if (names.size > 1) world.violations.add(`requestId ${made.requestId} made ${[...names].join(' and ')}`);
     if (random.chance(0.1)) await this.reuse(made, random, names);
@@ -197,11 +197,11 @@ export class Traffic {
     world.violations.add(
       `${name} was acknowledged with ${made.providers.length} providers, then: ${listed.text}`,
     );
-    await this.keep(name, listed.text);
+    await this.save(name, listed.text);
     return undefined;
   }
 
-  /** The same requestId with another content is refused, and says what it made before. */
+  /** The same requestId with another content is rejected, and the error names what it made before. */
   private async reuse(made: Draft, random: Random, names: Set<string>): Promise<void> {
     const { world } = this;
     const body = { ...made.body, measurementReferenceId: 'another' };
@@ -214,8 +214,11 @@ export class Traffic {
     world.violations.add(`Another content under requestId ${made.requestId} got ${reply.text}`);
   }
 
-  /** Asks one exchange after the other until one answers; what takes too long is a violation. */
-  private async insist(random: Random, ask: (at: number) => Promise<Reply>): Promise<Answer | undefined> {
+  /** Asks one exchange after the other until one responds; what takes too long is a violation. */
+  private async insist(
+    random: Random,
+    ask: (at: number) => Promise<Reply>,
+  ): Promise<HttpResponse | undefined> {
     const started = Date.now();
     while (Date.now() - started < PATIENCE_MS) {
       const reply = await ask(random.int(this.world.exchanges.length));
@@ -231,34 +234,34 @@ export class Traffic {
     const { subject, operations } = history;
     const input: Input = { kind: 'listRequisitions' };
     let call = 0;
-    const answer = await this.insist(random, (at) => {
+    const response = await this.insist(random, (at) => {
       call = performance.now();
       return subject.send(this.world, at, input);
     });
-    if (answer !== undefined) {
+    if (response !== undefined) {
       this.operations++;
-      const output = subject.read(input, answer, this.world.violations);
+      const output = subject.read(input, response, this.world.violations);
       this.world.tally.lostAcknowledgements += lostWrites(operations, output);
       operations.push({ input, output, call, return: performance.now() });
     }
     if (isLinearizable(operations, created(subject.draft.providers.length))) return;
     this.world.violations.add(`No order of its operations explains ${subject.name}: ${last(operations)}`);
-    await this.keep(subject.name, operations);
+    await this.save(subject.name, operations);
   }
 
-  private async keep(name: string, history: unknown): Promise<void> {
+  private async save(name: string, history: unknown): Promise<void> {
     const facts = await this.world.facts(name).catch(String);
-    this.context.keep(`${name.split('/').at(-1)}.json`, { name, history, facts });
+    this.context.save(`${name.split('/').at(-1)}.json`, { name, history, facts });
   }
 }
 
 /** 503 and 504 leave open what became of a write. */
-function isKnown(reply: Reply): reply is Answer {
-  return reply.kind === 'answer' && reply.status !== 503 && reply.status !== 504;
+function isKnown(reply: Reply): reply is HttpResponse {
+  return reply.kind === 'response' && reply.status !== 503 && reply.status !== 504;
 }
 
 function reasonOf(reply: Reply): string {
-  return reply.kind === 'answer' ? reply.text : reply.why;
+  return reply.kind === 'response' ? reply.text : reply.why;
 }
 
 function last(operations: Operation[]): string {

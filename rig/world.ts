@@ -64,7 +64,7 @@ export async function withWorld(
     undo.push(() => client.close());
     const secrets = new Secrets(violations);
     const exchanges = await startExchanges(context, options, { home, postgres, violations, secrets, undo });
-    // Whoever stops the rig halfway finds nothing left: processes end first, as they were started first.
+    // A rig that is stopped halfway leaves nothing: processes end first, as they were started first.
     const removeHome = () => rmSync(home, { recursive: true, force: true });
     process.once('exit', removeHome);
     undo.push(() => process.off('exit', removeHome));
@@ -77,7 +77,7 @@ export async function withWorld(
       counted = await work(world);
     } finally {
       await auditor.stop();
-      if (violations.any) await keepAll(context, world);
+      if (violations.any) await saveAll(context, world);
     }
     return { ...counted, violations: violations.found, tally: world.tally, doctorRuns: auditor.runs };
   } finally {
@@ -85,15 +85,15 @@ export async function withWorld(
   }
 }
 
-/** What was said, by whom, and the rows of whatever was named. */
-async function keepAll({ keep }: Context, { violations, exchanges, facts }: World): Promise<void> {
+/** Saves the violations, the logs and the rows of the measurements that are named. */
+async function saveAll({ save }: Context, { violations, exchanges, facts }: World): Promise<void> {
   const said = violations.found.join('\n');
-  keep('violations.txt', said);
-  for (const [i, { output }] of exchanges.entries()) keep(`exchange-${i}.log`, output);
+  save('violations.txt', said);
+  for (const [i, { output }] of exchanges.entries()) save(`exchange-${i}.log`, output);
   const ids = new Set(
     [...said.matchAll(/\/(?:measurements|requisitions)\/(\w+)/g)].map((found) => found[1]!),
   );
-  for (const id of [...ids].slice(0, MAX_FACTS)) keep(`facts-${id}.json`, await facts(id).catch(String));
+  for (const id of [...ids].slice(0, MAX_FACTS)) save(`facts-${id}.json`, await facts(id).catch(String));
 }
 
 interface Surroundings {
@@ -166,9 +166,9 @@ function worldOf(
         { authorization },
         body,
       );
-      if (reply.kind === 'answer' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
+      if (reply.kind === 'response' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
         tally.serverErrors++;
-        violations.add(`${method} ${path} answered ${reply.status}: ${reply.text}`);
+        violations.add(`${method} ${path} got ${reply.status}: ${reply.text}`);
       }
       return reply;
     },

@@ -38,7 +38,7 @@ function lookForCanaries(context: Context): Promise<Outcome> {
   });
 }
 
-/** The server asks for none, and whoever has the URL would have it. */
+/** The server asks for none, and the URL would give it away. */
 function withPassword(direct: string, password: string): string {
   const url = new URL(direct);
   url.password = password;
@@ -50,7 +50,7 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
   const { random } = context;
   await learnKeys(world, secrets);
   const story = await tellStory(world, secrets, random);
-  const listener = (sent: Sent, answer: Answer) => story.listen(sent, answer);
+  const listener = (sent: Sent, response: Answer) => story.listen(sent, response);
   // The slices of the others, whatever the scale: more of the same finds nothing more here.
   const slice: Context = { ...context, scale: 'slice' };
   const parts = [
@@ -108,7 +108,7 @@ function pemBytes(pem: string): Buffer {
 }
 
 interface Story {
-  listen(sent: Sent, answer: Answer): void;
+  listen(sent: Sent, response: Answer): void;
   report(violations: Violations): void;
 }
 
@@ -136,15 +136,15 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
     return nonce;
   });
   const created = await world.call(0, acme!.name, 'POST', `${acme!.name}/measurements`, body);
-  if (created.kind !== 'answer' || created.status !== 200)
+  if (created.kind !== 'response' || created.status !== 200)
     throw new Error(`no measurement: ${JSON.stringify(created)}`);
   for (const [i, provider] of [streamly!, chirper!].entries()) {
     const listed = await world.call(0, provider.name, 'GET', `${provider.name}/requisitions`);
-    const requisition = listed.kind === 'answer' ? listed.json.requisitions[0] : undefined;
+    const requisition = listed.kind === 'response' ? listed.json.requisitions[0] : undefined;
     const result = fulfillment(provider, requisition, nonces[i]!);
     result.encryptedResult.ciphertext = mark(`the result of ${provider.name}`, [acme!.name, provider.name]);
     const done = await world.call(0, provider.name, 'POST', `${requisition.name}:fulfillDirect`, result);
-    if (done.kind !== 'answer' || done.status !== 200)
+    if (done.kind !== 'response' || done.status !== 200)
       throw new Error(`not fulfilled: ${JSON.stringify(done)}`);
   }
   const told = new Set<string>();
@@ -155,9 +155,9 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
         if (!rightful.includes(who) && text.includes(marker))
           told.add(`${who} read what is for ${rightful.join(' and ')}`);
       }
-      // A refusal names fields and quotes nothing of them, to whoever sent them.
+      // An error names fields and quotes nothing of them, not even to their sender.
       if (status !== 200)
-        for (const title of secrets.within(text)) told.add(`a refusal (${status}) quotes ${title}`);
+        for (const title of secrets.within(text)) told.add(`an error (${status}) quotes ${title}`);
     },
     report: (violations) => {
       for (const what of told) violations.add(what);

@@ -18,12 +18,12 @@ export async function askWithForeignNames(cast: Cast, line: Line, violations: Vi
     return line.send({ method, target: `${API_PREFIX}/${path}`, token: party.token, body });
   };
   for (const [title, party, method, path, body, wanted] of await attempts(cast, ask)) {
-    const answer = await ask(party, method, path, body);
+    const response = await ask(party, method, path, body);
     const got =
-      answer.status === 200 ? '200' : `${answer.status} ${answer.json?.error?.details?.[0]?.reason}`;
+      response.status === 200 ? '200' : `${response.status} ${response.json?.error?.details?.[0]?.reason}`;
     if (got !== wanted) violations.add(`${title}: ${party.name} got ${got} instead of ${wanted}`);
-    if (answer.status !== 200) {
-      for (const problem of refusalProblems(answer)) violations.add(`${title}: ${problem}`);
+    if (response.status !== 200) {
+      for (const problem of refusalProblems(response)) violations.add(`${title}: ${problem}`);
     }
   }
   return requests;
@@ -84,7 +84,7 @@ async function attempts(
       INVALID,
     ],
     [
-      "another provider's certificate at a fulfilment",
+      "another provider's certificate at a fulfillment",
       streamly,
       'POST',
       `${requisition.name}:fulfillDirect`,

@@ -73,7 +73,7 @@ export async function fuzz(context: Context, world: World, options: FuzzOptions 
     operations: fuzzer.requests,
     faults: 0,
     notes: [
-      `${perSecond} requests/s over ${CONNECTIONS} connections; answers ${statuses.join(', ')}; ` +
+      `${perSecond} requests/s over ${CONNECTIONS} connections; responses ${statuses.join(', ')}; ` +
         `${judge.granted.size} of ${judge.operationCount} operations granted`,
     ],
   };
@@ -132,34 +132,34 @@ class Fuzzer {
   /** The request of a plan, and whatever it leads to. */
   private async play(plan: Plan): Promise<Played> {
     const sent = build(plan, this.state, this.material);
-    const { answer, problems } = await this.send(sent);
-    if (answer.status === 200) {
-      for await (const problem of followUps(sent, answer, this.state, (next) => this.send(next)))
+    const { response, problems } = await this.send(sent);
+    if (response.status === 200) {
+      for await (const problem of followUps(sent, response, this.state, (next) => this.send(next)))
         problems.push(problem);
     }
-    return { sent, answer, problems };
+    return { sent, response, problems };
   }
 
   private async send(sent: Built): Promise<Played> {
     this.requests += 1;
     const sentAt = performance.now();
-    const answer = await this.line.send(sent);
-    if (answer.text.includes('ECONNREFUSED')) this.gone = true;
-    return { sent, answer, problems: this.judge.problemsOf(sent, answer, sentAt) };
+    const response = await this.line.send(sent);
+    if (response.text.includes('ECONNREFUSED')) this.gone = true;
+    return { sent, response, problems: this.judge.problemsOf(sent, response, sentAt) };
   }
 
   private async report(number: number, value: Value<Plan>, first: Played): Promise<void> {
     const kind = kindOf(first);
     if (this.found.has(kind)) return;
     this.found.add(kind);
-    const { sent, answer, problems } =
+    const { sent, response, problems } =
       this.found.size > SHRUNK_FINDINGS ? first : await this.shrink(value, first, kind);
     const body = sent.body === undefined ? '' : ` ${text(sent.body).slice(0, 300)}`;
     const who = sent.speaker.name || 'a stranger';
     this.world.violations.add(
       `${sent.method} ${sent.target.slice(0, 300)}${body} as ${who}: ${problems.join('; ')}`,
     );
-    this.context.keep(`request-${number}.json`, {
+    this.context.save(`request-${number}.json`, {
       problems,
       request: {
         method: sent.method,
@@ -168,7 +168,7 @@ class Fuzzer {
         headers: sent.headers,
         body: text(sent.body ?? ''),
       },
-      answer: { status: answer.status, headers: [...answer.headers], text: answer.text },
+      response: { status: response.status, headers: [...response.headers], text: response.text },
       case: number,
       firstRequest: {
         method: first.sent.method,
@@ -196,7 +196,7 @@ class Fuzzer {
 
 interface Played {
   sent: Built;
-  answer: Answer;
+  response: Answer;
   problems: string[];
 }
 
@@ -220,7 +220,7 @@ function draws(random: Random): Draws {
   return new Draws(generator);
 }
 
-/** Keys that are harmless: a refusal names the field that it is about, and must tell nothing else. */
+/** Keys that are harmless: an error names the field that it is about and nothing else. */
 const keys = fc.constantFrom(
   'file',
   'name',

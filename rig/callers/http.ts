@@ -1,4 +1,4 @@
-/** Requests over connections that are kept, with all of each answer. */
+/** Requests over keep-alive connections, with all of each response. */
 import { Agent, request } from 'node:http';
 import type { Answer } from '@measurement-exchange/testkit/exchange';
 import { toJson } from '@measurement-exchange/testkit/requests';
@@ -16,27 +16,31 @@ export interface Sent {
   token?: string | undefined;
 }
 
-/** Status 0: the connection ended, or 30 s passed, without an answer; `text` says why. */
+/** Status 0: the connection ended, or 30 s passed, without a response; `text` says why. */
 export class Line {
   private readonly agent: Agent;
   private readonly url: string;
-  private readonly onAnswer: (sent: Sent, answer: Answer) => void;
-  /** Answers of 5xx other than 503 and 504. */
+  private readonly onResponse: (sent: Sent, response: Answer) => void;
+  /** Responses with 5xx other than 503 and 504. */
   serverErrors = 0;
 
-  constructor(url: string, connections: number, onAnswer: (sent: Sent, answer: Answer) => void = () => {}) {
+  constructor(
+    url: string,
+    connections: number,
+    onResponse: (sent: Sent, response: Answer) => void = () => {},
+  ) {
     this.url = url;
     this.agent = new Agent({ keepAlive: true, maxSockets: connections });
-    this.onAnswer = onAnswer;
+    this.onResponse = onResponse;
   }
 
   async send(sent: Sent): Promise<Answer> {
-    let answer = await this.once(sent);
-    // The exchange may close a kept connection just when it is used again: nothing was read of the request then.
-    if (answer.text === RESET) answer = await this.once(sent);
-    if (answer.status >= 500 && answer.status !== 503 && answer.status !== 504) this.serverErrors++;
-    this.onAnswer(sent, answer);
-    return answer;
+    let response = await this.once(sent);
+    // The exchange may close a keep-alive connection just when it is used again: nothing was read of the request then.
+    if (response.text === RESET) response = await this.once(sent);
+    if (response.status >= 500 && response.status !== 503 && response.status !== 504) this.serverErrors++;
+    this.onResponse(sent, response);
+    return response;
   }
 
   close(): void {
@@ -64,7 +68,7 @@ export class Line {
           ...headers,
         },
       });
-      const timer = setTimeout(() => sending.destroy(new Error('no answer within 30 s')), LONGEST_MS);
+      const timer = setTimeout(() => sending.destroy(new Error('no response within 30 s')), LONGEST_MS);
       sending.on('error', (error) => {
         clearTimeout(timer);
         failed(sending.reusedSocket && isReset(error) ? new Error(RESET) : error);
@@ -75,8 +79,8 @@ export class Line {
         response.on('error', failed);
         response.on('close', () => {
           clearTimeout(timer);
-          if (!response.complete) return failed(new Error('the answer was cut off'));
-          resolve(answerOf(response.statusCode!, response.rawHeaders, Buffer.concat(chunks).toString()));
+          if (!response.complete) return failed(new Error('the response was cut off'));
+          resolve(responseOf(response.statusCode!, response.rawHeaders, Buffer.concat(chunks).toString()));
         });
       });
       sending.end(bytes);
@@ -84,13 +88,13 @@ export class Line {
   }
 }
 
-const RESET = 'reset on a kept connection';
+const RESET = 'reset on a keep-alive connection';
 
 function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }
 
-function answerOf(status: number, raw: string[], text: string): Answer {
+function responseOf(status: number, raw: string[], text: string): Answer {
   const headers = new Headers();
   for (let i = 0; i < raw.length; i += 2) headers.append(raw[i]!, raw[i + 1]!);
   let json: Answer['json'];
@@ -98,7 +102,7 @@ function answerOf(status: number, raw: string[], text: string): Answer {
     try {
       json = JSON.parse(text);
     } catch {
-      json = undefined; // whoever asked will see that it is none
+      json = undefined; // the caller finds that it is none
     }
   }
   return { status, headers, text, json };

@@ -40,8 +40,8 @@ interface Cell {
   target: Target;
 }
 
-/** Who may read what is sent: for a harness that looks at the answers, too. */
-export type Listener = (sent: Sent, answer: Answer) => void;
+/** Who may read what is sent: for a harness that looks at the responses, too. */
+export type Listener = (sent: Sent, response: Answer) => void;
 
 export async function askEverybody(context: Context, world: World, listener?: Listener): Promise<Counted> {
   const cast = await fillWorld(asTestExchange(world));
@@ -149,30 +149,30 @@ class Matrix {
     };
   }
 
-  private judge({ route, caller, target }: Cell, sent: Sent, wanted: string, answer: Answer): void {
+  private judge({ route, caller, target }: Cell, sent: Sent, wanted: string, response: Answer): void {
     const at = `${bindingOf(route)}: ${caller.title} at ${target.title || 'it'}`;
     const got =
-      answer.status === 200 ? '200' : `${answer.status} ${answer.json?.error?.details?.[0]?.reason}`;
+      response.status === 200 ? '200' : `${response.status} ${response.json?.error?.details?.[0]?.reason}`;
     if (got !== wanted) this.world.violations.add(`${at} got ${got} instead of ${wanted} (${sent.target})`);
-    if (answer.status === 200) return;
-    for (const problem of refusalProblems(answer)) this.world.violations.add(`${at}: ${problem}`);
+    if (response.status === 200) return;
+    for (const problem of refusalProblems(response)) this.world.violations.add(`${at}: ${problem}`);
     if (!/^40[13]/.test(wanted)) return;
     const key = `${bindingOf(route)}: ${caller.title}`;
-    this.denials.set(key, (this.denials.get(key) ?? new Set()).add(fingerprint(answer)));
+    this.denials.set(key, (this.denials.get(key) ?? new Set()).add(fingerprint(response)));
   }
 
   /** Z3: nobody learns from a denial whether what was asked for exists, or what was wrong with the body. */
   compareDenials(): void {
-    for (const [key, answers] of this.denials) {
-      if (answers.size > 1) {
+    for (const [key, responses] of this.denials) {
+      if (responses.size > 1) {
         this.world.violations.add(
-          `${key} is denied in ${answers.size} different ways: ${[...answers].join(' or ')}`,
+          `${key} is denied in ${responses.size} different ways: ${[...responses].join(' or ')}`,
         );
       }
     }
   }
 
-  /** Whoever may write only asked whether it could. */
+  /** Requests of those who may write only validate. */
   async requireUntouched(before: Record<string, unknown>): Promise<void> {
     const after = await stored(this.cast.exchange);
     for (const table of Object.keys(before)) {

@@ -20,7 +20,7 @@ interface Errand {
 
 const EVERY_MS = 20;
 
-/** Asks all the while, on one connection that is kept. */
+/** Asks all the while, on one keep-alive connection. */
 export class Probe {
   private readonly worker: Worker;
 

@@ -104,7 +104,7 @@ async function botherBeside(probe: Probe, context: Context, world: World, sizes:
 /** The nuisance is another consumer than the healthy client. */
 const nuisanceOf = ({ consumers }: World) => consumers[1]!;
 
-/** Enough for answers that fill the buffers of a connection. */
+/** Enough for responses that fill the buffers of a connection. */
 async function fill(world: World): Promise<void> {
   const { name } = nuisanceOf(world);
   await inParallel(Array.from({ length: 100 }), 8, async () => {
@@ -229,14 +229,14 @@ async function giants(world: World, { seconds }: Sizes): Promise<number> {
       post([], `{${Array.from({ length: 300_000 }, (_, i) => `"k${i}":0`).join()}}`),
     ],
   ];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     wanted.map(([, , request, piece]) =>
       send(url, request, piece === undefined ? {} : { flood: { piece, bytes } }),
     ),
   );
-  for (const [i, { status, sent, ms }] of answers.entries()) {
+  for (const [i, { status, sent, ms }] of responses.entries()) {
     const [title, good] = wanted[i]!;
-    // The answer may be lost: the connection ends while the giant still writes.
+    // The response may be lost: the connection ends while the giant still writes.
     if (status !== good && status !== 0) world.violations.add(`${title} got ${status} instead of ${good}`);
     if (sent >= bytes && wanted[i]![3] !== undefined) world.violations.add(`${title} was read to its end`);
     if (ms > 30_000) world.violations.add(`${title} was held for ${Math.round(ms / 1000)} s`);
@@ -244,7 +244,7 @@ async function giants(world: World, { seconds }: Sizes): Promise<number> {
   return wanted.length;
 }
 
-/** Many requests at once on one connection: all are answered, in their order, or told that they are too many. */
+/** Many requests at once on one connection: each gets a response, in order, or is rejected as one too many. */
 async function pipelines(world: World, { slow }: Sizes): Promise<number> {
   const { name, token } = nuisanceOf(world);
   const DEPTH = 100;
@@ -258,7 +258,7 @@ async function pipelines(world: World, { slow }: Sizes): Promise<number> {
     const wanted = paths.map((path) => (path === WHO ? 200 : 404));
     if (statuses.length !== DEPTH || statuses.some((status, i) => status !== wanted[i] && status !== 429)) {
       world.violations.add(
-        `A pipeline of ${DEPTH} got ${statuses.length} answers, or in another order: ${statuses.slice(0, 8)}`,
+        `A pipeline of ${DEPTH} got ${statuses.length} responses, or in another order: ${statuses.slice(0, 8)}`,
       );
     }
   });

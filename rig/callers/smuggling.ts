@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 
 const HEAD =
   'POST /v2alpha/measurementConsumers/globex/measurements HTTP/1.1\r\nHost: exchange\r\nContent-Type: application/json\r\n';
-/** Recognisable by its answer, which no request before it can get. */
+/** Recognisable by its response, which no request before it can get. */
 const HIDDEN = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\n\r\n';
 const framed = (...headers: string[]) => `${HEAD}${headers.join('\r\n')}\r\n\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-/** None may make the exchange answer the hidden request. */
+/** None may make the exchange respond to the hidden request. */
 export const SMUGGLED: [title: string, bytes: string][] = [
   ['a length and chunks', `${framed('Content-Length: 4', CHUNKED)}0\r\n\r\n${HIDDEN}`],
   ['chunks and a length', `${framed(CHUNKED, 'Content-Length: 4')}0\r\n\r\n${HIDDEN}`],
@@ -53,7 +53,7 @@ export const SMUGGLED: [title: string, bytes: string][] = [
 
 const PATIENCE_MS = 5_000;
 
-/** What is wrong: the hidden request was answered, or the connection was kept. `token` is given to the first one. */
+/** What is wrong: the hidden request got a response, or the connection stayed open. `token` is given to the first one. */
 export function smuggle(url: string, bytes: string, token: string): Promise<string | undefined> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -70,8 +70,8 @@ export function smuggle(url: string, bytes: string, token: string): Promise<stri
     socket.on('close', () => {
       clearTimeout(timer);
       const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => match[1]);
-      if (text.includes('"status":"ok"')) resolve(`the hidden request was answered (${statuses})`);
-      else if (statuses.join() !== '400') resolve(`answered with ${statuses} instead of one 400`);
+      if (text.includes('"status":"ok"')) resolve(`the hidden request got a response (${statuses})`);
+      else if (statuses.join() !== '400') resolve(`got ${statuses} instead of one 400`);
       else resolve(kept ? 'the connection was kept open' : undefined);
     });
     socket.write(

@@ -45,18 +45,18 @@ export async function tryTokens(
   const total = corpus.length * ENDPOINTS.length + mutations;
   let done = 0;
   let one: string | undefined;
-  const judge = ({ title, good }: CorpusEntry, endpoint: (typeof ENDPOINTS)[number], answer: Answer) => {
+  const judge = ({ title, good }: CorpusEntry, endpoint: (typeof ENDPOINTS)[number], response: Answer) => {
     const at = `${title} at ${endpoint.method} ${endpoint.path}`;
     const wanted = good ? endpoint.good : 401;
-    if (answer.status !== wanted)
-      world.violations.add(`${at} got ${answer.status} instead of ${wanted}: ${answer.text}`);
-    if (answer.status !== 200)
-      for (const problem of refusalProblems(answer)) world.violations.add(`${at}: ${problem}`);
+    if (response.status !== wanted)
+      world.violations.add(`${at} got ${response.status} instead of ${wanted}: ${response.text}`);
+    if (response.status !== 200)
+      for (const problem of refusalProblems(response)) world.violations.add(`${at}: ${problem}`);
     if (wanted !== 401) return;
     // One response to all of them, header by header.
-    one ??= fingerprint(answer);
-    if (fingerprint(answer) !== one)
-      world.violations.add(`${at} is answered differently: ${fingerprint(answer)}`);
+    one ??= fingerprint(response);
+    if (fingerprint(response) !== one)
+      world.violations.add(`${at} gets another response: ${fingerprint(response)}`);
   };
   function* attempts() {
     for (const entry of corpus) for (const endpoint of ENDPOINTS) yield { entry, endpoint };
@@ -105,7 +105,7 @@ async function ask(line: Line, url: string, sent: Sent): Promise<Answer> {
 async function tryMisplaced({ violations, exchanges }: World, line: Line, issuer: Issuer): Promise<void> {
   const token = good(issuer);
   const { url } = exchanges[0]!;
-  const wrong: [title: string, wanted: number, answer: Promise<Answer>][] = [
+  const wrong: [title: string, wanted: number, response: Promise<Answer>][] = [
     [
       'in the query',
       401,
@@ -126,8 +126,8 @@ async function tryMisplaced({ violations, exchanges }: World, line: Line, issuer
       send(url, bytesOf('GET', '/v2alpha/whoami', { token, headers: [`Authorization: Bearer ${token}`] })),
     ],
   ];
-  for (const [title, wanted, answer] of wrong) {
-    const { status, text } = await answer;
+  for (const [title, wanted, response] of wrong) {
+    const { status, text } = await response;
     if (status !== wanted)
       violations.add(`A good token ${title} got ${status} instead of ${wanted}: ${text}`);
   }

@@ -1,4 +1,4 @@
-/** A standby that does not answer, and what would be lost if nobody waited for it. */
+/** A standby that does not respond, and what would be lost if nobody waited for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPath, type Draft, draft } from '../measurement.ts';
 import type { Random } from '../random.ts';
@@ -61,7 +61,7 @@ export async function outliveCancel(world: World, random: Random, pair: Pair): P
     ended = await Promise.race([writing.then(() => true), sleep(50, false)]);
   }
   const reply = await writing;
-  if (reply.kind === 'answer' && reply.status === 200) {
+  if (reply.kind === 'response' && reply.status === 200) {
     world.violations.add('A write was acknowledged whose wait for the standby was cancelled');
   }
   await pair.replication.clear();
@@ -91,9 +91,9 @@ async function giveUp(world: World, at: number, made: Draft, how: string): Promi
   const started = performance.now();
   const reply = await send(world, at, made);
   const took = performance.now() - started;
-  const isOpen = reply.kind === 'answer' && (reply.status === 503 || reply.status === 504);
+  const isOpen = reply.kind === 'response' && (reply.status === 503 || reply.status === 504);
   if (!isOpen || took > LONGEST_MS) {
-    const ended = reply.kind === 'answer' ? `${reply.status} ${reply.reason}` : reply.why;
+    const ended = reply.kind === 'response' ? `${reply.status} ${reply.reason}` : reply.why;
     world.violations.add(`With the standby ${how} a write ended after ${Math.round(took)} ms: ${ended}`);
   }
   return took;
@@ -102,7 +102,7 @@ async function giveUp(world: World, at: number, made: Draft, how: string): Promi
 async function insist(world: World, at: number, made: Draft): Promise<void> {
   for (let i = 0; i < 100; i++) {
     const reply = await send(world, at, made);
-    if (reply.kind === 'answer' && reply.status === 200) return;
+    if (reply.kind === 'response' && reply.status === 200) return;
     await sleep(50);
   }
   world.violations.add(`${createPath(made)} is not acknowledged however often it is sent`);

@@ -1,6 +1,6 @@
 /**
  * H9: failover to a synchronous standby loses nothing that was acknowledged; a COMMIT that waits for a dead
- * standby ends at the deadline as an outcome that nobody knows; and the server that ends all connections, or has none
+ * standby ends at the deadline as an unknown outcome; and the server that ends all connections, or has none
  * left, is only a while without service.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -19,5 +19,5 @@ export type Fault =
   | { kind: 'halfOpen'; gone: 'client' | 'server' }
   /** PostgreSQL only. The COMMIT never arrives. */
   | { kind: 'dropBeforeCommit'; chance: () => boolean }
-  /** PostgreSQL only. The COMMIT is done, and its answer never arrives. */
+  /** PostgreSQL only. The COMMIT is done, and its response never arrives. */
   | { kind: 'dropAfterCommit'; chance: () => boolean };

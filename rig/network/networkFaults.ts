@@ -1,6 +1,6 @@
 /**
  * H8: faults of the network between callers and exchanges and between exchanges and PostgreSQL, one at a time, with
- * calm between them. What happened is one of: done, not done, or nobody knows; never anything else.
+ * calm between them. What happened is one of: done, not done, or unknown; never anything else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Harness } from '../harness.ts';
@@ -31,7 +31,7 @@ const QUIET_MS = 3_000;
 
 export const h8: Harness = {
   id: 'H8',
-  title: 'network faults, dropped COMMIT answers among them, leave nothing half done',
+  title: 'network faults, dropped COMMIT responses among them, leave nothing half done',
   async run(context) {
     const random = context.random.fork('network');
     const database = await ChaosProxy.start({ random, postgres: true });
@@ -69,7 +69,7 @@ async function leadCallers(
   );
 }
 
-/** Notes the longest request that began while the database was hard to reach: there every answer is the exchange's. */
+/** Notes the longest request that began while the database was hard to reach: there every response is the exchange's. */
 interface Timed extends World {
   disturbed: LinkName | undefined;
   longestMs: number;
@@ -121,7 +121,7 @@ async function disturb(
     operations: traffic.operations,
     faults,
     notes: [
-      `${traffic.unknown} unknown outcomes; ${drops} COMMITs or their answers dropped; ` +
+      `${traffic.unknown} unknown outcomes; ${drops} COMMITs or their responses dropped; ` +
         `longest request under a fault of the database link ${Math.round(world.longestMs)} ms; ` +
         `end of the fault to the first write at every exchange: ${describeTimes(successes)}`,
     ],

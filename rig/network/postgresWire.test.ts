@@ -50,11 +50,11 @@ describe('the reader of messages', () => {
     }
   });
 
-  test('finds only the answer that says COMMIT: a COMMIT of a failed transaction says ROLLBACK', () => {
+  test('finds only the response that says COMMIT: a COMMIT of a failed transaction says ROLLBACK', () => {
     const { toClient } = readPostgres();
-    const answers = [message('C', 'INSERT 0 1'), message('C', 'ROLLBACK'), message('C', 'COMMIT')];
-    const pieces = toClient(Buffer.concat([...answers, message('Z', 'I')]));
-    expect(pieces.filter(({ commit }) => commit).map(({ bytes }) => bytes)).toEqual([answers[2]]);
+    const responses = [message('C', 'INSERT 0 1'), message('C', 'ROLLBACK'), message('C', 'COMMIT')];
+    const pieces = toClient(Buffer.concat([...responses, message('Z', 'I')]));
+    expect(pieces.filter(({ commit }) => commit).map(({ bytes }) => bytes)).toEqual([responses[2]]);
   });
 
   test('leaves alone what is encrypted', () => {
@@ -102,7 +102,7 @@ describe('a COMMIT through the proxy', () => {
 
   const stored = async (n: number) => (await direct.query(`SELECT FROM ${table} WHERE n = $1`, [n])).rowCount;
 
-  test('without a fault is answered', async () => {
+  test('without a fault gets its response', async () => {
     expect(await insert(1, 'COMMIT')).toBe('COMMIT');
     expect(await stored(1)).toBe(1);
   });
@@ -110,7 +110,7 @@ describe('a COMMIT through the proxy', () => {
   test.each([
     ['a simple query', 10, 'COMMIT'],
     ['a prepared statement', 11, { name: 'end', text: 'COMMIT' }],
-  ])('is done though its answer is dropped: %s', async (_how, n, commit) => {
+  ])('is done though its response is dropped: %s', async (_how, n, commit) => {
     const before = proxy.drops;
     await proxy.impose({ kind: 'dropAfterCommit', chance: always });
     await expect(insert(n, commit)).rejects.toThrow(/ECONNRESET|terminated/);
@@ -124,7 +124,7 @@ describe('a COMMIT through the proxy', () => {
     expect(await stored(20)).toBe(0);
   });
 
-  test('is answered where chance spares it', async () => {
+  test('gets its response where chance spares it', async () => {
     await proxy.impose({ kind: 'dropAfterCommit', chance: () => false });
     expect(await insert(30, 'COMMIT')).toBe('COMMIT');
   });

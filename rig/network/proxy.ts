@@ -14,7 +14,7 @@ export interface ProxyOptions {
 export class ChaosProxy {
   /** Where new connections lead. */
   target: NetConnectOpts | undefined;
-  /** COMMITs, or their answers, that were dropped. */
+  /** COMMITs, or their responses, that were dropped. */
   drops = 0;
   private readonly random: Random;
   private readonly postgres: boolean;

@@ -21,7 +21,7 @@ export class Pair {
   readonly replication: ChaosProxy;
   private readonly home: string;
   private made = 0;
-  /** Whoever stops the rig halfway finds nothing left. */
+  /** A rig that is stopped halfway leaves nothing. */
   private readonly removeHome = () => rmSync(this.home, { recursive: true, force: true });
 
   private constructor(primary: Postgres, database: ChaosProxy, replication: ChaosProxy, home: string) {

@@ -8,7 +8,7 @@ const kinds = (seed: number, count: number) =>
   );
 
 describe('the windows of faults', () => {
-  test('begin with a dropped answer to COMMIT, whatever the seed', () => {
+  test('begin with a dropped response to COMMIT, whatever the seed', () => {
     for (let seed = 0; seed < 20; seed++) expect(kinds(seed, 1)).toEqual(['database dropAfterCommit ']);
   });
 
@@ -26,7 +26,7 @@ describe('the windows of faults', () => {
     expect(draw(3)).not.toEqual(draw(4));
   });
 
-  test('outlast the deadline of the exchange where nothing answers', () => {
+  test('outlast the deadline of the exchange where nothing responds', () => {
     const window = (kind: 'blackHole' | 'down') => ({ link: 'database' as const, fault: { kind }, share: 1 });
     expect(lengthOf(window('blackHole'), 1_000)).toBeGreaterThan(8_000);
     expect(lengthOf(window('down'), 1_000)).toBe(1_000);

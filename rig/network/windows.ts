@@ -35,7 +35,7 @@ const KINDS: Record<LinkName, ((random: Random) => Fault)[]> = {
   ],
 };
 
-/** What never answers shows what a deadline does only when it lasts longer than the deadline, which is 8 s. */
+/** What never responds shows what a deadline does only when it lasts longer than the deadline, which is 8 s. */
 const PAST_DEADLINE_MS = 11_000;
 
 export function lengthOf({ fault }: Window, ordinaryMs: number): number {
@@ -44,7 +44,7 @@ export function lengthOf({ fault }: Window, ordinaryMs: number): number {
     : ordinaryMs;
 }
 
-/** `count` windows: every kind on every link once in some order, then again. A dropped answer to COMMIT comes first. */
+/** `count` windows: every kind on every link once in some order, then again. A dropped response to COMMIT comes first. */
 export function drawWindows(random: Random, count: number): Window[] {
   const windows: Window[] = [];
   while (windows.length < count) {

@@ -8,7 +8,6 @@ import { Random } from '../random.ts';
 import { listing } from './lists.ts';
 import { revoking } from './revocation.ts';
 import {
-  answered,
   ask,
   type Choice,
   type Command,
@@ -18,6 +17,7 @@ import {
   type Known,
   know,
   type Real,
+  responseOf,
   someExist,
 } from './steps.ts';
 
@@ -44,9 +44,9 @@ function creating(at: number, seed: number): Command {
     async run(model, real) {
       // IDs of requests may not repeat when a sequence is run again to shrink it.
       const made = { ...draft(real.world, new Random(seed)), requestId: freshId() };
-      const answer = await ask(real, at, made.consumer.name, 'POST', createPath(made), made.body);
-      expect('create', answer.reason, 'OK');
-      model.known.push(await know(real, at + 1, made, answer));
+      const response = await ask(real, at, made.consumer.name, 'POST', createPath(made), made.body);
+      expect('create', response.reason, 'OK');
+      model.known.push(await know(real, at + 1, made, response));
     },
   };
 }
@@ -68,10 +68,10 @@ function acting(choice: Choice, seed: number): Command {
 
 async function act(known: Known, at: number, input: Input, real: Real): Promise<void> {
   const { subject } = known;
-  const answer = answered(real, await subject.send(real.world, at, input));
+  const response = responseOf(real, await subject.send(real.world, at, input));
   const [next, expected] = apply(known.state, input);
   const violations = new Violations();
-  expect(input.kind, subject.read(input, answer, violations), expected);
+  expect(input.kind, subject.read(input, response, violations), expected);
   if (violations.any) throw new Error(violations.found[0]);
   known.state = next;
 }
@@ -85,23 +85,23 @@ function repeating(choice: Choice, same: boolean): Command {
       const { subject, state } = chosen(model, choice);
       const { draft: made, name } = subject;
       const body = same ? made.body : { ...made.body, measurementReferenceId: 'another' };
-      const answer = await ask(real, choice.at, made.consumer.name, 'POST', createPath(made), body);
+      const response = await ask(real, choice.at, made.consumer.name, 'POST', createPath(made), body);
       if (same) {
         expect(
           'a repeated create',
-          [answer.reason, answer.json.name, answer.json.state],
+          [response.reason, response.json.name, response.json.state],
           ['OK', name, state.measurement],
         );
         const input: Input = { kind: 'listRequisitions' };
-        const listed = answered(real, await subject.send(real.world, choice.at, input));
+        const listed = responseOf(real, await subject.send(real.world, choice.at, input));
         expect(
           'requisitions after it',
           subject.read(input, listed, new Violations()),
           apply(state, input)[1],
         );
       } else {
-        const existing = answer.json?.error?.details?.[0]?.metadata?.existing;
-        expect('a reused requestId', [answer.reason, existing], ['REQUEST_ID_REUSED', name]);
+        const existing = response.json?.error?.details?.[0]?.metadata?.existing;
+        expect('a reused requestId', [response.reason, existing], ['REQUEST_ID_REUSED', name]);
       }
     },
   };

@@ -82,18 +82,18 @@ function foreignToken(choice: Choice): Command {
         .sort()[0]!;
       const path = listPath({ consumer, since, size: 1 });
       const { json } = await ask(real, choice.at, consumer, 'GET', path);
-      await refused(real, choice, consumer, `${path}&filter.states=CANCELLED`, json.nextPageToken);
+      await rejected(real, choice, consumer, `${path}&filter.states=CANCELLED`, json.nextPageToken);
       const other = real.world.consumers.find(({ name }) => name !== consumer)!.name;
-      await refused(real, choice, other, path.replace(consumer, other), json.nextPageToken);
+      await rejected(real, choice, other, path.replace(consumer, other), json.nextPageToken);
       const provider = real.world.providers[0]!.name;
-      await refused(real, choice, provider, `${provider}/requisitions?pageSize=1`, json.nextPageToken);
+      await rejected(real, choice, provider, `${provider}/requisitions?pageSize=1`, json.nextPageToken);
     },
   };
 }
 
-async function refused(real: Real, { at }: Choice, who: string, path: string, token: string): Promise<void> {
-  const answer = await ask(real, at, who, 'GET', `${path}&pageToken=${token}`);
-  expect('a page token elsewhere', answer.reason, 'INVALID_PAGE_TOKEN');
+async function rejected(real: Real, { at }: Choice, who: string, path: string, token: string): Promise<void> {
+  const response = await ask(real, at, who, 'GET', `${path}&pageToken=${token}`);
+  expect('a page token elsewhere', response.reason, 'INVALID_PAGE_TOKEN');
 }
 
 function batch(choice: Choice, nths: number[]): Command {
@@ -106,10 +106,10 @@ function batch(choice: Choice, nths: number[]): Command {
       const wanted = nths.map((nth) => all[nth % all.length]!);
       const names = wanted.map(({ subject }) => subject.name);
       const path = `${consumer}/measurements:batchGet`;
-      const answer = await ask(real, choice.at, consumer, 'POST', path, { names });
+      const response = await ask(real, choice.at, consumer, 'POST', path, { names });
       expect(
         'a batch',
-        answer.json.measurements?.map((m: { name: string; state: string }) => [m.name, m.state]),
+        response.json.measurements?.map((m: { name: string; state: string }) => [m.name, m.state]),
         wanted.map(({ subject, state }) => [subject.name, state.measurement]),
       );
       const absent = { names: [...names, `${consumer}/measurements/absent`] };

@@ -7,7 +7,6 @@ import { createPath, draft } from '../measurement.ts';
 import { apply, type Input, revoked } from '../model.ts';
 import { Random } from '../random.ts';
 import {
-  answered,
   ask,
   type Choice,
   type Command,
@@ -16,6 +15,7 @@ import {
   type Known,
   know,
   type Real,
+  responseOf,
 } from './steps.ts';
 
 const CASCADE_MS = 10_000;
@@ -29,11 +29,11 @@ export function revoking(choice: fc.Arbitrary<Choice>): fc.Arbitrary<Command> {
       const consumer = made.consumer.name;
       const certificate = await newCertificate(real, at, consumer);
       made.body = { ...made.body, measurementConsumerCertificate: certificate };
-      const answer = await ask(real, at, consumer, 'POST', createPath(made), made.body);
-      expect('create on a new certificate', answer.reason, 'OK');
-      const known = await know(real, at + 1, made, answer);
+      const response = await ask(real, at, consumer, 'POST', createPath(made), made.body);
+      expect('create on a new certificate', response.reason, 'OK');
+      const known = await know(real, at + 1, made, response);
       model.known.push(known);
-      await fulfilFirst(known, real, at);
+      await fulfillFirst(known, real, at);
       const body = { revocationState: 'REVOKED' };
       const done = await ask(real, at, consumer, 'POST', `${certificate}:revoke`, body);
       expect('revoke', done.reason, 'OK');
@@ -51,18 +51,18 @@ async function newCertificate(real: Real, at: number, party: string): Promise<st
   root ??= createRoot('Root of the rig', Date.now());
   const { der } = await issueLeaf(await root, 'Certificate of the rig', Date.now());
   const x509Der = Buffer.from(der).toString('base64');
-  const answer = await ask(real, at, party, 'POST', `${party}/certificates`, { x509Der });
-  expect('a new certificate', answer.reason, 'OK');
-  return answer.json.name;
+  const response = await ask(real, at, party, 'POST', `${party}/certificates`, { x509Der });
+  expect('a new certificate', response.reason, 'OK');
+  return response.json.name;
 }
 
 /** It stays fulfilled when the measurement fails. */
-async function fulfilFirst(known: Known, real: Real, at: number): Promise<void> {
+async function fulfillFirst(known: Known, real: Real, at: number): Promise<void> {
   if (known.state.requisitions.length === 1) return;
-  const input: Input = { kind: 'fulfil', i: 0, etag: 1, nonce: 'right', certificate: 'own' };
+  const input: Input = { kind: 'fulfill', i: 0, etag: 1, nonce: 'right', certificate: 'own' };
   const [next, expected] = apply(known.state, input);
-  const answer = answered(real, await known.subject.send(real.world, at, input));
-  expect('fulfil', known.subject.read(input, answer, new Violations()), expected);
+  const response = responseOf(real, await known.subject.send(real.world, at, input));
+  expect('fulfill', known.subject.read(input, response, new Violations()), expected);
   known.state = next;
 }
 
@@ -70,8 +70,8 @@ async function untilFailed({ subject, state }: Known, real: Real, at: number): P
   const input: Input = { kind: 'listRequisitions' };
   const [, expected] = apply(state, input);
   for (const deadline = Date.now() + CASCADE_MS; ; await sleep(20)) {
-    const answer = answered(real, await subject.send(real.world, at, input));
-    const seen = subject.read(input, answer, new Violations());
+    const response = responseOf(real, await subject.send(real.world, at, input));
+    const seen = subject.read(input, response, new Violations());
     if (seen === expected) return;
     if (Date.now() > deadline) expect('10 s after the revocation', seen, expected);
   }

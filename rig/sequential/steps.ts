@@ -2,7 +2,7 @@
 import type fc from 'fast-check';
 import { type draft, Subject } from '../measurement.ts';
 import { created, type State } from '../model.ts';
-import type { Answer, Reply } from '../world/client.ts';
+import type { HttpResponse, Reply } from '../world/client.ts';
 import type { World } from '../world.ts';
 
 export interface Known {
@@ -29,21 +29,21 @@ export interface Choice {
   at: number;
 }
 
-/** Never without an answer: nobody makes faults here. */
-export async function ask(real: Real, ...[at, ...request]: Parameters<World['call']>): Promise<Answer> {
-  return answered(real, await real.world.call(at, ...request));
+/** Never without a response: nobody makes faults here. */
+export async function ask(real: Real, ...[at, ...request]: Parameters<World['call']>): Promise<HttpResponse> {
+  return responseOf(real, await real.world.call(at, ...request));
 }
 
-export function answered(real: Real, reply: Reply): Answer {
+export function responseOf(real: Real, reply: Reply): HttpResponse {
   real.operations++;
-  if (reply.kind !== 'answer') throw new Error(`no answer: ${reply.why}`);
-  if (reply.status >= 500) throw new Error(`answered ${reply.text}`);
+  if (reply.kind !== 'response') throw new Error(`no response: ${reply.why}`);
+  if (reply.status >= 500) throw new Error(`got ${reply.text}`);
   return reply;
 }
 
 export function expect(what: string, actual: unknown, expected: unknown): void {
   const [a, e] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (a !== e) throw new Error(`${what}: ${a}, where the model says ${e}`);
+  if (a !== e) throw new Error(`${what}: ${a}, where the model expects ${e}`);
 }
 
 export function chosen(model: Model, { nth }: Choice): Known {
@@ -62,7 +62,7 @@ export async function know(
   real: Real,
   next: number,
   made: ReturnType<typeof draft>,
-  { json }: Answer,
+  { json }: HttpResponse,
 ): Promise<Known> {
   const at = next % real.world.exchanges.length;
   const listed = await ask(real, at, made.consumer.name, 'GET', `${json.name}/requisitions`);

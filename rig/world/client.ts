@@ -1,16 +1,16 @@
-/** Requests over connections that are kept, and what becomes of them: an answer, nothing sent, or nobody knows. */
+/** Requests over keep-alive connections, and how they end: a response, nothing sent, or an unknown outcome. */
 import { Agent, request } from 'node:http';
 import { toJson } from '@measurement-exchange/testkit/requests';
 
-export type Reply = Answer | { kind: 'unsent'; why: string } | { kind: 'unknown'; why: string };
+export type Reply = HttpResponse | { kind: 'unsent'; why: string } | { kind: 'unknown'; why: string };
 
-export interface Answer {
-  kind: 'answer';
+export interface HttpResponse {
+  kind: 'response';
   status: number;
-  /** `OK`, or the reason of the refusal. */
+  /** `OK`, or the reason of the error. */
   reason: string;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: harnesses look into answers freely
+  // biome-ignore lint/suspicious/noExplicitAny: harnesses look into responses freely
   json: any;
 }
 
@@ -34,7 +34,7 @@ export class Client {
         },
       });
       const timer = setTimeout(
-        () => sending.destroy(new Error(`no answer within ${LONGEST_MS / 1000} s`)),
+        () => sending.destroy(new Error(`no response within ${LONGEST_MS / 1000} s`)),
         LONGEST_MS,
       );
       const give = (reply: Reply) => {
@@ -49,9 +49,9 @@ export class Client {
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', lost);
         // Closed before it was whole.
-        response.on('aborted', () => give({ kind: 'unknown', why: 'the answer was cut off' }));
+        response.on('aborted', () => give({ kind: 'unknown', why: 'the response was cut off' }));
         response.on('end', () => {
-          if (response.complete) give(answerOf(response.statusCode!, Buffer.concat(chunks).toString()));
+          if (response.complete) give(responseOf(response.statusCode!, Buffer.concat(chunks).toString()));
         });
       });
       sending.end(text);
@@ -63,14 +63,14 @@ export class Client {
   }
 }
 
-function answerOf(status: number, text: string): Reply {
-  let json: Answer['json'];
+function responseOf(status: number, text: string): Reply {
+  let json: HttpResponse['json'];
   try {
     json = JSON.parse(text);
   } catch {
-    json = undefined; // a page, or an answer that is no JSON: its reader will say so
+    json = undefined; // a page, or a response that is no JSON: its reader reports that
   }
   const reason =
     status === 200 ? 'OK' : (json?.error?.details?.[0]?.reason ?? json?.error?.status ?? `${status}`);
-  return { kind: 'answer', status, reason, text, json };
+  return { kind: 'response', status, reason, text, json };
 }

@@ -13,7 +13,7 @@ const HOOK = new URL('../planted/hook.ts', import.meta.url).href;
 const MEX = fileURLToPath(new URL('../../packages/cli/src/mex.ts', import.meta.url));
 /** On two busy cores a start may take long. */
 const START_MS = 60_000;
-const KEPT_OUTPUT = 200_000;
+const MAX_OUTPUT = 200_000;
 
 export interface ExchangeOptions {
   dataDir: string;
@@ -29,9 +29,9 @@ export interface ExchangeOptions {
 export class ExchangeProcess {
   private readonly options: ExchangeOptions;
   private child: ChildProcess | undefined;
-  /** Chosen by the system at the first start, and kept. */
+  /** Chosen by the system at the first start, and used again at the next. */
   private port = 0;
-  private said = '';
+  private log = '';
   private readonly endWithUs = () => this.child?.kill('SIGKILL');
   url = '';
   dev!: DevJson;
@@ -64,16 +64,16 @@ export class ExchangeProcess {
       },
     );
     this.child = child;
-    this.said = '';
+    this.log = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
-        this.said = (this.said + chunk).slice(-KEPT_OUTPUT);
+        this.log = (this.log + chunk).slice(-MAX_OUTPUT);
         onOutput(String(chunk));
       });
     }
     child.once('exit', (code, signal) => {
       if (this.child === child)
-        onCrash(`an exchange ended by itself (${signal ?? code}): ${this.said.slice(-500)}`);
+        onCrash(`an exchange ended by itself (${signal ?? code}): ${this.log.slice(-500)}`);
     });
     this.url = await this.ready(child);
     this.port = Number(new URL(this.url).port);
@@ -89,7 +89,7 @@ export class ExchangeProcess {
   }
 
   get output(): string {
-    return this.said;
+    return this.log;
   }
 
   /** Resolves when it is gone. */
@@ -111,10 +111,10 @@ export class ExchangeProcess {
   private async ready(child: ChildProcess): Promise<string> {
     for (const deadline = Date.now() + START_MS; Date.now() < deadline; await sleep(25)) {
       if (this.child !== child || child.exitCode !== null || child.signalCode !== null) break;
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.said)?.[0];
-      const answer = url && (await fetch(`${url}/readyz`).catch(() => undefined));
-      if (answer && answer.status === 200) return url;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.log)?.[0];
+      const response = url && (await fetch(`${url}/readyz`).catch(() => undefined));
+      if (response && response.status === 200) return url;
     }
-    throw new Error(`The exchange did not start:\n${this.said}`);
+    throw new Error(`The exchange did not start:\n${this.log}`);
   }
 }

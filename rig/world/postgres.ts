@@ -13,7 +13,7 @@ const RESTART_MS = 30_000;
 export class Postgres {
   private dataDir: string;
   private server: EmbeddedPostgres;
-  /** Rises with every kill: whoever was in the middle of something can see that it was disturbed. */
+  /** Rises with every kill: work that was under way can tell that it was disturbed. */
   crashes = 0;
   private running = true;
   private recovering = false;
@@ -71,7 +71,7 @@ export class Postgres {
   /** Resolves when it serves again, whoever started it. */
   async restart(): Promise<void> {
     for (const deadline = Date.now() + RESTART_MS; ; ) {
-      // After the kill of a backend the server answers for a moment before it restarts itself.
+      // After the kill of a backend the server responds for a moment before it restarts itself.
       await sleep(50);
       try {
         if (!this.running) this.server = await startPostgres({ dataDir: this.dataDir });
@@ -94,7 +94,7 @@ export class Postgres {
     this.recovering = false;
   }
 
-  /** Nobody is to wonder that it cannot be looked at while this lasts. */
+  /** While this lasts the doctor does not report that it cannot look. */
   async outOfReach<T>(work: () => Promise<T>): Promise<T> {
     this.crashes++;
     this.recovering = true;

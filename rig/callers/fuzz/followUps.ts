@@ -4,16 +4,16 @@ import type { Answer } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
 import type { State } from './state.ts';
 
-type Send = (next: Built) => Promise<{ answer: Answer; problems: string[] }>;
+type Send = (next: Built) => Promise<{ response: Answer; problems: string[] }>;
 
 /** Yields what is wrong. */
 export async function* followUps(
   sent: Built,
-  answer: Answer,
+  response: Answer,
   state: State,
   send: Send,
 ): AsyncGenerator<string> {
-  const { json } = answer;
+  const { json } = response;
   const { operation } = sent.plan.operation.route;
   const created = operation.startsWith('create') && sent.method === 'POST' && typeof json?.name === 'string';
   for (const resource of [
@@ -31,12 +31,12 @@ export async function* followUps(
   if (reader === undefined) return;
   const read = await send({ ...plain(sent, reader), target: `/v2alpha/${json.name}` });
   yield* read.problems;
-  if (read.answer.status !== 200)
-    yield `${json.name} was made and cannot be read: ${read.answer.text.slice(0, 200)}`;
-  // What nothing may change reads as it was answered.
+  if (read.response.status !== 200)
+    yield `${json.name} was made and cannot be read: ${read.response.text.slice(0, 200)}`;
+  // What nothing may change reads as in the response.
   else
     for (const field of ['name', 'createTime', 'measurementSpec', 'dataProviders', 'x509Der']) {
-      if (!isDeepStrictEqual(read.answer.json[field], json[field]))
+      if (!isDeepStrictEqual(read.response.json[field], json[field]))
         yield `${field} of ${json.name} reads differently`;
     }
 }
@@ -53,12 +53,12 @@ async function* nextPage(sent: Built, token: string, state: State, send: Send): 
     .split('&')
     .filter((pair) => pair !== '' && !pair.startsWith('pageToken='));
   const target = `${path}?${[...rest, `pageToken=${encodeURIComponent(token)}`].join('&')}`;
-  const { answer, problems } = await send({ ...plain(sent, sent.plan.operation), target });
+  const { response, problems } = await send({ ...plain(sent, sent.plan.operation), target });
   yield* problems;
-  if (answer.status !== 200) yield `the next page is refused: ${answer.text.slice(0, 200)}`;
+  if (response.status !== 200) yield `the next page is rejected: ${response.text.slice(0, 200)}`;
 }
 
-/** The exchange shows them to the consumer at once; their providers fulfil or refuse them later. */
+/** The exchange shows them to the consumer at once; their providers fulfill or refuse them later. */
 async function* openRequisitions(
   sent: Built,
   name: string,
@@ -68,13 +68,13 @@ async function* openRequisitions(
   const lister = sent.plan.operation.siblings.find(
     ({ route }) => route.operation === 'listMeasurementRequisitions',
   )!;
-  const { answer, problems } = await send({
+  const { response, problems } = await send({
     ...plain(sent, lister),
     target: `/v2alpha/${name}/requisitions`,
   });
   yield* problems;
-  if (answer.status !== 200) yield `the requisitions of ${name} cannot be read`;
-  for (const { dataProvider, etag, name: seen } of answer.json?.requisitions ?? []) {
+  if (response.status !== 200) yield `the requisitions of ${name} cannot be read`;
+  for (const { dataProvider, etag, name: seen } of response.json?.requisitions ?? []) {
     const own = `${dataProvider}/requisitions/${seen.split('/').at(-1)}`;
     for (const known of [own, seen]) state.learn(known);
     const nonce = sent.filled?.nonces?.get(dataProvider);
@@ -104,7 +104,7 @@ function plain(sent: Built, operation: Operation): Built {
     method: 'GET',
     query: [],
     headers: {},
-    mustRefuse: false,
+    mustReject: false,
     inOrder: false,
     filled: undefined,
   };

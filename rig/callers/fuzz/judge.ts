@@ -1,4 +1,4 @@
-/** What every answer must be, whatever was asked. */
+/** What every response must be, whatever was asked. */
 import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
 import { refusalProblems } from '@measurement-exchange/testkit/errorModel';
 import type { Answer } from '@measurement-exchange/testkit/exchange';
@@ -21,7 +21,7 @@ export class Judge {
   private readonly state: State;
   private readonly conforms: (operation: Operation) => (value: unknown, at: string) => string | undefined;
   readonly operationCount: number;
-  /** Operations that answered 200. */
+  /** Operations with a response of 200. */
   readonly granted = new Set<string>();
   readonly statuses = new Map<number, number>();
 
@@ -33,39 +33,40 @@ export class Judge {
       compile((responses[200] as OpenApiResponse).content['application/json'].schema as JsonSchema);
   }
 
-  /** What is wrong with an answer; nothing with most. */
-  problemsOf(sent: Built, answer: Answer, sentAt: number): string[] {
-    const { status } = answer;
+  /** What is wrong with a response; nothing with most. */
+  problemsOf(sent: Built, response: Answer, sentAt: number): string[] {
+    const { status } = response;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-    if (status === 0) return [`no answer: ${answer.text}`];
-    if (isWaiting(sent, answer)) return [];
+    if (status === 0) return [`no response: ${response.text}`];
+    if (isWaiting(sent, response)) return [];
     const problems = STATUSES.includes(status)
       ? []
-      : [`status ${status} is not documented: ${answer.text.slice(0, 300)}`];
+      : [`status ${status} is not documented: ${response.text.slice(0, 300)}`];
     if (sent.speaker.name === '' && sent.token !== undefined && sent.speaker.kind === undefined) {
       if (status === 200) problems.push('a stranger was let in');
     } else if (sent.token === undefined && status !== 401 && !FRAMING.includes(status)) {
       problems.push(`${status} without a token`);
     }
-    if (status === 200) problems.push(...this.successProblems(sent, answer, sentAt));
+    if (status === 200) problems.push(...this.successProblems(sent, response, sentAt));
     else if (sent.method !== 'HEAD')
-      problems.push(...refusalProblems(answer), ...this.refusalOddities(sent, answer));
+      problems.push(...refusalProblems(response), ...this.rejectionOddities(sent, response));
     return problems;
   }
 
-  private successProblems(sent: Built, answer: Answer, sentAt: number): string[] {
+  private successProblems(sent: Built, response: Answer, sentAt: number): string[] {
     const problems: string[] = [];
     const operation = this.operationOf(sent);
     this.granted.add(operation.route.operation);
-    if (sent.mustRefuse) problems.push(`granted, though it should be refused (${sent.plan.twists[0]?.kind})`);
-    if (answer.headers.get('content-type') !== 'application/json; charset=utf-8')
-      problems.push('the answer is not JSON');
-    if (!answer.headers.has('x-request-id')) problems.push('no x-request-id');
-    if (answer.json === undefined) return [...problems, `no JSON: ${answer.text.slice(0, 200)}`];
-    const problem = this.conforms(operation)(answer.json, 'the answer');
+    if (sent.mustReject)
+      problems.push(`granted, though it should be rejected (${sent.plan.twists[0]?.kind})`);
+    if (response.headers.get('content-type') !== 'application/json; charset=utf-8')
+      problems.push('the response is not JSON');
+    if (!response.headers.has('x-request-id')) problems.push('no x-request-id');
+    if (response.json === undefined) return [...problems, `no JSON: ${response.text.slice(0, 200)}`];
+    const problem = this.conforms(operation)(response.json, 'the response');
     if (problem !== undefined) problems.push(`not as documented: ${problem}`);
     problems.push(...this.rightProblems(sent, operation));
-    for (const resource of resourcesIn(answer.json)) {
+    for (const resource of resourcesIn(response.json)) {
       const changed = this.state.observe(resource, sentAt);
       if (changed !== undefined) problems.push(changed);
     }
@@ -76,7 +77,7 @@ export class Judge {
       !sent.target.includes('validateOnly')
     ) {
       // JSON.parse would round it.
-      if (!answer.text.includes(`"nonce":${nonce},`)) problems.push('the nonce came back changed');
+      if (!response.text.includes(`"nonce":${nonce},`)) problems.push('the nonce came back changed');
     }
     return problems;
   }
@@ -98,7 +99,7 @@ export class Judge {
     return foreign ? [`${speaker.name} reached what belongs to ${owner}`] : [];
   }
 
-  private refusalOddities(sent: Built, { status, headers, json }: Answer): string[] {
+  private rejectionOddities(sent: Built, { status, headers, json }: Answer): string[] {
     const reason: string = json?.error?.details?.[0]?.reason ?? '';
     if (status === 405) {
       // The path of a twisted request need not be the one it began with.
@@ -111,7 +112,7 @@ export class Judge {
     }
     if (status === 429 && reason === 'RATE_LIMITED') return ['limited, though the limits are out of reach'];
     const sure = sent.inOrder && SURE.includes(sent.plan.operation.route.operation);
-    if (sure && !MEANWHILE.test(reason)) return [`refused with ${reason}, though it was in order`];
+    if (sure && !MEANWHILE.test(reason)) return [`rejected with ${reason}, though it was in order`];
     return [];
   }
 }
@@ -123,7 +124,7 @@ function isWaiting({ plan }: Built, { status, headers, json }: Answer): boolean 
   return json?.error?.status === 'UNAVAILABLE' && headers.has('retry-after');
 }
 
-/** What an answer shows of resources that have states. */
+/** What a response shows of resources that have states. */
 function* resourcesIn(json: unknown): Generator<{ name: string; state: string }> {
   const found = json as Record<string, unknown>;
   if (typeof found.name === 'string' && typeof found.state === 'string')

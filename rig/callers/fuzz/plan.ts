@@ -131,7 +131,7 @@ function parameterOf(
   { name, required, schema }: OpenApiParameter,
   conforming: Conforming,
 ): Arbitrary<unknown> {
-  // Pages stay small, or answers would be most of the work; a page token that fits comes from an earlier answer.
+  // Pages stay small, or responses would be most of the work; a page token that fits comes from an earlier response.
   if (name === 'pageSize')
     return fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.constantFrom(0, 50, 1_001));
   if (name === 'pageToken') return fc.constant(undefined);
@@ -173,7 +173,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     token: speaker.token,
     // Whom the exchange does not know it limits by address.
     headers: speaker.kind === undefined ? elsewhere() : {},
-    mustRefuse: false,
+    mustReject: false,
     ignored: operation.ignored,
     inOrder: filled !== undefined && plan.speaker.right && plan.twists.length === 0,
     ...(body === undefined ? {} : { body }),
@@ -184,7 +184,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     : plan.twists;
   for (const twist of applied) applyTwist(built, twist, state);
   // The second may undo what the first did.
-  if (applied.length > 1) built.mustRefuse = false;
+  if (applied.length > 1) built.mustReject = false;
   if (built.query.length > 0) {
     const pairs = built.query.map(
       ([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`,

@@ -26,8 +26,8 @@ export interface IssuedPageToken {
   token: string;
 }
 
-/** Enough to choose from; a long run forgets the oldest. */
-const KEPT = 400;
+/** Enough to choose from; a long run evicts the oldest. */
+const MAX_SAVED = 400;
 const KEPT_ENDS = 50_000;
 const ENDS: Record<string, readonly string[]> = {
   measurements: ['SUCCEEDED', 'FAILED', 'CANCELLED'],
@@ -79,7 +79,7 @@ export class State {
     for (const key of [shape, `${owner} ${shape}`]) {
       const list = this.names.get(key) ?? [];
       const count = this.counts.get(key) ?? 0;
-      list[count % KEPT] = name;
+      list[count % MAX_SAVED] = name;
       this.names.set(key, list);
       this.counts.set(key, count + 1);
     }
@@ -114,7 +114,7 @@ export class State {
   }
 
   rememberOpen(requisition: OpenRequisition): void {
-    if (this.open.length >= KEPT) this.open.shift();
+    if (this.open.length >= MAX_SAVED) this.open.shift();
     this.open.push(requisition);
   }
 
@@ -127,7 +127,7 @@ export class State {
   }
 
   rememberPageToken(issued: IssuedPageToken): void {
-    if (this.pageTokens.length >= KEPT) this.pageTokens.shift();
+    if (this.pageTokens.length >= MAX_SAVED) this.pageTokens.shift();
     this.pageTokens.push(issued);
   }
 }

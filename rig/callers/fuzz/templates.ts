@@ -9,7 +9,7 @@ export interface Filled {
   /** The resource that the path names, where the template chose it. */
   name?: string;
   body: Record<string, unknown>;
-  /** The nonces of a create, by provider; of a fulfilment, by its own. */
+  /** The nonces of a create, by provider; of a fulfillment, by its own. */
   nonces?: Map<string, bigint>;
 }
 
@@ -18,11 +18,11 @@ export interface Material {
   roots: string[];
   /** Stands in every ciphertext. */
   canary: string;
-  /** Every nonce that was used, for whoever looks for them later. */
+  /** Every nonce that was used, to be looked for later. */
   onNonce: (nonce: bigint) => void;
 }
 
-/** Certificates cost milliseconds each: a few are enough, and those that exist already are refused in order. */
+/** Certificates cost milliseconds each: a few are enough, and those that exist already are rejected, as they should be. */
 export async function prepareMaterial(options: Pick<Material, 'canary' | 'onNonce'>): Promise<Material> {
   const root = await createRoot('Fuzz root', Date.now());
   const leaves = await Promise.all(

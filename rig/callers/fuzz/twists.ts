@@ -9,8 +9,8 @@ import type { State } from './state.ts';
 /** What a twist is applied to. */
 export interface Draft extends Sent {
   query: [name: string, value: string][];
-  /** An answer of 200 is a violation from here on. */
-  mustRefuse: boolean;
+  /** A response of 200 is a violation from here on. */
+  mustReject: boolean;
   /** Fields that are not looked at. */
   ignored: ReadonlySet<string>;
 }
@@ -88,7 +88,7 @@ function twistTable() {
       const objects = closedObjects(draft);
       if (objects.length === 0) return;
       pick(objects, at)[`unexpected${at % 7}`] = pick([1, null, 'a', {}, []], at);
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     bothSpellings(draft: Draft, at: number) {
       const places = closedObjects(draft).flatMap((object) =>
@@ -99,7 +99,7 @@ function twistTable() {
       if (places.length === 0) return;
       const { object, key } = pick(places, at);
       object[snakeCase(key)] = object[key];
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     /** Any one member in snake_case: as good as before. */
     otherSpelling(draft: Draft, at: number) {
@@ -115,7 +115,7 @@ function twistTable() {
       const key = object && pick(Object.keys(object), at);
       if (!key) return;
       draft.body = toJson(draft.body).replace('{', () => `{${JSON.stringify(key)}:null,`);
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     missingField(draft: Draft, at: number) {
       const places = allObjects(draft.body).flatMap((object) =>
@@ -132,7 +132,7 @@ function twistTable() {
       ),
     rawValue(draft: Draft, at: number) {
       const raw = pick(RAW_VALUES, at);
-      if (rawJson(draft, at, raw) && NEVER_READ.has(raw)) draft.mustRefuse = true;
+      if (rawJson(draft, at, raw) && NEVER_READ.has(raw)) draft.mustReject = true;
     },
     rawBody(draft: Draft, at: number) {
       draft.body = pick(BODIES, at);
@@ -142,11 +142,11 @@ function twistTable() {
     },
     otherType(draft: Draft, at: number) {
       draft.headers = { ...draft.headers, 'content-type': pick(TYPES, at) };
-      if (typeof draft.body === 'object') draft.mustRefuse = true;
+      if (typeof draft.body === 'object') draft.mustReject = true;
     },
     compressed(draft: Draft, at: number) {
       draft.headers = { ...draft.headers, 'content-encoding': pick(['gzip', 'br', 'identity', 'x'], at) };
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     otherMethod(draft: Draft, at: number) {
       draft.method = pick(METHODS, at);
@@ -182,7 +182,7 @@ function twistTable() {
         pick(['unexpected', 'filter', 'filter.', 'page', '$filter', '__proto__', 'names[]', ''], at),
         'a',
       ]);
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     oddParameter(draft: Draft, at: number) {
       const names = [
@@ -217,7 +217,7 @@ function twistTable() {
       const issued = pageTokens.length === 0 ? undefined : pick(pageTokens, at);
       if (issued === undefined || draft.method !== 'GET' || issued.list === draft.target) return;
       draft.query = [...draft.query.filter(([name]) => name !== 'pageToken'), ['pageToken', issued.token]];
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     brokenPageToken(draft: Draft, at: number, { pageTokens }: State) {
       const issued = pageTokens.length === 0 ? undefined : pick(pageTokens, at);
@@ -226,7 +226,7 @@ function twistTable() {
       const i = at % token.length;
       const changed = token.slice(0, i) + (token[i] === 'A' ? 'B' : 'A') + token.slice(i + 1);
       draft.query = [...draft.query.filter(([name]) => name !== 'pageToken'), ['pageToken', changed]];
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     /** Of another party of the same kind: what a caller names must be its own, or that of the party it names. */
     foreignCertificate(draft: Draft, at: number, { guarded }: State) {
@@ -251,7 +251,7 @@ function twistTable() {
       );
       if (others.length === 0) return;
       object[key] = pick(others, at);
-      draft.mustRefuse = true;
+      draft.mustReject = true;
     },
     oddHeader(draft: Draft, at: number) {
       draft.headers = { ...draft.headers, ...pick(HEADERS, at) };
