@@ -236,11 +236,12 @@ describe('what the exchange writes', () => {
     expect(accepts('Requisition', JSON.parse(toJson(Requisition, { ...requisition, duchies })))).toBe(false);
   });
 
-  it('fits Status when it is an error', () => {
-    expect(accepts('Status', invalid([{ field: 'etag', description: 'is required' }]))).toBe(true);
-    expect(accepts('Status', new ExchangeError('RATE_LIMITED', 'Slow down.', { retryAfterSeconds: 2 }))).toBe(
-      true,
-    );
-    expect(accepts('Status', { error: { code: 400, status: 'BAD', message: '', details: [] } })).toBe(false);
+  it('fits the response when it is an error', () => {
+    const { responses } = operationOf(routes.find(({ operation }) => operation === 'refuseRequisition')!)!;
+    const [invalidSchema, limited] = [schemaOf(responses[400]!), schemaOf(responses[429]!)];
+    expect(accepts(invalidSchema, invalid([{ field: 'etag', description: 'is required' }]))).toBe(true);
+    const error = new ExchangeError('RATE_LIMITED', 'Slow down.', { retryAfterSeconds: 2 });
+    expect(accepts(limited, error)).toBe(true);
+    expect(accepts(limited, { error: { code: 429, status: 'BAD', message: '', details: [] } })).toBe(false);
   });
 });

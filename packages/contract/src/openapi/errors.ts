@@ -1,6 +1,6 @@
 /** The errors of each operation: a response for each HTTP status, with the reasons that can come with it. */
 import { ERROR_DOMAIN } from '../errors.ts';
-import { type Code, HTTP_STATUS, REASONS } from '../reasons.ts';
+import { type Code, REASONS } from '../reasons.ts';
 import { errorsOf, type RouteError } from '../routes/errors.ts';
 import type { Route } from '../routes/route.ts';
 import { printResponse } from './response.ts';
@@ -14,7 +14,6 @@ export class ErrorPrinter {
   readonly components: Record<string, OpenApiResponse> = {};
   private readonly errorInfo: JsonSchema;
   private readonly otherDetails: JsonSchema[];
-  private readonly status: JsonSchema;
 
   constructor(schemas: SchemaPrinter) {
     const detail = (name: string, properties: Record<string, JsonSchema>): JsonSchema =>
@@ -33,13 +32,6 @@ export class ErrorPrinter {
       }),
       detail('RetryInfo', { retryDelay: { type: 'string', pattern: '^[0-9]+s$', examples: ['2s'] } }),
     ];
-    const error = object({
-      code: { type: 'integer', description: 'The HTTP status.' },
-      status: { type: 'string', enum: Object.keys(HTTP_STATUS) },
-      message: text,
-      details: this.details(this.errorInfo),
-    });
-    this.status = schemas.add('Status', { ...object({ error }), description: 'google.rpc.Status in JSON.' });
   }
 
   responsesOf(route: Route): Record<string, OpenApiResponse | OpenApiReference> {
@@ -63,19 +55,19 @@ export class ErrorPrinter {
   private print(status: number, errors: RouteError[]): OpenApiResponse {
     const lines = errors.map(({ reason }) => `- \`${reason}\`: ${REASONS[reason].meaning}`);
     const reasons = errors.map(({ reason }) => reason);
-    const narrow = object({
+    const errorInfo: JsonSchema = {
+      allOf: [object({ reason: { type: 'string', enum: reasons } }), this.errorInfo],
+    };
+    const error = object({
       code: { const: status },
       status: { type: 'string', enum: [...new Set(errors.map(({ code }) => code))] },
-      details: this.details({ allOf: [this.errorInfo, object({ reason: { enum: reasons } })] }),
+      message: text,
+      details: { type: 'array', items: { oneOf: [errorInfo, ...this.otherDetails] } },
     });
-    const schema: JsonSchema = { allOf: [this.status, object({ error: narrow })] };
+    const schema = object({ error });
     if (status === 401) return printResponse(lines.join('\n'), schema, 'www-authenticate');
     if (status === 429 || status === 503) return printResponse(lines.join('\n'), schema, 'retry-after');
     return printResponse(lines.join('\n'), schema);
-  }
-
-  private details(errorInfo: JsonSchema): JsonSchema {
-    return { type: 'array', items: { oneOf: [errorInfo, ...this.otherDetails] } };
   }
 }
 

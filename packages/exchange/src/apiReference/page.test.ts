@@ -142,7 +142,7 @@ describe('/docs', () => {
     expect(create).toContain('Bearer $ACME_TOKEN');
     expect(create).toContain('"measurementConsumerCertificate": "measurementConsumers/acme/certificates/a"');
     expect(create).toContain('"dataProviders/daily-news": {');
-    expect(demoPage).not.toMatch(/\b(?:mc1|dp1)\b/);
+    expect(examples.join()).not.toMatch(/\b(?:mc1|dp1)\b/);
   });
 
   it('shows the demo parties from the moment they exist', async () => {

@@ -1,6 +1,7 @@
 /** The OpenAPI document as a page. */
 import { readFileSync } from 'node:fs';
 import {
+  ExchangeError,
   errorsOf,
   httpStatusOf,
   matchRoute,
@@ -79,7 +80,7 @@ ${groups.map(
 ${entries.map((entry) => operation(entry, schemas, parties))}
 </section>\n`,
 )}
-${errors(schemas)}
+${errors()}
 </main>
 </body>
 </html>
@@ -153,12 +154,20 @@ ${byStatus.map(
 )}</ul>`;
 }
 
-function errors(schemas: Schemas): Html {
+const EXAMPLE_ERROR = new ExchangeError(
+  'MEASUREMENT_NOT_FOUND',
+  'measurementConsumers/mc1/measurements/m1 does not exist.',
+  {
+    metadata: { measurement: 'measurementConsumers/mc1/measurements/m1' },
+  },
+);
+
+function errors(): Html {
   return html`<section id="errors">
 <h2>Errors</h2>
-<p>Every error has this body; <code>reason</code> is one of the closed list below.</p>
-<details><summary>Error body <span class="type">Status</span></summary>
-${fieldsOf(schemas.Status!, schemas)}</details>
+<p>Every error has a body like this one; <code>reason</code> is one of the closed list below. Wrong fields add a
+<code>google.rpc.BadRequest</code> that names each of them, limits a <code>google.rpc.RetryInfo</code>.</p>
+<pre><code>${JSON.stringify(EXAMPLE_ERROR, null, 2)}</code></pre>
 <table>
 <thead><tr><th>Reason</th><th>Code</th><th>HTTP</th><th>Meaning</th></tr></thead>
 <tbody>
