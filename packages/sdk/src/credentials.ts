@@ -1,6 +1,6 @@
 import { fromBase64 } from '@measurement-exchange/contract';
 
-/** Who a party is: its name, and the keys that go with the certificate it registered. Keep both keys secret. */
+/** The name and the keys of a party, for the certificate it registered. Both private keys are secret. */
 export interface Credentials {
   /** The party: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   name: string;
@@ -10,14 +10,14 @@ export interface Credentials {
   privateKeyPem: string;
   /** The Tink keyset that others encrypt to. */
   encryptionPublicKey: Uint8Array;
-  /** The Tink keyset that opens what was encrypted to `encryptionPublicKey`. */
+  /** The Tink keyset that decrypts what was encrypted to `encryptionPublicKey`. */
   encryptionPrivateKey: Uint8Array;
 }
 
-/** Credentials as JSON holds them, their keysets in base64: what a development exchange writes to `dev.json`. */
+/** Credentials in JSON, with keysets in base64, as a development exchange writes them to `dev.json`. */
 export type CredentialsJson = { [K in keyof Credentials]: string };
 
-/** Throws an Error that names the member at fault, and shows none of its content. */
+/** Reads credentials from JSON. The Error for an invalid member names it without its content. */
 export function readCredentials(json: CredentialsJson): Credentials {
   const text = (member: keyof Credentials) => {
     const value: unknown = json[member];

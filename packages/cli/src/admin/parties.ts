@@ -1,5 +1,5 @@
 import { fromBase64, type SignedMessage } from '@measurement-exchange/contract';
-import type { AnswerTo, ExchangeClient } from '@measurement-exchange/sdk';
+import type { ExchangeClient, ResponseOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import { connect } from '../client.ts';
 import { COLLECTIONS, type Collection, partyName } from '../names.ts';
@@ -7,7 +7,7 @@ import { print, printJson, printTable, visible } from '../output.ts';
 import { type PartyFile, readPartyFile } from '../partyFile.ts';
 import { type CallOptions, group, remote, show, WHOLE_LIST } from './command.ts';
 
-export type Party = AnswerTo<'getParty'>;
+export type Party = ResponseOf<'getParty'>;
 
 export function partiesCommand(): Command {
   return group('parties', 'the consumers, providers and duchies of the exchange', [

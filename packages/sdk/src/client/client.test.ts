@@ -53,7 +53,7 @@ describe('a call', () => {
     async (token) => {
       const { client, sent } = scripted([], { token: () => token as string });
       await expect(client.whoAmI()).rejects.toThrow(
-        'token: must be a bearer token, or a function that gives one.',
+        'token: must be a bearer token, or a function that returns one.',
       );
       expect(sent).toEqual([]);
     },

@@ -6,29 +6,29 @@ import { type CallArguments, prepareCall } from './request.ts';
 import { type Sender, send } from './send.ts';
 import type { ExchangeClient } from './types.ts';
 
-/** Which exchange a client calls, as whom, and how patiently. */
+/** The address of the exchange, the caller's token, and the limits on time and attempts. */
 export interface ClientOptions {
-  /** Where the exchange is: `https://exchange.example.com`, without `/v2alpha`. */
+  /** The address of the exchange: `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;
-  /** The bearer token, or where to get it. A function is asked for every attempt, and once more after a 401. */
+  /** The bearer token, or a function that returns it, called for every attempt and once more after a 401. */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
-  /** The clock of the waits between attempts. */
+  /** The clock of the backoff between attempts. */
   clock?: Clock;
-  /** How long one attempt may take; 30 s unless given. */
+  /** The timeout of one attempt; 30 s by default. */
   timeoutMs?: number;
-  /** How often a call is sent at most; 5 unless given, 1 to never repeat one. */
+  /** The maximum number of attempts; 5 by default, 1 to never retry. */
   maxAttempts?: number;
-  /** Sent where the platform lets a program say it; leave it out in a browser. */
+  /** The User-Agent header; leave it out in a browser. */
   userAgent?: string;
 }
 
 /**
- * A client of the exchange at `baseUrl`. A call that a request limit refuses is sent again. One that fails for want of
- * an answer (lost connection, timeout, UNAVAILABLE) is sent again where that is safe: reads, creates (each has a
- * requestId, and every attempt the same bytes) and changes that carry an etag. Such a change may be ABORTED because
- * its own first attempt took effect: read the resource again, see `retryOnAborted`. Every other change is sent once;
- * after such a failure read the resource to learn whether it took effect.
+ * A client of the exchange at `baseUrl`. A rate-limited call is retried. A call without a response (lost connection,
+ * timeout, UNAVAILABLE) is retried where that is safe: reads, creates (each has a requestId, and every attempt sends
+ * the same bytes) and changes that carry an etag. Such a change may be ABORTED because its own first attempt took
+ * effect: read the resource again, see `retryOnAborted`. Every other change is sent once; after such a failure, read
+ * the resource to learn whether it took effect.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://exchange.example.com', token: () => freshToken() });
@@ -36,7 +36,7 @@ export interface ClientOptions {
  */
 export function createClient(options: ClientOptions): ExchangeClient {
   const sender: Sender = {
-    baseUrl: checkedUrl(options.baseUrl),
+    baseUrl: validUrl(options.baseUrl),
     token: options.token,
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
     clock: options.clock ?? systemClock,
@@ -59,7 +59,7 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
     );
 }
 
-function checkedUrl(baseUrl: string): string {
+function validUrl(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (
     url === null ||

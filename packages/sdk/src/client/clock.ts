@@ -1,10 +1,10 @@
-/** Waiting, and how long to wait. */
+/** The clock of waits, and the backoff between attempts. */
 
-/** Where the client's waits between attempts take their time from. */
+/** The clock that the waits between attempts use. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after so long; rejects with the signal's reason when that is aborted first. */
+  /** Resolves after `ms`; rejects with the signal's reason when the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -25,16 +25,16 @@ export const systemClock: Clock = {
     }),
 };
 
-const FIRST_MS = 200;
-const LONGEST_MS = 10_000;
+const INITIAL_BACKOFF_MS = 200;
+const MAX_BACKOFF_MS = 10_000;
 
-/** Twice as long after each failed attempt; the later half is by chance, so that callers do not come in step. */
+/** Exponential backoff with jitter: the wait doubles with each failed attempt, and its second half is random. */
 export function backoffMs(failedAttempts: number): number {
-  const whole = Math.min(FIRST_MS * 2 ** (failedAttempts - 1), LONGEST_MS);
-  return (whole * (1 + chance())) / 2;
+  const longest = Math.min(INITIAL_BACKOFF_MS * 2 ** (failedAttempts - 1), MAX_BACKOFF_MS);
+  return (longest * (1 + randomFraction())) / 2;
 }
 
 /** From 0 to 1. */
-function chance(): number {
+function randomFraction(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
 }

@@ -1,7 +1,7 @@
-/** What goes wrong between a caller and the exchange. What the exchange itself says is an `ExchangeError`. */
+/** Errors between a caller and the exchange. Errors of the exchange itself are `ExchangeError`. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** No answer came: the connection failed, or the time was up. Whether a change took effect is not known. */
+/** No response: the connection failed or timed out. Whether a change took effect is unknown. */
 export class Unreachable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -9,12 +9,12 @@ export class Unreachable extends Error {
   }
 }
 
-/** Something answered that is not this exchange's contract: a proxy's page, a redirect, an answer cut short. */
-export class UnexpectedAnswer extends Error {
+/** A response that is not one of the exchange: a proxy's page, a redirect, a truncated body. */
+export class UnexpectedResponse extends Error {
   /** The HTTP status; 0 where a browser hides it. */
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Whether the same call may well succeed later. */
+  /** Whether a retry may succeed. */
   readonly transient: boolean;
   readonly retryAfterSeconds: number | undefined;
 
@@ -23,7 +23,7 @@ export class UnexpectedAnswer extends Error {
     details: { status: number; transient: boolean; requestId?: string; retryAfterSeconds?: number },
   ) {
     super(message);
-    this.name = 'UnexpectedAnswer';
+    this.name = 'UnexpectedResponse';
     this.status = details.status;
     this.transient = details.transient;
     this.requestId = details.requestId;
@@ -39,13 +39,13 @@ const TRANSIENT_CODES: readonly string[] = [
 ] satisfies ExchangeError['code'][];
 
 /**
- * Whether the failure says nothing about the request, so that the same call may succeed later: the exchange out of
- * reach, overloaded, too slow or broken, as opposed to a refusal.
+ * Whether the error is not about the request, so that a retry may succeed: the exchange is unreachable, overloaded,
+ * too slow or broken.
  */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
     return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';
   }
-  if (error instanceof UnexpectedAnswer) return error.transient;
+  if (error instanceof UnexpectedResponse) return error.transient;
   return error instanceof Unreachable || (error instanceof Error && error.name === 'TimeoutError');
 }

@@ -1,18 +1,18 @@
 /** Lists, page by page or item by item. */
-import { UnexpectedAnswer } from './errors.ts';
+import { UnexpectedResponse } from './errors.ts';
 
 /**
- * A list of the exchange. Nothing is asked before it is iterated, and a new iteration asks again:
+ * A list of the exchange. Pages are requested while it is iterated, and a new iteration starts over:
  * `for await (const item of listing)`, or all of it with `await Array.fromAsync(listing)`.
  */
 export interface Listing<Item, Page> extends AsyncIterable<Item> {
-  /** Every page from here on, as the exchange answers them. */
+  /** The pages, as the exchange returns them. */
   pages(): AsyncIterableIterator<Page>;
-  /** One page: the first, or that of the `pageToken` given. `nextPageToken` is absent on the last one. */
+  /** One page: the first, or that of the given `pageToken`. The last page has no `nextPageToken`. */
   page(): Promise<Page>;
 }
 
-/** `fetchPage` asks for one page; without a token, for the one that the caller's arguments say. */
+/** `fetchPage` requests one page; without a token, the one that the caller's arguments name. */
 export function createListing<Item, Page extends { nextPageToken?: string }>(
   fetchPage: (pageToken?: string) => Promise<Page>,
 ): Listing<Item, Page> {
@@ -22,7 +22,7 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
       const page = await fetchPage(pageToken);
       yield page;
       if (page.nextPageToken && page.nextPageToken === pageToken) {
-        throw new UnexpectedAnswer('The list does not go on: its next page is the same page again.', {
+        throw new UnexpectedResponse('The list does not go on: its next page is the same page again.', {
           status: 200,
           transient: false,
         });

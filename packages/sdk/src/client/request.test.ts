@@ -183,16 +183,16 @@ describe('a request', () => {
 
 describe('sending again', () => {
   it('is for reads, for creates with a requestId and for changes with an etag', () => {
-    const resendable = [...OPERATIONS.keys()].filter((operation) => {
+    const retryable = [...OPERATIONS.keys()].filter((operation) => {
       const route = OPERATIONS.get(operation)![0]!;
       const filled = route.path.replace(/\{\w+\}/g, 'x');
       return prepareCall([route], {
         name: filled,
         parent: filled.replace(/\/\w+$/, ''),
         ...(route.body && { body: {} }),
-      }).resendable;
+      }).retryable;
     });
-    const changes = resendable.filter((o) => !/^(list|get|batchGet|whoAmI|decode|diff)/.test(o));
+    const changes = retryable.filter((o) => !/^(list|get|batchGet|whoAmI|decode|diff)/.test(o));
     expect(changes.sort()).toEqual([
       'batchCreateEventGroups',
       'createEventGroup',
@@ -202,14 +202,14 @@ describe('sending again', () => {
       'refuseRequisition',
     ]);
     const reads = [...OPERATIONS.values()].filter(([route]) => !route!.mutates);
-    expect(resendable).toHaveLength(reads.length + changes.length);
+    expect(retryable).toHaveLength(reads.length + changes.length);
   });
 
   it('is for rehearsals too', () => {
     const cancel = { name: 'measurementConsumers/a/measurements/m' };
-    expect(prepare('cancelMeasurement', cancel).resendable).toBe(false);
-    expect(prepare('cancelMeasurement', { ...cancel, validateOnly: true }).resendable).toBe(true);
-    expect(prepare('cancelMeasurement', { ...cancel, validateOnly: false }).resendable).toBe(false);
+    expect(prepare('cancelMeasurement', cancel).retryable).toBe(false);
+    expect(prepare('cancelMeasurement', { ...cancel, validateOnly: true }).retryable).toBe(true);
+    expect(prepare('cancelMeasurement', { ...cancel, validateOnly: false }).retryable).toBe(false);
   });
 
   it('finds the same resource, because every create has a requestId', () => {

@@ -1,4 +1,4 @@
-/** From an operation and its arguments to what goes over the wire. All of it happens before the first attempt. */
+/** Turns an operation and its arguments into an HTTP request, once, before the first attempt. */
 import {
   type Body,
   ExchangeError,
@@ -13,25 +13,25 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 
-/** The arguments of a method, as any of them may have them. */
+/** The arguments of any method. */
 export interface CallArguments {
   name?: string;
   parent?: string;
   collection?: string;
   body?: object;
   signal?: AbortSignal;
-  /** The rest goes into the query. */
+  /** Query parameters. */
   [parameter: string]: unknown;
 }
 
-/** A call, ready to be sent as often as needed: always the same bytes. */
+/** A request, ready to be sent; every attempt sends the same bytes. */
 export interface PreparedCall {
   route: Route;
-  /** With the query, below the base URL. */
+  /** Below the base URL, with the query. */
   path: string;
   body: string | undefined;
-  /** Whether it may be sent again when nobody knows what became of the last attempt. */
-  resendable: boolean;
+  /** Whether it may be retried after an attempt whose outcome is unknown. */
+  retryable: boolean;
 }
 
 /** `routes` are the rows of one operation. */
@@ -41,7 +41,7 @@ export function prepareCall(routes: readonly Route[], args: CallArguments): Prep
   if (takesRequestId(route)) parameters.requestId ??= newRequestId();
   const body = withRequestIds(route, given);
   const violations = [
-    ...strayMembers(querySchemaOf(route), parameters, ''),
+    ...unknownMembers(querySchemaOf(route), parameters, ''),
     ...bodyViolations(route.body, body),
   ];
   if (violations.length > 0) throw invalid(violations);
@@ -50,15 +50,15 @@ export function prepareCall(routes: readonly Route[], args: CallArguments): Prep
     route,
     path: query === '' ? path : `${path}?${query}`,
     body: route.body === undefined || body === undefined ? undefined : bodyText(route.body, body),
-    resendable: isResendable(route, parameters, body),
+    retryable: isRetryable(route, parameters, body),
   };
 }
 
 /**
- * Reads and rehearsals change nothing; a requestId makes a create one and the same; an etag is good for one change,
- * so that sending it again either makes the change or is ABORTED. For the rest only the caller can tell.
+ * Reads and dry runs change nothing, a requestId makes a create idempotent, and an etag is valid for one change, so
+ * that a retry either makes the change or is ABORTED. Every other change may have taken effect already.
  */
-function isResendable(route: Route, parameters: object, body: object | undefined): boolean {
+function isRetryable(route: Route, parameters: object, body: object | undefined): boolean {
   if (!route.mutates || ('validateOnly' in parameters && parameters.validateOnly === true)) return true;
   return (
     takesRequestId(route) ||
@@ -67,7 +67,7 @@ function isResendable(route: Route, parameters: object, body: object | undefined
   );
 }
 
-/** The row that the name, the parent or the collection belongs to, and its path. */
+/** The route that matches the name, the parent or the collection, and its path. */
 function findRoute(routes: readonly Route[], args: CallArguments): { route: Route; path: string } {
   const first = routes[0]!;
   const target = targetOf(first.path);
@@ -98,7 +98,7 @@ function targetOf(path: string): 'name' | 'parent' | 'collection' {
   return path.includes('/') ? 'parent' : 'collection';
 }
 
-/** What the argument must look like: the path, without its collection where that follows a parent. */
+/** The pattern of the argument: the path, without the collection after a parent. */
 function patternOf(path: string): string {
   return targetOf(path) === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
 }
@@ -125,25 +125,30 @@ function bodyText(form: Body, body: object): string {
   try {
     return toJson(form.schema, body as never);
   } catch (error) {
-    throw invalid([{ field: 'body', description: `is not of the shape that is asked for (${error})` }]);
+    throw invalid([{ field: 'body', description: `does not have the expected shape (${error})` }]);
   }
 }
 
 function bodyViolations(form: Body | undefined, body: object | undefined): Violation[] {
   if (form === undefined)
-    return body === undefined ? [] : [{ field: 'body', description: 'is not taken here' }];
+    return body === undefined ? [] : [{ field: 'body', description: 'is not accepted here' }];
   if (body === undefined) {
     const { required = [] } = form.schema as { required?: string[] };
     return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
   }
   if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
-  // What a caller read and sends back may hold the fields that only the exchange sets.
+  // A resource that was read and is sent back may hold fields that only the exchange sets.
   const outputOnly = form.form === 'resource' ? Object.keys(propertiesOf(form.resource)) : [];
-  return strayMembers(form.schema, body, 'body', outputOnly);
+  return unknownMembers(form.schema, body, 'body', outputOnly);
 }
 
-/** Members that no field is for: the encoder would leave them out, and a typing error would go unnoticed. */
-function strayMembers(schema: TSchema, value: unknown, path: string, outputOnly: string[] = []): Violation[] {
+/** Rejects unknown members, which the encoder would drop without notice. */
+function unknownMembers(
+  schema: TSchema,
+  value: unknown,
+  path: string,
+  outputOnly: string[] = [],
+): Violation[] {
   const { properties, items, additionalProperties } = schema as {
     properties?: Record<string, TSchema>;
     items?: TSchema;
@@ -151,17 +156,17 @@ function strayMembers(schema: TSchema, value: unknown, path: string, outputOnly:
   };
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) {
-    return items ? value.flatMap((item, i) => strayMembers(items, item, `${path}[${i}]`)) : [];
+    return items ? value.flatMap((item, i) => unknownMembers(items, item, `${path}[${i}]`)) : [];
   }
-  // Bytes and free JSON.
+  // Bytes and arbitrary JSON have no known members.
   if (properties === undefined && !additionalProperties) return [];
   const ignored = [...outputOnly, ...((schema as { 'x-ignored'?: string[] })['x-ignored'] ?? [])];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = path === '' ? key : `${path}.${key}`;
     if (member === undefined) return [];
     if (properties === undefined)
-      return strayMembers(additionalProperties as TSchema, member, `${path}[${key}]`);
-    if (Object.hasOwn(properties, key)) return strayMembers(properties[key]!, member, at);
+      return unknownMembers(additionalProperties as TSchema, member, `${path}[${key}]`);
+    if (Object.hasOwn(properties, key)) return unknownMembers(properties[key]!, member, at);
     return ignored.includes(key) ? [] : [{ field: at, description: 'is not a known field' }];
   });
 }
@@ -170,7 +175,7 @@ function propertiesOf(schema: TSchema): Record<string, TSchema> {
   return (schema as { properties?: Record<string, TSchema> }).properties ?? {};
 }
 
-/** Whether the body is a batch of creates, each with a requestId of its own. */
+/** Whether the body is a batch of creates, each with its own requestId. */
 function partsTakeRequestIds(route: Route): boolean {
   const parts = route.body && (propertiesOf(route.body.schema).requests as { items?: TSchema } | undefined);
   return parts?.items !== undefined && propertiesOf(parts.items).requestId !== undefined;

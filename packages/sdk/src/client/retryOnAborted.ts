@@ -1,18 +1,18 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, type Clock, systemClock } from './clock.ts';
 
-/** How long `retryOnAborted` goes on. The pauses between its attempts take their time from the clock. */
+/** How often `retryOnAborted` tries, and the clock of its backoff. */
 export interface RetryOnAbortedOptions {
-  /** How often to try at most; 5 unless given. */
+  /** The maximum number of attempts; 5 by default. */
   maxAttempts?: number;
   clock?: Clock;
   signal?: AbortSignal;
 }
 
 /**
- * Reads, and changes what was read; where the change is ABORTED because somebody was quicker, reads again and tries
- * again. `change` sees the fresh state each time and decides from it: an own change whose answer was lost is ABORTED
- * when it is sent again, and shows in what is read then.
+ * Reads a resource and changes it; when the change is ABORTED by a concurrent one, reads again and retries. `change`
+ * decides from the fresh state each time: a change of its own whose response was lost is ABORTED when it is retried,
+ * and visible in the state read next.
  */
 export async function retryOnAborted<T, R>(
   read: () => Promise<T>,

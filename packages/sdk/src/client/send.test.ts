@@ -14,7 +14,7 @@ import {
   scripted,
   unavailable,
 } from '../../test/client/scripted.ts';
-import { isTransient, UnexpectedAnswer, Unreachable } from './errors.ts';
+import { isTransient, UnexpectedResponse, Unreachable } from './errors.ts';
 
 describe('a transient failure', () => {
   it.each([
@@ -96,7 +96,7 @@ describe('a change', () => {
   it.each([
     ['a lost connection', reset, Unreachable],
     ['UNAVAILABLE', unavailable, ExchangeError],
-    ['a page of a proxy', () => page('', 502), UnexpectedAnswer],
+    ['a page of a proxy', () => page('', 502), UnexpectedResponse],
   ])('whose outcome is unknown is not made twice: %s', async (_title, failure, type) => {
     const { client, sent } = scripted([failure()]);
     await expect(client.cancelMeasurement(cancel)).rejects.toBeInstanceOf(type);

@@ -1,12 +1,12 @@
-/** One call, in as many attempts as it takes and as are safe. */
+/** Sends a call, and retries it with a backoff where that is safe. */
 import { ExchangeError } from '@measurement-exchange/contract';
-import { readAnswer } from './answer.ts';
 import { backoffMs, type Clock } from './clock.ts';
-import { UnexpectedAnswer, Unreachable } from './errors.ts';
+import { UnexpectedResponse, Unreachable } from './errors.ts';
 import type { PreparedCall } from './request.ts';
+import { readResponse } from './response.ts';
 
 export interface Sender {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   token: string | (() => string | Promise<string>);
   fetch: typeof fetch;
@@ -16,8 +16,8 @@ export interface Sender {
   userAgent: string | undefined;
 }
 
-/** Longer than this the caller decides whether to wait; the error says how long. */
-const LONGEST_RETRY_AFTER_S = 60;
+/** A longer Retry-After is left to the caller; the error states it. */
+const MAX_RETRY_AFTER_S = 60;
 
 export async function send(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
@@ -26,7 +26,7 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
       return await attemptOnce(sender, call, signal);
     } catch (error) {
       const waitSeconds = (error as { retryAfterSeconds?: number }).retryAfterSeconds ?? 0;
-      if (attempt >= sender.maxAttempts || !mayTryAgain(error, call) || waitSeconds > LONGEST_RETRY_AFTER_S) {
+      if (attempt >= sender.maxAttempts || !mayRetry(error, call) || waitSeconds > MAX_RETRY_AFTER_S) {
         throw error;
       }
       await sender.clock.sleep(waitSeconds * 1000 + backoffMs(attempt), signal);
@@ -34,45 +34,45 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
   }
 }
 
-/** 429 comes before anything is done; after UNAVAILABLE, a timeout or a lost connection nobody knows. */
-function mayTryAgain(error: unknown, call: PreparedCall): boolean {
+/** After a 429 nothing was done; after UNAVAILABLE, a timeout or a lost connection the outcome is unknown. */
+function mayRetry(error: unknown, call: PreparedCall): boolean {
   if (error instanceof ExchangeError) {
     if (error.reason === 'RATE_LIMITED') return true;
-    return call.resendable && (error.code === 'UNAVAILABLE' || error.code === 'DEADLINE_EXCEEDED');
+    return call.retryable && (error.code === 'UNAVAILABLE' || error.code === 'DEADLINE_EXCEEDED');
   }
-  if (error instanceof UnexpectedAnswer) {
-    return error.status === 429 || (call.resendable && error.transient);
+  if (error instanceof UnexpectedResponse) {
+    return error.status === 429 || (call.retryable && error.transient);
   }
-  return call.resendable && error instanceof Unreachable;
+  return call.retryable && error instanceof Unreachable;
 }
 
 async function attemptOnce(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
   const token = await tokenOf(sender);
-  let answer = await exchange(sender, call, token, signal);
-  if (answer.response.status === 401 && typeof sender.token === 'function') {
+  let received = await fetchOnce(sender, call, token, signal);
+  if (received.response.status === 401 && typeof sender.token === 'function') {
     const renewed = await tokenOf(sender);
-    if (renewed !== token) answer = await exchange(sender, call, renewed, signal);
+    if (renewed !== token) received = await fetchOnce(sender, call, renewed, signal);
   }
-  return readAnswer(call.route, answer.response, answer.bytes, sender.clock.now());
+  return readResponse(call.route, received.response, received.bytes, sender.clock.now());
 }
 
-/** What no header can hold is refused here: the error of fetch would quote it. */
+/** Rejects a token that no header can hold, since the error of fetch would quote it. */
 async function tokenOf({ token }: Sender): Promise<string> {
   const given = typeof token === 'function' ? await token() : token;
   const trimmed = typeof given === 'string' ? given.trim() : '';
   if (!/^[\x21-\x7e]+$/.test(trimmed)) {
-    throw new TypeError('token: must be a bearer token, or a function that gives one.');
+    throw new TypeError('token: must be a bearer token, or a function that returns one.');
   }
   return trimmed;
 }
 
-async function exchange(
+async function fetchOnce(
   sender: Sender,
   call: PreparedCall,
   token: string,
   signal: AbortSignal | undefined,
 ): Promise<{ response: Response; bytes: Uint8Array }> {
-  // The token may have taken its time.
+  // Getting the token may have taken a while.
   signal?.throwIfAborted();
   const attempt = new AbortController();
   const stop = () => attempt.abort(signal!.reason);
@@ -87,7 +87,7 @@ async function exchange(
         ...(sender.userAgent === undefined ? {} : { 'user-agent': sender.userAgent }),
       },
       body: call.body ?? null,
-      // The token goes to the exchange and nowhere else.
+      // The token must not follow a redirect.
       redirect: 'manual',
       credentials: 'omit',
       cache: 'no-store',
@@ -105,9 +105,9 @@ async function exchange(
 
 const TIMED_OUT = new Error('timed out');
 
-/** `cause` is undefined where the time was up. */
+/** `cause` is undefined after a timeout. */
 function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreachable {
-  const unknown = call.resendable
+  const unknown = call.retryable
     ? ''
     : ` Whether it took effect is not known: read the resource before trying again.`;
   const what =
@@ -117,7 +117,7 @@ function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreac
   return new Unreachable(`${sender.baseUrl} ${what}${unknown}`, { cause });
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The message of fetch is only `fetch failed`; its cause has the reason. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message || String(error);

@@ -7,7 +7,7 @@ import type {
 } from '@measurement-exchange/contract';
 import { expectTypeOf, it } from 'vitest';
 import type { Listing } from './listing.ts';
-import type { AnswerTo, ArgumentsOf, ExchangeClient } from './types.ts';
+import type { ArgumentsOf, ExchangeClient, ResponseOf } from './types.ts';
 
 /** What the compiler lets pass: `npm run check` is the test. */
 export function calls(client: ExchangeClient) {
@@ -52,5 +52,5 @@ declare const fulfilment: NonNullable<ArgumentsOf<'fulfillDirectRequisition'>['b
 it('follows from the routes table', () => {
   expectTypeOf<ArgumentsOf<'createMeasurement'>['requestId']>().toEqualTypeOf<string | undefined>();
   expectTypeOf<ArgumentsOf<'fulfillDirectRequisition'>['body']['nonce']>().toEqualTypeOf<bigint>();
-  expectTypeOf<AnswerTo<'getParty'>['state']>().toEqualTypeOf<'ACTIVE' | 'SUSPENDED'>();
+  expectTypeOf<ResponseOf<'getParty'>['state']>().toEqualTypeOf<'ACTIVE' | 'SUSPENDED'>();
 });

@@ -5,21 +5,21 @@ import type { Listing } from './listing.ts';
 /** One method for every operation of the exchange; see `docs/openapi.json` for what each one does. */
 export type ExchangeClient = { [O in Operation]: Method<O> };
 
-/** What a method takes: `ArgumentsOf<'createMeasurement'>`. */
+/** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
 export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 
-/** What a method answers, awaited: a resource, or a `Listing` of them. */
-export type AnswerTo<O extends Operation> = Awaited<Answer<RouteOf<O>>>;
+/** What a method resolves to, a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
+export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
-/** Where an operation has several collections at the top level, `collection` says which one is meant. */
+/** Where an operation has several top-level collections, `collection` selects one. */
 type Method<O extends Operation> =
   IsUnion<TopLevel<RouteOf<O>['path']>> extends true
     ? <C extends TopLevel<RouteOf<O>['path']>>(
         args: { collection: C } & Args<Extract<RouteOf<O>, { path: C }>>,
-      ) => Answer<Extract<RouteOf<O>, { path: C }>>
+      ) => Returned<Extract<RouteOf<O>, { path: C }>>
     : Partial<Args<RouteOf<O>>> extends Args<RouteOf<O>>
-      ? (args?: Args<RouteOf<O>>) => Answer<RouteOf<O>>
-      : (args: Args<RouteOf<O>>) => Answer<RouteOf<O>>;
+      ? (args?: Args<RouteOf<O>>) => Returned<RouteOf<O>>
+      : (args: Args<RouteOf<O>>) => Returned<RouteOf<O>>;
 
 /** `R` may be several rows of one operation; they differ in their paths, and those of parties in their bodies. */
 type Args<R extends Route> = [R] extends [infer Rows extends Route]
@@ -39,13 +39,13 @@ type BodyOf<R> = R extends { body: { schema: infer S extends TSchema } } ? BodyM
 type BodyMember<B> = Partial<B> extends B ? { body?: B } : { body: B };
 type ValidateOnly<R> = R extends { mutates: true } ? { validateOnly?: boolean } : unknown;
 
-type ResponseOf<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
-type Answer<R extends Route> = 'nextPageToken' extends keyof ResponseOf<R>
-  ? Listing<ItemOf<ResponseOf<R>>, ResponseOf<R>>
-  : Promise<ResponseOf<R>>;
+type BodyReturned<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
+type Returned<R extends Route> = 'nextPageToken' extends keyof BodyReturned<R>
+  ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
+  : Promise<BodyReturned<R>>;
 type ItemOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number];
 
-/** Written out, so that an editor shows members instead of how they came about. */
+/** Flattens a type, so that an editor shows its members. */
 type Flat<T> = T extends infer U ? { [K in keyof U]: U[K] } : never;
 type IsUnion<T, All = T> = [T] extends [never]
   ? false

@@ -1,10 +1,10 @@
-/** Certificates of other parties, from the exchange, believed only on the word of a trusted root. */
+/** Reads certificates of other parties from the exchange, and verifies them against the trusted roots. */
 
 import type { X509 } from '@measurement-exchange/consent';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Dependencies } from './deps.ts';
 
-/** A certificate that may not be relied on, whatever its chain says. */
+/** A certificate that does not exist or is revoked. */
 export class CertificateFault extends Error {
   readonly code: 'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED';
 
@@ -20,7 +20,7 @@ export function partyOf(certificate: string): string {
   return certificate.split('/').slice(0, 2).join('/');
 }
 
-/** Throws `CertificateFault`, or a `ConsentError` where the chain does not hold for the party in the name. */
+/** Throws `CertificateFault`, or a `ConsentError` where no trusted root of the party issued it. */
 export async function trustedCertificate(
   { client, trust, clock }: Dependencies,
   name: string,

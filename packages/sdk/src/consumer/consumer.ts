@@ -12,39 +12,38 @@ import { type MeasurementResult, openMeasurement } from './open.ts';
 import type { MeasurementRequest } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
-/** What every call of a consumer takes. The signal ends the call, not what it has begun at the exchange. */
+/** Options of every call. Aborting the signal ends the call, but not what it started at the exchange. */
 export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** What a measurement consumer does. */
+/** Creates measurements and reads their results as a measurement consumer. */
 export interface Consumer {
   /**
    * Signs the request, encrypts each data provider's part for it, and creates the measurement. Every data
-   * provider's key is verified first; `DataProviderUntrusted` says which one was not to be trusted, and
-   * nothing is created.
+   * provider's key is verified first; `DataProviderUntrusted` names one that is not trusted, and nothing is
+   * created.
    *
-   * With a `requestId` it can be repeated, after a crash too: nonces and ciphertexts are new each time, so
-   * the exchange takes it for another request, and the measurement that has the ID is returned when it asks
-   * the same of the same data providers under the same reference. Event groups, intervals and filters cannot
-   * be compared, since only the data providers can read them: use a new ID for a new question. Where the rest
-   * differs, the `ExchangeError` REQUEST_ID_REUSED names the measurement in `metadata.existing`.
+   * With a `requestId` it is idempotent, also after a crash: the measurement that was created with the ID is
+   * returned when its type, parameters, data providers and reference are the same. Event groups, intervals and
+   * filters cannot be compared, since only the data providers can read them: use a new ID for a new request. Where
+   * the rest differs, the `ExchangeError` REQUEST_ID_REUSED names the measurement in `metadata.existing`.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
-  /** The measurement once it has succeeded; throws `MeasurementFailed` when it ends otherwise. */
+  /** Waits until the measurement succeeds; throws `MeasurementFailed` when it fails or is cancelled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
-   * Decrypts and verifies every result, and estimates how far each figure may be from the truth. Throws
-   * `ResultRejected` unless every data provider of the measurement signed exactly one result of the type
-   * asked for. A signature does not name the measurement it was made for: that the exchange hands out a data
-   * provider's answer to another measurement of this consumer, of the same type, cannot be seen.
+   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless
+   * every data provider of the measurement signed exactly one result of the requested type. A signature does not
+   * name its measurement, so a result that the exchange took from another measurement of this consumer, of the same
+   * type, is not detected.
    */
   open(measurement: Measurement, options?: CallOptions): Promise<MeasurementResult>;
   /** `create`, `wait` and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
-  /** An event group by its name under the consumer; throws `MetadataUnreadable` where its metadata is not. */
+  /** Reads an event group by its name under the consumer; throws `MetadataUnreadable` if its metadata is not readable. */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
-  /** The event groups described to the consumer. Metadata that cannot be read is an `error` of its entry. */
+  /** Lists the event groups of the consumer. An entry whose metadata cannot be read has an `error`. */
   listEventGroups(filters?: EventGroupFilters): AsyncIterable<DescribedEventGroup>;
 }
 

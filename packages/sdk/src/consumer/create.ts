@@ -1,4 +1,4 @@
-/** Creating a measurement: everything is signed, and each provider's part is encrypted for it alone. */
+/** Creates a measurement: signs everything, and encrypts each provider's part for it alone. */
 
 import {
   ConsentError,
@@ -28,7 +28,7 @@ import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest, ReadRequest, Selection } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
 
-/** A data provider found trustworthy: the certificate it signs with, and the keyset to encrypt to. */
+/** The certificate of a trusted data provider, and the keyset to encrypt to. */
 interface ProviderKey {
   certificate: string;
   keyset: Uint8Array;
@@ -51,7 +51,7 @@ export async function createMeasurement(
       ...(signal && { signal }),
     });
   } catch (error) {
-    const existing = await earlier(deps, error, body, signal);
+    const existing = await existingMeasurement(deps, error, body, signal);
     if (existing === undefined) throw error;
     return existing;
   }
@@ -105,7 +105,7 @@ async function seal(
   };
 }
 
-/** One provider's part. What is encrypted is the signed message, so that the provider knows whose it is. */
+/** One provider's part: the signed message is encrypted, so that the provider can verify who signed it. */
 async function sealEntry(
   signer: Signer,
   selection: Selection,
@@ -125,8 +125,8 @@ async function sealEntry(
   };
 }
 
-/** Of a requestId that is taken: the measurement that has it, if it asks what is asked now. */
-async function earlier(
+/** The measurement that was created with the same requestId, if it asks for the same. */
+async function existingMeasurement(
   { client }: Dependencies,
   error: unknown,
   body: MeasurementInput,
@@ -136,11 +136,11 @@ async function earlier(
   const name = error.metadata.existing;
   if (name === undefined) return undefined;
   const existing = await client.getMeasurement({ name, ...(signal && { signal }) });
-  return question(existing) === question(body) ? existing : undefined;
+  return comparable(existing) === comparable(body) ? existing : undefined;
 }
 
-/** What a measurement asks, without what is random or encrypted in it. */
-function question({
+/** What a measurement asks for, without its random and encrypted parts. */
+function comparable({
   measurementSpec,
   dataProviders = {},
   measurementReferenceId,

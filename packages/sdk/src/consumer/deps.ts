@@ -1,17 +1,17 @@
-/** What everything a consumer does rests on. */
+/** The dependencies of a consumer. */
 
 import type { TrustStore } from '@measurement-exchange/consent';
 import type { Clock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
 
-/** Who the consumer is, how it reaches the exchange, and whose word it takes for data providers' keys. */
+/** The consumer's credentials, its client, and the roots it trusts. */
 export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
-  /** The roots that data providers' certificates must come from, exchanged with them outside the exchange. */
+  /** The roots that must have issued data providers' certificates, obtained outside the exchange. */
   trust: TrustStore;
-  /** Private keysets in use before those of `credentials`: results encrypted for them still open. */
+  /** Former private keysets, to decrypt results of earlier measurements. */
   formerEncryptionPrivateKeys?: Uint8Array[];
   clock?: Clock;
 }

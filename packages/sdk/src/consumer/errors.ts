@@ -1,16 +1,16 @@
-/** What can go wrong for a consumer beyond a refusal of the exchange (`ExchangeError`). */
+/** Errors of a consumer, besides those of the exchange (`ExchangeError`). */
 
 import type { ConsentErrorCode } from '@measurement-exchange/consent';
 import type { FailureReason, Measurement, RefusalJustification } from '@measurement-exchange/contract';
 
-/** Why a data provider cannot be asked: a fault of its certificate, signature or keyset, or one of these. */
+/** Why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
 export type DataProviderFault =
   | ConsentErrorCode
   | 'CERTIFICATE_MISSING'
   | 'CERTIFICATE_REVOKED'
   | 'PUBLIC_KEY_MISSING';
 
-/** Nothing can be encrypted safely for a data provider. Nothing was created. */
+/** The key of a data provider is not trusted, and no measurement was created. */
 export class DataProviderUntrusted extends Error {
   readonly dataProvider: string;
   readonly code: DataProviderFault;
@@ -23,18 +23,18 @@ export class DataProviderUntrusted extends Error {
   }
 }
 
-/** Who refused, and why. */
+/** The data provider that refused, and why. */
 export interface RefusedBy {
   dataProvider: string;
   justification: RefusalJustification;
   message: string;
 }
 
-/** A measurement that ended without a result. Terminal: ask again with a new measurement. */
+/** A measurement that ended without a result, for good. */
 export class MeasurementFailed extends Error {
   readonly measurement: Measurement;
   readonly reason: FailureReason | 'CANCELLED';
-  /** Of REQUISITION_REFUSED: the data provider that refused. */
+  /** For REQUISITION_REFUSED: the data provider that refused. */
   readonly refusedBy: RefusedBy | undefined;
 
   constructor(measurement: Measurement, refusedBy?: RefusedBy) {
@@ -50,9 +50,9 @@ export class MeasurementFailed extends Error {
   }
 }
 
-/** The time given to `wait` was up. The measurement goes on: wait again, or cancel it. */
+/** `wait` timed out. The measurement goes on: wait again, or cancel it. */
 export class WaitTimedOut extends Error {
-  /** As it was last seen. */
+  /** As last read. */
   readonly measurement: Measurement;
 
   constructor(measurement: Measurement, timeoutMs: number) {
@@ -64,7 +64,7 @@ export class WaitTimedOut extends Error {
   }
 }
 
-/** Why a result was not opened: a fault of its encryption, signature or certificate, or one of these. */
+/** Why a result was rejected: an error of its encryption, signature or certificate, or one of these. */
 export type ResultFault =
   | ConsentErrorCode
   /** There is no result to open: the measurement has not succeeded, or its content was removed. */
@@ -81,16 +81,16 @@ export type ResultFault =
   | 'SIGNER_MISSING'
   | 'CERTIFICATE_MISSING'
   | 'CERTIFICATE_REVOKED'
-  /** What was signed is no Measurement.Result, or one that holds nonsense. */
+  /** The signed bytes are not a valid Measurement.Result. */
   | 'RESULT_MALFORMED'
   /** The result of another kind of measurement. */
   | 'RESULT_TYPE_MISMATCH';
 
-/** A result that cannot be believed, and is not shown therefore. */
+/** A result that failed verification, and is not returned. */
 export class ResultRejected extends Error {
   readonly code: ResultFault;
   readonly measurement: string;
-  /** Whose result it was to be, where one is at fault. */
+  /** The data provider whose result is at fault, if one is. */
   readonly signer: string | undefined;
 
   constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {
@@ -110,7 +110,7 @@ export type MetadataFault =
   | 'TYPE_UNKNOWN'
   | 'METADATA_MALFORMED';
 
-/** The metadata of an event group that cannot be read; the event group itself is fine. */
+/** The metadata of an event group cannot be read; the event group itself is fine. */
 export class MetadataUnreadable extends Error {
   readonly code: MetadataFault;
   readonly eventGroup: string;

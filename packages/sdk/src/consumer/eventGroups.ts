@@ -1,4 +1,4 @@
-/** Event groups as a consumer reads them: fetched, decrypted, and decoded by their provider's schema. */
+/** Reads event groups as a consumer: fetches, decrypts and decodes them with their provider's schema. */
 import {
   type FileRegistry,
   fromBinary,
@@ -22,10 +22,10 @@ import { type MetadataFault, MetadataUnreadable } from './errors.ts';
 import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
 import { decryptWithAny, privateKeysets } from './open.ts';
 
-/** An event group with its metadata made readable. */
+/** An event group with its decoded metadata. */
 export interface DescribedEventGroup {
   eventGroup: EventGroup;
-  /** Absent where the event group has none, and in a list where `error` says why it cannot be read. */
+  /** Absent if the event group has none, and in a list if `error` tells why it cannot be read. */
   metadata?: DescribedMetadata;
   error?: MetadataUnreadable;
 }
@@ -57,7 +57,7 @@ export async function readEventGroup(
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map(), signal));
 }
 
-/** One after the other; one whose metadata cannot be read says so in `error`, and the list goes on. */
+/** An entry whose metadata cannot be read has an `error`, and the list goes on. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},
@@ -77,7 +77,7 @@ function described(eventGroup: EventGroup, metadata: DescribedMetadata | undefin
   return { eventGroup, ...(metadata && { metadata }) };
 }
 
-/** Where the message is: still as bytes, or in the JSON that the exchange made of it. */
+/** The message as bytes, or as the JSON that the exchange decoded it to. */
 interface Given {
   descriptor: string;
   typeUrl: string;
@@ -174,7 +174,7 @@ async function fetchRegistry(
 ): Promise<FileRegistry> {
   const asked = { name, descriptorSetEncoding: 'BASE64', ...(signal && { signal }) } as const;
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
-    // A name that is none, which an encrypted message may hold, is refused before anything is sent.
+    // An encrypted message may hold a malformed name, which the client rejects before it sends anything.
     const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);
     if (!unknown) throw error;
     throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);

@@ -36,7 +36,7 @@ export interface Figures {
   frequencyMethodology?: string;
 }
 
-/** A result that answers another question, or none. */
+/** A result of another type than requested, or an invalid one. */
 export class FiguresFault extends Error {
   readonly code: 'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED';
 
@@ -47,7 +47,7 @@ export class FiguresFault extends Error {
   }
 }
 
-/** What the result says, by the parameters that were asked for. */
+/** Reads the figures of a result with the parameters of the measurement. */
 export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Figures {
   const width = spec.vidSamplingInterval?.width ?? 1;
   switch (spec.measurementType) {
@@ -74,7 +74,7 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
       const duration = required(result.watchDuration, 'watchDuration');
       const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
       const { seconds = 0n, nanos = 0 } = duration.value ?? {};
-      // Durations are counted in whole milliseconds; digits beyond nanoseconds are none of the cap's.
+      // Durations are counted in whole milliseconds; digits beyond nanoseconds are rounding errors.
       const millis = Math.floor(Number((maximumWatchDurationPerUser * 1000).toFixed(6)));
       const unit = { perUser: Math.max(1, millis), scale: 1000 };
       const value = Number(seconds) + nanos / 1e9;
@@ -154,7 +154,7 @@ function scalar(
   return estimate(value, variance / scale ** 2);
 }
 
-/** Undefined where it cannot be told: an unknown mechanism, or one that the spec's parameters do not fit. */
+/** Undefined for an unknown mechanism, or one that does not fit the spec's parameters. */
 function noiseOf(
   { noiseMechanism }: Reported,
   privacy: PrivacyParams | undefined,
@@ -171,7 +171,7 @@ function noiseOf(
   }
 }
 
-/** A data provider's own word on its variance, if it can be one. */
+/** The variance that the data provider states, if it is valid. */
 function stated(variance: number | undefined): number | undefined {
   return variance !== undefined && variance >= 0 ? variance : undefined;
 }
@@ -219,7 +219,7 @@ function frequencyFigures(
 }
 
 function countVariance(share: Estimate, reach: Estimate): number | undefined {
-  // Nothing times an unknown variance is no number.
+  // 0 times an infinite variance would be NaN.
   if (!Number.isFinite(share.variance) || !Number.isFinite(reach.variance)) return undefined;
   return countAtFrequencyVariance({
     ratio: share.value,
@@ -229,7 +229,7 @@ function countVariance(share: Estimate, reach: Estimate): number | undefined {
   });
 }
 
-/** Of every frequency from 1 to the maximum; what a data provider leaves out is nobody. */
+/** The shares of all frequencies from 1 to the maximum; one that the data provider leaves out is 0. */
 function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {

@@ -1,4 +1,4 @@
-/** Opening the results of a measurement: nothing is shown that its data providers did not sign. */
+/** Decrypts and verifies the results of a measurement: only what its data providers signed is returned. */
 
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import { decodeMeasurementSpec, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
@@ -10,7 +10,7 @@ import type { RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
 
-/** What a measurement found: each data provider's figures, and what they say together. */
+/** The result of a measurement: the figures of each data provider, and their total. */
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
@@ -68,7 +68,7 @@ export async function openMeasurement(
   };
 }
 
-/** Each data provider of the measurement with its one result, by names alone, before anything is fetched. */
+/** Matches each data provider with its one result by names, before anything is fetched. */
 function entriesBySigner(
   results: Entry[],
   providers: string[],
@@ -116,7 +116,7 @@ export function privateKeysets({ credentials, formerEncryptionPrivateKeys = [] }
   return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
 }
 
-/** With the first keyset that has a key for it. */
+/** Decrypts with the first keyset that has a matching key. */
 export async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Promise<Uint8Array> {
   let fault: ConsentError | undefined;
   for (const keyset of keysets) {
@@ -124,7 +124,7 @@ export async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Arr
       return await decrypt(keyset, ciphertext);
     } catch (error) {
       if (!(error instanceof ConsentError)) throw error;
-      // That one key matched and failed says more than that another did not match.
+      // The error of a key that matched is more useful than that of one that did not.
       if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
     }
   }

@@ -1,4 +1,4 @@
-/** What a caller may have got wrong in a request: all of it at once, under the names the caller used. */
+/** Validates a measurement request, and reports all violations at once, by the caller's field names. */
 import {
   invalid,
   measurementSpecViolations,
@@ -36,7 +36,7 @@ const OF_TYPE: Record<RequestType, string[]> = {
 };
 const KNOWN = new Set([...OF_EVERY_TYPE, ...Object.values(OF_TYPE).flat()]);
 
-/** The request as values that need no further check. Throws all violations at once, by the caller's names. */
+/** The validated request. Throws all violations at once. */
 export function readRequest(request: MeasurementRequest): ReadRequest {
   const reader = new RequestReader();
   const read = reader.request(request);
@@ -46,7 +46,7 @@ export function readRequest(request: MeasurementRequest): ReadRequest {
 
 type Members = Record<string, unknown>;
 
-/** Reports what is wrong and reads on with a value that is in order, so that nothing is reported twice. */
+/** Records a violation and continues with a valid value, so that nothing is reported twice. */
 class RequestReader {
   readonly violations: Violation[] = [];
 
@@ -123,7 +123,7 @@ class RequestReader {
     }
   }
 
-  /** Which values make sense is the contract's to say; here they only get the caller's names. */
+  /** The contract checks the values; here its violations get the caller's field names. */
   private ranges(spec: PlainSpec, oneBudget: boolean): void {
     const key = { value: new Uint8Array(1) };
     for (const { field, description } of measurementSpecViolations({ ...spec, measurementPublicKey: key })) {

@@ -1,4 +1,4 @@
-/** A measurement in plain parameters: what a caller writes, and what is left to do once it was read. */
+/** A measurement request as the caller writes it, and as it is after validation. */
 import type { PlainSpec, PrivacyParams, Timestamp } from '@measurement-exchange/contract';
 
 /** What can be measured. */
@@ -21,10 +21,10 @@ export interface RequestedEventGroup {
   filter?: string;
 }
 
-/** What is asked of one data provider, `dataProviders/x`: its event groups, or its population. */
+/** What one data provider, `dataProviders/x`, measures: event groups, or its population. */
 export interface RequestedDataProvider {
   name: string;
-  /** Whose events are counted; of every type but a population. */
+  /** The event groups to count; for every type but population. */
   eventGroups?: readonly RequestedEventGroup[];
   /** Which part of the population is counted; absent: all of it. */
   population?: { filter?: string; interval?: RequestInterval };
@@ -34,39 +34,39 @@ export interface RequestedDataProvider {
 export interface MeasurementRequest {
   type: RequestType;
   dataProviders: readonly RequestedDataProvider[];
-  /** Of every type but a population, which is counted without noise. */
+  /** For every type but population, which is counted without noise. */
   privacy?: PrivacyParams;
-  /** Of the frequency distribution; default: as `privacy`, spent a second time. */
+  /** For the frequency distribution; default: the same as `privacy`, spent a second time. */
   frequencyPrivacy?: PrivacyParams;
-  /** Of a reachAndFrequency: the last bucket, "this often or more". Default 10. */
+  /** For reachAndFrequency: the last bucket, "this often or more". Default 10. */
   maximumFrequency?: number;
-  /** Of an impression: how many impressions of one person count at most. */
+  /** For impression: the most impressions of one person that count. */
   maximumFrequencyPerUser?: number;
-  /** Of a duration: how much time of one person counts at most. */
+  /** For duration: the most time of one person that counts. */
   maximumWatchDurationSeconds?: number;
   /** The part of the virtual people that is counted; default: everybody, `{ start: 0, width: 1 }`. */
   vidSampling?: { start: number; width: number };
   modelLine?: string;
-  /** The caller's own reference, kept with the measurement. */
+  /** The caller's own reference, stored with the measurement. */
   referenceId?: string;
-  /** Makes `create` repeatable; see there. */
+  /** Makes `create` idempotent; see there. */
   requestId?: string;
 }
 
-/** What is asked of one data provider once the request was read: what its requisition spec will say. */
+/** The content of a data provider's requisition spec. */
 export type Selection =
   | { eventGroups: { name: string; interval: Interval; filter: string | undefined }[] }
   | { population: { filter: string | undefined; interval: Interval | undefined } };
 
-/** A `RequestInterval` once it was read: both ends as text, in UTC. */
+/** A validated `RequestInterval`: both ends as text, in UTC. */
 export interface Interval {
   start: Timestamp;
   end: Timestamp;
 }
 
-/** A request without fault, its defaults filled in. */
+/** A valid request, with defaults filled in. */
 export interface ReadRequest {
-  /** Still without keys and nonces. */
+  /** Without keys and nonces. */
   spec: PlainSpec;
   dataProviders: { name: string; selection: Selection }[];
   referenceId: string | undefined;

@@ -1,4 +1,4 @@
-/** A Measurement.Result from its signed bytes. */
+/** Decodes a Measurement.Result from its signed bytes. */
 import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
 
@@ -10,7 +10,7 @@ export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   return fromBinary(specs.Measurement_ResultSchema, bytes);
 }
 
-/** What is not known of a methodology or a mechanism is left out, and then no variance follows from it. */
+/** Unknown methodologies and mechanisms are left out, and then the variance is unknown. */
 function fromJsonBytes(bytes: Uint8Array): specs.Measurement_Result {
   const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
   return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });

@@ -1,8 +1,8 @@
-/** What the results of several data providers say together. */
+/** Combines the results of several data providers. */
 import { type Estimate, estimate } from '../privacy/index.ts';
 import type { Figures } from './figures.ts';
 
-/** What can be said of all data providers together. */
+/** The combined figures of all data providers. */
 export interface Total {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
@@ -10,7 +10,7 @@ export interface Total {
   reach?: ReachBounds;
 }
 
-/** What the reaches of the data providers say about the reach of all together; `note` says why no more. */
+/** Bounds of the combined reach of all data providers; `note` explains why there is no exact figure. */
 export interface ReachBounds {
   /** The largest of the reaches, and the sum of all. Of estimates: noise may push the truth outside. */
   bounds: [max: number, sum: number];

@@ -1,29 +1,29 @@
-/** Waiting for the end of a measurement. */
+/** Waits for the end of a measurement. */
 import { isTerminal, type Measurement, type Requisition } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { type ExchangeClient, isTransient } from '../client/index.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 
-/** How long and how often to look whether a measurement is done, and whom to tell on the way. */
+/** The timeout and the polling interval of `wait`, and a callback for progress. */
 export interface WaitOptions {
   signal?: AbortSignal;
-  /** Gives up after so long with `WaitTimedOut`; absent: never. */
+  /** Throws `WaitTimedOut` after this time; absent: never. */
   timeoutMs?: number;
-  /** The first pause between two looks, 500 ms unless given; it grows to 20 times that. */
+  /** The first interval between two polls, 500 ms by default; it grows to 20 times that. */
   pollMs?: number;
-  /** Called at first, and whenever the measurement or one of its requisitions changed its state. */
+  /** Called first, and whenever the measurement or one of its requisitions changed its state. */
   onChange?: (progress: Progress) => void;
 }
 
-/** How far a measurement is. */
+/** The progress of a measurement. */
 export interface Progress {
   measurement: Measurement;
   requisitions: Requisition[];
 }
 
-const FIRST_POLL_MS = 500;
-const GROWTH = 1.5;
-const LONGEST = 20;
+const INITIAL_POLL_MS = 500;
+const POLL_GROWTH = 1.5;
+const MAX_POLL_GROWTH = 20;
 
 /** The measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. */
 export async function waitForMeasurement(
@@ -32,14 +32,14 @@ export async function waitForMeasurement(
   options: WaitOptions = {},
   clock: Clock = systemClock,
 ): Promise<Measurement> {
-  const { signal, timeoutMs = Number.POSITIVE_INFINITY, pollMs = FIRST_POLL_MS, onChange } = options;
+  const { signal, timeoutMs = Number.POSITIVE_INFINITY, pollMs = INITIAL_POLL_MS, onChange } = options;
   const asked = { name, ...(signal && { signal }) };
   const deadline = clock.now() + timeoutMs;
   let seen = '';
   let pause = pollMs;
   for (;;) {
     const measurement = await client.getMeasurement(asked);
-    // Once all is over the requisitions may have been removed, and nobody waits for them.
+    // Without a callback the requisitions are not needed.
     const requisitions = onChange ? await requisitionsOf(client, name, signal) : [];
     const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`).join();
     if (states !== seen) {
@@ -51,7 +51,7 @@ export async function waitForMeasurement(
     const left = deadline - clock.now();
     if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
     await clock.sleep(Math.min(pause, left), signal);
-    pause = Math.min(pause * GROWTH, pollMs * LONGEST);
+    pause = Math.min(pause * POLL_GROWTH, pollMs * MAX_POLL_GROWTH);
   }
 }
 
@@ -68,7 +68,7 @@ async function concluded(
   );
 }
 
-/** The failure's message names the justification, too: when the requisition is out of reach, that must do. */
+/** Undefined when the requisition cannot be read; the failure's message names the justification too. */
 async function refusalOf(
   client: ExchangeClient,
   name: string,

@@ -16,7 +16,7 @@ export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bi
     while (bernoulliExpOne(random)) v++;
     const magnitude = (u + t * v) / s;
     const negative = (uniform32(random) & 1) === 1;
-    // Zero has one sign only: kept twice, it would be twice as likely as it should be.
+    // Zero has no sign: accepted with both, it would be twice as likely as it should be.
     if (negative && magnitude === 0n) continue;
     return negative ? -magnitude : magnitude;
   }

@@ -35,7 +35,7 @@ export function estimate(
   };
 }
 
-/** The variance that a provider's own methodology states; undefined where it says it has none to give. */
+/** The variance that a provider's own methodology states; undefined where it states none. */
 export function customVariance(
   methodology: specs.CustomDirectMethodology,
   frequency?: { frequency: number; orMore: boolean },

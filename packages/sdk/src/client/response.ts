@@ -1,4 +1,4 @@
-/** From an HTTP answer to what a method returns or throws. */
+/** Turns an HTTP response into what a method returns or throws. */
 import {
   decode,
   errorFromJson,
@@ -7,10 +7,10 @@ import {
   type Route,
   type Violation,
 } from '@measurement-exchange/contract';
-import { UnexpectedAnswer } from './errors.ts';
+import { UnexpectedResponse } from './errors.ts';
 
-/** The typed answer of a route; throws what the exchange refused with, or that this is no answer of an exchange. */
-export function readAnswer(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
+/** The decoded response of a route; throws the exchange's error, or UnexpectedResponse for one of something else. */
+export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {
     status,
@@ -18,7 +18,7 @@ export function readAnswer(route: Route, response: Response, bytes: Uint8Array, 
     retryAfterSeconds: parseRetryAfter(headers.get('retry-after'), now),
   };
   const unexpected = (what: string, transient: boolean) =>
-    new UnexpectedAnswer(`${route.operation}: ${what}`, { ...details, transient });
+    new UnexpectedResponse(`${route.operation}: ${what}`, { ...details, transient });
 
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     throw unexpected('redirected elsewhere, which is not followed: set baseUrl to where it is now', false);
@@ -26,8 +26,8 @@ export function readAnswer(route: Route, response: Response, bytes: Uint8Array, 
   const body = readJson(headers.get('content-type'), bytes);
   if ('problem' in body) {
     throw unexpected(
-      `the answer (${status}) is not one of an exchange: it is ${body.problem}. ` +
-        'Something in between may have answered; check baseUrl and the proxies on the way',
+      `the response (${status}) is not one of an exchange: it is ${body.problem}. ` +
+        'A proxy may have sent it: check baseUrl and the proxies in between',
       response.ok || isTransientStatus(status),
     );
   }
@@ -38,11 +38,11 @@ export function readAnswer(route: Route, response: Response, bytes: Uint8Array, 
     );
   }
   const violations: Violation[] = [];
-  const answer = decode(route.response, body.json, violations, '', 'answer');
-  if (answer !== undefined) return answer;
+  const decoded = decode(route.response, body.json, violations, '', 'answer');
+  if (decoded !== undefined) return decoded;
   const [first] = violations as [Violation];
   throw unexpected(
-    `the answer does not fit this version of the SDK: ${first.field} ${first.description}`,
+    `the response does not fit this version of the SDK: ${first.field} ${first.description}`,
     false,
   );
 }
@@ -53,7 +53,7 @@ function readJson(contentType: string | null, bytes: Uint8Array): { json: JsonVa
   try {
     return { json: parseJsonBytes(bytes) };
   } catch (error) {
-    return { problem: `cut short or garbled (${(error as Error).message})` };
+    return { problem: `truncated or damaged (${(error as Error).message})` };
   }
 }
 

@@ -1,7 +1,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { json, me, page, refused, scripted } from '../../test/client/scripted.ts';
-import { isTransient, UnexpectedAnswer, Unreachable } from './errors.ts';
+import { isTransient, UnexpectedResponse, Unreachable } from './errors.ts';
 
 describe('an answer', () => {
   it('of a newer exchange is read', async () => {
@@ -34,7 +34,7 @@ describe('an answer', () => {
   ])('that is not one of an exchange is called so: %s', async (_title, answer, transient) => {
     const { client } = scripted([answer()], { maxAttempts: 1 });
     const error = await client.whoAmI().catch((e) => e);
-    expect(error).toBeInstanceOf(UnexpectedAnswer);
+    expect(error).toBeInstanceOf(UnexpectedResponse);
     expect(error.status).toBe(answer().status);
     expect(error.message).toMatch(/^whoAmI: .*(not one of an exchange|does not fit)/);
     expect(isTransient(error)).toBe(transient);
@@ -49,7 +49,7 @@ describe('an answer', () => {
     for (const answer of [redirect, opaque]) {
       const { client, sent } = scripted([answer]);
       const error = await client.whoAmI().catch((e) => e);
-      expect(error).toBeInstanceOf(UnexpectedAnswer);
+      expect(error).toBeInstanceOf(UnexpectedResponse);
       expect(error.message).toMatch('redirected elsewhere, which is not followed');
       expect(sent).toHaveLength(1);
     }
