@@ -34,11 +34,11 @@ const SDK_ROOT = [
 const RULES: Rule[] = [
   ['packages/contract/src', ['packages/contract/src']],
   [CONSENT, ['contract', CONSENT]],
-  [`${EXCHANGE}/domain`, ['contract', `${EXCHANGE}/domain`]],
+  [`${EXCHANGE}/domain`, ['contract', 'consent', `${EXCHANGE}/domain`]],
   [`${EXCHANGE}/database`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
   [
     `${EXCHANGE}/operations`,
-    ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
+    ['contract', 'consent', `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],

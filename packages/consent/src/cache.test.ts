@@ -10,14 +10,15 @@ import {
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { faultOf, flipped } from '../test/errors.ts';
 import { cache, cacheByObject } from './cache.ts';
-import { parseCertificate } from './certificates.ts';
+import { cachedCertificate, parseCertificate } from './certificates.ts';
 import { decrypt, encrypt } from './hybrid.ts';
 import { createEncryptionKeysets } from './keysets.ts';
 import { createSigner, verifySignature } from './signatures.ts';
-import { createTrustStore } from './trust.ts';
+import { createTrustStore, requireTrusted } from './trust.ts';
 
 const SPEC = new TextEncoder().encode('a requisition spec');
 const PARTY = 'dataProviders/streamly';
+const derOf = (pem: string) => Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
 const named = (key: KeyInit, keyId: number): KeyInit => ({ ...key, keyId });
 
 const node = process.getBuiltinModule('node:crypto');
@@ -149,6 +150,39 @@ describe('the key of a certificate', () => {
       await verifySignature(
         { message: SPEC, signature, signatureAlgorithm: `RSA_PKCS1_SHA${bits}` },
         certificate,
+      );
+    }
+  });
+});
+
+describe('a certificate', () => {
+  it('is read once for the same bytes, wherever they lie, and other bytes for themselves', async () => {
+    const issuer = await root('CN=Root');
+    const [a, b] = [await leaf(issuer), await leaf(issuer)];
+    const value = cachedCertificate(a.der);
+    const elsewhere = Buffer.concat([Buffer.of(9), a.der, Buffer.of(9)]).subarray(1, -1);
+    expect(cachedCertificate(Uint8Array.from(elsewhere))).toBe(value);
+    expect(cachedCertificate(elsewhere)).toBe(value);
+    expect(cachedCertificate(b.der)).not.toBe(value);
+    expect(cachedCertificate(a.der)).toEqual(parseCertificate(a.der));
+  });
+
+  it('that is none is rejected every time', async () => {
+    for (const _ of [1, 2]) {
+      expect(await faultOf(() => cachedCertificate(Uint8Array.of(0x30, 0)))).toBe('CERTIFICATE_MALFORMED');
+    }
+  });
+
+  it('is told from one of another root of the same name, however often they are compared', async () => {
+    const [first, second] = [await root('CN=Root'), await root('CN=Root')];
+    const certificate = cachedCertificate((await leaf(first, { aki: second.ski! })).der);
+    const by = (pem: string) => [{ party: undefined, x509: cachedCertificate(derOf(pem)) }];
+    for (const _ of [1, 2, 3]) {
+      expect(await faultOf(() => requireTrusted(certificate, PARTY, by(second.pem), NOW))).toBe(
+        'CERTIFICATE_NOT_ISSUED_BY_ROOT',
+      );
+      expect(await faultOf(() => requireTrusted(certificate, PARTY, by(first.pem), NOW))).toBe(
+        'CERTIFICATE_UNTRUSTED',
       );
     }
   });

@@ -53,7 +53,7 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
 const nodeKeys = cache<NodeKey>();
 
 export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
-  new Promise((resolve, reject) => {
+  new Promise((resolve) => {
     let key: NodeKey;
     try {
       key = nodeKeys(toBase64(spki), () =>
@@ -63,8 +63,8 @@ export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
       resolve(false);
       return;
     }
-    // With a callback it runs on a thread of the pool.
-    node!.verify(hash, message, key, signature, (error, valid) => (error ? reject(error) : resolve(valid)));
+    // With a callback it runs on a thread of the pool. An error: no such key can have signed.
+    node!.verify(hash, message, key, signature, (error, valid) => resolve(error === null && valid));
   });
 
 export const verify = node === undefined ? verifyByWebCrypto : verifyByNode;

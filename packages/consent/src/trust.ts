@@ -34,8 +34,10 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   return {
     async verify(party, certificateDer, now) {
       const certificate = cachedCertificate(certificateDer);
-      await requireTrusted(certificate, party, known, now);
+      const issuers = await issuersOf(certificate, party, known);
       requireCurrent(certificate, now);
+      requireRootCurrent(certificate, issuers, now);
+      requireForSigning(certificate);
       // A copy: what its reader changes is not what is trusted next time.
       return structuredClone(certificate);
     },
@@ -53,23 +55,21 @@ export async function requireTrusted(
   roots: readonly Root[],
   now: Date,
 ): Promise<void> {
-  const failures: unknown[] = [];
-  // One good root is enough: a renewed one has the name and the key of its predecessor.
-  for (const { x509: root } of issuersOf(certificate, party, roots)) {
-    try {
-      await issuedBy(root)(certificate);
-      requireRootCurrent(certificate, root, now);
-      requireForSigning(certificate);
-      return;
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  throw failures[0];
+  requireRootCurrent(certificate, await issuersOf(certificate, party, roots), now);
+  requireForSigning(certificate);
+}
+
+/** The roots that issued the certificate, of those that may vouch for the party: at least one. */
+async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
+  const named = namedIssuers(certificate, party, roots).map((root) => root.x509);
+  const checked = await Promise.allSettled(named.map((root) => issuedBy(root)(certificate)));
+  const issuers = named.filter((_, i) => checked[i]!.status === 'fulfilled');
+  if (issuers.length === 0) throw (checked[0] as PromiseRejectedResult).reason;
+  return issuers;
 }
 
 /** The roots that the certificate names as its issuer, of those that may vouch for the party: at least one. */
-function issuersOf(certificate: X509, party: string, known: readonly Root[]): Root[] {
+function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
   if (certificate.isCa) {
     throw rejection(
@@ -151,15 +151,16 @@ function requireCurrent(certificate: X509, now: Date): void {
   }
 }
 
-function requireRootCurrent(certificate: X509, root: X509, now: Date): void {
+/** One good root is enough: a renewed one has the name and the key of its predecessor. */
+function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
+  if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;
+  const root = roots[0]!;
   if (now < root.notBefore) {
     const why = `has a root that is valid only from ${root.notBefore.toISOString()} on.`;
     throw rejection('ROOT_NOT_YET_VALID', certificate, why);
   }
-  if (now > root.notAfter) {
-    const why = `has a root that expired on ${root.notAfter.toISOString()}: ask for the next one.`;
-    throw rejection('ROOT_EXPIRED', certificate, why);
-  }
+  const why = `has a root that expired on ${root.notAfter.toISOString()}: ask for the next one.`;
+  throw rejection('ROOT_EXPIRED', certificate, why);
 }
 
 function requireForSigning(certificate: X509): void {

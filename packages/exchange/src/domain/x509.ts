@@ -1,8 +1,11 @@
 /** Reading the certificates that parties register. */
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
-import { X509Certificate } from 'node:crypto';
-import { equalBytes, fromBase64, invalid, type Timestamp, timestampOf } from '@measurement-exchange/contract';
-import * as x509 from '@peculiar/x509';
+import {
+  ConsentError,
+  MAX_CERTIFICATE_BYTES,
+  parseCertificate,
+  type X509,
+} from '@measurement-exchange/consent';
+import { fromBase64, invalid, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
 export interface CertificateDescription {
   subjectKeyIdentifier: Uint8Array;
@@ -17,9 +20,6 @@ export class BadCertificate extends Error {}
 
 /** The longest hash in use, SHA-512: key identifiers are hashes of keys. */
 const MAX_KEY_IDENTIFIER_BYTES = 64;
-
-/** Far above any in use, far below what a list of a thousand could not carry. */
-const MAX_CERTIFICATE_BYTES = 15_000;
 const ONE_PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
 /** The certificate of a request, which gives it in one of the two forms; what is wrong is said of its field. */
@@ -50,39 +50,31 @@ function fromPem(pem: string): Uint8Array {
 }
 
 export function describeCertificate(der: Uint8Array): CertificateDescription {
-  const { notBefore, notAfter, subjectKeyId, authorityKeyId } = parse(der);
-  if (subjectKeyId === undefined) throw new BadCertificate('has no subject key identifier');
+  const { notBefore, notAfter, subjectKeyIdentifier, authorityKeyIdentifier } = parse(der);
+  if (subjectKeyIdentifier === undefined) throw new BadCertificate('has no subject key identifier');
+  for (const identifier of [subjectKeyIdentifier, authorityKeyIdentifier]) {
+    if (identifier !== undefined && identifier.length > MAX_KEY_IDENTIFIER_BYTES) {
+      throw new BadCertificate(
+        `has a key identifier that is not 1 to ${MAX_KEY_IDENTIFIER_BYTES} bytes long`,
+      );
+    }
+  }
   return {
-    subjectKeyIdentifier: keyIdentifier(subjectKeyId),
-    ...(authorityKeyId !== undefined && { authorityKeyIdentifier: keyIdentifier(authorityKeyId) }),
-    notBefore,
-    notAfter,
+    subjectKeyIdentifier,
+    ...(authorityKeyIdentifier !== undefined && { authorityKeyIdentifier }),
+    notBefore: timestampOf(notBefore.getTime()),
+    notAfter: timestampOf(notAfter.getTime()),
   };
 }
 
-function parse(der: Uint8Array) {
+function parse(der: Uint8Array): X509 {
   if (der.length > MAX_CERTIFICATE_BYTES) {
     throw new BadCertificate(`is longer than ${MAX_CERTIFICATE_BYTES} bytes`);
   }
   try {
-    // OpenSSL reads PEM as well and skips what follows the certificate: only the exact bytes will do.
-    if (!equalBytes(new X509Certificate(der).raw, der)) throw new Error('not exact');
-    const certificate = new x509.X509Certificate(Uint8Array.from(der));
-    return {
-      notBefore: timestampOf(certificate.notBefore.getTime()),
-      notAfter: timestampOf(certificate.notAfter.getTime()),
-      subjectKeyId: certificate.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId,
-      authorityKeyId: certificate.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId,
-    };
+    return parseCertificate(der);
   } catch (cause) {
+    if (!(cause instanceof ConsentError)) throw cause;
     throw new BadCertificate('is not an X.509 certificate in DER', { cause });
   }
-}
-
-function keyIdentifier(hex: string): Uint8Array {
-  const bytes = Uint8Array.from(Buffer.from(hex, 'hex'));
-  if (bytes.length === 0 || bytes.length > MAX_KEY_IDENTIFIER_BYTES) {
-    throw new BadCertificate(`has a key identifier that is not 1 to ${MAX_KEY_IDENTIFIER_BYTES} bytes long`);
-  }
-  return bytes;
 }

@@ -2,11 +2,12 @@ import { type Certificate, ExchangeError, equalBytes, type RequestOf } from '@me
 import { type CertificateRecord, findObstacle, insertCertificate } from '../../database/certificates.ts';
 import { partyExists } from '../../database/parties.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
+import { trustFindings } from '../../domain/consent.ts';
 import { partyNotFound } from '../../domain/party.ts';
-import { trustCheck } from '../../domain/trust.ts';
 import { readCertificate } from '../../domain/x509.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
+import { trustCheck } from '../trust.ts';
 import { certificateName, partyOf, viewCertificate } from './view.ts';
 
 export async function createCertificate(
@@ -34,9 +35,9 @@ export async function createCertificate(
     const obstacle = await findObstacle(tx, certificate);
     if (obstacle !== undefined) throw alreadyExists(obstacle, certificate);
     const field = body.x509Der === undefined ? 'x509Pem' : 'x509Der';
-    const trust = trustCheck(await rootsForParties(tx, [party]), now);
+    const whyUntrusted = trustCheck(await rootsForParties(tx, [party]), now);
     return {
-      findings: trust(field, certificate),
+      findings: trustFindings(field, await whyUntrusted(certificate)),
       save: () => insertCertificate(tx, certificate, now),
       savesToValidate: true,
       versions: [{ name: certificateName(party, certificate.id), version: 1, time: now }],

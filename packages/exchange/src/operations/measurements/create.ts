@@ -15,7 +15,7 @@ import { rootsForParties } from '../../database/trustedRoots.ts';
 import { insertMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireUsable } from '../../domain/certificate.ts';
-import { inspectConsent, verifySpec } from '../../domain/consent.ts';
+import { inspectConsent } from '../../domain/consent.ts';
 import { inspectMeasurement, reachFinding } from '../../domain/findings.ts';
 import { create } from '../../domain/measurement.ts';
 import { nonceMatches } from '../../domain/nonce.ts';
@@ -23,6 +23,8 @@ import { chooseProtocol, reachIsNotDeduplicated } from '../../domain/protocol.ts
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';
+import { trustCheck } from '../trust.ts';
+import { gatherConsent, verifySpec } from './consent.ts';
 import { readMeasurement } from './get.ts';
 import { measurementName, viewMeasurement } from './view.ts';
 
@@ -75,9 +77,11 @@ export async function createMeasurement(
       const { measurementType } = inspected;
       const supported = entries.map(([name]) => parties.get(name)!.protocols);
       const protocol = chooseProtocol(measurementType, supported, exchange.protocols);
+      const whyUntrusted = trustCheck(roots, now);
+      const facts = await gatherConsent(request.body, certificates, isSpecSignedBy, whyUntrusted);
       const findings = [
         ...inspected.findings,
-        ...(await inspectConsent(request.body, isSpecSignedBy, { certificates, parties, roots }, now)),
+        ...inspectConsent(request.body, { ...facts, parties }),
         ...(reachIsNotDeduplicated(measurementType, protocol, entries.length) ? [reachFinding()] : []),
       ];
       const change = create(

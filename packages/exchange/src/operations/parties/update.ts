@@ -1,7 +1,7 @@
+import { cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
 import type { PartyInput, RequestOf, ResponseOf, SignedMessage } from '@measurement-exchange/contract';
 import { usableCertificates } from '../../database/certificates.ts';
 import { publicKeyUnverified, updateParty as update } from '../../domain/party.ts';
-import { isSignedBy } from '../../domain/signature.ts';
 import type { Call, Exchange } from '../context.ts';
 import { changeParty } from './change.ts';
 
@@ -27,6 +27,8 @@ async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,
   certificates: C[],
 ): Promise<C | undefined> {
-  for (const certificate of certificates) if (await isSignedBy(key, certificate.x509Der)) return certificate;
+  for (const certificate of certificates) {
+    if (await isSignedBy(key, cachedCertificate(certificate.x509Der))) return certificate;
+  }
   return undefined;
 }

@@ -4,11 +4,12 @@ import { rootsForParties } from '../../database/trustedRoots.ts';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
+import { trustFindings } from '../../domain/consent.ts';
 import { inspectResult } from '../../domain/findings.ts';
 import { fulfill } from '../../domain/measurement.ts';
-import { trustCheck } from '../../domain/trust.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
+import { trustCheck } from '../trust.ts';
 import { lockRequisition } from './lock.ts';
 import { viewOwn } from './view.ts';
 
@@ -46,7 +47,7 @@ export async function fulfillDirectRequisition(
     return {
       findings: [
         ...inspectResult(body.encryptedResult.typeUrl),
-        ...trustCheck(roots, now)('certificate', certificate!),
+        ...trustFindings('certificate', await trustCheck(roots, now)(certificate!)),
       ],
       save: () => saveMeasurement(tx, before, change, authorOf(call)),
       view: () => viewOwn(change.after, params.requisition),

@@ -1,5 +1,5 @@
 /** Trusts a root: the exchange checks the certificates of parties against it. */
-import { X509Certificate } from 'node:crypto';
+import { ConsentError, parseCertificate, requireRoot } from '@measurement-exchange/consent';
 import { ExchangeError, invalid, type RequestOf, type TrustedRoot } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { partyExists } from '../../database/parties.ts';
@@ -17,10 +17,12 @@ export async function createTrustedRoot(
 ): Promise<TrustedRoot> {
   const { body } = request;
   const certificate = readCertificate(body);
-  if (!isRoot(certificate.x509Der)) {
+  await requireRoot(parseCertificate(certificate.x509Der)).catch((error) => {
+    if (!(error instanceof ConsentError)) throw error;
     const field = body.x509Der === undefined ? 'x509Pem' : 'x509Der';
-    throw invalid([{ field, description: 'must be a self-signed certificate of an authority' }]);
-  }
+    const description = `must be a self-signed certificate of an authority: ${error.message}`;
+    throw invalid([{ field, description }]);
+  });
   const root: TrustedRootRecord = {
     id: exchange.newId(),
     party: body.party,
@@ -47,9 +49,4 @@ export async function createTrustedRoot(
       metadata: existing ? { existing: trustedRootName(existing.id) } : {},
     });
   }
-}
-
-function isRoot(der: Uint8Array): boolean {
-  const root = new X509Certificate(der);
-  return root.ca && root.checkIssued(root) && root.verify(root.publicKey);
 }

@@ -1,12 +1,15 @@
 import 'reflect-metadata';
 import { type KeyObject, sign } from 'node:crypto';
-import { SIGNATURE_ALGORITHMS } from '@measurement-exchange/contract';
+import { SIGNATURE_ALGORITHMS, type SignedMessage } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSignedBy } from './signature.ts';
+import { parseCertificate } from './certificates.ts';
+import { isSignedBy as isSignedByCertificate } from './signatures.ts';
 
+const isSignedBy = (signed: SignedMessage, der: Uint8Array) =>
+  isSignedByCertificate(signed, parseCertificate(der));
 const message = Buffer.from(MESSAGE);
 const certificate = (name: keyof typeof CERTIFICATES) => Buffer.from(CERTIFICATES[name], 'base64');
 const oid = (name: string) => SIGNATURE_ALGORITHMS[name as keyof typeof SIGNATURE_ALGORITHMS].oid;
@@ -132,19 +135,17 @@ describe('a signature', () => {
     }
   });
 
-  it('is refused, never an exception, whatever signature, algorithm and certificate are', async () => {
+  it('is rejected, never an exception, whatever signature and algorithm are', async () => {
     const { der, signature } = vector('ECDSA_P256_SHA256');
     const bytes = fc.uint8Array({ maxLength: 100 });
     await fc.assert(
       fc.asyncProperty(
         bytes,
-        bytes,
         fc.constantFrom(undefined, 'toString', '__proto__', '1.2.3'),
-        async (a, b, name) => {
+        async (a, name) => {
           expect(
             await isSignedBy({ message, signature: a, signatureAlgorithm: 'ECDSA_P256_SHA256' }, der),
           ).toBe(false);
-          expect(await isSignedBy({ message, signature }, b)).toBe(false);
           if (name)
             expect(await isSignedBy({ message, signature, signatureAlgorithm: name }, der)).toBe(false);
         },
