@@ -18,9 +18,9 @@ import { loadConfig } from '@measurement-exchange/exchange/config';
 import { withDatabase } from '@measurement-exchange/exchange/maintenance';
 import { reachable } from '@measurement-exchange/testkit/accounts';
 import { call, type DevJson, fulfillment, measurementRequest } from '@measurement-exchange/testkit/exchange';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ExchangeProcess, spawnExchange, untilListening } from './exchangeProcess.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
 // Databases are copied, started and recovered: seconds each on a busy machine.
@@ -31,13 +31,11 @@ let dev: DevJson;
 const path = (...parts: string[]) => join(folder, ...parts);
 
 async function startOn(dataDir: string): Promise<DevJson> {
-  exchange = spawnExchange({ MEX_DATA_DIR: dataDir });
-  await untilListening(exchange);
-  return JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+  exchange = await startExchangeProcess({ dataDir });
+  return exchange.dev;
 }
 async function stop(): Promise<void> {
-  exchange.child.kill('SIGTERM');
-  await exchange.ended;
+  await exchange.kill();
 }
 
 beforeAll(async () => {

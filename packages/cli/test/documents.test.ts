@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type ExchangeProcess, ROOT, spawnExchange, untilListening } from './exchangeProcess.ts';
 
 const run = promisify(execFile);
 // Each document runs a dozen commands through npm: seconds each on a busy machine.
@@ -15,12 +15,10 @@ let exchange: ExchangeProcess;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'mex-readme-'));
-  exchange = spawnExchange({ MEX_DATA_DIR: dataDir });
-  await untilListening(exchange);
+  exchange = await startExchangeProcess({ dataDir });
 });
 afterAll(async () => {
-  exchange.child.kill('SIGTERM');
-  await exchange.ended;
+  await exchange.kill();
   await rm(dataDir, { recursive: true, force: true });
 });
 

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type ExchangeProcess, ROOT, spawnExchange, untilListening } from './exchangeProcess.ts';
 
 const run = promisify(execFile);
 // Seven commands by way of npm: seconds each on a busy machine.
@@ -15,12 +15,11 @@ let url: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mex-operating-'));
-  exchange = spawnExchange({ MEX_DATA_DIR: join(folder, 'data') });
-  url = await untilListening(exchange);
+  exchange = await startExchangeProcess({ dataDir: join(folder, 'data') });
+  url = exchange.url;
 });
 afterAll(async () => {
-  exchange.child.kill('SIGTERM');
-  await exchange.ended;
+  await exchange.kill();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -1,15 +1,14 @@
 /** The packages as users get them: packed, installed in an empty folder, without the workspace around them. */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Manifest, PACKAGES, publishedManifest, versionProblems } from '../../../scripts/pack.ts';
 import cli from '../package.json' with { type: 'json' };
-import { type ExchangeProcess, ownEnv, ROOT, untilListening } from './exchangeProcess.ts';
 
 const run = promisify(execFile);
 /** The Node of these tests first: a machine's own may be older. */
@@ -53,15 +52,8 @@ async function runModule(project: string, code: string, ...args: string[]): Prom
 }
 
 /** `mex serve --dev` of the installed package. */
-function serve(dataDir: string): ExchangeProcess {
-  const child = spawn(process.execPath, [join(installed('cli'), 'dist/mex.js'), 'serve', '--dev'], {
-    cwd: everything,
-    env: ownEnv({ PORT: '0', MEX_DATA_DIR: dataDir }),
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  return { child, output: () => output, ended: once(child, 'exit').then(([code, signal]) => code ?? signal) };
-}
+const serve = (dataDir: string) =>
+  startExchangeProcess({ dataDir, mex: join(installed('cli'), 'dist/mex.js'), cwd: everything });
 
 const MEASUREMENT = `
   import { readFile } from 'node:fs/promises';
@@ -188,12 +180,11 @@ describe('an exchange started from the package', () => {
   const dataDir = () => join(folder, 'data');
 
   beforeAll(async () => {
-    exchange = serve(dataDir());
-    url = await untilListening(exchange);
+    exchange = await serve(dataDir());
+    url = exchange.url;
   });
   afterAll(async () => {
-    exchange.child.kill('SIGTERM');
-    await exchange.ended;
+    await exchange.kill();
   });
 
   it('serves, with its style sheet and its version', async () => {

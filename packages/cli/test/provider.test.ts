@@ -1,14 +1,11 @@
-/** `mex provider`: an agent on a running exchange, as a developer and as an operator starts it. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+import { spawnMex } from '@measurement-exchange/testkit/process';
 import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readPartyFile } from '../src/partyFile.ts';
-import { MEX, ownEnv } from './exchangeProcess.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 import { describeTo, lines, path, run, useWorld, w } from './partyWorld.ts';
 
@@ -70,24 +67,18 @@ describe('mex provider run --as', () => {
   });
 
   it('runs until it is told to stop, and lets no second one near its ledger', async () => {
-    const child = spawn(process.execPath, [MEX, ...demo, path('events.csv')], {
-      env: ownEnv({ MEX_DATA_DIR: w.x.dataDir }),
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const ended = once(child, 'exit');
+    const agent = spawnMex([...demo, path('events.csv')], { env: { MEX_DATA_DIR: w.x.dataDir } });
     try {
-      await vi.waitUntil(() => output.includes('Ctrl-C stops it'), 50_000);
+      await vi.waitUntil(() => agent.output().includes('Ctrl-C stops it'), 50_000);
       const { error } = await run(...demo, path('events.csv'), '--once');
       expect(error!.message).toContain('Another agent works on');
       expect((await mexJson('provider', 'budget', '--as', 'streamly')).faults).toEqual([]);
       const measurement = await ask();
       await vi.waitUntil(async () => (await stateOf(measurement)) === 'SUCCEEDED', 50_000);
-      child.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
-      expect(output).toContain('fulfilled in');
+      expect(await agent.kill()).toBe(0);
+      expect(agent.output()).toContain('fulfilled in');
     } finally {
-      child.kill('SIGKILL');
+      await agent.kill('SIGKILL');
     }
   });
 });

@@ -1,18 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { type ExchangeProcess, spawnMex, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ExchangeProcess, MEX, ownEnv, spawnExchange, untilListening } from './exchangeProcess.ts';
 
-const run = promisify(execFile);
 let dataDir: string;
 let current: ExchangeProcess | undefined;
 
 async function startAgain(): Promise<string> {
-  current = spawnExchange({ MEX_DATA_DIR: dataDir });
-  return untilListening(current);
+  current = await startExchangeProcess({ dataDir });
+  return current.url;
 }
 
 const readDev = async () => JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
@@ -29,8 +26,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'mex-serve-'));
 });
 afterAll(async () => {
-  current?.child.kill('SIGTERM');
-  await current?.ended;
+  await current?.kill();
   await rm(dataDir, { recursive: true, force: true });
 });
 
@@ -48,17 +44,15 @@ describe('mex serve --dev', () => {
   });
 
   it('refuses a second exchange on the same data directory and says what to do', async () => {
-    const second = spawnExchange({ MEX_DATA_DIR: dataDir });
-    expect(await second.ended).toBe(1);
-    expect(second.output()).toMatch(new RegExp(`pid ${current!.child.pid}\\b`));
+    const second = spawnMex(['serve', '--dev'], { env: { PORT: '0', MEX_DATA_DIR: dataDir } });
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.output()).toMatch(new RegExp(`pid ${current!.pid}\\b`));
     expect(second.output()).toMatch(/MEX_DATA_DIR/);
     expect((await get('/v2alpha/whoami')).status).toBe(200);
   });
 
   it('lets the doctor look at the database while it runs', async () => {
-    const { stdout } = await run(process.execPath, [MEX, 'doctor'], {
-      env: ownEnv({ MEX_DATA_DIR: dataDir }),
-    });
+    const { stdout } = await spawnMex(['doctor'], { env: { MEX_DATA_DIR: dataDir } }).ended;
     expect(stdout).toMatch(/^\d+ checks, all silent\.\n$/);
     expect((await get('/v2alpha/whoami')).status).toBe(200);
   });
@@ -66,8 +60,7 @@ describe('mex serve --dev', () => {
   it('finds its data again after kill -9, with the same parties and keys', async () => {
     const before = await readDev();
     const { name, certificate, privateKeyPem } = before.measurementConsumers[0];
-    current!.child.kill('SIGKILL');
-    expect(await current!.ended).toBe('SIGKILL');
+    expect(await current!.kill('SIGKILL')).toBe('SIGKILL');
     await startAgain();
     const after = await readDev();
     expect(after.measurementConsumers[0]).toMatchObject({ name, certificate, privateKeyPem });
@@ -79,8 +72,7 @@ describe('mex serve --dev', () => {
     const pidFile = join(dataDir, 'pg/postmaster.pid');
     expect((await stat(pidFile)).isFile()).toBe(true);
     const started = performance.now();
-    current!.child.kill('SIGTERM');
-    expect(await current!.ended).toBe(0);
+    expect(await current!.kill('SIGTERM')).toBe(0);
     expect(performance.now() - started).toBeLessThan(10_000);
     await expect(stat(pidFile)).rejects.toThrow('ENOENT');
     const { certificate } = (await readDev()).dataProviders[0];

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { SignedMessage, TYPE_URLS, toJson } from '@measurement-exchange/contract';
 import { createSigner, packSignedMessage } from '@measurement-exchange/sdk';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
+import { MEX } from '@measurement-exchange/testkit/process';
 import {
   type Answer,
   answer,
@@ -14,7 +15,6 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
-import { MEX } from './exchangeProcess.ts';
 import { describeTo, path, run, useWorld, w } from './partyWorld.ts';
 
 useWorld();

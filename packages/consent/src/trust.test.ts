@@ -33,6 +33,7 @@ const roots = (): TrustedRoot[] => [
   { party: CHIRPER, pem: chirper.pem },
   { pem: general.pem },
 ];
+const BY_STREAMLY = { issuer: 'CN=Streamly root' };
 const verify = (certificate: Issued, party = STREAMLY, now = NOW) =>
   createTrustStore(roots()).verify(party, certificate.der, now);
 const refused = (certificate: Issued, party = STREAMLY, now = NOW) =>
@@ -62,17 +63,19 @@ describe('a certificate that a root of its party issued', () => {
     const keys = await generateKeys(keyAlgorithm);
     const own = await root('CN=Own', { keys, algorithm });
     const trust = createTrustStore([{ party: STREAMLY, pem: own.pem }]);
-    await trust.verify(STREAMLY, (await leaf(own, { algorithm })).der, NOW);
+    const { der } = await leaf(own, { algorithm });
+    expect(await trust.verify(STREAMLY, der, NOW)).toMatchObject({ issuer: 'CN=Own' });
   });
 
   it('is trusted when it has more usages, or does not restrict its key', async () => {
-    await verify(await leaf(streamly, { usages: digitalSignature | nonRepudiation | keyEncipherment }));
-    await verify(await leaf(streamly, { usages: 'absent', ca: 'absent' }));
+    const usages = digitalSignature | nonRepudiation | keyEncipherment;
+    expect(await verify(await leaf(streamly, { usages }))).toMatchObject(BY_STREAMLY);
+    expect(await verify(await leaf(streamly, { usages: 'absent', ca: 'absent' }))).toMatchObject(BY_STREAMLY);
   });
 
   it('is trusted with critical extensions that say nothing against it', async () => {
     const name = new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'streamly.example' }], true);
-    await verify(await leaf(streamly, { extensions: [name] }));
+    expect(await verify(await leaf(streamly, { extensions: [name] }))).toMatchObject(BY_STREAMLY);
   });
 
   it('is trusted on the first and the last moment of its time', async () => {
@@ -113,7 +116,10 @@ describe('which roots vouch for whom', () => {
       ]),
     ];
     for (const store of stores) {
-      for (const by of [streamly, next]) await store.verify(STREAMLY, (await leaf(by)).der, NOW);
+      for (const by of [streamly, next]) {
+        const { der } = await leaf(by);
+        expect(await store.verify(STREAMLY, der, NOW)).toMatchObject({ issuer: by.name });
+      }
     }
   });
 
@@ -124,7 +130,8 @@ describe('which roots vouch for whom', () => {
       [streamly.pem, expired.pem],
     ]) {
       const store = createTrustStore(pems.map((pem) => ({ party: STREAMLY, pem })));
-      await store.verify(STREAMLY, (await leaf(streamly)).der, NOW);
+      const { der } = await leaf(streamly);
+      expect(await store.verify(STREAMLY, der, NOW)).toMatchObject(BY_STREAMLY);
     }
   });
 
@@ -297,7 +304,9 @@ describe('a root is refused', () => {
   it('but not when its key is not restricted, or its authority key identifier absent', async () => {
     for (const options of [{ usages: 'absent' as const }, { aki: 'absent' }]) {
       const own = await root('CN=Root', options);
-      await createTrustStore([{ pem: own.pem }]).verify(STREAMLY, (await leaf(own)).der, NOW);
+      const { der } = await leaf(own);
+      const store = createTrustStore([{ pem: own.pem }]);
+      expect(await store.verify(STREAMLY, der, NOW)).toMatchObject({ issuer: 'CN=Root' });
     }
   });
 });

@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import { createLog, start } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
@@ -12,17 +11,11 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { undocumentedErrors } from './documentedErrors.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
-import { type DevJson, toJson } from './requests.ts';
+import { call } from './http.ts';
+import type { DevJson } from './requests.ts';
 
+export * from './http.ts';
 export * from './requests.ts';
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  json: any;
-}
 
 export interface Database {
   url: string;
@@ -96,36 +89,4 @@ export async function startExchange(overrides: Partial<Config> = {}): Promise<Te
       return [...found.map((a) => `${a.check}: ${a.examples.join(', ')}`), ...undocumentedErrors(logs)];
     },
   };
-}
-
-/** `body`: a string is sent as it is, anything else as JSON (bigints as integers). */
-export async function call(
-  token: string | undefined,
-  method: string,
-  url: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    body: body === undefined ? null : typeof body === 'string' ? body : toJson(body),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json');
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: isJson ? JSON.parse(text) : undefined,
-  };
-}
-
-/** Exact values of an answer: `JSON.parse` rounds 64-bit integers. */
-export function exact(text: string): JsonValue {
-  return parseJson(text);
 }

@@ -1,98 +1,140 @@
-/** Exchanges in processes of their own, started the way an operator starts them. */
-import { spawn } from 'node:child_process';
+/** `mex` in processes of its own, started the way an operator starts it. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '@measurement-exchange/exchange/config';
-import { call, type DevJson } from './exchange.ts';
+import { call } from './http.ts';
+import type { DevJson } from './requests.ts';
 
-const MEX = fileURLToPath(new URL('../../cli/src/mex.ts', import.meta.url));
-const START_MS = 30_000;
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+export const MEX = fileURLToPath(new URL('../../cli/src/mex.ts', import.meta.url));
+const START_MS = 60_000;
 
-export interface ExchangeProcess {
+/** How to start a process as another account: words before the command, or what spawn is told. */
+export interface Account {
+  prefix: string[];
+  identity: { uid?: number; gid?: number };
+}
+
+export interface MexOptions {
+  /** All that it finds in its environment beside PATH and HOME: a variable of the tests would change the test. */
+  env?: Record<string, string>;
+  cwd?: string;
+  account?: Account;
+  /** The program, where it is not that of this checkout. */
+  mex?: string;
+}
+
+export interface MexProcess {
   pid: number;
+  child: ChildProcess;
+  /** Everything written to stdout and stderr so far. */
+  output: () => string;
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
+  /** Sends the signal and waits for the end; harmless on one that has ended. Resolves to its exit code or signal. */
+  kill: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
+}
+
+export function spawnMex(args: string[], options: MexOptions = {}): MexProcess {
+  const { prefix, identity } = options.account ?? { prefix: [], identity: {} };
+  const [program, ...rest] = [...prefix, process.execPath, options.mex ?? MEX, ...args];
+  const child = spawn(program!, rest, {
+    ...identity,
+    cwd: options.cwd ?? ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written = { stdout: '', stderr: '', all: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].on('data', (chunk) => {
+      written[stream] += chunk;
+      written.all += chunk;
+    });
+  }
+  // It ends with us, also when we are interrupted.
+  const endWithUs = () => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const ended = once(child, 'close').then(([code, signal]) => {
+    process.off('exit', endWithUs);
+    return { code, signal, stdout: written.stdout, stderr: written.stderr };
+  });
+  return {
+    pid: child.pid!,
+    child,
+    output: () => written.all,
+    ended,
+    kill: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      const end = await ended;
+      return end.code ?? end.signal;
+    },
+  };
+}
+
+/** The address that an exchange listens on, once it prints it. */
+export async function urlOf({ child, output }: MexProcess): Promise<string> {
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  for (const deadline = Date.now() + START_MS; Date.now() < deadline && !isOver(); await sleep(50)) {
+    const [, logged, printed] = /"url":"([^"]+)"|is listening on (http\S+)/.exec(output()) ?? [];
+    if (logged ?? printed) return (logged ?? printed)!;
+  }
+  throw new Error(`The exchange did not start:\n${output()}`);
+}
+
+export interface ExchangeProcess extends MexProcess {
   url: string;
   dev: DevJson;
   dataDir: string;
   call: typeof call;
-  /** Everything written to stdout and stderr so far. */
-  output: () => string;
-  /** Sends the signal and waits for the end; harmless on one that has ended. Resolves to its exit code. */
-  kill: (signal?: NodeJS.Signals) => Promise<number | null>;
   /** Kills it at once if need be, and removes its data directory. */
   remove: () => Promise<void>;
 }
 
-export interface ProcessOptions {
-  databaseUrl: string;
+export interface ExchangeProcessOptions extends MexOptions {
+  /** Absent: the embedded PostgreSQL in the data directory. */
+  databaseUrl?: string;
   /** Goes into the file of MEX_CONFIG. */
   config?: Partial<Config>;
   /** Of an earlier process, to take its place with the same parties and tokens; then give its PORT, too. */
   dataDir?: string;
-  env?: Record<string, string>;
 }
 
 /** `mex serve --dev`, ready to serve. It logs warnings and errors only: a request that failed is an error. */
-export async function startProcess(options: ProcessOptions): Promise<ExchangeProcess> {
+export async function startExchangeProcess(options: ExchangeProcessOptions = {}): Promise<ExchangeProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mex-process-')));
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const configFile = join(dataDir, 'config.json');
   await writeFile(configFile, JSON.stringify({ logLevel: 'warn', ...options.config }));
-  const child = spawn(process.execPath, [MEX, 'serve', '--dev', '--json'], {
-    // Not the environment of the tests: a variable set there would change what is tested.
+  const { databaseUrl } = options;
+  const started = spawnMex(['serve', '--dev', '--json'], {
+    ...options,
     env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
       PORT: '0',
-      DATABASE_URL: options.databaseUrl,
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
       ...options.env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
-  const endWithUs = () => child.kill('SIGKILL');
-  process.once('exit', endWithUs);
-
-  const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    child.kill(signal);
-    const code = await exited;
-    process.off('exit', endWithUs);
-    return code;
-  };
   try {
-    const url = await ready(() => output, child);
+    const url = await urlOf(started);
     return {
-      pid: child.pid!,
+      ...started,
       url,
       dev: JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8')),
       dataDir,
       call: (token, method, path, body, headers) => call(token, method, `${url}${path}`, body, headers),
-      output: () => output,
-      kill,
       remove: async () => {
-        await kill('SIGKILL');
+        await started.kill('SIGKILL');
         await rm(dataDir, { recursive: true, force: true });
       },
     };
   } catch (error) {
-    await kill('SIGKILL');
+    await started.kill('SIGKILL');
     throw error;
   }
-}
-
-/** The address it says it listens on, once /readyz there says yes. */
-async function ready(output: () => string, child: { exitCode: number | null }): Promise<string> {
-  for (const deadline = Date.now() + START_MS; Date.now() < deadline; await sleep(50)) {
-    if (child.exitCode !== null) break;
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output())?.[0];
-    const answer = url && (await fetch(`${url}/readyz`).catch(() => undefined));
-    if (answer && answer.status === 200) return url;
-  }
-  throw new Error(`The exchange did not start:\n${output()}`);
 }

@@ -1,6 +1,6 @@
 /** Bytes on a socket: what fetch would put right, or refuse to send. */
 import { connect } from 'node:net';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http.ts';
 
 export interface RawAnswer extends Answer {
   /** Whether the exchange ended the connection. */

@@ -74,7 +74,7 @@ it('tells the pid of another process that holds the lock', async () => {
 
 it('can be taken again once it was released', async () => {
   await (await acquire()).release();
-  await acquire();
+  await expect(acquire()).resolves.toHaveProperty('release');
 });
 
 it('is free at once after its holder was killed', async () => {

@@ -8,7 +8,7 @@ import {
   measurementRequest,
   startExchange,
 } from '@measurement-exchange/testkit/exchange';
-import { startProcess } from '@measurement-exchange/testkit/process';
+import { startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
 import { describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
@@ -83,8 +83,8 @@ describe('an exchange that is killed in the middle of a cascade', () => {
   it('leaves it to the others, and to itself when it is back', { timeout: 120_000 }, async () => {
     const database = await createDatabase();
     const config = { rate };
-    const first = await startProcess({ databaseUrl: database.url, config });
-    const second = await startProcess({ databaseUrl: database.url, config });
+    const first = await startExchangeProcess({ databaseUrl: database.url, config });
+    const second = await startExchangeProcess({ databaseUrl: database.url, config });
     const [acme] = first.dev.measurementConsumers as [DevParty];
     const [streamly, chirper] = first.dev.dataProviders as [DevParty, DevParty];
     try {
@@ -103,7 +103,7 @@ describe('an exchange that is killed in the middle of a cascade', () => {
       await sleep(1500);
       expect(await count(database, isPending)).toBe(left);
 
-      const again = await startProcess({ databaseUrl: database.url, dataDir: first.dataDir, config });
+      const again = await startExchangeProcess({ databaseUrl: database.url, dataDir: first.dataDir, config });
       await cascaded(database);
       await again.kill();
       expect(await count(database, isPending)).toBe(0);

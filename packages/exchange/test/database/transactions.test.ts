@@ -133,5 +133,6 @@ describe('a COMMIT', () => {
   test('that ends with a mere notice is done, also on the connection that was warned before', async () => {
     await tell('notice');
     await tell('notice');
+    expect(await database.query("SELECT how FROM told WHERE how = 'notice'")).toHaveLength(2);
   });
 });

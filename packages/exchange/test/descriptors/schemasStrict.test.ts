@@ -46,7 +46,8 @@ describe('under strict checks', () => {
 
   it('an update that only adds is taken', async () => {
     const { name } = await ok(create(x, streamly, schema('extended', BUDGET)));
-    await ok(update(x, streamly, name, schema('extended', BUDGET, BRAND)));
+    const extended = await ok(update(x, streamly, name, schema('extended', BUDGET, BRAND)));
+    expect(extended.descriptorSet.file[0].messageType[0].field).toHaveLength(2);
   });
 
   it('a dry run answers what would refuse the update', async () => {

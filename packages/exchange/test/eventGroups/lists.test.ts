@@ -243,7 +243,8 @@ describe('a page token', () => {
 
   it('does not care in which order the values of a filter come', async () => {
     const { nextPageToken } = await ok(page('pageSize=1&filter.mediaTypes=VIDEO&filter.mediaTypes=OTHER'));
-    await ok(page(`filter.mediaTypes=OTHER&filter.mediaTypes=VIDEO&pageToken=${nextPageToken}`));
+    const turned = await page(`filter.mediaTypes=OTHER&filter.mediaTypes=VIDEO&pageToken=${nextPageToken}`);
+    expect(turned.status).toBe(200);
   });
 });
 

@@ -9,7 +9,7 @@ import {
   type DevParty,
   measurementRequest,
 } from '@measurement-exchange/testkit/exchange';
-import { type ExchangeProcess, startProcess } from '@measurement-exchange/testkit/process';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { bytesOf, type RawAnswer, type RawOptions, send } from '@measurement-exchange/testkit/rawHttp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
@@ -21,7 +21,7 @@ const M = '/v2alpha/measurementConsumers/acme/measurements';
 
 beforeAll(async () => {
   database = await createDatabase();
-  x = await startProcess({ databaseUrl: database.url });
+  x = await startExchangeProcess({ databaseUrl: database.url });
   acme = x.dev.measurementConsumers[0]!;
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import {
   fulfillment,
   measurementRequest,
 } from '@measurement-exchange/testkit/exchange';
-import { type ExchangeProcess, startProcess } from '@measurement-exchange/testkit/process';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 import { Watch } from './watch.ts';
@@ -23,7 +23,7 @@ const failures: string[] = [];
 beforeAll(async () => {
   database = await createDatabase();
   const config = { rate: { perSecond: 1e6, burst: 1e6 } };
-  const start = () => startProcess({ databaseUrl: database.url, config });
+  const start = () => startExchangeProcess({ databaseUrl: database.url, config });
   servers = await Promise.all([start(), start()]);
   consumer = servers[0]!.dev.measurementConsumers[0]!;
   providers = servers[0]!.dev.dataProviders;

@@ -9,13 +9,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
-import { call } from '@measurement-exchange/testkit/exchange';
+import { NOBODY, ordinaryAccount } from '@measurement-exchange/testkit/accounts';
 import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetup';
+import { call } from '@measurement-exchange/testkit/http';
 import { jws, makeKey } from '@measurement-exchange/testkit/issuer';
+import { MEX, type MexProcess, spawnMex, urlOf } from '@measurement-exchange/testkit/process';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { describeCertificate } from '../../src/domain/x509.ts';
-import { account, listening, MEX, NOBODY, type Running, runMex } from './ordinaryMex.ts';
 import { selfSigned } from './selfSigned.ts';
 
 const ISSUER = 'https://id.example.com';
@@ -25,12 +26,13 @@ const suffix = randomBytes(4).toString('hex');
 const [own, app, database] = [`mex_own_${suffix}`, `mex_app_${suffix}`, `mex_production_${suffix}`];
 const password = randomBytes(16).toString('hex');
 
+const account = ordinaryAccount();
 const title = account
   ? 'production mode'
   : 'production mode (skipped: we are root, there is no unshare --user, and nobody may not read this folder)';
 
 let folder: string;
-let children: Running[] = [];
+let children: MexProcess[] = [];
 
 /** A file that only the process's account can read. */
 function write(name: string, text: string, mode = 0o600): string {
@@ -66,9 +68,9 @@ function mex(
   settings: Partial<Config>,
   env: Record<string, string> = {},
   mode = 0o600,
-): Running {
+): MexProcess {
   const file = write('config.json', JSON.stringify(settings), mode);
-  const started = runMex(command, folder, { MEX_CONFIG: file, ...env });
+  const started = spawnMex([command], { cwd: folder, env: { MEX_CONFIG: file, ...env }, account: account! });
   children.push(started);
   return started;
 }
@@ -94,10 +96,7 @@ describe.skipIf(account === undefined)(title, () => {
     await enrol();
   });
   afterEach(async () => {
-    for (const { child, ended } of children) {
-      child.kill('SIGKILL');
-      await ended;
-    }
+    for (const child of children) await child.kill('SIGKILL');
     children = [];
   });
   afterAll(async () => {
@@ -124,7 +123,7 @@ describe.skipIf(account === undefined)(title, () => {
 
   it('serves the parties that its own issuer vouches for, and drains when it is told to stop', async () => {
     const exchange = mex('serve', config());
-    const url = await listening(exchange);
+    const url = await urlOf(exchange);
 
     const who = await call(token(), 'GET', `${url}/v2alpha/whoami`);
     expect(who).toMatchObject({
@@ -200,7 +199,7 @@ describe.skipIf(account === undefined)(title, () => {
         issuers: [{ issuer: ISSUER, audience: 'exchange', jwksUri, maxTokenAgeSeconds: 3600 }],
         allowedPrivateHosts: ['127.0.0.1'],
       });
-      const url = await listening(mex('serve', settings, { NODE_EXTRA_CA_CERTS: certFile }));
+      const url = await urlOf(mex('serve', settings, { NODE_EXTRA_CA_CERTS: certFile }));
       expect(url).toMatch(/^https:/);
       expect(await statusOver(url.replace('0.0.0.0', '127.0.0.1'), identity.cert)).toBe(200);
     } finally {

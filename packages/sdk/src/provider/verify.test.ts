@@ -90,7 +90,8 @@ describe('a good requisition', () => {
       { encryptionPublicKey: current.publicKeyset, encryptionPrivateKey: current.privateKeyset },
       keysOf(world.provider),
     ];
-    await verifyRequisition(await world.requisition(), world.context({ keys }));
+    const { selection } = await verifyRequisition(await world.requisition(), world.context({ keys }));
+    expect(selection.events).toMatchObject([{ eventGroup: SPRING }]);
   });
 
   it('may ask for a population, of which no event group is needed', async () => {
