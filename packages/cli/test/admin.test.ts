@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { measurementRequest } from '@measurement-exchange/testkit/exchange';
 import { describe, expect, it, vi } from 'vitest';
-import { onboarded, path, token, useExchange, whoAmI, x } from './adminWorld.ts';
+import { exchange, onboarded, path, token, useExchange, whoAmI } from './adminWorld.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
 useExchange();
@@ -233,20 +233,24 @@ describe('mex admin operator', () => {
 });
 
 describe('mex admin retention', () => {
-  const [consumer, provider] = [() => x.dev.measurementConsumers[0]!, () => x.dev.dataProviders[0]!];
+  const [consumer, provider] = [
+    () => exchange.dev.measurementConsumers[0]!,
+    () => exchange.dev.dataProviders[0]!,
+  ];
   const create = async () => {
     const request = measurementRequest(consumer(), [provider()]);
-    return (await x.call(consumer().token, 'POST', `/v2alpha/${consumer().name}/measurements`, request)).json
-      .name;
+    return (
+      await exchange.call(consumer().token, 'POST', `/v2alpha/${consumer().name}/measurements`, request)
+    ).json.name;
   };
   const state = async (name: string) => {
-    const { json } = await x.call(consumer().token, 'GET', `/v2alpha/${name}`);
+    const { json } = await exchange.call(consumer().token, 'GET', `/v2alpha/${name}`);
     return [json.state, json.deleteTime !== undefined];
   };
 
   it('says how many it would be, and only with --apply does it', async () => {
     const [pending, ended] = [await create(), await create()];
-    await x.call(consumer().token, 'POST', `/v2alpha/${ended}:cancel`, {});
+    await exchange.call(consumer().token, 'POST', `/v2alpha/${ended}:cancel`, {});
     await expect(mex('admin', 'retention')).rejects.toThrow(/No retention is configured.*MEX_CONFIG/);
 
     const oneMillisecond = 1 / 86_400_000;
@@ -267,13 +271,13 @@ describe('a caller that is not known', () => {
   it('is told what to say', async () => {
     vi.stubEnv('MEX_DATA_DIR', path('nowhere'));
     await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/--url, or MEX_URL.*npm start/);
-    vi.stubEnv('MEX_DATA_DIR', x.dataDir);
+    vi.stubEnv('MEX_DATA_DIR', exchange.dataDir);
     vi.stubEnv('MEX_TOKEN', 'stale');
     await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/TOKEN_INVALID.*fresh token/s);
   });
 
   it("does not send the development operator's token to another exchange", async () => {
-    vi.stubEnv('MEX_URL', x.url.replace('127.0.0.1', 'localhost'));
+    vi.stubEnv('MEX_URL', exchange.url.replace('127.0.0.1', 'localhost'));
     await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/Say who you are.*MEX_TOKEN/);
   });
 });

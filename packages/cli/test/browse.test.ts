@@ -7,8 +7,8 @@ import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metad
 import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
 import { answer, asking, reach, requisitionOf } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
-import { mex } from './mexInProcess.ts';
-import { describeTo, lines, path, run, useWorld, w } from './partyWorld.ts';
+import { lines, mex, run } from './mexInProcess.ts';
+import { describeTo, path, useWorld, w } from './partyWorld.ts';
 
 useWorld();
 
@@ -34,7 +34,11 @@ describe('a list', () => {
     const all = await run('measurements', 'list', '--as', 'acme', '--limit', 'all', '--json');
     expect(ids(all.out)).toEqual(names);
     expect(all.err).toBe('');
-    const { json } = await w.x.call(w.x.dev.measurementConsumers[0]!.token, 'GET', `/v2alpha/${names[0]}`);
+    const { json } = await w.exchange.call(
+      w.exchange.dev.measurementConsumers[0]!.token,
+      'GET',
+      `/v2alpha/${names[0]}`,
+    );
     expect(lines(all.out)[0]).toEqual(json);
     expect((await run('measurements', 'list', '--as', 'acme', '--limit', '3')).err).toBe('');
     for (const limit of ['0', '-1', 'many']) {
@@ -102,7 +106,11 @@ describe('mex measurements', () => {
     expect(await show()).toMatch(
       /streamly {2}FULFILLED\n\nThe figures: mex measurements results \S+ --as acme\n$/,
     );
-    const { json } = await w.x.call(w.x.dev.measurementConsumers[0]!.token, 'GET', `/v2alpha/${name}`);
+    const { json } = await w.exchange.call(
+      w.exchange.dev.measurementConsumers[0]!.token,
+      'GET',
+      `/v2alpha/${name}`,
+    );
     expect(JSON.parse((await run('measurements', 'show', name, '--as', 'acme', '--json')).out)).toEqual(json);
     expect((await run('measurements', 'timeline', name, '--as', 'acme')).out).toMatch(
       /AWAITING_REQUISITION_FULFILLMENT → COMPUTING[\s\S]*COMPUTING → SUCCEEDED/,

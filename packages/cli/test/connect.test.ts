@@ -7,7 +7,7 @@ import { readCredentials } from '@measurement-exchange/sdk';
 import { describe, expect, it, vi } from 'vitest';
 import { connect } from '../src/client.ts';
 import { findDevParty, readDevFile } from '../src/devFile.ts';
-import { token, useExchange, x } from './adminWorld.ts';
+import { exchange, token, useExchange } from './adminWorld.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
 useExchange();
@@ -28,7 +28,7 @@ describe('a command', () => {
     expect(await principal({ as: 'streamly' })).toBe('dataProviders/streamly');
     const given = await token('measurementConsumers/globex');
     expect(await principal({ token: given, as: 'streamly' })).toBe('measurementConsumers/globex');
-    vi.stubEnv('MEX_URL', `${x.url}/`);
+    vi.stubEnv('MEX_URL', `${exchange.url}/`);
     expect(await principal({})).toBe('dataProviders/chirper');
   });
 
@@ -50,7 +50,7 @@ describe('a command', () => {
   });
 
   it('gives the token of a demo party to no other exchange', async () => {
-    const url = x.url.replace('127.0.0.1', 'localhost');
+    const url = exchange.url.replace('127.0.0.1', 'localhost');
     await expect(connect({ url, as: 'streamly' })).rejects.toThrow(
       /--as is for the development exchange here/,
     );
@@ -58,7 +58,7 @@ describe('a command', () => {
 
   it('takes the token that the exchange renewed meanwhile', async () => {
     const client = await connect({ as: 'streamly' });
-    const file = join(x.dataDir, 'dev.json');
+    const file = join(exchange.dataDir, 'dev.json');
     const before = await readFile(file, 'utf8');
     const dev = JSON.parse(before);
     for (const party of dev.dataProviders) party.token = await token('dataProviders/dailynews');
@@ -82,7 +82,7 @@ describe('a command', () => {
 
 describe('a demo party', () => {
   it('has all the keys it needs', async () => {
-    const party = findDevParty(await readDevFile(x.dataDir), 'streamly');
+    const party = findDevParty(await readDevFile(exchange.dataDir), 'streamly');
     const { name, certificate, privateKeyPem, ...keysets } = readCredentials(party);
     expect([name, certificate]).toEqual(['dataProviders/streamly', party.certificate]);
     expect(privateKeyPem).toContain('BEGIN PRIVATE KEY');

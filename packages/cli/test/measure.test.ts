@@ -15,8 +15,8 @@ import {
 } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
 import { bar, barChart } from '../src/party/chart.ts';
-import { mex } from './mexInProcess.ts';
-import { asked, describeTo, path, run, useWorld, w } from './partyWorld.ts';
+import { mex, run } from './mexInProcess.ts';
+import { asked, describeTo, path, useWorld, w } from './partyWorld.ts';
 
 useWorld();
 
@@ -345,12 +345,15 @@ describe('mex measure with keys of its own', () => {
   it('works for a consumer that trusts the roots it names, and asks nobody else', async () => {
     const consumer = 'measurementConsumers/lakeside';
     await mex('identity', consumer, '--out', path('lakeside'));
-    const subject = ['--issuer', `${w.x.url}/dev`, '--subject', consumer];
+    const subject = ['--issuer', `${w.exchange.url}/dev`, '--subject', consumer];
     await mex('admin', 'parties', 'create', consumer);
     await mex('admin', 'roots', 'add', path('lakeside/root.pem'), '--party', consumer);
     await mex('admin', 'onboard', path('lakeside/party.json'), ...subject);
     await describeTo({ ...w.acme, name: consumer }, w.streamly, 'spring');
-    const issuer = await createDevIssuer({ keyFile: devKeyFile(w.x.dataDir), baseUrl: w.x.url });
+    const issuer = await createDevIssuer({
+      keyFile: devKeyFile(w.exchange.dataDir),
+      baseUrl: w.exchange.url,
+    });
     vi.stubEnv('MEX_TOKEN', await issuer.mint(consumer));
     const ask = (root: string) =>
       run(
@@ -369,7 +372,7 @@ describe('mex measure with keys of its own', () => {
     expect(error?.message).toMatch(
       /streamly cannot be asked: .*CERTIFICATE_UNTRUSTED\)\n {2}Nothing was created.*--root/s,
     );
-    const dev = JSON.parse(await readFile(`${w.x.dataDir}/dev.json`, 'utf8'));
+    const dev = JSON.parse(await readFile(`${w.exchange.dataDir}/dev.json`, 'utf8'));
     await writeFile(path('demo-root.pem'), dev.rootCertificatePem);
     const running = ask(`dataProviders/streamly=${path('demo-root.pem')}`);
     await answer(w.streamly, await asked(w.streamly), reach(12n));

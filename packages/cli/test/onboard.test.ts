@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { onboarded, path, useExchange, whoAmI, x } from './adminWorld.ts';
+import { exchange, onboarded, path, useExchange, whoAmI } from './adminWorld.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
 useExchange();
@@ -32,7 +32,7 @@ describe('mex admin onboard', () => {
       principal: { created: true },
     });
     expect((await whoAmI(name)).principal).toBe(name);
-    const audited = () => x.database.query('SELECT name, operation FROM audit_entries');
+    const audited = () => exchange.database.query('SELECT name, operation FROM audit_entries');
     const entries = await audited();
 
     const second = await mexJson(...onboard);
@@ -73,7 +73,7 @@ describe('mex admin onboard', () => {
 
   it('replaces nothing: another key, another party of the subject, a revoked certificate', async () => {
     const directory = await onboarded('dataProviders/kept');
-    const again = ['--issuer', `${x.url}/dev`, '--subject'];
+    const again = ['--issuer', `${exchange.url}/dev`, '--subject'];
     await mex('identity', 'dataProviders/kept', '--out', path('kept-2'));
     await expect(mex('admin', 'onboard', path('kept-2/party.json'), ...again, 'kept-2')).rejects.toThrow(
       /another public key.*parties update/,

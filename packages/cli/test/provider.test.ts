@@ -6,8 +6,8 @@ import { spawnMex } from '@measurement-exchange/testkit/process';
 import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readPartyFile } from '../src/partyFile.ts';
-import { mex, mexJson } from './mexInProcess.ts';
-import { describeTo, lines, path, run, useWorld, w } from './partyWorld.ts';
+import { lines, mex, mexJson, run } from './mexInProcess.ts';
+import { describeTo, path, useWorld, w } from './partyWorld.ts';
 
 useWorld();
 
@@ -67,7 +67,7 @@ describe('mex provider run --as', () => {
   });
 
   it('runs until it is told to stop, and lets no second one near its ledger', async () => {
-    const agent = spawnMex([...demo, path('events.csv')], { env: { MEX_DATA_DIR: w.x.dataDir } });
+    const agent = spawnMex([...demo, path('events.csv')], { env: { MEX_DATA_DIR: w.exchange.dataDir } });
     try {
       await vi.waitUntil(() => agent.output().includes('Ctrl-C stops it'), 50_000);
       const { error } = await run(...demo, path('events.csv'), '--once');
@@ -86,14 +86,17 @@ describe('mex provider run --as', () => {
 describe('mex provider run --config', () => {
   it('serves a provider with keys of its own, whose token and events are files', async () => {
     const name = 'dataProviders/lakeside';
-    const issuer = await createDevIssuer({ keyFile: devKeyFile(w.x.dataDir), baseUrl: w.x.url });
+    const issuer = await createDevIssuer({
+      keyFile: devKeyFile(w.exchange.dataDir),
+      baseUrl: w.exchange.url,
+    });
     await mex('identity', name, '--out', path('lakeside'));
-    const subject = ['--issuer', `${w.x.url}/dev`, '--subject', name];
+    const subject = ['--issuer', `${w.exchange.url}/dev`, '--subject', name];
     await mex('admin', 'onboard', path('lakeside/party.json'), ...subject, '--trust-root');
     await writeFile(path('token'), `${await issuer.mint(name)}\n`);
     await writeFile(path('demo-root.pem'), w.root.certificatePem);
     const config = {
-      url: w.x.url,
+      url: w.exchange.url,
       tokenFile: 'token',
       identity: 'lakeside',
       roots: ['measurementConsumers/acme=demo-root.pem'],
@@ -104,7 +107,7 @@ describe('mex provider run --config', () => {
     };
     await writeFile(path('provider.json'), JSON.stringify(config));
 
-    const client = createClient({ baseUrl: w.x.url, token: await issuer.mint(name) });
+    const client = createClient({ baseUrl: w.exchange.url, token: await issuer.mint(name) });
     const group = await describeTo(w.acme, { ...w.streamly, name, client }, 'spring');
     const { rootPem } = await readPartyFile(path('lakeside/party.json'));
     const trust = createTrustStore([{ pem: w.root.certificatePem }, { party: name, pem: rootPem! }]);

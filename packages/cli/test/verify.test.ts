@@ -15,7 +15,8 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
-import { describeTo, path, run, useWorld, w } from './partyWorld.ts';
+import { run } from './mexInProcess.ts';
+import { describeTo, path, useWorld, w } from './partyWorld.ts';
 
 useWorld();
 

@@ -4,17 +4,16 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { useExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-let x: TestExchange;
 let folder: string;
 const children: ChildProcess[] = [];
 
+const exchange = useExchange({ checks: 'strict' });
 beforeAll(async () => {
-  x = await startExchange({ checks: 'strict' });
   // Inside the package, so that its name is found the way it is in a project that installed it.
   folder = await mkdtemp(join(PACKAGE, '.readme-'));
   const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
@@ -27,13 +26,12 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await rm(folder, { recursive: true });
-  expect(await x.stop()).toEqual([]);
 });
 
 function run(name: string) {
   const child = spawn(process.execPath, [`${name}.mjs`], {
     cwd: folder,
-    env: { ...process.env, MEX_DATA_DIR: x.dataDir },
+    env: { ...process.env, MEX_DATA_DIR: exchange.dataDir },
   });
   children.push(child);
   let output = '';
@@ -45,12 +43,17 @@ function run(name: string) {
 it('has a provider answer a consumer, and a client that finds the measurement', async () => {
   const provider = run('provider');
   // Its event group is there before the consumer looks for one.
-  const { dataProviders } = x.dev;
+  const { dataProviders } = exchange.dev;
   await expect
     .poll(
       async () =>
-        (await x.call(dataProviders[0]!.token, 'GET', `/v2alpha/${dataProviders[0]!.name}/eventGroups`)).json
-          .eventGroups?.length,
+        (
+          await exchange.call(
+            dataProviders[0]!.token,
+            'GET',
+            `/v2alpha/${dataProviders[0]!.name}/eventGroups`,
+          )
+        ).json.eventGroups?.length,
       { timeout: 20_000 },
     )
     .toBe(1);

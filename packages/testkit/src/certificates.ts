@@ -36,12 +36,12 @@ export async function newCertificate(
 }
 
 /** Registered, all of one key. */
-export async function register(x: TestExchange, party: DevParty, count: number): Promise<string[]> {
+export async function register(exchange: TestExchange, party: DevParty, count: number): Promise<string[]> {
   const keys = await newKeys();
   const names: string[] = [];
   for (let i = 0; i < count; i++) {
     const { x509Der } = await newCertificate(keys);
-    const { name } = await ok(post(x, party, `${party.name}/certificates`, { x509Der }));
+    const { name } = await ok(post(exchange, party, `${party.name}/certificates`, { x509Der }));
     names.push(name);
   }
   return names;

@@ -8,7 +8,7 @@ import { createLog, start } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { undocumentedErrors } from './documentedErrors.ts';
 import { onServer, withDatabase } from './globalSetup.ts';
 import { call } from './http.ts';
@@ -54,6 +54,9 @@ export interface TestExchange {
   stop: () => Promise<string[]>;
 }
 
+/** The limit of each caller that no test reaches. */
+export const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
+
 export async function startExchange(overrides: Partial<Config> = {}): Promise<TestExchange> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mex-'));
   const database = await createDatabase();
@@ -89,4 +92,19 @@ export async function startExchange(overrides: Partial<Config> = {}): Promise<Te
       return [...found.map((a) => `${a.check}: ${a.examples.join(', ')}`), ...undocumentedErrors(logs)];
     },
   };
+}
+
+/**
+ * Starts an exchange before the tests of this file or block and stops it after them, when the doctor must find
+ * nothing. What it returns is filled once the exchange runs.
+ */
+export function useExchange(overrides: Partial<Config> = {}): TestExchange {
+  const exchange = {} as TestExchange;
+  beforeAll(async () => {
+    Object.assign(exchange, await startExchange(overrides));
+  });
+  afterAll(async () => {
+    expect(await exchange.stop()).toEqual([]);
+  });
+  return exchange;
 }

@@ -7,13 +7,18 @@ import { ok } from './steps.ts';
 
 type Json = Answer['json'];
 
-export function asOperator(x: TestExchange, method: string, path: string, body?: unknown): Promise<Answer> {
-  return x.call(x.dev.operator.token, method, `/v2alpha/${path}`, body);
+export function asOperator(
+  exchange: TestExchange,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  return exchange.call(exchange.dev.operator.token, method, `/v2alpha/${path}`, body);
 }
 
 /** Every item of a list, page by page; `onPage` is told how many there are so far. */
 export async function listAll(
-  x: TestExchange,
+  exchange: TestExchange,
   path: string,
   { pageSize = 7, onPage = (_items: Json[]) => {} } = {},
 ): Promise<Json[]> {
@@ -21,7 +26,7 @@ export async function listAll(
   let token: string | undefined;
   do {
     const page = `${path.includes('?') ? '&' : '?'}pageSize=${pageSize}${token ? `&pageToken=${token}` : ''}`;
-    const { nextPageToken, ...rest } = await ok(asOperator(x, 'GET', path + page));
+    const { nextPageToken, ...rest } = await ok(asOperator(exchange, 'GET', path + page));
     items.push(...(Object.values(rest)[0] as Json[]));
     token = nextPageToken;
     onPage(items);
@@ -29,16 +34,16 @@ export async function listAll(
   return items;
 }
 
-export function issuerOf(x: TestExchange): string {
-  return `${x.url}/dev`;
+export function issuerOf(exchange: TestExchange): string {
+  return `${exchange.url}/dev`;
 }
 
 /** A token of the exchange's own issuer that names nobody: whom it speaks for is for a binding to say. */
-export async function tokenOf(x: TestExchange, subject: string): Promise<string> {
-  const jwk: JWK = JSON.parse(await readFile(devKeyFile(x.dataDir), 'utf8'));
+export async function tokenOf(exchange: TestExchange, subject: string): Promise<string> {
+  const jwk: JWK = JSON.parse(await readFile(devKeyFile(exchange.dataDir), 'utf8'));
   return new SignJWT()
     .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: jwk.kid! })
-    .setIssuer(issuerOf(x))
+    .setIssuer(issuerOf(exchange))
     .setAudience(DEV_AUDIENCE)
     .setSubject(subject)
     .setIssuedAt()

@@ -36,11 +36,11 @@ export interface ProviderWorld extends World {
 
 export async function startProviderWorld(): Promise<ProviderWorld> {
   const world = await startWorld();
-  const { x, acme, streamly, consumer } = world;
+  const { exchange, acme, streamly, consumer } = world;
   const directory = await mkdtemp(join(tmpdir(), 'mex-provider-'));
   const events = join(directory, 'events.csv');
   await writeFile(events, eventsCsv());
-  const { token } = x.dev.dataProviders[0]!;
+  const { token } = exchange.dev.dataProviders[0]!;
   const created = await streamly.client.createEventGroup({
     parent: streamly.name,
     body: { measurementConsumer: acme.name, eventGroupReferenceId: 'spring' },
@@ -52,7 +52,7 @@ export async function startProviderWorld(): Promise<ProviderWorld> {
     eventGroup,
     directory,
     events,
-    client: (options) => createClient({ baseUrl: x.url, token, ...options }),
+    client: (options) => createClient({ baseUrl: exchange.url, token, ...options }),
     ask: ({ filter, ...changes } = {}) => {
       const selected = { name: eventGroup, interval: INTERVAL, ...(filter !== undefined && { filter }) };
       return consumer.create({
@@ -69,7 +69,7 @@ export async function startProviderWorld(): Promise<ProviderWorld> {
     },
     stop: async () => {
       await rm(directory, { recursive: true });
-      return x.stop();
+      return exchange.stop();
     },
   };
 }

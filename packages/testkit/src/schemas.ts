@@ -17,28 +17,33 @@ export const schema = (name: string, ...field: Field[]) => ({
 });
 
 export const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
-export const create = (x: TestExchange, provider: DevParty, descriptorSet: unknown, query = '') =>
-  post(x, provider, `${parentOf(provider)}${query}`, { descriptorSet });
+export const create = (exchange: TestExchange, provider: DevParty, descriptorSet: unknown, query = '') =>
+  post(exchange, provider, `${parentOf(provider)}${query}`, { descriptorSet });
 export const update = (
-  x: TestExchange,
+  exchange: TestExchange,
   provider: DevParty,
   name: string,
   descriptorSet: unknown,
   query = '',
-) => x.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
+) => exchange.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
 export const DRY_RUN = '?validateOnly=true';
 
 /** Event groups that refer to a descriptor, of which some are deleted again. */
-export async function addEventGroups(x: TestExchange, provider: DevParty, name: string, ...states: string[]) {
-  const { descriptorSet } = await get(x, provider, name);
+export async function addEventGroups(
+  exchange: TestExchange,
+  provider: DevParty,
+  name: string,
+  ...states: string[]
+) {
+  const { descriptorSet } = await get(exchange, provider, name);
   const metadata = { '@type': `type.googleapis.com/${descriptorSet.file[0].package}.Campaign` };
   for (const state of states) {
     const group = await ok(
-      post(x, provider, `${provider.name}/eventGroups`, {
-        measurementConsumer: castOf(x).acme.name,
+      post(exchange, provider, `${provider.name}/eventGroups`, {
+        measurementConsumer: castOf(exchange).acme.name,
         encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: name, metadata } },
       }),
     );
-    if (state === 'DELETED') await ok(x.call(provider.token, 'DELETE', `/v2alpha/${group.name}`));
+    if (state === 'DELETED') await ok(exchange.call(provider.token, 'DELETE', `/v2alpha/${group.name}`));
   }
 }

@@ -13,15 +13,15 @@ import {
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** The demo parties by name. */
-export function castOf(x: TestExchange) {
-  const [acme, globex] = x.dev.measurementConsumers as [DevParty, DevParty];
-  const [streamly, chirper, dailynews] = x.dev.dataProviders as [DevParty, DevParty, DevParty];
+export function castOf(exchange: TestExchange) {
+  const [acme, globex] = exchange.dev.measurementConsumers as [DevParty, DevParty];
+  const [streamly, chirper, dailynews] = exchange.dev.dataProviders as [DevParty, DevParty, DevParty];
   return { acme, globex, streamly, chirper, dailynews };
 }
 
 /** The log line of an answer. */
-export async function lineOf(x: TestExchange, answer: Answer) {
-  const lines = (await x.logs()).map((text) => JSON.parse(text));
+export async function lineOf(exchange: TestExchange, answer: Answer) {
+  const lines = (await exchange.logs()).map((text) => JSON.parse(text));
   return lines.find(({ requestId }) => requestId === answer.headers.get('x-request-id'));
 }
 
@@ -54,54 +54,59 @@ export function metadata(answer: Answer): Record<string, string> {
   return answer.json.error.details[0].metadata;
 }
 
-export function get(x: TestExchange, party: DevParty, name: string): Promise<Answer['json']> {
-  return ok(x.call(party.token, 'GET', `/v2alpha/${name}`));
+export function get(exchange: TestExchange, party: DevParty, name: string): Promise<Answer['json']> {
+  return ok(exchange.call(party.token, 'GET', `/v2alpha/${name}`));
 }
 
-export function post(x: TestExchange, party: DevParty, name: string, body?: unknown): Promise<Answer> {
-  return x.call(party.token, 'POST', `/v2alpha/${name}`, body);
+export function post(exchange: TestExchange, party: DevParty, name: string, body?: unknown): Promise<Answer> {
+  return exchange.call(party.token, 'POST', `/v2alpha/${name}`, body);
 }
 
 /** A measurement; its nonces are 1, 2, 3 … unless given. */
 export function createMeasurement(
-  x: TestExchange,
+  exchange: TestExchange,
   consumer: DevParty,
   providers: DevParty[],
   nonces?: bigint[],
 ): Promise<Answer['json']> {
   return ok(
-    post(x, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, providers, nonces)),
+    post(
+      exchange,
+      consumer,
+      `${consumer.name}/measurements`,
+      measurementRequest(consumer, providers, nonces),
+    ),
   );
 }
 
 /** The requisition of a provider in a measurement, in the provider's view. */
 export async function requisitionOf(
-  x: TestExchange,
+  exchange: TestExchange,
   provider: DevParty,
   measurement: { name: string },
 ): Promise<Answer['json']> {
-  const { requisitions } = await get(x, provider, `${provider.name}/requisitions?pageSize=1000`);
+  const { requisitions } = await get(exchange, provider, `${provider.name}/requisitions?pageSize=1000`);
   return requisitions.find((r: { measurement: string }) => r.measurement === measurement.name);
 }
 
 export function fulfil(
-  x: TestExchange,
+  exchange: TestExchange,
   provider: DevParty,
   requisition: { name: string; etag: string },
   nonce: bigint,
   changes: object = {},
 ): Promise<Answer> {
   const body = { ...fulfillment(provider, requisition, nonce), ...changes };
-  return post(x, provider, `${requisition.name}:fulfillDirect`, body);
+  return post(exchange, provider, `${requisition.name}:fulfillDirect`, body);
 }
 
 export function refuse(
-  x: TestExchange,
+  exchange: TestExchange,
   provider: DevParty,
   requisition: { name: string; etag: string },
   refusal: object = { justification: 'DECLINED', message: 'not this quarter' },
 ): Promise<Answer> {
-  return post(x, provider, `${requisition.name}:refuse`, { refusal, etag: requisition.etag });
+  return post(exchange, provider, `${requisition.name}:refuse`, { refusal, etag: requisition.etag });
 }
 
 /** These bytes as a signed measurementSpec. */
@@ -115,12 +120,12 @@ export function signed(consumer: DevParty, message: Uint8Array) {
 
 /** A certificate that is in the database only: nothing but the exchange looks at it. */
 export async function addCertificate(
-  x: TestExchange,
+  exchange: TestExchange,
   party: string,
   id: string,
   { notBefore = '2020-01-01', notAfter = '2100-01-01', revocationState = null as string | null } = {},
 ): Promise<string> {
-  await x.database.query(
+  await exchange.database.query(
     `INSERT INTO certificates (party, id, x509_der, subject_key_identifier, not_before, not_after, revocation_state,
        create_time) VALUES ($1, $2, $3, $4, $5, $6, $7, now())`,
     [party, id, randomBytes(40), randomBytes(20), `${notBefore}Z`, `${notAfter}Z`, revocationState],
@@ -129,13 +134,13 @@ export async function addCertificate(
 }
 
 /** Everything that is stored, table by table. */
-export async function stored(x: TestExchange): Promise<Record<string, unknown>> {
-  const tables = await x.database.query(
+export async function stored(exchange: TestExchange): Promise<Record<string, unknown>> {
+  const tables = await exchange.database.query(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
   );
   const all: Record<string, unknown> = {};
   for (const { name } of tables) {
-    const rows = await x.database.query(`SELECT t::text AS row FROM ${name} t ORDER BY 1`);
+    const rows = await exchange.database.query(`SELECT t::text AS row FROM ${name} t ORDER BY 1`);
     all[name as string] = rows.map(({ row }) => row);
   }
   return all;

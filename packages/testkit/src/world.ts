@@ -26,6 +26,7 @@ import {
   unpackSignedMessage,
 } from '@measurement-exchange/sdk';
 import type { Root } from '@measurement-exchange/sdk/identity';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type DevParty, startExchange, type TestExchange } from './exchange.ts';
 
 export type ResultInit = Exclude<
@@ -38,7 +39,7 @@ export interface Party extends Credentials {
 }
 
 export interface World {
-  x: TestExchange;
+  exchange: TestExchange;
   /** Issued the certificates of everybody, and is trusted. */
   root: Root;
   trust: TrustStore;
@@ -50,17 +51,22 @@ export interface World {
 }
 
 export async function startWorld(overrides: Parameters<typeof startExchange>[0] = {}): Promise<World> {
-  const x = await startExchange({ checks: 'strict', ...overrides });
-  const root: Root = JSON.parse(await readFile(join(x.dataDir, 'dev-root.json'), 'utf8'));
+  const exchange = await startExchange({ checks: 'strict', ...overrides });
+  const root: Root = JSON.parse(await readFile(join(exchange.dataDir, 'dev-root.json'), 'utf8'));
   const body = { x509Pem: root.certificatePem };
-  const { status, text } = await x.call(x.dev.operator.token, 'POST', '/v2alpha/trustedRoots', body);
+  const { status, text } = await exchange.call(
+    exchange.dev.operator.token,
+    'POST',
+    '/v2alpha/trustedRoots',
+    body,
+  );
   if (status !== 200) throw new Error(text);
-  const [acme] = x.dev.measurementConsumers.map((party) => partyOf(x, party));
-  const [streamly, chirper, dailynews] = x.dev.dataProviders.map((party) => partyOf(x, party));
+  const [acme] = exchange.dev.measurementConsumers.map((party) => partyOf(exchange, party));
+  const [streamly, chirper, dailynews] = exchange.dev.dataProviders.map((party) => partyOf(exchange, party));
   const trust = createTrustStore([{ pem: root.certificatePem }]);
   const consumer = createConsumer({ client: acme!.client, credentials: acme!, trust });
   return {
-    x,
+    exchange,
     root,
     trust,
     acme: acme!,
@@ -71,7 +77,19 @@ export async function startWorld(overrides: Parameters<typeof startExchange>[0] 
   };
 }
 
-function partyOf(x: TestExchange, dev: DevParty): Party {
+/** Such a world for the tests of this file; what it returns is filled once the exchange runs. */
+export function useWorld(overrides: Parameters<typeof startWorld>[0] = {}): World {
+  const world = {} as World;
+  beforeAll(async () => {
+    Object.assign(world, await startWorld(overrides));
+  });
+  afterAll(async () => {
+    expect(await world.exchange.stop()).toEqual([]);
+  });
+  return world;
+}
+
+function partyOf(exchange: TestExchange, dev: DevParty): Party {
   const { encryptionPrivateKey } = dev as DevParty & { encryptionPrivateKey: string };
   return {
     name: dev.name,
@@ -80,7 +98,7 @@ function partyOf(x: TestExchange, dev: DevParty): Party {
     // Not the Buffers of Node, which no bytes of the SDK equal in a test.
     encryptionPublicKey: Uint8Array.from(fromBase64(dev.encryptionPublicKey)!),
     encryptionPrivateKey: Uint8Array.from(fromBase64(encryptionPrivateKey)!),
-    client: createClient({ baseUrl: x.url, token: dev.token }),
+    client: createClient({ baseUrl: exchange.url, token: dev.token }),
   };
 }
 

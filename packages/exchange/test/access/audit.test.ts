@@ -2,36 +2,27 @@
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator, issuerOf, listAll } from '@measurement-exchange/testkit/operator';
 import { castOf, metadata, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 type Json = Answer['json'];
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
-  ({ acme, streamly } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange({ rate: UNLIMITED });
+beforeAll(() => {
+  ({ acme, streamly } = castOf(exchange));
 });
 
-const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
 /** Entries are listed once nothing before them can still be committed: other tests use this server too. */
 async function entries(path: string, count: number): Promise<Json[]> {
-  const seen = async () => (await listAll(x, path)).length;
+  const seen = async () => (await listAll(exchange, path)).length;
   await expect.poll(seen, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
-  return listAll(x, path);
+  return listAll(exchange, path);
 }
 
 /** One mutation of each kind, as (operation, who, method, path, body); paths may name what came before. */
@@ -46,7 +37,7 @@ async function mutations(
   await run('POST', `${party}:resume`);
   const certificate = (await run('POST', `${party}/certificates`, { x509Der })).name ?? streamly.certificate;
   await run('POST', `${certificate}:revoke`, { revocationState: 'REVOKED' });
-  const binding = { issuer: issuerOf(x), subject: 'somebody', resource: party };
+  const binding = { issuer: issuerOf(exchange), subject: 'somebody', resource: party };
   const principal = (await run('POST', 'principals', binding)).name;
   if (principal !== undefined) await run('DELETE', principal);
   const root = (await run('POST', 'trustedRoots', { x509Pem, party: acme.name })).name;
@@ -57,8 +48,8 @@ async function mutations(
 describe('the audit log', () => {
   it('tells who did what to what, in order, once each', async () => {
     const requestIds: string[] = [];
-    const made = await mutations(async (method, path, body, token = x.dev.operator.token) => {
-      const answer = await x.call(token, method, `/v2alpha/${path}`, body);
+    const made = await mutations(async (method, path, body, token = exchange.dev.operator.token) => {
+      const answer = await exchange.call(token, method, `/v2alpha/${path}`, body);
       requestIds.push(answer.headers.get('x-request-id')!);
       return ok(answer);
     });
@@ -81,10 +72,10 @@ describe('the audit log', () => {
         ...{ principal, operation, name, outcome: 'OK', requestId: requestIds[i] },
       })),
     );
-    const ofParty = await listAll(x, `auditEntries?filter.name=${made.party}`, { pageSize: 2 });
+    const ofParty = await listAll(exchange, `auditEntries?filter.name=${made.party}`, { pageSize: 2 });
     expect(ofParty).toEqual(told.filter(({ name }) => name === made.party));
     expect(ofParty).toHaveLength(3);
-    expect(await listAll(x, 'auditEntries?filter.name=dataProviders/nobody')).toEqual([]);
+    expect(await listAll(exchange, 'auditEntries?filter.name=dataProviders/nobody')).toEqual([]);
   });
 
   it('tells nothing of what was refused or changed nothing', async () => {
@@ -95,11 +86,11 @@ describe('the audit log', () => {
       await operator('PATCH', 'duchies/nobody', {}),
       await operator('PATCH', streamly.name, { displayName: 7 }),
       await operator('DELETE', 'principals/nobody'),
-      await x.call(acme.token, 'POST', `/v2alpha/${streamly.name}:suspend`),
+      await exchange.call(acme.token, 'POST', `/v2alpha/${streamly.name}:suspend`),
     ]) {
       expect(refusal(answer)).toMatch(/^4/);
     }
-    expect(await listAll(x, 'auditEntries')).toEqual(before);
+    expect(await listAll(exchange, 'auditEntries')).toEqual(before);
   });
 
   it('is followed page by page without missing what is written meanwhile', async () => {
@@ -161,21 +152,21 @@ describe('the audit log', () => {
 
 describe('a dry run', () => {
   it('of each mutation answers what would be, and leaves no trace', async () => {
-    const principal = { issuer: issuerOf(x), subject: 'dry', resource: acme.name };
+    const principal = { issuer: issuerOf(exchange), subject: 'dry', resource: acme.name };
     const bound = await ok(operator('POST', 'principals', principal));
     const { certificatePem: x509Pem } = await createRoot('root', Date.now());
     const root = await ok(operator('POST', 'trustedRoots', { x509Pem, party: streamly.name }));
-    const before = await stored(x);
+    const before = await stored(exchange);
     const answers: Json[] = [];
-    const dry = async (method: string, path: string, body?: unknown, token = x.dev.operator.token) => {
-      const answer = await ok(x.call(token, method, `/v2alpha/${path}?validateOnly=true`, body));
+    const dry = async (method: string, path: string, body?: unknown, token = exchange.dev.operator.token) => {
+      const answer = await ok(exchange.call(token, method, `/v2alpha/${path}?validateOnly=true`, body));
       answers.push(answer);
       return answer;
     };
     await mutations(dry);
     await dry('DELETE', bound.name);
     await dry('DELETE', root.name);
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
 
     expect(answers).toHaveLength(10);
     for (const answer of answers) {
@@ -207,7 +198,11 @@ describe('a dry run', () => {
       [await run('DELETE', 'principals/nobody'), '404 NOT_FOUND PRINCIPAL_NOT_FOUND'],
       [await run('DELETE', 'trustedRoots/nobody'), '404 NOT_FOUND TRUSTED_ROOT_NOT_FOUND'],
       [
-        await run('POST', 'principals', { issuer: issuerOf(x), subject: 'dry', resource: streamly.name }),
+        await run('POST', 'principals', {
+          issuer: issuerOf(exchange),
+          subject: 'dry',
+          resource: streamly.name,
+        }),
         '409 ALREADY_EXISTS PRINCIPAL_ALREADY_EXISTS',
       ],
     ] as const) {

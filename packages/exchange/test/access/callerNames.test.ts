@@ -6,8 +6,7 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   addCertificate,
@@ -21,39 +20,39 @@ import {
   requisitionOf,
   stored,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 const attempt = async (party: DevParty, method: string, name: string, body?: object) =>
-  refusalOf(await x.call(party.token, method, `/v2alpha/${name}`, body));
+  refusalOf(await exchange.call(party.token, method, `/v2alpha/${name}`, body));
 const descriptorOf = (provider: DevParty) =>
-  ok(post(x, provider, `${provider.name}/eventGroupMetadataDescriptors`, { descriptorSet: DESCRIPTOR_SET }));
+  ok(
+    post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors`, {
+      descriptorSet: DESCRIPTOR_SET,
+    }),
+  );
 
 /** What `act` does to the database must be nothing. */
 async function changingNothing(act: () => Promise<void>): Promise<void> {
-  const before = await stored(x);
+  const before = await stored(exchange);
   await act();
-  expect(await stored(x)).toEqual(before);
+  expect(await stored(exchange)).toEqual(before);
 }
 
 describe('a child is not reached through another parent', () => {
   it('a requisition through another data provider', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     const stolen = `${chirper.name}/requisitions/${idOf(requisition)}`;
     await changingNothing(async () => {
       for (const [method, name, body] of [
@@ -69,7 +68,7 @@ describe('a child is not reached through another parent', () => {
   });
 
   it('a measurement through another measurement consumer', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly]);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
     const stolen = `${globex.name}/measurements/${idOf(measurement)}`;
     await changingNothing(async () => {
       for (const [method, name] of [
@@ -89,12 +88,12 @@ describe('a child is not reached through another parent', () => {
   });
 
   it('a requisition through another measurement, of the same consumer or of another', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly]);
-    const { name } = await requisitionOf(x, streamly, measurement);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
+    const { name } = await requisitionOf(exchange, streamly, measurement);
     const seen = (m: { name: string }) => `${m.name}/requisitions/${idOf({ name })}`;
-    const another = await createMeasurement(x, acme, [streamly]);
-    const foreign = await createMeasurement(x, globex, [streamly]);
-    expect((await get(x, acme, seen(measurement))).measurement).toBe(measurement.name);
+    const another = await createMeasurement(exchange, acme, [streamly]);
+    const foreign = await createMeasurement(exchange, globex, [streamly]);
+    expect((await get(exchange, acme, seen(measurement))).measurement).toBe(measurement.name);
     expect(await attempt(acme, 'GET', seen(another))).toBe('404 REQUISITION_NOT_FOUND');
     expect(await attempt(globex, 'GET', seen(foreign))).toBe('404 REQUISITION_NOT_FOUND');
   });
@@ -159,9 +158,9 @@ describe('names inside a request are held to what the path is', () => {
   });
 
   it('a requisition is fulfilled with a certificate of its own provider', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
-    const requisition = await requisitionOf(x, streamly, measurement);
-    const namesake = await addCertificate(x, chirper.name, idOf({ name: streamly.certificate }));
+    const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
+    const namesake = await addCertificate(exchange, chirper.name, idOf({ name: streamly.certificate }));
     await changingNothing(async () => {
       for (const [certificate, wanted] of [
         [chirper.certificate, '400 INVALID_FIELD_VALUE'],
@@ -171,9 +170,10 @@ describe('names inside a request are held to what the path is', () => {
         [`${streamly.name}/certificates/${idOf({ name: chirper.certificate })}`, '400 CERTIFICATE_NOT_FOUND'],
         [`${streamly.name}/certificates/preferred`, '400 CERTIFICATE_NOT_FOUND'],
       ] as const) {
-        expect(refusalOf(await fulfil(x, streamly, requisition, 1n, { certificate })), certificate).toBe(
-          wanted,
-        );
+        expect(
+          refusalOf(await fulfil(exchange, streamly, requisition, 1n, { certificate })),
+          certificate,
+        ).toBe(wanted);
       }
     });
   });
@@ -183,16 +183,16 @@ describe('names inside a request are held to what the path is', () => {
     const other = await descriptorOf(streamly);
     const body = { name: other.name, descriptorSet: DESCRIPTOR_SET };
     expect(await attempt(streamly, 'PATCH', descriptor.name, body)).toBe('400 INVALID_FIELD_VALUE');
-    const measurement = await createMeasurement(x, acme, [streamly]);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
     const wrong = { name: `${globex.name}/measurements/x` };
     expect(await attempt(acme, 'POST', `${measurement.name}:cancel`, wrong)).toBe('400 INVALID_FIELD_VALUE');
   });
 
   it('a batch names what is under its parent, and learns nothing of what is not', async () => {
-    const theirs = await createMeasurement(x, globex, [streamly]);
-    const own = await createMeasurement(x, acme, [streamly]);
+    const theirs = await createMeasurement(exchange, globex, [streamly]);
+    const own = await createMeasurement(exchange, acme, [streamly]);
     const batch = (name: string) =>
-      post(x, acme, `${acme.name}/measurements:batchGet`, { names: [own.name, name] });
+      post(exchange, acme, `${acme.name}/measurements:batchGet`, { names: [own.name, name] });
     const answers = await Promise.all([batch(theirs.name), batch(`${globex.name}/measurements/absent`)]);
     expect(answers.map(refusalOf)).toEqual(['400 INVALID_FIELD_VALUE', '400 INVALID_FIELD_VALUE']);
     expect(new Set(answers.map(fingerprint)).size).toBe(1);
@@ -201,7 +201,7 @@ describe('names inside a request are held to what the path is', () => {
     const absent = `${chirper.name}/eventGroupMetadataDescriptors/absent`;
     const descriptors = await Promise.all(
       [rival.name, absent, 'dataProviders/-/eventGroupMetadataDescriptors/x'].map((name) =>
-        x.call(
+        exchange.call(
           streamly.token,
           'GET',
           `/v2alpha/${streamly.name}/eventGroupMetadataDescriptors:batchGet?names=${name}`,
@@ -215,12 +215,12 @@ describe('names inside a request are held to what the path is', () => {
 
 describe('a page token', () => {
   it('belongs to one list, and grants nothing to whoever holds it', async () => {
-    const mine = await createMeasurement(x, acme, [streamly, chirper]);
-    await createMeasurement(x, acme, [streamly, chirper]);
-    for (let i = 0; i < 2; i++) await createMeasurement(x, globex, [streamly, chirper]);
+    const mine = await createMeasurement(exchange, acme, [streamly, chirper]);
+    await createMeasurement(exchange, acme, [streamly, chirper]);
+    for (let i = 0; i < 2; i++) await createMeasurement(exchange, globex, [streamly, chirper]);
     for (let i = 0; i < 2; i++) await descriptorOf(streamly);
     const first = async (party: DevParty, path: string) =>
-      (await get(x, party, path)).nextPageToken as string;
+      (await get(exchange, party, path)).nextPageToken as string;
     const M = `${acme.name}/measurements?pageSize=1`;
     const R = `${streamly.name}/requisitions?pageSize=1`;
     const V = `${mine.name}/requisitions?pageSize=1`;
@@ -234,7 +234,7 @@ describe('a page token', () => {
       [ALL]: await first(acme, ALL),
     };
     const read = (party: DevParty, list: string, token: string) =>
-      x.call(party.token, 'GET', `/v2alpha/${list}&pageToken=${token}`);
+      exchange.call(party.token, 'GET', `/v2alpha/${list}&pageToken=${token}`);
 
     // Each list with each token: only its own.
     for (const list of Object.keys(tokens)) {
@@ -299,35 +299,40 @@ describe("a data provider's view", () => {
         `${requisition.name}:timeline`,
         `${streamly.name}/requisitions`,
       ]) {
-        seen.push((await x.call(streamly.token, 'GET', `/v2alpha/${name}`)).text);
+        seen.push((await exchange.call(streamly.token, 'GET', `/v2alpha/${name}`)).text);
       }
     };
     const begin = async () => {
-      const measurement = await ok(post(x, acme, `${acme.name}/measurements`, request));
-      return [await requisitionOf(x, streamly, measurement), await requisitionOf(x, chirper, measurement)];
+      const measurement = await ok(post(exchange, acme, `${acme.name}/measurements`, request));
+      return [
+        await requisitionOf(exchange, streamly, measurement),
+        await requisitionOf(exchange, chirper, measurement),
+      ];
     };
 
     const [mine, theirs] = await begin();
     await look(mine);
     const encryptedResult = { ciphertext: result, typeUrl: encryptedRequisitionSpec.typeUrl };
-    await ok(fulfil(x, chirper, theirs, 2n, { encryptedResult }));
+    await ok(fulfil(exchange, chirper, theirs, 2n, { encryptedResult }));
     await look(mine);
-    seen.push((await fulfil(x, streamly, mine, 1n)).text);
+    seen.push((await fulfil(exchange, streamly, mine, 1n)).text);
     await look(mine);
 
     const [withdrawn, refused] = await begin();
-    await ok(refuse(x, chirper, refused, { justification: 'DECLINED', message: 'chirper has its reasons' }));
+    await ok(
+      refuse(exchange, chirper, refused, { justification: 'DECLINED', message: 'chirper has its reasons' }),
+    );
     await look(withdrawn);
-    for (const etag of [withdrawn.etag, (await get(x, streamly, withdrawn.name)).etag]) {
-      const answer = await fulfil(x, streamly, { ...withdrawn, etag }, 1n);
+    for (const etag of [withdrawn.etag, (await get(exchange, streamly, withdrawn.name)).etag]) {
+      const answer = await fulfil(exchange, streamly, { ...withdrawn, etag }, 1n);
       refusalOf(answer);
       seen.push(answer.text);
     }
 
     // The consumer sees all of it: the search would find it here, too, if it were there.
     const whole = JSON.stringify([
-      await get(x, acme, mine.measurement),
-      await get(x, acme, withdrawn.measurement),
+      await get(exchange, acme, mine.measurement),
+      await get(exchange, acme, withdrawn.measurement),
     ]);
     for (const secret of secrets) {
       expect(whole).toContain(secret);

@@ -1,42 +1,32 @@
 import 'reflect-metadata';
 import { DAY_MS, newCertificate, newKeys, register } from '@measurement-exchange/testkit/certificates';
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
 import * as x509 from '@peculiar/x509';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createDevIssuer } from '../../src/auth/devIssuer.ts';
 import { devKeyFile } from '../../src/dev/index.ts';
 
-const rate = { perSecond: 1e6, burst: 1e6 };
 const KINDS = ['measurementConsumer', 'dataProvider', 'duchy'] as const;
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let operator: DevParty;
 let parties: Record<(typeof KINDS)[number], DevParty>;
 
+const exchange = useExchange({ rate: UNLIMITED });
 beforeAll(async () => {
-  x = await startExchange({ rate });
-  ({ acme, globex, streamly } = castOf(x));
-  operator = { ...acme, name: 'operator', token: x.dev.operator.token };
-  const { name } = await ok(post(x, operator, 'duchies?duchyId=worker', {}));
-  const issuer = await createDevIssuer({ keyFile: devKeyFile(x.dataDir), baseUrl: x.url });
+  ({ acme, globex, streamly } = castOf(exchange));
+  operator = { ...acme, name: 'operator', token: exchange.dev.operator.token };
+  const { name } = await ok(post(exchange, operator, 'duchies?duchyId=worker', {}));
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   const duchy = { ...acme, name, token: await issuer.mint(name), certificate: '' };
   parties = { measurementConsumer: acme, dataProvider: streamly, duchy };
 });
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
-});
 
 function create(party: DevParty, body: object, caller = party): Promise<Answer> {
-  return post(x, caller, `${party.name}/certificates`, body);
+  return post(exchange, caller, `${party.name}/certificates`, body);
 }
 
 async function created(party: DevParty, keys?: CryptoKeyPair): Promise<string> {
@@ -45,12 +35,12 @@ async function created(party: DevParty, keys?: CryptoKeyPair): Promise<string> {
 }
 
 function revoke(party: DevParty, name: string, revocationState: string): Promise<Answer> {
-  return post(x, party, `${name}:revoke`, { revocationState });
+  return post(exchange, party, `${name}:revoke`, { revocationState });
 }
 
 /** `op version` of everything ever done to it. */
 async function auditOf(name: string): Promise<string[]> {
-  const rows = await x.database.query(
+  const rows = await exchange.database.query(
     'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',
     [name],
   );
@@ -74,8 +64,8 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
         notBefore: parsed.notBefore.toISOString().replace('Z', '000Z'),
         notAfter: parsed.notAfter.toISOString().replace('Z', '000Z'),
       });
-      expect(await get(x, party, answer.name)).toEqual(answer);
-      expect((await get(x, party, `${party.name}/certificates`)).certificates).toContainEqual(answer);
+      expect(await get(exchange, party, answer.name)).toEqual(answer);
+      expect((await get(exchange, party, `${party.name}/certificates`)).certificates).toContainEqual(answer);
     }
   });
 
@@ -89,9 +79,11 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
       [party, 'revoke', 'REVOKED'],
     ] as const) {
       const body = state && { revocationState: state };
-      const { revocationState, ...rest } = await eventually(() => post(x, caller, `${name}:${verb}`, body));
+      const { revocationState, ...rest } = await eventually(() =>
+        post(exchange, caller, `${name}:${verb}`, body),
+      );
       expect(revocationState).toBe(state);
-      expect(await get(x, party, name)).toEqual({ ...rest, ...body });
+      expect(await get(exchange, party, name)).toEqual({ ...rest, ...body });
     }
     expect(await auditOf(name)).toEqual([
       `1 createCertificate ${party.name}`,
@@ -108,13 +100,13 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     for (const other of [...Object.values(parties), globex].filter((p) => p !== party)) {
       const answers = [
         await create(party, await derOf(newCertificate()), other),
-        await x.call(other.token, 'GET', `/v2alpha/${party.name}/certificates`),
+        await exchange.call(other.token, 'GET', `/v2alpha/${party.name}/certificates`),
         await revoke(other, name, 'HOLD'),
-        await post(x, other, `${name}:releaseHold`),
+        await post(exchange, other, `${name}:releaseHold`),
       ];
       expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
     }
-    expect(await get(x, party, name)).not.toHaveProperty('revocationState');
+    expect(await get(exchange, party, name)).not.toHaveProperty('revocationState');
   });
 
   it('has a party, or it is NOT_FOUND', async () => {
@@ -127,7 +119,7 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     const { x509Der } = await newCertificate();
     for (const answer of [
       await create(nobody, { x509Der }),
-      await x.call(operator.token, 'GET', `/v2alpha/${nobody.name}/certificates`),
+      await exchange.call(operator.token, 'GET', `/v2alpha/${nobody.name}/certificates`),
     ]) {
       expect(refusal(answer)).toBe(`404 NOT_FOUND ${reason[kind]}_NOT_FOUND`);
       expect(metadata(answer)).toEqual({ [kind]: nobody.name });
@@ -135,7 +127,7 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     for (const verb of ['revoke', 'releaseHold']) {
       for (const name of [`${nobody.name}/certificates/x`, `${parties[kind].name}/certificates/preferred`]) {
         const body = verb === 'revoke' ? { revocationState: 'HOLD' } : undefined;
-        const answer = await post(x, operator, `${name}:${verb}`, body);
+        const answer = await post(exchange, operator, `${name}:${verb}`, body);
         expect(refusal(answer)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
         expect(metadata(answer)).toEqual({ [`${kind}Certificate`]: name });
       }
@@ -230,14 +222,16 @@ describe('registering', () => {
       ],
     });
     const trusted = await ok(
-      post(x, operator, 'trustedRoots', { x509Der: root.x509Der, party: globex.name }),
+      post(exchange, operator, 'trustedRoots', { x509Der: root.x509Der, party: globex.name }),
     );
     const answer = await create(globex, { x509Der: (await newCertificate()).x509Der });
     expect(answer.headers.get('x-mex-findings')).toBe('1');
     const { x509Pem } = await newCertificate();
-    const validated = await ok(post(x, globex, `${globex.name}/certificates?validateOnly=true`, { x509Pem }));
+    const validated = await ok(
+      post(exchange, globex, `${globex.name}/certificates?validateOnly=true`, { x509Pem }),
+    );
     expect(validated.findings).toMatchObject([{ code: 'CERTIFICATE_UNTRUSTED', field: 'x509Pem' }]);
-    await ok(x.call(operator.token, 'DELETE', `/v2alpha/${trusted.name}`));
+    await ok(exchange.call(operator.token, 'DELETE', `/v2alpha/${trusted.name}`));
   });
 });
 
@@ -255,7 +249,7 @@ describe('revoking', () => {
     const answers: Answer[] = [];
     for (const step of steps) {
       const released = step === 'release';
-      answers.push(await (released ? post(x, acme, `${name}:releaseHold`) : revoke(acme, name, step)));
+      answers.push(await (released ? post(exchange, acme, `${name}:releaseHold`) : revoke(acme, name, step)));
     }
     const last = answers.at(-1)!;
     expect(last.status === 200 ? last.json.revocationState : refusal(last)).toBe(outcome);
@@ -264,7 +258,7 @@ describe('revoking', () => {
 
   it('takes HOLD or REVOKED', async () => {
     for (const body of [{}, { revocationState: 'REVOCATION_STATE_UNSPECIFIED' }, { revocationState: 2 }]) {
-      expect(refusal(await post(x, acme, `${acme.certificate}:revoke`, body))).toMatch(
+      expect(refusal(await post(exchange, acme, `${acme.certificate}:revoke`, body))).toMatch(
         /^400 .* revocationState$/,
       );
     }
@@ -276,11 +270,11 @@ it('only looks when it is told to validate', async () => {
   const held = await created(acme);
   await ok(revoke(acme, held, 'HOLD'));
   await eventually(async () => {
-    const [row] = await x.database.query('SELECT count(*)::int AS n FROM revocation_cascades');
+    const [row] = await exchange.database.query('SELECT count(*)::int AS n FROM revocation_cascades');
     return { status: row!.n === 0 ? 200 : 503 } as Answer;
   });
-  const before = await stored(x);
-  const dry = (path: string, body?: object) => post(x, acme, `${path}?validateOnly=true`, body);
+  const before = await stored(exchange);
+  const dry = (path: string, body?: object) => post(exchange, acme, `${path}?validateOnly=true`, body);
   const { x509Der } = await newCertificate();
   const validated = [
     await dry(`${acme.name}/certificates`, { x509Der }),
@@ -293,15 +287,15 @@ it('only looks when it is told to validate', async () => {
   }
   expect(validated.map((answer) => answer.json.revocationState)).toEqual([undefined, 'REVOKED', undefined]);
   expect(refusal(await dry(`${name}:releaseHold`))).toMatch('CERTIFICATE_REVOCATION_STATE_ILLEGAL');
-  const same = await dry(`${acme.name}/certificates`, { x509Der: (await get(x, acme, name)).x509Der });
+  const same = await dry(`${acme.name}/certificates`, { x509Der: (await get(exchange, acme, name)).x509Der });
   expect(refusal(same)).toMatch('CERTIFICATE_ALREADY_EXISTS');
-  expect(await stored(x)).toEqual(before);
+  expect(await stored(exchange)).toEqual(before);
 });
 
 describe('a list of certificates', () => {
   it('comes in pages, whole and in order, while others register and revoke', async () => {
     const party = parties.duchy;
-    const known = await register(x, party, 60);
+    const known = await register(exchange, party, 60);
     let paging = true;
     const meanwhile = Promise.all([
       (async () => {
@@ -315,7 +309,11 @@ describe('a list of certificates', () => {
     let token: string | undefined;
     do {
       const page = `pageSize=7${token ? `&pageToken=${token}` : ''}`;
-      const { certificates, nextPageToken } = await get(x, party, `${party.name}/certificates?${page}`);
+      const { certificates, nextPageToken } = await get(
+        exchange,
+        party,
+        `${party.name}/certificates?${page}`,
+      );
       pages.push(certificates.map((c: { name: string }) => c.name));
       token = nextPageToken;
       if (pages.flat().includes(known.at(-1)!)) paging = false;
@@ -333,24 +331,28 @@ describe('a list of certificates', () => {
     const wanted = [await created(acme, a), await created(acme, b), await created(acme, a)];
     await created(streamly);
     const keys = [];
-    for (const name of wanted) keys.push((await get(x, acme, name)).subjectKeyIdentifier);
+    for (const name of wanted) keys.push((await get(exchange, acme, name)).subjectKeyIdentifier);
     const filter = (key: string) => `filter.subjectKeyIdentifiers=${encodeURIComponent(key)}`;
     const list = async (query: string) => {
-      const { certificates } = await get(x, acme, `${acme.name}/certificates?${query}`);
+      const { certificates } = await get(exchange, acme, `${acme.name}/certificates?${query}`);
       return certificates.map((c: { name: string }) => c.name);
     };
     expect(await list(filter(keys[0]!))).toEqual([wanted[0], wanted[2]]);
     expect(await list([keys[1]!, keys[0]!, keys[0]!].map(filter).join('&'))).toEqual(wanted);
     expect(await list(filter('AAAA'))).toEqual([]);
     // Another party's key is not there, whoever knows it.
-    const { certificates } = await get(x, streamly, `${streamly.name}/certificates?${filter(keys[0]!)}`);
+    const { certificates } = await get(
+      exchange,
+      streamly,
+      `${streamly.name}/certificates?${filter(keys[0]!)}`,
+    );
     expect(certificates).toEqual([]);
 
     const url = `${acme.name}/certificates?pageSize=1`;
-    const { nextPageToken } = await get(x, acme, `${url}&${filter(keys[0]!)}`);
+    const { nextPageToken } = await get(exchange, acme, `${url}&${filter(keys[0]!)}`);
     expect(await list(`${filter(keys[0]!)}&pageToken=${nextPageToken}`)).toEqual([wanted[2]]);
     for (const other of [url, `${url}&${filter(keys[1]!)}`]) {
-      const answer = await x.call(acme.token, 'GET', `/v2alpha/${other}&pageToken=${nextPageToken}`);
+      const answer = await exchange.call(acme.token, 'GET', `/v2alpha/${other}&pageToken=${nextPageToken}`);
       expect(refusal(answer)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
     }
   });
@@ -364,20 +366,20 @@ describe('a list of certificates', () => {
     const held = await expiring(13);
     await ok(revoke(streamly, held, 'HOLD'));
     const others = [held, await expiring(31), await expiring(-1)];
-    const { certificates } = await get(x, streamly, `${streamly.name}/certificates?pageSize=1000`);
+    const { certificates } = await get(exchange, streamly, `${streamly.name}/certificates?pageSize=1000`);
     const left = new Map<string, string>(certificates.map((c: Answer['json']) => [c.name, c.expiresIn]));
     expect(left.get(soon)).toMatch(/^\d+s$/);
     expect(Number.parseInt(left.get(soon)!, 10)).toBeGreaterThan(12 * 24 * 3600 - 60);
     expect(Number.parseInt(left.get(soon)!, 10)).toBeLessThanOrEqual(12 * 24 * 3600);
     for (const name of others) expect(left.get(name)).toBeUndefined();
 
-    const metrics = await (await fetch(`${x.url}/metrics`)).text();
+    const metrics = await (await fetch(`${exchange.url}/metrics`)).text();
     expect(metrics).toContain('mex_certificates_expiring{kind="dataProvider"} 1\n');
     expect(metrics).toContain('mex_certificates_expiring{kind="duchy"} 0\n');
     expect(metrics).toMatch(/^mex_revocation_cascades_pending \d+$/m);
     // Read once a minute at most.
     await expiring(14);
-    expect(await (await fetch(`${x.url}/metrics`)).text()).toContain('{kind="dataProvider"} 1\n');
+    expect(await (await fetch(`${exchange.url}/metrics`)).text()).toContain('{kind="dataProvider"} 1\n');
   });
 });
 

@@ -5,8 +5,8 @@ import {
   type Answer,
   type DevParty,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -23,47 +23,45 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shareCertificates } from '../../src/database/certificates.ts';
 import { Database as Sql } from '../../src/database/db.ts';
 
-const rate = { perSecond: 1e6, burst: 1e6 };
 /** The contract: complete within 10 s for 10,000 measurements. */
 const CASCADE_MS = 10_000;
 const PENDING = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'];
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange({ rate, logLevel: 'warn' });
-  ({ acme, globex, streamly, chirper } = castOf(x));
+const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 afterAll(async () => {
-  const failedJobs = (await x.logs()).filter((line) => line.includes('background job'));
-  expect(await x.stop()).toEqual([]);
+  const failedJobs = (await exchange.logs()).filter((line) => line.includes('background job'));
+
   // One test holds a lock for longer than the cascade waits for it.
   expect(failedJobs.length).toBeLessThanOrEqual(3);
 });
 
 /** The party with another certificate. */
 async function renewed(party: DevParty): Promise<DevParty> {
-  const [certificate] = await register(x, party, 1);
+  const [certificate] = await register(exchange, party, 1);
   return { ...party, certificate: certificate! };
 }
 
 function revoke(party: DevParty, revocationState = 'REVOKED'): Promise<Answer> {
-  return post(x, party, `${party.certificate}:revoke`, { revocationState });
+  return post(exchange, party, `${party.certificate}:revoke`, { revocationState });
 }
 
 /** The provider's requisition, without the list of all that it ever had. */
 async function requisitionIn(measurement: { name: string }, consumer: DevParty, provider: DevParty) {
-  const { requisitions } = await get(x, consumer, `${measurement.name}/requisitions`);
+  const { requisitions } = await get(exchange, consumer, `${measurement.name}/requisitions`);
   const found = requisitions.find((r: { dataProvider: string }) => r.dataProvider === provider.name);
   return { ...found, name: `${provider.name}/requisitions/${found.name.split('/').at(-1)}` };
 }
 
 async function cascaded(): Promise<void> {
-  const left = () => x.database.query('SELECT 1 FROM revocation_cascades');
+  const left = () => exchange.database.query('SELECT 1 FROM revocation_cascades');
   const deadline = Date.now() + CASCADE_MS;
   while ((await left()).length > 0) {
     if (Date.now() > deadline) throw new Error('The cascade did not end in time.');
@@ -74,7 +72,7 @@ async function cascaded(): Promise<void> {
 /** As if its protocol were one that needs duchies: all is fulfilled, and nothing computed yet. */
 async function makeComputing(measurement: { name: string }): Promise<void> {
   const id = measurement.name.split('/').at(-1);
-  await x.database.query(`
+  await exchange.database.query(`
     BEGIN;
     UPDATE requisitions SET state = 'FULFILLED', version = 2, nonce = ordinal + 1, result_certificate = certificate,
            result_ciphertext = 'x', result_type_url = 'x', update_time = now() WHERE measurement = '${id}';
@@ -93,7 +91,7 @@ describe('a revoked certificate', () => {
     'that is %s fails what is pending and leaves what has ended',
     async (state) => {
       const owner = await renewed(acme);
-      const make = () => createMeasurement(x, owner, [streamly, chirper]);
+      const make = () => createMeasurement(exchange, owner, [streamly, chirper]);
       const part = (m: { name: string }, provider = streamly) => requisitionIn(m, owner, provider);
       const [fresh, half, computing, done, refused, cancelled, unrelated] = [
         await make(),
@@ -102,17 +100,17 @@ describe('a revoked certificate', () => {
         await make(),
         await make(),
         await make(),
-        await createMeasurement(x, acme, [streamly]),
+        await createMeasurement(exchange, acme, [streamly]),
       ];
-      await ok(fulfil(x, streamly, await part(half), 1n));
+      await ok(fulfil(exchange, streamly, await part(half), 1n));
       await makeComputing(computing);
-      await ok(fulfil(x, streamly, await part(done), 1n));
-      await ok(fulfil(x, chirper, await part(done, chirper), 2n));
-      await ok(refuse(x, streamly, await part(refused)));
-      await ok(post(x, owner, `${cancelled.name}:cancel`));
+      await ok(fulfil(exchange, streamly, await part(done), 1n));
+      await ok(fulfil(exchange, chirper, await part(done, chirper), 2n));
+      await ok(refuse(exchange, streamly, await part(refused)));
+      await ok(post(exchange, owner, `${cancelled.name}:cancel`));
       const ended = [done, refused, cancelled, unrelated];
       const before = [];
-      for (const { name } of ended) before.push(await get(x, acme, name));
+      for (const { name } of ended) before.push(await get(exchange, acme, name));
       const open = await part(half, chirper);
 
       const revoked = await revoke(owner, state);
@@ -121,18 +119,18 @@ describe('a revoked certificate', () => {
 
       const message = `${owner.certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
       for (const { name } of [fresh, half, computing]) {
-        expect(await get(x, acme, name)).toMatchObject({
+        expect(await get(exchange, acme, name)).toMatchObject({
           state: 'FAILED',
           failure: { reason: 'CERTIFICATE_REVOKED', message },
         });
       }
-      for (const [i, { name }] of ended.entries()) expect(await get(x, acme, name)).toEqual(before[i]);
+      for (const [i, { name }] of ended.entries()) expect(await get(exchange, acme, name)).toEqual(before[i]);
 
       const withdrawn = await part(half, chirper);
       expect(withdrawn).toMatchObject({ state: 'WITHDRAWN', measurementState: 'FAILED' });
       expect(withdrawn.etag).not.toBe(open.etag);
       expect((await part(half)).state).toBe('FULFILLED');
-      const { transitions } = await get(x, acme, `${half.name}:timeline`);
+      const { transitions } = await get(exchange, acme, `${half.name}:timeline`);
       const requestId = revoked.headers.get('x-request-id');
       expect(transitions.slice(-2)).toMatchObject([
         { to: 'FAILED', cause: 'certificateRevoked', actor: acme.name, requestId },
@@ -143,18 +141,20 @@ describe('a revoked certificate', () => {
 
   it('fails what names it for a provider, and what has a result of it', async () => {
     const [named, signer] = [await renewed(streamly), await renewed(streamly)];
-    const entry = await createMeasurement(x, acme, [named, chirper]);
-    const result = await createMeasurement(x, acme, [streamly, chirper]);
-    const other = await createMeasurement(x, acme, [chirper]);
-    await ok(fulfil(x, signer, await requisitionIn(result, acme, streamly), 1n));
+    const entry = await createMeasurement(exchange, acme, [named, chirper]);
+    const result = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const other = await createMeasurement(exchange, acme, [chirper]);
+    await ok(fulfil(exchange, signer, await requisitionIn(result, acme, streamly), 1n));
     for (const [provider, failed, kept] of [
       [named, entry, result],
       [signer, result, other],
     ] as const) {
       await ok(revoke(provider));
       await cascaded();
-      expect((await get(x, acme, failed.name)).failure.message).toBe(`${provider.certificate} was revoked.`);
-      expect((await get(x, acme, kept.name)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
+      expect((await get(exchange, acme, failed.name)).failure.message).toBe(
+        `${provider.certificate} was revoked.`,
+      );
+      expect((await get(exchange, acme, kept.name)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
     }
   });
 
@@ -162,12 +162,12 @@ describe('a revoked certificate', () => {
     const owner = await renewed(acme);
     const signer = await renewed(streamly);
     const [first, second] = [
-      await createMeasurement(x, owner, [streamly]),
-      await createMeasurement(x, owner, [streamly]),
+      await createMeasurement(exchange, owner, [streamly]),
+      await createMeasurement(exchange, owner, [streamly]),
     ];
     const requisition = await requisitionIn(second, owner, streamly);
     // The cascade comes as far as this lock.
-    const holder = new pg.Client({ connectionString: x.database.url });
+    const holder = new pg.Client({ connectionString: exchange.database.url });
     await holder.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM measurements WHERE id = $1 FOR UPDATE', [first.name.split('/').at(-1)]);
@@ -176,56 +176,57 @@ describe('a revoked certificate', () => {
 
     const unusable = '400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID';
     const create = (consumer: DevParty, provider: DevParty) =>
-      post(x, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [provider]));
+      post(exchange, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [provider]));
     expect(refusal(await create(owner, streamly))).toBe(unusable);
     expect(refusal(await create(acme, signer))).toBe(unusable);
-    expect(refusal(await fulfil(x, signer, requisition, 1n))).toBe(unusable);
+    expect(refusal(await fulfil(exchange, signer, requisition, 1n))).toBe(unusable);
     // With a good certificate, but for a measurement that is as good as failed.
     // The cascade may hold this one, too, until it gives up waiting for the first: then the caller is told to retry.
-    let late = await fulfil(x, streamly, requisition, 1n);
-    for (let i = 0; late.status === 503 && i < 5; i++) late = await fulfil(x, streamly, requisition, 1n);
+    let late = await fulfil(exchange, streamly, requisition, 1n);
+    for (let i = 0; late.status === 503 && i < 5; i++)
+      late = await fulfil(exchange, streamly, requisition, 1n);
     expect(refusal(late)).toBe(unusable);
     expect(late.json.error.message).toContain(owner.certificate);
 
-    const early = await post(x, owner, `${owner.certificate}:releaseHold`);
+    const early = await post(exchange, owner, `${owner.certificate}:releaseHold`);
     expect(refusal(early)).toBe('503 UNAVAILABLE UNAVAILABLE');
     expect(early.headers.get('retry-after')).toBe('1');
     await holder.query('COMMIT');
     await holder.end();
     await cascaded();
-    for (const { name } of [first, second]) expect((await get(x, acme, name)).state).toBe('FAILED');
+    for (const { name } of [first, second]) expect((await get(exchange, acme, name)).state).toBe('FAILED');
   });
 
   it('can be held, released and held again; what has failed stays failed', async () => {
     const owner = await renewed(acme);
     const failed: Answer['json'][] = [];
     for (let round = 0; round < 3; round++) {
-      const measurement = await createMeasurement(x, owner, [streamly]);
+      const measurement = await createMeasurement(exchange, owner, [streamly]);
       await ok(revoke(owner, 'HOLD'));
       await cascaded();
-      failed.push(await get(x, owner, measurement.name));
-      await ok(post(x, owner, `${owner.certificate}:releaseHold`));
+      failed.push(await get(exchange, owner, measurement.name));
+      await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));
     }
-    const usable = await createMeasurement(x, owner, [streamly]);
+    const usable = await createMeasurement(exchange, owner, [streamly]);
     for (const before of failed) {
       expect(before.state).toBe('FAILED');
-      expect(await get(x, owner, before.name)).toEqual(before);
+      expect(await get(exchange, owner, before.name)).toEqual(before);
     }
-    expect((await get(x, owner, usable.name)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
+    expect((await get(exchange, owner, usable.name)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
   });
 
   it('can be released at once: the release comes after what rested on it has failed', async () => {
     const owner = await renewed(acme);
     const before: string[] = [];
-    for (let i = 0; i < 20; i++) before.push((await createMeasurement(x, owner, [streamly])).name);
+    for (let i = 0; i < 20; i++) before.push((await createMeasurement(exchange, owner, [streamly])).name);
     await ok(revoke(owner, 'HOLD'));
-    await ok(post(x, owner, `${owner.certificate}:releaseHold`));
-    for (const name of before) expect((await get(x, owner, name)).state).toBe('FAILED');
+    await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));
+    for (const name of before) expect((await get(exchange, owner, name)).state).toBe('FAILED');
   });
 
   it('that goes from hold to revoked says why each measurement failed, and fails it once', async () => {
     const owner = await renewed(globex);
-    const { name } = await createMeasurement(x, owner, [streamly]);
+    const { name } = await createMeasurement(exchange, owner, [streamly]);
     const answers = await Promise.all([
       revoke(owner, 'HOLD'),
       revoke(owner, 'REVOKED'),
@@ -234,15 +235,15 @@ describe('a revoked certificate', () => {
     // HOLD after REVOKED is refused; which came first is nobody's business.
     for (const { status } of answers) expect([200, 400]).toContain(status);
     await cascaded();
-    expect((await get(x, owner, name)).failure.message).toMatch(/ was (put on hold|revoked)\.$/);
-    expect((await get(x, owner, owner.certificate)).revocationState).toBe('REVOKED');
+    expect((await get(exchange, owner, name)).failure.message).toMatch(/ was (put on hold|revoked)\.$/);
+    expect((await get(exchange, owner, owner.certificate)).revocationState).toBe('REVOKED');
   });
 });
 
 it('does not wait for those who come after it', async () => {
   const owner = await renewed(acme);
   const [party, id] = owner.certificate.split('/certificates/') as [string, string];
-  const db = new Sql({ connection: { connectionString: x.database.url }, applicationName: 'sharers' });
+  const db = new Sql({ connection: { connectionString: exchange.database.url }, applicationName: 'sharers' });
   let on = true;
   // Always one of them has begun before another one ends.
   const sharers = Array.from({ length: 16 }, async () => {
@@ -258,7 +259,7 @@ it('does not wait for those who come after it', async () => {
     await ok(revoke(owner, 'HOLD'));
     expect(performance.now() - began).toBeLessThan(1000);
     await cascaded();
-    await ok(post(x, owner, `${owner.certificate}:releaseHold`));
+    await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));
   }
   on = false;
   await Promise.all(sharers);
@@ -287,25 +288,28 @@ async function race(i: number, use: () => Promise<Answer>, end: () => Promise<An
 
 async function statesOf(names: string[]): Promise<Map<string, string>> {
   const ids = names.map((name) => name.split('/').at(-1));
-  const rows = await x.database.query('SELECT id, state FROM measurements WHERE id = ANY($1)', [ids]);
+  const rows = await exchange.database.query('SELECT id, state FROM measurements WHERE id = ANY($1)', [ids]);
   return new Map(rows.map((row) => [row.id as string, row.state as string]));
 }
 
 describe('races', () => {
   it('of 500 revocations with the last fulfilment end in one of two ways', { timeout: 90_000 }, async () => {
     const RACES = 500;
-    const [owners, signers] = [await register(x, acme, RACES / 2), await register(x, streamly, RACES / 2)];
+    const [owners, signers] = [
+      await register(exchange, acme, RACES / 2),
+      await register(exchange, streamly, RACES / 2),
+    ];
     const fulfilled = new Map<string, boolean>();
     let refused = 0;
     await inParallel(RACES, async (i) => {
       const certificate = (i % 2 ? owners : signers)[i >> 1]!;
       const owner = i % 2 ? { ...acme, certificate } : acme;
       const signer = i % 2 ? streamly : { ...streamly, certificate };
-      const measurement = await createMeasurement(x, owner, [streamly]);
+      const measurement = await createMeasurement(exchange, owner, [streamly]);
       const requisition = await requisitionIn(measurement, owner, streamly);
       const answer = await race(
         i,
-        () => fulfil(x, signer, requisition, 1n),
+        () => fulfil(exchange, signer, requisition, 1n),
         () => revoke(i % 2 ? owner : signer, i % 4 < 2 ? 'REVOKED' : 'HOLD'),
       );
       const yes = answer.status === 200;
@@ -324,7 +328,10 @@ describe('races', () => {
 
   it('of 200 revocations with a create leave nothing pending', { timeout: 60_000 }, async () => {
     const RACES = 200;
-    const [owners, named] = [await register(x, acme, RACES / 2), await register(x, streamly, RACES / 2)];
+    const [owners, named] = [
+      await register(exchange, acme, RACES / 2),
+      await register(exchange, streamly, RACES / 2),
+    ];
     const created: string[] = [];
     let refused = 0;
     await inParallel(RACES, async (i) => {
@@ -334,7 +341,7 @@ describe('races', () => {
       const request = measurementRequest(owner, [provider]);
       const answer = await race(
         i,
-        () => post(x, owner, `${owner.name}/measurements`, request),
+        () => post(exchange, owner, `${owner.name}/measurements`, request),
         () => revoke(i % 2 ? owner : provider, i % 4 < 2 ? 'REVOKED' : 'HOLD'),
       );
       if (answer.status === 200) created.push(answer.json.name);
@@ -348,7 +355,7 @@ describe('races', () => {
   });
 
   it('left nothing pending that rests on a certificate out of force', async () => {
-    const left = await x.database.query(
+    const left = await exchange.database.query(
       `SELECT m.id FROM measurements m JOIN requisitions r ON r.measurement = m.id JOIN certificates c
            ON (c.party, c.id) IN ((m.consumer, m.certificate), (r.provider, r.certificate),
                                   (r.provider, r.result_certificate))

@@ -37,11 +37,15 @@ describe('ten thousand measurements that rest on one certificate', () => {
     ['consumer', 'REVOKED'],
     ['provider', 'HOLD'],
   ])('of a %s are failed while others are created', { timeout: 120_000 }, async (side, revocationState) => {
-    const x = await startExchange({ rate, logLevel: 'error' });
-    const { acme, globex, streamly, chirper, dailynews } = castOf(x);
-    await loadMeasurements(x.database, { consumer: acme, providers: [streamly, chirper], count: BULK });
-    const pending = await count(x.database, isPending);
-    const ended = await count(x.database, `NOT (${isPending})`);
+    const exchange = await startExchange({ rate, logLevel: 'error' });
+    const { acme, globex, streamly, chirper, dailynews } = castOf(exchange);
+    await loadMeasurements(exchange.database, {
+      consumer: acme,
+      providers: [streamly, chirper],
+      count: BULK,
+    });
+    const pending = await count(exchange.database, isPending);
+    const ended = await count(exchange.database, `NOT (${isPending})`);
     expect(pending).toBeGreaterThanOrEqual(10_000);
 
     let on = true;
@@ -51,7 +55,12 @@ describe('ten thousand measurements that rest on one certificate', () => {
       for (; on; made++) {
         const began = performance.now();
         await ok(
-          post(x, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [dailynews])),
+          post(
+            exchange,
+            consumer,
+            `${consumer.name}/measurements`,
+            measurementRequest(consumer, [dailynews]),
+          ),
         );
         slow.push(performance.now() - began);
       }
@@ -60,22 +69,22 @@ describe('ten thousand measurements that rest on one certificate', () => {
     const creating = [create(globex), create(globex)];
     const owner = side === 'consumer' ? acme : streamly;
     const began = performance.now();
-    await ok(post(x, owner, `${owner.certificate}:revoke`, { revocationState }));
+    await ok(post(exchange, owner, `${owner.certificate}:revoke`, { revocationState }));
     const answered = performance.now() - began;
-    await cascaded(x.database);
+    await cascaded(exchange.database);
     const seconds = (performance.now() - began) / 1000;
     on = false;
     const made = (await Promise.all(creating)).reduce((a, b) => a + b);
 
-    expect(await count(x.database, isPending)).toBe(0);
-    expect(await count(x.database, isRevoked)).toBe(pending);
-    expect(await count(x.database, `NOT (${isRevoked}) AND consumer = '${acme.name}'`)).toBe(ended);
+    expect(await count(exchange.database, isPending)).toBe(0);
+    expect(await count(exchange.database, isRevoked)).toBe(pending);
+    expect(await count(exchange.database, `NOT (${isRevoked}) AND consumer = '${acme.name}'`)).toBe(ended);
     expect(made).toBeGreaterThan(0);
     console.info(
       `${pending} failed in ${seconds.toFixed(1)} s; the revocation was answered in ${answered.toFixed(0)} ms; ` +
         `${made} created meanwhile, the slowest in ${Math.max(...slow).toFixed(0)} ms`,
     );
-    expect(await x.stop()).toEqual([]);
+    expect(await exchange.stop()).toEqual([]);
   });
 });
 

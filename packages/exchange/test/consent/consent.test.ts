@@ -23,7 +23,7 @@ import { FOUND, type Mutation, REFUSED } from './mutations.ts';
 import { createWorld, goodRequest, trust, type World } from './world.ts';
 
 const send = (w: World, body: unknown, query = '') =>
-  post(w.x, w.acme, `${w.acme.name}/measurements${query}`, body);
+  post(w.exchange, w.acme, `${w.acme.name}/measurements${query}`, body);
 
 function mutated(w: World, change: Mutation<string>['change']) {
   const request = goodRequest(w);
@@ -43,7 +43,7 @@ function refused(answer: Answer): string {
 }
 
 async function timelineFindings(w: World, measurement: string) {
-  const { transitions } = await get(w.x, w.acme, `${measurement}:timeline`);
+  const { transitions } = await get(w.exchange, w.acme, `${measurement}:timeline`);
   return transitions.flatMap((t: { findings?: [] }) => t.findings ?? []);
 }
 
@@ -62,7 +62,7 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     w = await createWorld(await startExchange({ checks }));
   });
   afterAll(async () => {
-    expect(await w.x.stop()).toEqual([]);
+    expect(await w.exchange.stop()).toEqual([]);
   });
 
   it('a good request is accepted without findings', async () => {
@@ -103,21 +103,21 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     );
     const request = goodRequest(w);
     for (const { change } of some) change(request, w);
-    const before = await w.x.database.query('SELECT count(*) FROM measurements');
+    const before = await w.exchange.database.query('SELECT count(*) FROM measurements');
     const { findings } = await ok(send(w, request, '?validateOnly=true'));
     expect(brief(findings).sort()).toEqual(some.flatMap(expected).sort());
     for (const { code, message, remedy } of findings) {
       expect(message).toMatch(/\.$/);
       expect(remedy).toBe(FINDING_CODES[code as FindingCode].remedy);
     }
-    expect(await w.x.database.query('SELECT count(*) FROM measurements')).toEqual(before);
+    expect(await w.exchange.database.query('SELECT count(*) FROM measurements')).toEqual(before);
   });
 
   it('a result under a certificate from an unknown root is found', async () => {
-    const measurement = await createMeasurement(w.x, w.acme, [w.streamly]);
-    const requisition = await requisitionOf(w.x, w.streamly, measurement);
+    const measurement = await createMeasurement(w.exchange, w.acme, [w.streamly]);
+    const requisition = await requisitionOf(w.exchange, w.streamly, measurement);
     const { certificate } = w.streamlyAs.stranger;
-    const answer = await fulfil(w.x, w.streamly, requisition, 1n, { certificate });
+    const answer = await fulfil(w.exchange, w.streamly, requisition, 1n, { certificate });
     if (checks === 'strict') {
       expect(refused(answer)).toBe('CHECK_FAILED certificate');
     } else {
@@ -129,18 +129,18 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
 
   it('a provider that has registered no key may be given any', async () => {
     const newcomer = 'dataProviders/newcomer';
-    const operator = { ...w.acme, token: w.x.dev.operator.token };
-    await ok(post(w.x, operator, 'dataProviders?dataProviderId=newcomer', {}));
+    const operator = { ...w.acme, token: w.exchange.dev.operator.token };
+    await ok(post(w.exchange, operator, 'dataProviders?dataProviderId=newcomer', {}));
     const { der } = await issueLeaf(w.demo, 'newcomer', Date.now());
     const body = { x509Der: toBase64(der) };
-    const { name } = await ok(post(w.x, operator, `${newcomer}/certificates`, body));
+    const { name } = await ok(post(w.exchange, operator, `${newcomer}/certificates`, body));
     const party: DevParty = { ...w.streamly, name: newcomer, certificate: name };
     const answer = await send(w, measurementRequest(w.acme, [party]), '?validateOnly=true');
     expect((await ok(answer)).findings).toEqual([]);
   });
 
   it('the roots of a party count instead of those for all', async () => {
-    await trust(w.x, w.stranger, w.streamly.name);
+    await trust(w.exchange, w.stranger, w.streamly.name);
     const findings = async (certificate: string) => {
       const request = goodRequest(w);
       request.dataProviders[w.streamly.name]!.dataProviderCertificate = certificate;

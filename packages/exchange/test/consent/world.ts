@@ -26,7 +26,7 @@ const KINDS = ['other', 'revoked', 'held', 'expired', 'early', 'stranger', 'laps
 type Kind = (typeof KINDS)[number];
 
 export interface World {
-  x: TestExchange;
+  exchange: TestExchange;
   acme: DevParty;
   globex: DevParty;
   streamly: DevParty;
@@ -42,9 +42,9 @@ export interface World {
   stranger: Root;
 }
 
-export async function createWorld(x: TestExchange): Promise<World> {
-  const { acme, globex, streamly, chirper } = castOf(x);
-  const demo: Root = JSON.parse(await readFile(join(x.dataDir, 'dev-root.json'), 'utf8'));
+export async function createWorld(exchange: TestExchange): Promise<World> {
+  const { acme, globex, streamly, chirper } = castOf(exchange);
+  const demo: Root = JSON.parse(await readFile(join(exchange.dataDir, 'dev-root.json'), 'utf8'));
   const stranger = await createRoot('Stranger', Date.now());
   const lapsed = await createRoot('Lapsed root', Date.now() - 30 * YEAR_MS);
 
@@ -54,9 +54,11 @@ export async function createWorld(x: TestExchange): Promise<World> {
       const root = { stranger, lapsed }[kind as string] ?? demo;
       const years = { expired: -20, early: 20 }[kind as string] ?? 0;
       const { der, privateKeyPem } = await issueLeaf(root, kind, Date.now() + years * YEAR_MS);
-      const { name } = await ok(post(x, party, `${party.name}/certificates`, { x509Der: toBase64(der) }));
+      const { name } = await ok(
+        post(exchange, party, `${party.name}/certificates`, { x509Der: toBase64(der) }),
+      );
       const state = { revoked: 'REVOKED', held: 'HOLD' }[kind as string];
-      if (state) await ok(post(x, party, `${name}:revoke`, { revocationState: state }));
+      if (state) await ok(post(exchange, party, `${name}:revoke`, { revocationState: state }));
       variants[kind] = { ...party, certificate: name, privateKeyPem };
     }
     return variants as Record<Kind, DevParty>;
@@ -64,23 +66,23 @@ export async function createWorld(x: TestExchange): Promise<World> {
   const acmeAs = await certified(acme);
   const streamlyAs = await certified(streamly);
   // Only now: under strict checks nobody could register what these roots did not issue.
-  for (const root of [demo, lapsed]) await trust(x, root);
+  for (const root of [demo, lapsed]) await trust(exchange, root);
 
   const keyset = (await createEncryptionKeysets()).publicKeyset;
   const { message, signature } = await signEncryptionKey(keyset, chirper.privateKeyPem);
   const publicKey = { message: toBase64(message), signature: toBase64(signature) };
-  await ok(x.call(chirper.token, 'PATCH', `/v2alpha/${chirper.name}`, { publicKey }));
+  await ok(exchange.call(chirper.token, 'PATCH', `/v2alpha/${chirper.name}`, { publicKey }));
   return {
-    ...{ x, acme, globex, streamly, acmeAs, streamlyAs, demo, stranger },
+    ...{ exchange, acme, globex, streamly, acmeAs, streamlyAs, demo, stranger },
     chirper: { ...chirper, encryptionPublicKey: toBase64(keyset) },
     formerKey: chirper.encryptionPublicKey,
   };
 }
 
 /** For one party, or for all. */
-export function trust(x: TestExchange, root: Root, party?: string): Promise<unknown> {
+export function trust(exchange: TestExchange, root: Root, party?: string): Promise<unknown> {
   const body = { x509Pem: root.certificatePem, ...(party && { party }) };
-  return ok(x.call(x.dev.operator.token, 'POST', '/v2alpha/trustedRoots', body));
+  return ok(exchange.call(exchange.dev.operator.token, 'POST', '/v2alpha/trustedRoots', body));
 }
 
 export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, { $typeName: string }>;

@@ -1,13 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 /** What a compiler makes of protos/. */
 function compile(...flags: string[]): Buffer {
@@ -27,26 +22,22 @@ const file = (name: string, more: object = {}) => ({
 });
 const setOf = (name: string, more: object = {}) => ({ file: [file(name, more)] });
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let dailynews: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, streamly, chirper, dailynews } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, streamly, chirper, dailynews } = castOf(exchange));
 });
 
 const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
 const send = (body: unknown, query = '', provider = streamly) =>
-  post(x, provider, `${parentOf(provider)}${query}`, body);
+  post(exchange, provider, `${parentOf(provider)}${query}`, body);
 const register = async (name: string, provider = streamly): Promise<string> =>
   (await ok(send({ descriptorSet: setOf(name) }, '', provider))).name;
-const base64Of = async (name: string) => get(x, streamly, `${name}?descriptorSetEncoding=BASE64`);
+const base64Of = async (name: string) => get(exchange, streamly, `${name}?descriptorSetEncoding=BASE64`);
 
 describe('registering a descriptor', () => {
   it('answers it under a name that the service assigns, whatever name was sent', async () => {
@@ -59,9 +50,9 @@ describe('registering a descriptor', () => {
       descriptorSet,
     });
     expect(created.name).not.toContain('mine');
-    expect(await get(x, streamly, created.name)).toEqual(created);
+    expect(await get(exchange, streamly, created.name)).toEqual(created);
     // Consumers read it too: that is what it is for.
-    expect(await get(x, acme, created.name)).toEqual(created);
+    expect(await get(exchange, acme, created.name)).toEqual(created);
   });
 
   it('takes the request message, with the parent of the path', async () => {
@@ -92,7 +83,7 @@ describe('registering a descriptor', () => {
     const { name, descriptorSet } = await ok(send({ descriptorSet: withoutImports.toString('base64') }));
     expect(descriptorSet).toEqual(compiledJson);
     expect(JSON.stringify(descriptorSet)).toContain('"[ads.sensitivity]":"PERSONAL"');
-    expect(await get(x, acme, name)).toEqual({ name, descriptorSet });
+    expect(await get(exchange, acme, name)).toEqual({ name, descriptorSet });
     const again = await ok(send({ descriptorSet }));
     expect(again.descriptorSet).toEqual(compiledJson);
     expect((await base64Of(again.name)).descriptorSet).toBe(withoutImports.toString('base64'));
@@ -101,8 +92,10 @@ describe('registering a descriptor', () => {
   it('leaves an audit entry, which names who did it in which call', async () => {
     const answer = await send({ descriptorSet: setOf('a') });
     const { name } = await ok(answer);
-    const updated = await x.call(streamly.token, 'PUT', `/v2alpha/${name}`, { descriptorSet: setOf('b') });
-    const entries = await x.database.query(
+    const updated = await exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, {
+      descriptorSet: setOf('b'),
+    });
+    const entries = await exchange.database.query(
       'SELECT principal, operation, version, request_id FROM audit_entries WHERE name = $1 ORDER BY seq',
       [name],
     );
@@ -157,13 +150,13 @@ describe('a descriptor set', () => {
   ];
 
   it.each(broken)('that %s is refused, by its field', async (_title, descriptorSet, field) => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     const answer = await send({ descriptorSet });
     expect(refusal(answer)).toMatch(
       /^400 INVALID_ARGUMENT (?:INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) \S+$/,
     );
     expect(refusal(answer).split(' ')[3]).toBe(field);
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('that is cut short is refused', async () => {
@@ -188,13 +181,13 @@ describe('a descriptor set', () => {
 
 describe('replacing a descriptor', () => {
   const put = (name: string, body: unknown, method = 'PUT', query = '') =>
-    x.call(streamly.token, method, `/v2alpha/${name}${query}`, body);
+    exchange.call(streamly.token, method, `/v2alpha/${name}${query}`, body);
 
   it.each(['PATCH', 'PUT'])('by %s replaces all of it', async (method) => {
     const name = await register('a');
     const descriptorSet = setOf('b', { messageType: [{ name: 'N' }] });
     expect(await ok(put(name, { descriptorSet }, method))).toEqual({ name, descriptorSet });
-    expect(await get(x, acme, name)).toEqual({ name, descriptorSet });
+    expect(await get(exchange, acme, name)).toEqual({ name, descriptorSet });
     const wrapped = { eventGroupMetadataDescriptor: { name, descriptorSet: setOf('c') } };
     expect(await ok(put(name, wrapped, method))).toEqual({ name, descriptorSet: setOf('c') });
     const exactly = { name, descriptorSet: complete.toString('base64') };
@@ -205,7 +198,7 @@ describe('replacing a descriptor', () => {
   it('needs the whole of it, and no other name than that of the path', async () => {
     const name = await register('a');
     const other = await register('a');
-    const before = await stored(x);
+    const before = await stored(exchange);
     expect(refusal(await put(name, { name: other, descriptorSet: setOf('b') }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE name',
     );
@@ -213,7 +206,7 @@ describe('replacing a descriptor', () => {
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET descriptorSet',
     );
     expect(refusal(await put(name, { descriptorSet: { file: [] } }))).toMatch(/ descriptorSet\.file$/);
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('is NOT_FOUND where there is none, and PERMISSION_DENIED for everyone but its provider', async () => {
@@ -224,20 +217,22 @@ describe('replacing a descriptor', () => {
     const answer = await put(absent, body);
     expect(refusal(answer)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
     expect(metadata(answer)).toEqual({ eventGroupMetadataDescriptor: absent });
-    expect(refusal(await x.call(streamly.token, 'GET', `/v2alpha/${absent}`))).toBe(refusal(answer));
-    expect(refusal(await x.call(chirper.token, 'PUT', `/v2alpha/${foreign}`, body))).toBe(refusal(answer));
+    expect(refusal(await exchange.call(streamly.token, 'GET', `/v2alpha/${absent}`))).toBe(refusal(answer));
+    expect(refusal(await exchange.call(chirper.token, 'PUT', `/v2alpha/${foreign}`, body))).toBe(
+      refusal(answer),
+    );
     for (const party of [chirper, acme]) {
-      expect(refusal(await x.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(
+      expect(refusal(await exchange.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(
         '403 PERMISSION_DENIED PERMISSION_DENIED',
       );
     }
-    expect(await get(x, streamly, name)).toEqual({ name, descriptorSet: setOf('a') });
+    expect(await get(exchange, streamly, name)).toEqual({ name, descriptorSet: setOf('a') });
   });
 });
 
 describe('reading several descriptors by name', () => {
   const batchGet = (party: DevParty, parent: string, names: string[], query = '') =>
-    x.call(
+    exchange.call(
       party.token,
       'GET',
       `/v2alpha/${parent}/eventGroupMetadataDescriptors:batchGet?${names.map((n) => `names=${n}`).join('&')}${query}`,
@@ -251,7 +246,7 @@ describe('reading several descriptors by name', () => {
     for (const party of [streamly, acme]) {
       const answer = await ok(batchGet(party, streamly.name, names));
       expect(namesIn(answer)).toEqual(names);
-      expect(answer.eventGroupMetadataDescriptors[0]).toEqual(await get(x, acme, b));
+      expect(answer.eventGroupMetadataDescriptors[0]).toEqual(await get(exchange, acme, b));
       expect(Object.keys(answer)).toEqual(['eventGroupMetadataDescriptors']);
     }
     const encoded = await ok(batchGet(acme, streamly.name, [a], '&descriptorSetEncoding=BASE64'));
@@ -304,7 +299,7 @@ describe('listing descriptors', () => {
     const found: { name: string }[] = [];
     for (let token = ''; ; ) {
       const path = `${parent}/eventGroupMetadataDescriptors?${query}&pageToken=${token}`;
-      const page = await get(x, party, path);
+      const page = await get(exchange, party, path);
       expect(page.eventGroupMetadataDescriptors.length).toBeLessThanOrEqual(3);
       found.push(...page.eventGroupMetadataDescriptors);
       if (page.nextPageToken === undefined) return found;
@@ -333,15 +328,15 @@ describe('listing descriptors', () => {
   });
 
   it('is empty for a provider without any, NOT_FOUND for none, and denied to other providers', async () => {
-    expect(await get(x, acme, parentOf(dailynews))).toEqual({ eventGroupMetadataDescriptors: [] });
-    const nobody = await x.call(
+    expect(await get(exchange, acme, parentOf(dailynews))).toEqual({ eventGroupMetadataDescriptors: [] });
+    const nobody = await exchange.call(
       acme.token,
       'GET',
       '/v2alpha/dataProviders/nobody/eventGroupMetadataDescriptors',
     );
     expect(refusal(nobody)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
     for (const parent of [parentOf(streamly), 'dataProviders/-/eventGroupMetadataDescriptors']) {
-      expect(refusal(await x.call(chirper.token, 'GET', `/v2alpha/${parent}`))).toBe(
+      expect(refusal(await exchange.call(chirper.token, 'GET', `/v2alpha/${parent}`))).toBe(
         '403 PERMISSION_DENIED PERMISSION_DENIED',
       );
     }

@@ -1,11 +1,6 @@
 /** Metadata schemas under advisory checks: everything is taken, and what breaks readers is said. */
 
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   addEventGroups,
   BRAND,
@@ -17,47 +12,43 @@ import {
   update,
 } from '@measurement-exchange/testkit/schemas';
 import { castOf, get, lineOf, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 describe('under advisory checks', () => {
-  let x: TestExchange;
   let acme: DevParty;
   let streamly: DevParty;
   let chirper: DevParty;
-  beforeAll(async () => {
-    x = await startExchange();
-    ({ acme, streamly, chirper } = castOf(x));
-  });
-  afterAll(async () => {
-    expect(await x.stop()).toEqual([]);
+  const exchange = useExchange();
+  beforeAll(() => {
+    ({ acme, streamly, chirper } = castOf(exchange));
   });
 
   describe('an update', () => {
     it('that only adds is taken without a word', async () => {
-      const { name } = await ok(create(x, streamly, schema('adds', BUDGET)));
-      const answer = await update(x, streamly, name, schema('adds', BUDGET, BRAND));
+      const { name } = await ok(create(exchange, streamly, schema('adds', BUDGET)));
+      const answer = await update(exchange, streamly, name, schema('adds', BUDGET, BRAND));
       expect((await ok(answer)).descriptorSet).toEqual(schema('adds', BUDGET, BRAND));
       expect(answer.headers.has('x-mex-findings')).toBe(false);
     });
 
     it('that breaks readers is taken, and each change that does so counted and logged', async () => {
-      const { name } = await ok(create(x, streamly, schema('breaks', BUDGET, BRAND)));
+      const { name } = await ok(create(exchange, streamly, schema('breaks', BUDGET, BRAND)));
       const broken = schema('breaks', { ...BUDGET, type: 'TYPE_STRING' });
-      const answer = await update(x, streamly, name, broken);
+      const answer = await update(exchange, streamly, name, broken);
       expect(await ok(answer)).toEqual({ name, descriptorSet: broken });
       expect(answer.headers.get('x-mex-findings')).toBe('2');
-      expect((await lineOf(x, answer)).findings).toEqual([
+      expect((await lineOf(exchange, answer)).findings).toEqual([
         'SCHEMA_CHANGE_BREAKING',
         'SCHEMA_CHANGE_BREAKING',
       ]);
-      expect((await get(x, acme, name)).descriptorSet).toEqual(broken);
+      expect((await get(exchange, acme, name)).descriptorSet).toEqual(broken);
     });
 
     it('that would break readers says so beforehand, and what to do about the event groups', async () => {
-      const { name } = await ok(create(x, streamly, schema('dry', BUDGET, BRAND)));
-      await addEventGroups(x, streamly, name, 'ACTIVE', 'DELETED', 'ACTIVE');
-      const before = await stored(x);
-      const answer = await update(x, streamly, name, schema('dry', BRAND), DRY_RUN);
+      const { name } = await ok(create(exchange, streamly, schema('dry', BUDGET, BRAND)));
+      await addEventGroups(exchange, streamly, name, 'ACTIVE', 'DELETED', 'ACTIVE');
+      const before = await stored(exchange);
+      const answer = await update(exchange, streamly, name, schema('dry', BRAND), DRY_RUN);
       expect(await ok(answer)).toEqual({
         descriptorSet: schema('dry', BRAND),
         findings: [
@@ -70,13 +61,13 @@ describe('under advisory checks', () => {
         ],
       });
       expect(answer.headers.get('x-mex-findings')).toBe('1');
-      expect(await stored(x)).toEqual(before);
+      expect(await stored(exchange)).toEqual(before);
     });
 
     it('of a descriptor that no event group refers to says that too', async () => {
-      const { name } = await ok(create(x, streamly, schema('unused', BUDGET)));
-      await addEventGroups(x, streamly, name, 'DELETED');
-      const { findings } = await ok(update(x, streamly, name, schema('unused'), DRY_RUN));
+      const { name } = await ok(create(exchange, streamly, schema('unused', BUDGET)));
+      await addEventGroups(exchange, streamly, name, 'DELETED');
+      const { findings } = await ok(update(exchange, streamly, name, schema('unused'), DRY_RUN));
       expect(findings).toMatchObject([
         { remedy: 'Create a new descriptor instead; no event group refers to this one.' },
       ]);
@@ -84,8 +75,8 @@ describe('under advisory checks', () => {
 
     it('with a thousand changes has a hundred findings, the last of which counts the rest', async () => {
       const fields = Array.from({ length: 1000 }, (_, i) => ({ ...BUDGET, name: `f${i}`, number: i + 1 }));
-      const { name } = await ok(create(x, streamly, schema('thousand', ...fields)));
-      const { findings } = await ok(update(x, streamly, name, schema('thousand'), DRY_RUN));
+      const { name } = await ok(create(exchange, streamly, schema('thousand', ...fields)));
+      const { findings } = await ok(update(exchange, streamly, name, schema('thousand'), DRY_RUN));
       expect(findings).toHaveLength(100);
       expect(findings[98].message).not.toContain('more');
       expect(findings[99].message).toMatch(/^FIELD_REMOVED: thousand\.Campaign\.f99 .* And 900 more\.$/);
@@ -96,12 +87,14 @@ describe('under advisory checks', () => {
     const findings = async (answer: Promise<Answer>) => (await ok(answer)).findings;
 
     it('is found, with the name of the descriptor that has it already', async () => {
-      const first = await ok(create(x, streamly, schema('twice', BUDGET)));
-      const answer = await create(x, streamly, schema('twice', BRAND));
+      const first = await ok(create(exchange, streamly, schema('twice', BUDGET)));
+      const answer = await create(exchange, streamly, schema('twice', BRAND));
       const second = await ok(answer);
       expect(answer.headers.get('x-mex-findings')).toBe('1');
-      expect((await lineOf(x, answer)).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
-      expect(await findings(update(x, streamly, second.name, schema('twice', BRAND), DRY_RUN))).toEqual([
+      expect((await lineOf(exchange, answer)).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
+      expect(
+        await findings(update(exchange, streamly, second.name, schema('twice', BRAND), DRY_RUN)),
+      ).toEqual([
         {
           code: 'TYPE_ALREADY_REGISTERED',
           field: 'descriptorSet',
@@ -112,8 +105,8 @@ describe('under advisory checks', () => {
     });
 
     it('is found when they belong to two providers, without a word about the other', async () => {
-      const { name } = await ok(create(x, streamly, schema('shared', BUDGET)));
-      const found = await findings(create(x, chirper, schema('shared', BUDGET), DRY_RUN));
+      const { name } = await ok(create(exchange, streamly, schema('shared', BUDGET)));
+      const found = await findings(create(exchange, chirper, schema('shared', BUDGET), DRY_RUN));
       expect(found).toMatchObject([{ code: 'TYPE_ALREADY_REGISTERED', field: 'descriptorSet' }]);
       expect(found[0].message).toContain('"shared.Campaign"');
       const told = JSON.stringify(found);
@@ -122,12 +115,12 @@ describe('under advisory checks', () => {
     });
 
     it('is found once the second descriptor is updated to it, and no more when the first gives it up', async () => {
-      const { name } = await ok(create(x, streamly, schema('given', BUDGET)));
-      const other = await ok(create(x, streamly, schema('taken', BUDGET)));
-      const dryRun = () => findings(update(x, streamly, other.name, schema('given', BUDGET), DRY_RUN));
+      const { name } = await ok(create(exchange, streamly, schema('given', BUDGET)));
+      const other = await ok(create(exchange, streamly, schema('taken', BUDGET)));
+      const dryRun = () => findings(update(exchange, streamly, other.name, schema('given', BUDGET), DRY_RUN));
       const codes = async () => (await dryRun()).map((f: { code: string }) => f.code);
       expect(await codes()).toEqual(['TYPE_ALREADY_REGISTERED', 'SCHEMA_CHANGE_BREAKING']);
-      await ok(update(x, streamly, name, schema('another', BUDGET)));
+      await ok(update(exchange, streamly, name, schema('another', BUDGET)));
       expect(await codes()).toEqual(['SCHEMA_CHANGE_BREAKING']);
     });
 
@@ -144,13 +137,13 @@ describe('under advisory checks', () => {
       const nested = { name: 'Campaign', nestedType: [{ name: 'Ad' }] };
       const sets = ['first', 'second'].map((name) => ({ file: [...wellKnown, file(name, nested)] }));
       for (const descriptorSet of sets) {
-        const answer = await create(x, streamly, descriptorSet);
+        const answer = await create(exchange, streamly, descriptorSet);
         const { name } = await ok(answer);
         expect(answer.headers.has('x-mex-findings')).toBe(false);
-        const again = await update(x, streamly, name, descriptorSet);
+        const again = await update(exchange, streamly, name, descriptorSet);
         expect(again.headers.has('x-mex-findings')).toBe(false);
       }
-      const rows = await x.database.query(
+      const rows = await exchange.database.query(
         `SELECT type_name FROM descriptor_types WHERE type_name ~ '^(first|second|google)\\.' ORDER BY 1`,
       );
       expect(rows.map((row) => row.type_name)).toEqual(['first.Campaign', 'second.Campaign']);
@@ -158,7 +151,7 @@ describe('under advisory checks', () => {
 
     it('keeps nobody from creating both at once', async () => {
       const answers = await Promise.all(
-        Array.from({ length: 8 }, () => create(x, streamly, schema('rush', BUDGET))),
+        Array.from({ length: 8 }, () => create(exchange, streamly, schema('rush', BUDGET))),
       );
       expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
     });
@@ -166,14 +159,14 @@ describe('under advisory checks', () => {
 
   describe('a diff', () => {
     let name: string;
-    const diff = (party: DevParty, body: unknown, of = name) => post(x, party, `${of}:diff`, body);
+    const diff = (party: DevParty, body: unknown, of = name) => post(exchange, party, `${of}:diff`, body);
     const changed = { descriptorSet: schema('diffed', { ...BUDGET, name: 'total' }, BRAND) };
     beforeAll(async () => {
-      ({ name } = await ok(create(x, streamly, schema('diffed', BUDGET))));
+      ({ name } = await ok(create(exchange, streamly, schema('diffed', BUDGET))));
     });
 
     it('tells the owner and every consumer what a set would change, and what of it breaks readers', async () => {
-      const before = await stored(x);
+      const before = await stored(exchange);
       for (const party of [streamly, acme]) {
         const answer = await diff(party, changed);
         expect(await ok(answer)).toEqual({
@@ -195,13 +188,13 @@ describe('under advisory checks', () => {
         });
         expect(answer.headers.has('x-mex-findings')).toBe(false);
       }
-      expect(await stored(x)).toEqual(before);
+      expect(await stored(exchange)).toEqual(before);
     });
 
     it('is compatible when nothing breaks, and empty when nothing changes', async () => {
       const added = await ok(diff(acme, { name, descriptorSet: schema('diffed', BUDGET, BRAND) }));
       expect(added).toMatchObject({ compatible: true, changes: [{ kind: 'FIELD_ADDED' }] });
-      const { descriptorSet } = await get(x, acme, `${name}?descriptorSetEncoding=BASE64`);
+      const { descriptorSet } = await get(exchange, acme, `${name}?descriptorSetEncoding=BASE64`);
       expect(await ok(diff(acme, { descriptorSet }))).toEqual({ compatible: true, changes: [] });
     });
 

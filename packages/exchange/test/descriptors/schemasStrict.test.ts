@@ -1,6 +1,6 @@
 /** Metadata schemas under strict checks: what breaks readers is refused. */
 
-import { type DevParty, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   addEventGroups,
   BRAND,
@@ -11,27 +11,23 @@ import {
   update,
 } from '@measurement-exchange/testkit/schemas';
 import { castOf, metadata, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 describe('under strict checks', () => {
-  let x: TestExchange;
   let streamly: DevParty;
   let chirper: DevParty;
-  beforeAll(async () => {
-    x = await startExchange({ checks: 'strict' });
-    ({ streamly, chirper } = castOf(x));
-  });
-  afterAll(async () => {
-    expect(await x.stop()).toEqual([]);
+  const exchange = useExchange({ checks: 'strict' });
+  beforeAll(() => {
+    ({ streamly, chirper } = castOf(exchange));
   });
 
   const EXISTS = '409 ALREADY_EXISTS EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE descriptorSet';
 
   it('an update that breaks readers is refused with every change that does so', async () => {
-    const { name } = await ok(create(x, streamly, schema('refused', BUDGET, BRAND)));
-    await addEventGroups(x, streamly, name, 'ACTIVE');
-    const before = await stored(x);
-    const answer = await update(x, streamly, name, schema('refused', { ...BUDGET, number: 3 }));
+    const { name } = await ok(create(exchange, streamly, schema('refused', BUDGET, BRAND)));
+    await addEventGroups(exchange, streamly, name, 'ACTIVE');
+    const before = await stored(exchange);
+    const answer = await update(exchange, streamly, name, schema('refused', { ...BUDGET, number: 3 }));
     expect(refusal(answer)).toBe(
       '400 FAILED_PRECONDITION SCHEMA_CHANGE_BREAKING descriptorSet descriptorSet',
     );
@@ -41,53 +37,53 @@ describe('under strict checks', () => {
       expect(fieldViolations[i].description).toMatch(change);
       expect(fieldViolations[i].description).toContain('migrate 1 event group to it');
     }
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('an update that only adds is taken', async () => {
-    const { name } = await ok(create(x, streamly, schema('extended', BUDGET)));
-    const extended = await ok(update(x, streamly, name, schema('extended', BUDGET, BRAND)));
+    const { name } = await ok(create(exchange, streamly, schema('extended', BUDGET)));
+    const extended = await ok(update(exchange, streamly, name, schema('extended', BUDGET, BRAND)));
     expect(extended.descriptorSet.file[0].messageType[0].field).toHaveLength(2);
   });
 
   it('a dry run answers what would refuse the update', async () => {
-    const { name } = await ok(create(x, streamly, schema('dry', BUDGET)));
-    const { findings } = await ok(update(x, streamly, name, schema('dry'), DRY_RUN));
+    const { name } = await ok(create(exchange, streamly, schema('dry', BUDGET)));
+    const { findings } = await ok(update(exchange, streamly, name, schema('dry'), DRY_RUN));
     expect(findings).toMatchObject([{ code: 'SCHEMA_CHANGE_BREAKING' }]);
-    const again = await ok(create(x, streamly, schema('dry', BUDGET), DRY_RUN));
+    const again = await ok(create(exchange, streamly, schema('dry', BUDGET), DRY_RUN));
     expect(again.findings).toMatchObject([{ code: 'TYPE_ALREADY_REGISTERED' }]);
   });
 
   it('what is wrong with the request itself comes before what it collides with', async () => {
     const set = schema('mixed', BUDGET);
-    await ok(create(x, streamly, set));
+    await ok(create(exchange, streamly, set));
     const bare = { name: 'bare.proto', messageType: [{ name: 'Bare' }] };
-    const answer = await create(x, streamly, { file: [...set.file, bare] });
+    const answer = await create(exchange, streamly, { file: [...set.file, bare] });
     expect(refusal(answer)).toBe('400 INVALID_ARGUMENT CHECK_FAILED descriptorSet descriptorSet');
     expect(metadata(answer)).toEqual({ codes: 'METADATA_WITHOUT_PACKAGE,TYPE_ALREADY_REGISTERED' });
   });
 
   it('a type that the same provider has registered is refused, in a create and in an update', async () => {
-    const { name } = await ok(create(x, streamly, schema('mine', BUDGET)));
-    const answer = await create(x, streamly, schema('mine', BRAND));
+    const { name } = await ok(create(exchange, streamly, schema('mine', BUDGET)));
+    const answer = await create(exchange, streamly, schema('mine', BRAND));
     expect(refusal(answer)).toBe(EXISTS);
     expect(answer.json.error.message).toContain(name);
-    const other = await ok(create(x, streamly, schema('other', BUDGET)));
+    const other = await ok(create(exchange, streamly, schema('other', BUDGET)));
     const both = { file: [...schema('other', BUDGET).file, ...schema('mine', BUDGET).file] };
-    expect(refusal(await update(x, streamly, other.name, both))).toBe(EXISTS);
-    await ok(update(x, streamly, name, schema('mine', BUDGET, BRAND)));
+    expect(refusal(await update(exchange, streamly, other.name, both))).toBe(EXISTS);
+    await ok(update(exchange, streamly, name, schema('mine', BUDGET, BRAND)));
   });
 
   it('a type that another provider has registered stays a finding', async () => {
-    await ok(create(x, streamly, schema('industry', BUDGET)));
-    const answer = await create(x, chirper, schema('industry', BUDGET));
+    await ok(create(exchange, streamly, schema('industry', BUDGET)));
+    const answer = await create(exchange, chirper, schema('industry', BUDGET));
     await ok(answer);
     expect(answer.headers.get('x-mex-findings')).toBe('1');
   });
 
   it('of many that register the same type at once exactly one wins', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 12 }, () => create(x, streamly, schema('race', BUDGET))),
+      Array.from({ length: 12 }, () => create(exchange, streamly, schema('race', BUDGET))),
     );
     const lost = answers.filter((answer) => answer.status !== 200);
     expect(lost.map(refusal)).toEqual(Array.from({ length: 11 }, () => EXISTS));
@@ -96,10 +92,10 @@ describe('under strict checks', () => {
   it('one of a create and an update that go for the same type wins', async () => {
     for (let i = 0; i < 5; i++) {
       const [own, wanted] = [schema(`own${i}`, BUDGET), schema(`wanted${i}`, BUDGET)];
-      const { name } = await ok(create(x, streamly, own));
+      const { name } = await ok(create(exchange, streamly, own));
       const answers = await Promise.all([
-        create(x, streamly, wanted),
-        update(x, streamly, name, { file: [...own.file, ...wanted.file] }),
+        create(exchange, streamly, wanted),
+        update(exchange, streamly, name, { file: [...own.file, ...wanted.file] }),
       ]);
       expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
     }
@@ -107,7 +103,7 @@ describe('under strict checks', () => {
 
   it('retries of one create find the descriptor, however many come at once', async () => {
     for (let i = 0; i < 5; i++) {
-      const retry = () => create(x, streamly, schema(`retried${i}`, BUDGET), `?requestId=retried${i}`);
+      const retry = () => create(exchange, streamly, schema(`retried${i}`, BUDGET), `?requestId=retried${i}`);
       const answers = await Promise.all(Array.from({ length: 8 }, retry));
       const names = await Promise.all(answers.map(async (answer) => (await ok(answer)).name));
       expect(new Set(names).size).toBe(1);

@@ -1,14 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, get, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   collection,
   DENIED,
@@ -21,7 +16,6 @@ import {
   readable as readableWith,
 } from './steps.ts';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
@@ -30,14 +24,11 @@ let steps: ReturnType<typeof eventGroupSteps>;
 /** A descriptor of streamly's. */
 let descriptor: string;
 
+const exchange = useExchange();
 beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper } = castOf(x));
-  steps = eventGroupSteps(x);
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
+  steps = eventGroupSteps(exchange);
   descriptor = await steps.register(streamly, leanSet);
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
 });
 
 const readable = (fields: object, name = descriptor) => readableWith(name, fields);
@@ -59,7 +50,7 @@ describe('a batch', () => {
     const { eventGroups } = await ok(steps.batch(requests));
     expect(eventGroups).toMatchObject(requests.map((r) => r.eventGroup));
     for (const group of [eventGroups[0], eventGroups[49]]) {
-      expect(await get(x, streamly, group.name)).toEqual(group);
+      expect(await get(exchange, streamly, group.name)).toEqual(group);
       expect(await steps.audited(group.name)).toEqual([`batchCreateEventGroups 1 ${streamly.name}`]);
     }
     expect(refusal(await steps.batch([...requests, { eventGroup }]))).toBe(`${INVALID} requests`);
@@ -67,7 +58,7 @@ describe('a batch', () => {
   });
 
   it('creates all or nothing, and names every fault by its request', async () => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     const bad: [unknown, string][] = [
       [{ eventGroup, parent: chirper.name }, `${INVALID} requests[1].parent`],
       [{ eventGroup: {} }, `${MISSING} requests[1].eventGroup.measurementConsumer`],
@@ -91,7 +82,7 @@ describe('a batch', () => {
     for (const [request, expected] of bad) {
       expect(refusal(await steps.batch([{ eventGroup }, request, { eventGroup }]))).toBe(expected);
     }
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('gives each its own requestId, once', async () => {
@@ -108,14 +99,14 @@ describe('a batch', () => {
     expect(again[2].name).not.toBe(eventGroups[2].name);
     expect(await ok(steps.send({ ...eventGroup, requestId: 'b2' }))).toEqual(eventGroups[0]);
 
-    const before = await stored(x);
+    const before = await stored(exchange);
     const twice = [{ eventGroup, requestId: 'b3' }, { eventGroup }, { eventGroup, requestId: 'b3' }];
     expect(refusal(await steps.batch(twice))).toBe(`${INVALID} requests[2].requestId`);
     const other = { eventGroup: { ...eventGroup, mediaTypes: ['VIDEO'] }, requestId: 'b1' };
     expect(refusal(await steps.batch([{ eventGroup, requestId: 'b4' }, other]))).toBe(
       '409 ALREADY_EXISTS REQUEST_ID_REUSED',
     );
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('makes each requestId once when overlapping batches race', async () => {
@@ -140,7 +131,7 @@ describe('a batch', () => {
     /** Somebody who is about to create an event group with this requestId, and the same content. */
     async function creating(requestId: string): Promise<pg.Client> {
       const probe = await ok(steps.send({ ...eventGroup, requestId: `probe ${requestId}` }));
-      const other = new pg.Client({ connectionString: x.database.url });
+      const other = new pg.Client({ connectionString: exchange.database.url });
       others.push(other);
       await other.connect();
       await other.query('BEGIN');
@@ -176,7 +167,9 @@ describe('a batch', () => {
     it('does not wait in a circle with a batch of the opposite order', async () => {
       const count = async () =>
         (
-          await x.database.query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()')
+          await exchange.database.query(
+            'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+          )
         )[0];
       const before = await count();
       const other = await creating('c1');
@@ -196,13 +189,13 @@ describe('a batch', () => {
     }));
     const answer = await ok(steps.batch(requests, 'batchUpdate'));
     expect(answer.eventGroups).toMatchObject(requests.map((r: { eventGroup: object }) => r.eventGroup));
-    for (const group of answer.eventGroups) expect(await get(x, streamly, group.name)).toEqual(group);
+    for (const group of answer.eventGroups) expect(await get(exchange, streamly, group.name)).toEqual(group);
     expect(await steps.audited(names[0])).toEqual([
       `batchCreateEventGroups 1 ${streamly.name}`,
       `batchUpdateEventGroups 2 ${streamly.name}`,
     ]);
 
-    const before = await stored(x);
+    const before = await stored(exchange);
     const bad: [object, string][] = [
       [{ name: names[0], ...eventGroup }, `${INVALID} requests[1].eventGroup.name`],
       [{ name: `${collection(chirper)}/a`, ...eventGroup }, `${INVALID} requests[1].eventGroup.name`],
@@ -221,7 +214,7 @@ describe('a batch', () => {
       const both = [{ eventGroup: { name: names[0], ...eventGroup } }, { eventGroup: group }];
       expect(refusal(await steps.batch(both, 'batchUpdate'))).toBe(expected);
     }
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('survives batches that lock the same event groups in other orders', async () => {
@@ -231,7 +224,7 @@ describe('a batch', () => {
     }));
     const all = Array.from({ length: 12 }, (_, i) => (i % 2 ? requests : requests.toReversed()));
     await Promise.all(all.map((one) => ok(steps.batch(one, 'batchUpdate'))));
-    const [row] = await x.database.query(
+    const [row] = await exchange.database.query(
       'SELECT min(version), max(version) FROM event_groups WHERE id = ANY($1)',
       [eventGroups.map(idOf)],
     );
@@ -239,7 +232,7 @@ describe('a batch', () => {
   });
 
   it('is for the provider, and writes nothing with validateOnly', async () => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     const { eventGroups } = await ok(
       steps.batch([{ eventGroup, requestId: 'v' }], 'batchCreate', '?validateOnly=true'),
     );
@@ -248,8 +241,10 @@ describe('a batch', () => {
     ]);
     for (const party of [acme, chirper]) {
       const path = `/v2alpha/${collection(streamly)}:batchCreate`;
-      expect(refusal(await x.call(party.token, 'POST', path, { requests: [{ eventGroup }] }))).toBe(DENIED);
+      expect(refusal(await exchange.call(party.token, 'POST', path, { requests: [{ eventGroup }] }))).toBe(
+        DENIED,
+      );
     }
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 });

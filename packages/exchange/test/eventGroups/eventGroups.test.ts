@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { type DevParty, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, get, metadata, ok, refusal, stored, TIMESTAMP } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   ad,
   collection,
@@ -17,7 +17,6 @@ import {
   readable as readableWith,
 } from './steps.ts';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
@@ -26,14 +25,11 @@ let steps: ReturnType<typeof eventGroupSteps>;
 /** A descriptor of streamly's. */
 let descriptor: string;
 
+const exchange = useExchange();
 beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper } = castOf(x));
-  steps = eventGroupSteps(x);
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
+  steps = eventGroupSteps(exchange);
   descriptor = await steps.register(streamly, leanSet);
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
 });
 
 const readable = (fields: object, name = descriptor) => readableWith(name, fields);
@@ -62,8 +58,8 @@ describe('creating an event group', () => {
       createTime: expect.stringMatching(TIMESTAMP),
       updateTime: created.createTime,
     });
-    expect(await get(x, streamly, created.name)).toEqual(created);
-    expect(await get(x, acme, asConsumer(created))).toEqual({ ...created, name: asConsumer(created) });
+    expect(await get(exchange, streamly, created.name)).toEqual(created);
+    expect(await get(exchange, acme, asConsumer(created))).toEqual({ ...created, name: asConsumer(created) });
     expect(await steps.audited(created.name)).toEqual([`createEventGroup 1 ${streamly.name}`]);
   });
 
@@ -80,7 +76,7 @@ describe('creating an event group', () => {
   });
 
   it('refuses what is inconsistent, by its field', async () => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     const bad: [object, string][] = [
       [
         { dataAvailabilityInterval: { endTime: '2026-01-01T00:00:00Z' } },
@@ -119,7 +115,7 @@ describe('creating an event group', () => {
       );
       expect(refusal(answer).split(' ')[3]).toBe(field);
     }
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('names everything that is wrong at once', async () => {
@@ -160,7 +156,7 @@ describe('creating an event group', () => {
     };
     const answer = await steps.send(body);
     expect(answer.headers.get('x-mex-findings')).toBe('1');
-    expect(await get(x, acme, asConsumer(answer.json))).toMatchObject(body);
+    expect(await get(exchange, acme, asConsumer(answer.json))).toMatchObject(body);
     const dry = await ok(steps.send(body, '?validateOnly=true'));
     expect(dry.findings).toMatchObject([
       { code: 'TYPE_URL_UNKNOWN', field: 'measurementConsumerPublicKey.@type' },
@@ -168,7 +164,7 @@ describe('creating an event group', () => {
   });
 
   it('writes nothing with validateOnly', async () => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     const body = { measurementConsumer: acme.name, ...readable({ title: 'a' }), requestId: 'dry' };
     const { requestId, ...rest } = body;
     expect(await ok(steps.send(body, '?validateOnly=true'))).toEqual({
@@ -177,7 +173,7 @@ describe('creating an event group', () => {
       state: 'ACTIVE',
       findings: [],
     });
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
     expect(refusal(await steps.send({ ...body, measurementConsumer: 'x' }, '?validateOnly=true'))).toBe(
       `${INVALID} measurementConsumer`,
     );
@@ -254,7 +250,7 @@ describe('replacing an event group', () => {
       updateTime: after.updateTime,
     });
     expect(after.updateTime > before.updateTime).toBe(true);
-    expect(await get(x, streamly, before.name)).toEqual(after);
+    expect(await get(exchange, streamly, before.name)).toEqual(after);
     // What was read may be sent back.
     expect(await ok(steps.put(before.name, { eventGroup: after }, method))).toMatchObject(body);
     expect(await steps.audited(before.name)).toEqual(
@@ -270,7 +266,7 @@ describe('replacing an event group', () => {
       originalMeasurementConsumer: acme.name,
       providedMeasurementConsumer: globex.name,
     });
-    expect(await get(x, streamly, group.name)).toEqual(group);
+    expect(await get(exchange, streamly, group.name)).toEqual(group);
   });
 
   it('checks what a create checks', async () => {
@@ -283,7 +279,7 @@ describe('replacing an event group', () => {
       `${INVALID} encryptedMetadata`,
     );
     expect(refusal(await steps.put(name, { ...body, name: `${name}x` }))).toBe(`${INVALID} name`);
-    const before = await stored(x);
+    const before = await stored(exchange);
     expect(await ok(steps.put(name, { ...body, ...ad('A', 'B') }, 'PUT', '?validateOnly=true'))).toEqual({
       dataProvider: streamly.name,
       ...body,
@@ -291,7 +287,7 @@ describe('replacing an event group', () => {
       state: 'ACTIVE',
       findings: [],
     });
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('is NOT_FOUND where there is none, and PERMISSION_DENIED for everyone but its provider', async () => {
@@ -301,11 +297,13 @@ describe('replacing an event group', () => {
     expect(refusal(absent)).toBe(NOT_FOUND);
     expect(metadata(absent)).toEqual({ eventGroup: `${collection(streamly)}/absent` });
     const foreign = `/v2alpha/${collection(chirper)}/${name.split('/').at(-1)}`;
-    expect(refusal(await x.call(chirper.token, 'PUT', foreign, body))).toBe(NOT_FOUND);
+    expect(refusal(await exchange.call(chirper.token, 'PUT', foreign, body))).toBe(NOT_FOUND);
     for (const party of [chirper, acme]) {
-      expect(refusal(await x.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(DENIED);
+      expect(refusal(await exchange.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(DENIED);
     }
-    expect((await x.call(acme.token, 'PUT', `/v2alpha/${asConsumer({ name })}`, body)).status).toBe(405);
+    expect((await exchange.call(acme.token, 'PUT', `/v2alpha/${asConsumer({ name })}`, body)).status).toBe(
+      405,
+    );
   });
 
   it('leaves the last of fifty that come at once, each with a version of its own', async () => {
@@ -316,7 +314,7 @@ describe('replacing an event group', () => {
     }));
     const answers = await Promise.all(bodies.map((body) => ok(steps.put(name, body))));
     const last = answers.reduce((a, b) => (a.updateTime > b.updateTime ? a : b));
-    expect(await get(x, streamly, name)).toEqual(last);
+    expect(await get(exchange, streamly, name)).toEqual(last);
     expect(new Set(answers.map((a) => a.updateTime)).size).toBe(50);
     const versions = (await steps.audited(name)).map((entry) => Number(entry.split(' ')[1]));
     expect(versions).toEqual(Array.from({ length: 51 }, (_, i) => i + 1));
@@ -343,9 +341,9 @@ describe('deleting an event group', () => {
         updateTime: deleted.updateTime,
       });
       expect(deleted.updateTime > group.updateTime).toBe(true);
-      expect(await get(x, streamly, group.name)).toEqual(deleted);
-      expect(await get(x, acme, asConsumer(group))).toEqual({ ...deleted, name: asConsumer(group) });
-      const [row] = await x.database.query('SELECT * FROM event_groups WHERE id = $1', [idOf(group)]);
+      expect(await get(exchange, streamly, group.name)).toEqual(deleted);
+      expect(await get(exchange, acme, asConsumer(group))).toEqual({ ...deleted, name: asConsumer(group) });
+      const [row] = await exchange.database.query('SELECT * FROM event_groups WHERE id = $1', [idOf(group)]);
       for (const column of [
         'metadata_ciphertext',
         'metadata_value',
@@ -369,30 +367,30 @@ describe('deleting an event group', () => {
     expect(refusal(await steps.put(name, { measurementConsumer: acme.name }))).toBe(NOT_FOUND);
     const request = { eventGroup: { name, measurementConsumer: acme.name } };
     expect(refusal(await steps.send({ requests: [request] }, ':batchUpdate'))).toBe(NOT_FOUND);
-    expect(await get(x, streamly, name)).toEqual(before);
+    expect(await get(exchange, streamly, name)).toEqual(before);
   });
 
   it('is NOT_FOUND where there is none, PERMISSION_DENIED for others, and nothing with validateOnly', async () => {
     const { name } = await steps.make(opaque);
     expect(refusal(await steps.drop(`${collection(streamly)}/absent`))).toBe(NOT_FOUND);
     for (const party of [chirper, acme]) {
-      expect(refusal(await x.call(party.token, 'DELETE', `/v2alpha/${name}`))).toBe(DENIED);
+      expect(refusal(await exchange.call(party.token, 'DELETE', `/v2alpha/${name}`))).toBe(DENIED);
     }
-    const before = await stored(x);
+    const before = await stored(exchange);
     expect(await ok(steps.drop(name, '?validateOnly=true'))).toEqual({
       dataProvider: streamly.name,
       measurementConsumer: acme.name,
       state: 'DELETED',
       findings: [],
     });
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 });
 
 describe('reading an event group', () => {
   it('is for its two parties, each under its own name', async () => {
     const group = await steps.make();
-    expect(refusal(await x.call(globex.token, 'GET', `/v2alpha/${asConsumer(group, globex)}`))).toBe(
+    expect(refusal(await exchange.call(globex.token, 'GET', `/v2alpha/${asConsumer(group, globex)}`))).toBe(
       NOT_FOUND,
     );
     const denied: [DevParty, string][] = [
@@ -402,12 +400,12 @@ describe('reading an event group', () => {
       [streamly, asConsumer(group)],
     ];
     for (const [party, name] of denied) {
-      const answer = await x.call(party.token, 'GET', `/v2alpha/${name}`);
+      const answer = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
       expect(refusal(answer)).toBe(DENIED);
-      const absent = await x.call(party.token, 'GET', `/v2alpha/${name}x`);
+      const absent = await exchange.call(party.token, 'GET', `/v2alpha/${name}x`);
       expect(absent.json).toEqual(answer.json);
     }
-    const operator = await x.call(x.dev.operator.token, 'GET', `/v2alpha/${group.name}`);
+    const operator = await exchange.call(exchange.dev.operator.token, 'GET', `/v2alpha/${group.name}`);
     expect(refusal(operator)).toBe(DENIED);
   });
 });
@@ -417,7 +415,7 @@ describe('a descriptor that changes', () => {
 
   it('makes event groups wait that are created with it, and has them judged by the new types', async () => {
     const name = await steps.register(streamly, leanSet);
-    const someone = new pg.Client({ connectionString: x.database.url });
+    const someone = new pg.Client({ connectionString: exchange.database.url });
     await someone.connect();
     try {
       await someone.query('BEGIN');
@@ -444,12 +442,12 @@ describe('a descriptor that changes', () => {
       typeUrl: typeUrl('shows.Episode'),
       value: Buffer.from(serialize('shows.Episode', { title: 'a' })).toString('base64'),
     };
-    const read = await get(x, acme, asConsumer(group));
+    const read = await get(exchange, acme, asConsumer(group));
     expect(read.encryptedMetadata.metadata).toEqual({ eventGroupMetadataDescriptor: name, metadata: raw });
-    const decoded = await x.call(streamly.token, 'GET', `/v2alpha/${group.name}:decode`);
+    const decoded = await exchange.call(streamly.token, 'GET', `/v2alpha/${group.name}:decode`);
     expect(refusal(decoded)).toBe('400 FAILED_PRECONDITION METADATA_NOT_READABLE');
 
     await ok(steps.put(name, { descriptorSet: Buffer.from(leanSet).toString('base64') }));
-    expect(await get(x, streamly, group.name)).toEqual(group);
+    expect(await get(exchange, streamly, group.name)).toEqual(group);
   });
 });

@@ -1,16 +1,10 @@
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, get, ok, refusal } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
 import { listEventGroups } from '../../src/operations/eventGroups/list.ts';
 import { ad, collection, DENIED, eventGroupSteps, INVALID, idOf, readable } from './steps.ts';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
@@ -23,10 +17,10 @@ const interval = (from: number, to?: number) => ({
   dataAvailabilityInterval: { startTime: day(from), ...(to && { endTime: day(to) }) },
 });
 
+const exchange = useExchange();
 beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper, dailynews } = castOf(x));
-  steps = eventGroupSteps(x);
+  ({ acme, globex, streamly, chirper, dailynews } = castOf(exchange));
+  steps = eventGroupSteps(exchange);
   const groups = [
     {
       eventGroupReferenceId: 'a',
@@ -56,16 +50,13 @@ beforeAll(async () => {
   }
   await steps.make({ eventGroupReferenceId: 'z', ...interval(2) }, chirper);
 });
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
-});
 
 /** Every page of a list. */
 async function all(party: DevParty, query = '', pageSize = 2): Promise<Answer['json'][]> {
   const found: Answer['json'][] = [];
   for (let token = ''; ; ) {
     const parameters = [`pageSize=${pageSize}`, query, `pageToken=${token}`].filter((p) => p !== '');
-    const page = await get(x, party, `${collection(party)}?${parameters.join('&')}`);
+    const page = await get(exchange, party, `${collection(party)}?${parameters.join('&')}`);
     expect(page.eventGroups.length).toBeLessThanOrEqual(pageSize);
     found.push(...page.eventGroups);
     if (page.nextPageToken === undefined) return found;
@@ -87,18 +78,20 @@ describe('a list of event groups', () => {
     expect(await letters('showDeleted=true', acme)).toBe('abdefz');
     const [first] = await all(acme);
     expect(first.name).toBe(`${collection(acme)}/${idOf(first)}`);
-    expect(await get(x, acme, first.name)).toEqual(first);
+    expect(await get(exchange, acme, first.name)).toEqual(first);
     expect((await all(streamly))[0]).toEqual({ ...first, name: `${collection(streamly)}/${idOf(first)}` });
   });
 
   it('is empty for a party without any, and denied to others', async () => {
-    expect(await get(x, dailynews, collection(dailynews))).toEqual({ eventGroups: [] });
+    expect(await get(exchange, dailynews, collection(dailynews))).toEqual({ eventGroups: [] });
     for (const party of [chirper, acme]) {
-      const answer = await x.call(party.token, 'GET', `/v2alpha/${collection(streamly)}`);
+      const answer = await exchange.call(party.token, 'GET', `/v2alpha/${collection(streamly)}`);
       expect(refusal(answer)).toBe(DENIED);
     }
-    expect(refusal(await x.call(streamly.token, 'GET', `/v2alpha/${collection(acme)}`))).toBe(DENIED);
-    expect(refusal(await x.call(acme.token, 'GET', '/v2alpha/dataProviders/-/eventGroups'))).toBe(DENIED);
+    expect(refusal(await exchange.call(streamly.token, 'GET', `/v2alpha/${collection(acme)}`))).toBe(DENIED);
+    expect(refusal(await exchange.call(acme.token, 'GET', '/v2alpha/dataProviders/-/eventGroups'))).toBe(
+      DENIED,
+    );
   });
 
   it.each([
@@ -198,14 +191,17 @@ describe('a list of event groups', () => {
       ['orderBy=name', 'orderBy'],
       ['filter.brand=x', 'filter.brand'],
     ]) {
-      const answer = await x.call(streamly.token, 'GET', `/v2alpha/${collection(streamly)}?${query}`);
+      const answer = await exchange.call(streamly.token, 'GET', `/v2alpha/${collection(streamly)}?${query}`);
       expect(refusal(answer)).toBe(`${INVALID} ${field}`);
     }
   });
 
   it('is NOT_FOUND for a party that does not exist', async () => {
     // Nobody can be authorized for it: ask the operation itself.
-    const db = new Database({ connection: { connectionString: x.database.url }, applicationName: 'test' });
+    const db = new Database({
+      connection: { connectionString: exchange.database.url },
+      applicationName: 'test',
+    });
     const request = { params: { dataProvider: 'nobody' }, query: {} } as never;
     const outcome = listEventGroups({ db } as never, {} as never, request);
     await expect(outcome).rejects.toMatchObject({ reason: 'DATA_PROVIDER_NOT_FOUND' });
@@ -215,7 +211,7 @@ describe('a list of event groups', () => {
 
 describe('a page token', () => {
   const page = (query: string, party = streamly) =>
-    x.call(party.token, 'GET', `/v2alpha/${collection(party)}?${query}`);
+    exchange.call(party.token, 'GET', `/v2alpha/${collection(party)}?${query}`);
 
   it('belongs to the list it came from: parent, filters, order and deleted ones', async () => {
     const queries = [
@@ -297,9 +293,13 @@ describe('a page of large event groups', () => {
       measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
     });
     for (let i = 0; i < 4; i++) await steps.make(large(i), dailynews);
-    const first = await get(x, dailynews, `${collection(dailynews)}?pageSize=1000`);
+    const first = await get(exchange, dailynews, `${collection(dailynews)}?pageSize=1000`);
     expect(first.eventGroups).toHaveLength(2);
-    const second = await get(x, dailynews, `${collection(dailynews)}?pageToken=${first.nextPageToken}`);
+    const second = await get(
+      exchange,
+      dailynews,
+      `${collection(dailynews)}?pageToken=${first.nextPageToken}`,
+    );
     expect(second.eventGroups.map((g: Answer['json']) => g.eventGroupReferenceId)).toEqual([
       'large2',
       'large3',
@@ -317,7 +317,7 @@ describe('a page of large event groups', () => {
       padding.file[0]!.sourceCodeInfo = comment;
       const body = { descriptorSet: padding };
       const path = `/v2alpha/${chirper.name}/eventGroupMetadataDescriptors?descriptorSetEncoding=BASE64`;
-      descriptors.push((await ok(x.call(chirper.token, 'POST', path, body))).name);
+      descriptors.push((await ok(exchange.call(chirper.token, 'POST', path, body))).name);
     }
     for (const name of [...descriptors, ...descriptors]) {
       const metadata = readable(name, {});
@@ -326,7 +326,7 @@ describe('a page of large event groups', () => {
     }
     const pages: number[] = [];
     for (let token = ''; ; ) {
-      const page = await get(x, chirper, `${collection(chirper)}?pageSize=1000&pageToken=${token}`);
+      const page = await get(exchange, chirper, `${collection(chirper)}?pageSize=1000&pageToken=${token}`);
       pages.push(page.eventGroups.length);
       if (page.nextPageToken === undefined) break;
       token = page.nextPageToken;

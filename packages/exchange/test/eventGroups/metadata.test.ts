@@ -1,18 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@bufbuild/protobuf';
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { completeSet, leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collection, eventGroupSteps, INVALID, idOf, opaque } from './steps.ts';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
@@ -22,10 +16,10 @@ let complete: string;
 let lean: string;
 let ads: string;
 
+const exchange = useExchange();
 beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly } = castOf(x));
-  steps = eventGroupSteps(x);
+  ({ acme, globex, streamly } = castOf(exchange));
+  steps = eventGroupSteps(exchange);
   complete = await steps.register(streamly, completeSet);
   lean = await steps.register(streamly, leanSet);
   const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -37,9 +31,6 @@ beforeAll(async () => {
   ]);
   ads = await steps.register(streamly, compiled);
 });
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
-});
 
 const AT = 'encryptedMetadata.metadata.metadata';
 const send = (any: unknown, descriptor = lean) => {
@@ -48,9 +39,10 @@ const send = (any: unknown, descriptor = lean) => {
 };
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const bytesOf = async ({ name }: { name: string }): Promise<Uint8Array> => {
-  const [row] = await x.database.query('SELECT metadata_value AS value FROM event_groups WHERE id = $1', [
-    idOf({ name }),
-  ]);
+  const [row] = await exchange.database.query(
+    'SELECT metadata_value AS value FROM event_groups WHERE id = $1',
+    [idOf({ name })],
+  );
   return Uint8Array.from(row!.value as Buffer);
 };
 
@@ -132,10 +124,10 @@ describe('metadata that matches its descriptor', () => {
     expect(created.encryptedMetadata).toEqual({
       metadata: { eventGroupMetadataDescriptor: lean, metadata: any },
     });
-    const read = await get(x, acme, `${collection(acme)}/${idOf(created)}`);
+    const read = await get(exchange, acme, `${collection(acme)}/${idOf(created)}`);
     expect(read.encryptedMetadata).toEqual(created.encryptedMetadata);
     expect(await bytesOf(created)).toEqual(serialize(type, json));
-    const decoded = await ok(x.call(acme.token, 'GET', `/v2alpha/${read.name}:decode`));
+    const decoded = await ok(exchange.call(acme.token, 'GET', `/v2alpha/${read.name}:decode`));
     expect(decoded).toEqual({ typeUrl: typeUrl(type), message: json });
   });
 
@@ -146,7 +138,7 @@ describe('metadata that matches its descriptor', () => {
     expect(base64(await bytesOf(created))).toBe(value);
     const path = `${lean}:decode`;
     const body = { typeUrl: typeUrl(type), value };
-    expect(await ok(post(x, acme, path, body))).toEqual({ typeUrl: typeUrl(type), message: json });
+    expect(await ok(post(exchange, acme, path, body))).toEqual({ typeUrl: typeUrl(type), message: json });
   });
 
   it('keeps bytes as they are that another serializer would have written otherwise', async () => {
@@ -310,16 +302,16 @@ describe('metadata that does not match its descriptor', () => {
   });
 
   it('leaves nothing behind', async () => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     for (const [, any] of BAD) await send(any);
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('is refused the same where it is decoded', async () => {
     for (const [, any, fields] of BAD) {
       const { typeUrl, value } = any as { typeUrl?: string; value?: string };
       if (typeUrl === undefined || value === undefined) continue;
-      const answer = await post(x, acme, `${lean}:decode`, { typeUrl, value });
+      const answer = await post(exchange, acme, `${lean}:decode`, { typeUrl, value });
       expect(refusal(answer).split(' ').slice(3)).toEqual([`value${fields}`]);
     }
   });
@@ -327,7 +319,7 @@ describe('metadata that does not match its descriptor', () => {
 
 describe('decoding', () => {
   const decode = (party: DevParty, name: string, body: unknown): Promise<Answer> =>
-    post(x, party, `${name}:decode`, body);
+    post(exchange, party, `${name}:decode`, body);
   const message = {
     typeUrl: typeUrl('shows.Episode'),
     value: base64(serialize('shows.Episode', { title: 'a' })),
@@ -337,7 +329,7 @@ describe('decoding', () => {
     const expected = { typeUrl: message.typeUrl, message: { title: 'a' } };
     for (const party of [acme, globex, streamly])
       expect(await ok(decode(party, lean, message))).toEqual(expected);
-    const { chirper } = castOf(x);
+    const { chirper } = castOf(exchange);
     expect(refusal(await decode(chirper, lean, message))).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
@@ -358,7 +350,8 @@ describe('decoding', () => {
   it('of an event group is for its two parties, and needs metadata that can be read', async () => {
     const group = await ok(send({ '@type': typeUrl('shows.Episode'), title: 'a' }));
     const expected = { typeUrl: typeUrl('shows.Episode'), message: { title: 'a' } };
-    const of = (name: string, party: DevParty) => x.call(party.token, 'GET', `/v2alpha/${name}:decode`);
+    const of = (name: string, party: DevParty) =>
+      exchange.call(party.token, 'GET', `/v2alpha/${name}:decode`);
     const asAcme = `${collection(acme)}/${idOf(group)}`;
     expect(await ok(of(group.name, streamly))).toEqual(expected);
     expect(await ok(of(asAcme, acme))).toEqual(expected);

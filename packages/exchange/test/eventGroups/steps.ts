@@ -30,25 +30,26 @@ export const readable = (eventGroupMetadataDescriptor: string, fields: object) =
 });
 
 /** Streamly writes them, for acme unless something else is said. */
-export function eventGroupSteps(x: TestExchange) {
-  const { streamly, acme } = castOf(x);
+export function eventGroupSteps(exchange: TestExchange) {
+  const { streamly, acme } = castOf(exchange);
   const send = (body: unknown, query = '', provider = streamly) =>
-    post(x, provider, `${collection(provider)}${query}`, body);
+    post(exchange, provider, `${collection(provider)}${query}`, body);
   return {
     send,
     make: async (more: object = {}, provider = streamly): Promise<Answer['json']> =>
       ok(send({ measurementConsumer: acme.name, ...more }, '', provider)),
     put: (name: string, body: unknown, method = 'PUT', query = '') =>
-      x.call(streamly.token, method, `/v2alpha/${name}${query}`, body),
-    drop: (name: string, query = '') => x.call(streamly.token, 'DELETE', `/v2alpha/${name}${query}`),
+      exchange.call(streamly.token, method, `/v2alpha/${name}${query}`, body),
+    drop: (name: string, query = '') => exchange.call(streamly.token, 'DELETE', `/v2alpha/${name}${query}`),
     batch: (requests: unknown[], verb = 'batchCreate', query = '') => send({ requests }, `:${verb}${query}`),
     register: async (provider: DevParty, set: Uint8Array): Promise<string> => {
       const body = { descriptorSet: Buffer.from(set).toString('base64') };
-      return (await ok(post(x, provider, `${provider.name}/eventGroupMetadataDescriptors`, body))).name;
+      return (await ok(post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors`, body)))
+        .name;
     },
     /** Audit entries about a resource, `operation version`. */
     audited: async (name: string): Promise<string[]> => {
-      const rows = await x.database.query(
+      const rows = await exchange.database.query(
         'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',
         [name],
       );

@@ -12,22 +12,24 @@ import { DEV_AUDIENCE } from '../../src/auth/devIssuer.ts';
 import type { Config } from '../../src/config/config.ts';
 import { devKeyFile } from '../../src/dev/index.ts';
 
-let x: TestExchange;
+let exchange: TestExchange;
 /** A server of its own for each: what is limited here would be missing there. */
 const begin = async (overrides: Partial<Config> = {}) => {
-  x = await startExchange(overrides);
-  return castOf(x);
+  exchange = await startExchange(overrides);
+  return castOf(exchange);
 };
 afterEach(async () => {
-  expect((await x.logs()).join('')).not.toMatch(/"level":[56]0/);
-  expect(await x.stop()).toEqual([]);
+  expect((await exchange.logs()).join('')).not.toMatch(/"level":[56]0/);
+  expect(await exchange.stop()).toEqual([]);
 });
 
 describe('tokens', () => {
   it('that are bad in any way get one and the same answer', async () => {
     const { acme } = await begin();
-    const before = await stored(x);
-    const jwk = JSON.parse(readFileSync(devKeyFile(x.dataDir), 'utf8')) as JsonWebKey & { kid: string };
+    const before = await stored(exchange);
+    const jwk = JSON.parse(readFileSync(devKeyFile(exchange.dataDir), 'utf8')) as JsonWebKey & {
+      kid: string;
+    };
     const { d: _d, ...publicJwk } = jwk;
     const key = {
       kid: jwk.kid,
@@ -38,7 +40,7 @@ describe('tokens', () => {
     const pem = createPublicKey({ key: publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
     const now = Math.floor(Date.now() / 1000);
     const claims: Record<string, unknown> = {
-      iss: `${x.url}/dev`,
+      iss: `${exchange.url}/dev`,
       aud: DEV_AUDIENCE,
       sub: acme.name,
       mex_principal: acme.name,
@@ -46,7 +48,7 @@ describe('tokens', () => {
       exp: now + 600,
     };
     const whoAmI = (authorization: string) =>
-      send(x.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
+      send(exchange.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
     // Each of the others differs from this one in one thing.
     expect((await whoAmI(`Bearer ${jws(key, claims)}`)).status).toBe(200);
 
@@ -70,7 +72,7 @@ describe('tokens', () => {
       'an audience besides': but({ aud: [DEV_AUDIENCE, 'another-service'] }),
       'no aud': but({ aud: undefined }),
       'wrong iss': but({ iss: 'https://issuer.example' }),
-      'iss with a slash': but({ iss: `${x.url}/dev/` }),
+      'iss with a slash': but({ iss: `${exchange.url}/dev/` }),
       'typ of an access token': jws(key, claims, { typ: 'at+jwt' }),
       'typ of a logout token': jws(key, claims, { typ: 'logout+jwt' }),
       'no exp': but({ exp: undefined }),
@@ -106,23 +108,23 @@ describe('tokens', () => {
         whoAmI,
       ),
       ...[`Bearer "${good}"`, `Bearer ${good},`, `Bearer\t${good}`, `Bearer {"a":1}`].map(whoAmI),
-      send(x.url, bytesOf('GET', '/v2alpha/whoami')),
-      send(x.url, bytesOf('GET', `/v2alpha/whoami?access_token=${good}`)),
+      send(exchange.url, bytesOf('GET', '/v2alpha/whoami')),
+      send(exchange.url, bytesOf('GET', `/v2alpha/whoami?access_token=${good}`)),
     ]);
     const titles = Object.keys(tokens);
     for (const [i, answer] of answers.entries()) {
       expect(refusalOf(answer), titles[i]).toBe('401 TOKEN_INVALID');
       expect(fingerprint(answer), titles[i]).toBe(fingerprint(answers[0]!));
     }
-    const logs = (await x.logs()).join('');
+    const logs = (await exchange.logs()).join('');
     expect(logs).not.toContain(signature);
     expect(logs).not.toContain(payload);
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 });
 
 describe('limits', () => {
-  const whoAmI = (token: string) => x.call(token, 'GET', '/v2alpha/whoami');
+  const whoAmI = (token: string) => exchange.call(token, 'GET', '/v2alpha/whoami');
 
   it('a principal beyond its rate is told when to come back, and nobody else is', async () => {
     const { acme, globex } = await begin({ rate: { perSecond: 1, burst: 3 } });
@@ -178,7 +180,7 @@ describe('limits', () => {
       expect(answer.json.error.details[1].retryDelay).toBe('1s');
     }
     const request = bytesOf('GET', '/v2alpha/whoami', { token: acme.token });
-    expect((await send(x.url, request, { localAddress: '127.0.0.2' })).status).toBe(200);
+    expect((await send(exchange.url, request, { localAddress: '127.0.0.2' })).status).toBe(200);
     await sleep(1_000);
     expect((await whoAmI(acme.token)).status).toBe(200);
   });

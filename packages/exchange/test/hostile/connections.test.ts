@@ -15,38 +15,38 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 
 let database: Database;
-let x: ExchangeProcess;
+let exchange: ExchangeProcess;
 let acme: DevParty;
 const M = '/v2alpha/measurementConsumers/acme/measurements';
 
 beforeAll(async () => {
   database = await createDatabase();
-  x = await startExchangeProcess({ databaseUrl: database.url });
-  acme = x.dev.measurementConsumers[0]!;
+  exchange = await startExchangeProcess({ databaseUrl: database.url });
+  acme = exchange.dev.measurementConsumers[0]!;
 });
 afterAll(async () => {
-  const body = measurementRequest(acme, x.dev.dataProviders.slice(0, 2));
-  expect((await x.call(acme.token, 'POST', M, body)).status).toBe(200);
-  expect(await x.kill()).toBe(0);
-  expect(x.output()).not.toMatch(/"level":[56]0/);
+  const body = measurementRequest(acme, exchange.dev.dataProviders.slice(0, 2));
+  expect((await exchange.call(acme.token, 'POST', M, body)).status).toBe(200);
+  expect(await exchange.kill()).toBe(0);
+  expect(exchange.output()).not.toMatch(/"level":[56]0/);
   expect(await doctor({ connection: { connectionString: database.url } })).toEqual([]);
-  await x.remove();
+  await exchange.remove();
   await database.drop();
 });
 
 /** A create by acme, framed as told. */
 const create = (headers: string[], body: string | Buffer = '', options?: RawOptions) =>
   send(
-    x.url,
+    exchange.url,
     bytesOf('POST', M, { token: acme.token, headers: ['Content-Type: application/json', ...headers], body }),
     options,
   );
 const read = (headers: string[], target = '/v2alpha/whoami') =>
-  send(x.url, bytesOf('GET', target, { token: acme.token, headers }));
+  send(exchange.url, bytesOf('GET', target, { token: acme.token, headers }));
 
 /** Of every answer, until the exchange ends the connection. */
 async function statusesOf(bytes: Buffer): Promise<number[]> {
-  const { hostname, port } = new URL(x.url);
+  const { hostname, port } = new URL(exchange.url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.write(bytes);
   const chunks = await Array.fromAsync(socket as AsyncIterable<Buffer>);
@@ -130,7 +130,7 @@ describe('ambiguous framing ends the connection', () => {
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['not HTTP at all', 'EHLO mail.example\r\n'],
   ])('%s', async (_title, request) => {
-    expectClosed(await send(x.url, Buffer.from(request, 'latin1')), '400 MALFORMED_REQUEST');
+    expectClosed(await send(exchange.url, Buffer.from(request, 'latin1')), '400 MALFORMED_REQUEST');
   });
 
   it('an expectation that nobody knows is not one, and an upgrade that nobody offers neither', async () => {
@@ -145,7 +145,8 @@ describe('ambiguous framing ends the connection', () => {
 });
 
 /** The largest that the exchange ever was, in MB. */
-const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${x.pid}/status`, 'utf8'))![1]) / 1024;
+const peak = () =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${exchange.pid}/status`, 'utf8'))![1]) / 1024;
 const GIGABYTE = 1024 ** 3;
 const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
@@ -165,7 +166,7 @@ describe('giants', () => {
       expect(answer.ms).toBeLessThan(2_000);
     }
     expectClosed(
-      await send(x.url, bytesOf('POST', M, { headers: [`Content-Length: ${GIGABYTE}`] })),
+      await send(exchange.url, bytesOf('POST', M, { headers: [`Content-Length: ${GIGABYTE}`] })),
       '401 TOKEN_INVALID',
     );
   });
@@ -188,11 +189,17 @@ describe('giants', () => {
     expectCutShort(await create(chunked, '2;', { flood }), '400 MALFORMED_REQUEST');
     expectCutShort(await create(chunked, '2\r\n{}\r\n0\r\nX-A: ', { flood }), '431 HEADERS_TOO_LARGE');
     const header = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\nX-A: ';
-    expectCutShort(await send(x.url, header, { flood: { ...flood, bytes: 1e7 } }), '431 HEADERS_TOO_LARGE');
+    expectCutShort(
+      await send(exchange.url, header, { flood: { ...flood, bytes: 1e7 } }),
+      '431 HEADERS_TOO_LARGE',
+    );
     // Where no route is, no token is asked for.
     const nowhere = ['Content-Type: application/json', ...chunked];
     const stranger = bytesOf('POST', '/nowhere', { headers: nowhere, body: '' });
-    expectCutShort(await send(x.url, stranger, { flood: { ...flood, piece: CHUNK } }), '413 BODY_TOO_LARGE');
+    expectCutShort(
+      await send(exchange.url, stranger, { flood: { ...flood, piece: CHUNK } }),
+      '413 BODY_TOO_LARGE',
+    );
     // A chunk of one byte must not be kept as an object of hundreds: 700,000 of them cost 180 MB once.
     const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(700_000)}0\r\n\r\n`);
     expect(refusalOf(await create(chunked, crumbs))).toBe('400 MALFORMED_JSON');
@@ -205,9 +212,9 @@ describe('dawdlers', () => {
     const slowly = { drip: { piece: 'a', everyMs: 400 } };
     const head = 'GET /v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\nX-A: ';
     const timeouts: [title: string, seconds: number, answer: Promise<RawAnswer>][] = [
-      ['nothing', 10, send(x.url, '')],
-      ['slow headers', 10, send(x.url, head, slowly)],
-      ['a slow request line', 10, send(x.url, 'GET /', slowly)],
+      ['nothing', 10, send(exchange.url, '')],
+      ['slow headers', 10, send(exchange.url, head, slowly)],
+      ['a slow request line', 10, send(exchange.url, 'GET /', slowly)],
       ['a slow body', 15, create(['Content-Length: 1000'], '{', slowly)],
       ['a body that stops', 15, create(['Content-Length: 1000'], '{')],
       [
@@ -216,14 +223,14 @@ describe('dawdlers', () => {
         create(['Transfer-Encoding: chunked'], '', { drip: { piece: '1\r\n \r\n', everyMs: 400 } }),
       ],
     ];
-    const crowd = Promise.all(Array.from({ length: 300 }, () => send(x.url, head, slowly)));
+    const crowd = Promise.all(Array.from({ length: 300 }, () => send(exchange.url, head, slowly)));
     let finished = false;
     const all = Promise.all([crowd, ...timeouts.map(([, , answer]) => answer)]).then(() => {
       finished = true;
     });
     while (!finished) {
       const began = performance.now();
-      expect((await x.call(acme.token, 'GET', M)).status).toBe(200);
+      expect((await exchange.call(acme.token, 'GET', M)).status).toBe(200);
       expect(performance.now() - began).toBeLessThan(5_000);
       await sleep(250);
     }

@@ -4,36 +4,33 @@ import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel
 import {
   type DevParty,
   measurementRequest,
-  startExchange,
-  type TestExchange,
   toJson,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
 import { castOf, createMeasurement, get, ok, post } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 const M = '/v2alpha/measurementConsumers/acme/measurements';
 const D = '/v2alpha/dataProviders/streamly/eventGroupMetadataDescriptors';
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, streamly } = castOf(x));
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, streamly } = castOf(exchange));
 });
 afterAll(async () => {
-  await ok(post(x, acme, `${acme.name}/measurements`, measurementRequest(acme, [streamly])));
-  const logs = (await x.logs()).join('');
+  await ok(post(exchange, acme, `${acme.name}/measurements`, measurementRequest(acme, [streamly])));
+  const logs = (await exchange.logs()).join('');
   expect(logs).not.toMatch(/"level":[56]0/);
   for (const { token } of [acme, streamly]) expect(logs).not.toContain(token.split('.')[2]);
-  expect(await x.stop()).toEqual([]);
 });
 
 /** As acme, byte by byte as written here. */
 const asAcme = (method: string, target: string, headers: string[] = [], body?: string | Buffer) =>
   send(
-    x.url,
+    exchange.url,
     bytesOf(method, target, { token: acme.token, headers, ...(body === undefined ? {} : { body }) }),
   );
 const JSON_BODY = ['Content-Type: application/json'];
@@ -94,7 +91,7 @@ describe('paths', () => {
     const requests = ['GET', 'PROPFIND', 'DELETE'].flatMap((method) =>
       paths.map((path) => bytesOf(method, path)),
     );
-    const answers = await Promise.all(requests.map((request) => send(x.url, request)));
+    const answers = await Promise.all(requests.map((request) => send(exchange.url, request)));
     expect(new Set(answers.map(refusalOf))).toEqual(new Set(['401 TOKEN_INVALID']));
     expect(new Set(answers.map(fingerprint)).size).toBe(1);
   });
@@ -233,7 +230,7 @@ describe('bodies', () => {
       [chunked, '0\r\n\r\n'],
       [chunked, '1\r\n{\r\n1;extension=x\r\n}\r\n0\r\nTrailer: x\r\n\r\n'],
     ] as [string[], string | undefined][]) {
-      const { name } = await createMeasurement(x, acme, [streamly]);
+      const { name } = await createMeasurement(exchange, acme, [streamly]);
       const answer = await asAcme('POST', `/v2alpha/${name}:cancel`, headers, body);
       expect([answer.status, answer.json?.state], answer.text).toEqual([200, 'CANCELLED']);
     }
@@ -315,9 +312,9 @@ describe('queries', () => {
   });
 
   it('page tokens are refused with any byte altered, with less and with more', async () => {
-    for (let i = 0; i < 2; i++) await createMeasurement(x, acme, [streamly]);
+    for (let i = 0; i < 2; i++) await createMeasurement(exchange, acme, [streamly]);
     const list = `${acme.name}/measurements?pageSize=1`;
-    const { nextPageToken: token } = await get(x, acme, list);
+    const { nextPageToken: token } = await get(exchange, acme, list);
     const bytes = Buffer.from(token, 'base64url');
     const altered = [...bytes.keys()].map((i) => {
       const copy = Buffer.from(bytes);

@@ -1,30 +1,24 @@
 /** One caller that asks for more than the exchange can serve, beside one that asks once. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DevParty, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { bytesOf } from '@measurement-exchange/testkit/rawHttp';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-let x: TestExchange;
-beforeAll(async () => {
-  x = await startExchange();
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
-});
+const exchange = useExchange();
 
 const page = ({ name }: DevParty) => `/v2alpha/${name}/measurements?pageSize=50`;
 
 it('a polite caller is answered before most of what a loud one had asked for earlier', async () => {
-  const [loud, polite] = x.dev.measurementConsumers as [DevParty, DevParty];
+  const [loud, polite] = exchange.dev.measurementConsumers as [DevParty, DevParty];
   let answered = 0;
   const asked = Array.from({ length: 300 }, async () => {
-    const { status } = await x.call(loud.token, 'GET', page(loud));
+    const { status } = await exchange.call(loud.token, 'GET', page(loud));
     answered++;
     return status;
   });
   await Promise.race(asked);
-  const { status } = await x.call(polite.token, 'GET', page(polite));
+  const { status } = await exchange.call(polite.token, 'GET', page(polite));
   const before = answered;
   expect(status).toBe(200);
   expect(before).toBeLessThan(200);
@@ -35,13 +29,13 @@ it('a polite caller is answered before most of what a loud one had asked for ear
 
 /** Requests that wait for their turn. */
 async function waiting(): Promise<number> {
-  const metrics = await (await fetch(`${x.url}/metrics`)).text();
+  const metrics = await (await fetch(`${exchange.url}/metrics`)).text();
   return Number(/^mex_requests\{state="waiting"\} (\d+)$/m.exec(metrics)![1]);
 }
 
 it('the requests of a pipeline are worked on one after the other, and answered in their order', async () => {
-  const [acme] = x.dev.measurementConsumers as [DevParty];
-  const { hostname, port } = new URL(x.url);
+  const [acme] = exchange.dev.measurementConsumers as [DevParty];
+  const { hostname, port } = new URL(exchange.url);
   const socket = connect({ host: hostname, port: Number(port) });
   const paths = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? '/v2alpha/whoami' : page(acme)));
   socket.write(Buffer.concat(paths.map((path) => bytesOf('GET', path, { token: acme.token }))));
@@ -58,10 +52,10 @@ it('the requests of a pipeline are worked on one after the other, and answered i
 });
 
 it('a caller that hangs up before its answers may send large bodies again', async () => {
-  const [acme] = x.dev.measurementConsumers as [DevParty];
+  const [acme] = exchange.dev.measurementConsumers as [DevParty];
   const path = `/v2alpha/${acme.name}/measurements`;
   const body = { measurementReferenceId: 'y'.repeat(3_000_000) };
-  const { hostname, port } = new URL(x.url);
+  const { hostname, port } = new URL(exchange.url);
   const headers = ['Content-Type: application/json'];
   const request = bytesOf('POST', path, { token: acme.token, headers, body: JSON.stringify(body) });
   const hangUp = async (ms: number) => {
@@ -73,5 +67,5 @@ it('a caller that hangs up before its answers may send large bodies again', asyn
   };
   // Several times what its bodies may hold at a time, at different moments on their way.
   for (let ms = 0; ms < 60; ms++) await Promise.all([hangUp(ms % 12), hangUp((ms + 3) % 12)]);
-  expect((await x.call(acme.token, 'POST', path, body)).status).toBe(400);
+  expect((await exchange.call(acme.token, 'POST', path, body)).status).toBe(400);
 });

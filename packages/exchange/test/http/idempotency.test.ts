@@ -2,8 +2,7 @@ import {
   type DevParty,
   exact,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   addCertificate,
@@ -17,20 +16,16 @@ import {
   requisitionOf,
   stored,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 
 let count = 0;
@@ -48,7 +43,7 @@ function reversed(value: unknown): unknown {
 
 describe('a requestId on a new measurement', () => {
   const send = (body: unknown, query = '', consumer = acme) =>
-    post(x, consumer, `${consumer.name}/measurements${query}`, body);
+    post(exchange, consumer, `${consumer.name}/measurements${query}`, body);
   const request = () => measurementRequest(acme, [streamly, chirper]);
 
   it('makes one measurement, whether it comes in the body, in the query or in both', async () => {
@@ -116,7 +111,7 @@ describe('a requestId on a new measurement', () => {
     const requestId = fresh();
     const body = request();
     const { name } = await ok(send({ ...body, requestId }));
-    const before = await stored(x);
+    const before = await stored(exchange);
     const { [chirper.name]: _, ...fewer } = body.dataProviders;
     for (const other of [
       request(), // encrypted anew
@@ -128,7 +123,7 @@ describe('a requestId on a new measurement', () => {
       expect(refusal(answer)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
       expect(metadata(answer)).toEqual({ requestId, existing: name });
     }
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('belongs to its consumer: another one with the same string is not concerned', async () => {
@@ -142,7 +137,7 @@ describe('a requestId on a new measurement', () => {
   it('is not used up by a request that was refused, nor by validateOnly', async () => {
     const requestId = fresh();
     const body = { ...request(), requestId };
-    const certificate = await addCertificate(x, acme.name, 'held', { revocationState: 'HOLD' });
+    const certificate = await addCertificate(exchange, acme.name, 'held', { revocationState: 'HOLD' });
     expect((await send({ ...body, typo: 1 })).status).toBe(400);
     expect((await send({ ...body, measurementConsumerCertificate: certificate })).status).toBe(400);
     await ok(send({ ...request(), requestId }, '?validateOnly=true'));
@@ -154,21 +149,23 @@ describe('a requestId on a new measurement', () => {
   it('answers the measurement as it is now', async () => {
     const body = { ...measurementRequest(acme, [streamly]), requestId: fresh() };
     const { name } = await ok(send(body));
-    await ok(fulfil(x, streamly, await requisitionOf(x, streamly, { name }), 1n));
+    await ok(fulfil(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
     const again = await ok(send(body));
     expect(again).toMatchObject({ name, state: 'SUCCEEDED' });
-    expect(again).toEqual(await get(x, acme, name));
+    expect(again).toEqual(await get(exchange, acme, name));
   });
 
   it('is looked up before certificates and providers are judged', async () => {
-    const measurementConsumerCertificate = await addCertificate(x, acme.name, 'short-lived');
+    const measurementConsumerCertificate = await addCertificate(exchange, acme.name, 'short-lived');
     const body = { ...request(), measurementConsumerCertificate, requestId: fresh() };
     const first = await ok(send(body));
-    await ok(post(x, acme, `${measurementConsumerCertificate}:revoke`, { revocationState: 'REVOKED' }));
-    await x.database.query(`UPDATE parties SET state = 'SUSPENDED' WHERE name = $1`, [chirper.name]);
+    await ok(
+      post(exchange, acme, `${measurementConsumerCertificate}:revoke`, { revocationState: 'REVOKED' }),
+    );
+    await exchange.database.query(`UPDATE parties SET state = 'SUSPENDED' WHERE name = $1`, [chirper.name]);
     expect(await ok(send(body))).toMatchObject({ name: first.name });
     expect((await send({ ...body, requestId: fresh() })).status).toBe(400);
-    await x.database.query(`UPDATE parties SET state = 'ACTIVE' WHERE name = $1`, [chirper.name]);
+    await exchange.database.query(`UPDATE parties SET state = 'ACTIVE' WHERE name = $1`, [chirper.name]);
   });
 
   it('makes one measurement of many requests at once', async () => {
@@ -183,12 +180,16 @@ describe('a requestId on a new descriptor', () => {
   const descriptorSet = { file: [file] };
   const other = { file: [{ ...file, messageType: [{ name: 'N' }] }] };
   const send = (body: unknown, query = '', provider = streamly) =>
-    post(x, provider, `${provider.name}/eventGroupMetadataDescriptors${query}`, body);
+    post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors${query}`, body);
 
   it('makes one descriptor, in the body or the query, flat or wrapped, as JSON or as bytes', async () => {
     const requestId = 'type.googleapis.com/a.M';
     const first = await ok(send({ descriptorSet, requestId }));
-    const { descriptorSet: bytes } = await get(x, streamly, `${first.name}?descriptorSetEncoding=BASE64`);
+    const { descriptorSet: bytes } = await get(
+      exchange,
+      streamly,
+      `${first.name}?descriptorSetEncoding=BASE64`,
+    );
     for (const again of [
       send({ descriptorSet, requestId }),
       send({ descriptorSet }, inQuery(requestId)),
@@ -207,11 +208,11 @@ describe('a requestId on a new descriptor', () => {
   it('refuses another content, names what exists, and changes nothing', async () => {
     const requestId = fresh();
     const { name } = await ok(send({ descriptorSet, requestId }));
-    const before = await stored(x);
+    const before = await stored(exchange);
     const answer = await send({ descriptorSet: other, requestId });
     expect(refusal(answer)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
     expect(metadata(answer)).toEqual({ requestId, existing: name });
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 
   it('belongs to its provider, and is not used up by a refusal or by validateOnly', async () => {
@@ -227,7 +228,7 @@ describe('a requestId on a new descriptor', () => {
   it('answers the descriptor as it is now', async () => {
     const requestId = fresh();
     const { name } = await ok(send({ descriptorSet, requestId }));
-    await ok(x.call(streamly.token, 'PUT', `/v2alpha/${name}`, { descriptorSet: other }));
+    await ok(exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, { descriptorSet: other }));
     expect(await ok(send({ descriptorSet, requestId }))).toEqual({ name, descriptorSet: other });
   });
 

@@ -8,10 +8,10 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { etagOf } from '../../src/domain/measurement.ts';
 
 const ROWS = 10_007;
@@ -26,31 +26,30 @@ interface Item {
   updateTime?: string;
 }
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 /** Measurements that a writer may end, in no order; each with the one requisition it has. */
 let open: { id: string; requisition: string; nonce: bigint }[];
 
+const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
 beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 }, logLevel: 'warn' });
-  [acme] = x.dev.measurementConsumers as [DevParty];
-  [streamly] = x.dev.dataProviders as [DevParty];
-  await loadMeasurements(x.database, { consumer: acme, providers: x.dev.dataProviders, count: ROWS });
-  await loadDescriptors(x.database, {
-    providers: x.dev.dataProviders,
+  [acme] = exchange.dev.measurementConsumers as [DevParty];
+  [streamly] = exchange.dev.dataProviders as [DevParty];
+  await loadMeasurements(exchange.database, {
+    consumer: acme,
+    providers: exchange.dev.dataProviders,
+    count: ROWS,
+  });
+  await loadDescriptors(exchange.database, {
+    providers: exchange.dev.dataProviders,
     descriptorSet: Buffer.from(descriptorSet('loaded'), 'base64'),
     count: DESCRIPTORS,
   });
-  const rows = await x.database.query(`
+  const rows = await exchange.database.query(`
     SELECT m.id, r.id AS requisition, i AS nonce FROM generate_series(0, ${ROWS - 1}) AS i
       JOIN measurements m ON m.id = 'm' || md5(i::text) JOIN requisitions r ON r.measurement = m.id
      WHERE r.state = 'UNFULFILLED' AND m.requisition_count = 1 ORDER BY md5(m.id)`);
   open = rows.map((row) => ({ ...(row as (typeof open)[number]), nonce: BigInt(row.nonce as number) }));
-});
-
-afterAll(async () => {
-  expect(await x?.stop()).toEqual([]);
 });
 
 function descriptorSet(name: string): string {
@@ -65,7 +64,7 @@ function descriptorSet(name: string): string {
 }
 
 async function write(token: string, method: string, path: string, body?: unknown): Promise<{ name: string }> {
-  const answer = await x.call(token, method, `/v2alpha/${path}`, body);
+  const answer = await exchange.call(token, method, `/v2alpha/${path}`, body);
   expect(answer.status, answer.text).toBe(200);
   return answer.json;
 }
@@ -115,7 +114,7 @@ async function walk(
   for (let page = 0; ; page++) {
     const pageSize = sizes[page % sizes.length]!;
     const url = `/v2alpha/${path}?pageSize=${pageSize}&pageToken=${token}${query && `&${query}`}`;
-    const { status, text, json } = await x.call(reader.token, 'GET', url);
+    const { status, text, json } = await exchange.call(reader.token, 'GET', url);
     expect(status, text).toBe(200);
     const rows: Item[] = json[path.split('/').at(-1)!];
     expect(rows.length).toBeLessThanOrEqual(pageSize);
@@ -135,7 +134,7 @@ const TABLES = {
 /** What is there now, in the words of the API. */
 async function stored(kind: keyof typeof TABLES, ofParent?: DevParty): Promise<Required<Item>[]> {
   const [table, parent] = TABLES[kind];
-  const rows = await x.database.query(
+  const rows = await exchange.database.query(
     `SELECT ${parent} || '/${kind}/' || id AS name, to_jsonb(t) ->> 'state' AS state,
             to_char(create_time AT TIME ZONE 'UTC', ${TIME}) AS "createTime",
             to_char(update_time AT TIME ZONE 'UTC', ${TIME}) AS "updateTime"
@@ -237,7 +236,7 @@ describe('in the order of update times, a row may come again but is never lost',
 
 describe('without others', () => {
   it('the requisitions of one measurement are paged and filtered like all others', async () => {
-    const request = measurementRequest(acme, x.dev.dataProviders);
+    const request = measurementRequest(acme, exchange.dev.dataProviders);
     const { name } = await write(acme.token, 'POST', `${acme.name}/measurements`, request);
     const path = `${name}/requisitions`;
     const all = await walk(acme, path, { sizes: [50] });

@@ -11,38 +11,33 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 const MIB = 1024 * 1024;
 /** 3.5 MiB in base64: two fit into a page, 18 into a batch. */
 const LARGE = Math.floor(2.6 * MIB);
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 }, logLevel: 'warn' });
-  [acme, globex] = x.dev.measurementConsumers as [DevParty, DevParty];
-  [streamly, chirper] = x.dev.dataProviders as [DevParty, DevParty];
-});
-
-afterAll(async () => {
-  expect(await x?.stop()).toEqual([]);
+const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
+beforeAll(() => {
+  [acme, globex] = exchange.dev.measurementConsumers as [DevParty, DevParty];
+  [streamly, chirper] = exchange.dev.dataProviders as [DevParty, DevParty];
 });
 
 function get(reader: DevParty, path: string): Promise<Answer> {
-  return x.call(reader.token, 'GET', `/v2alpha/${path}`);
+  return exchange.call(reader.token, 'GET', `/v2alpha/${path}`);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 async function post(caller: DevParty, path: string, body?: unknown): Promise<any> {
-  const answer = await x.call(caller.token, 'POST', `/v2alpha/${path}`, body);
+  const answer = await exchange.call(caller.token, 'POST', `/v2alpha/${path}`, body);
   expect(answer.status, answer.text.slice(0, 1000)).toBe(200);
   return answer.json;
 }
@@ -128,7 +123,7 @@ describe('a page ends at 8 MiB, and the next ones hold the rest', () => {
   });
 
   it('of requisitions of a measurement, each of which repeats the measurement spec', async () => {
-    const request = measurementRequest(acme, x.dev.dataProviders);
+    const request = measurementRequest(acme, exchange.dev.dataProviders);
     request.measurementSpec.message = large();
     const { name } = await post(acme, `${acme.name}/measurements`, request);
     const found = await pages(acme, `${name}/requisitions`, 'pageSize=50');
@@ -181,7 +176,7 @@ describe('a batch of measurements', () => {
   let names: string[];
   let others: string;
   const batchGet = (names: string[], consumer = acme) =>
-    x.call(consumer.token, 'POST', `/v2alpha/${consumer.name}/measurements:batchGet`, { names });
+    exchange.call(consumer.token, 'POST', `/v2alpha/${consumer.name}/measurements:batchGet`, { names });
 
   beforeAll(async () => {
     names = [];
@@ -224,7 +219,7 @@ describe('a batch of measurements', () => {
   });
 
   it('is refused above 64 MiB, also when that comes of a name repeated, and answered below', async () => {
-    const listed = await x.database.query(
+    const listed = await exchange.database.query(
       `SELECT consumer || '/measurements/' || m.id AS name FROM measurements m JOIN requisitions ON measurement = m.id
         WHERE consumer = $1 AND octet_length(spec_message) + octet_length(spec_signature) + octet_length(spec_ciphertext)
               + octet_length(public_key_data) + coalesce(octet_length(result_ciphertext), 0) > 2 * ${MIB}`,

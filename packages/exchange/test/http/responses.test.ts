@@ -7,6 +7,7 @@ import {
   measurementRequest,
   startExchange,
   type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -19,50 +20,50 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 
 const requestIdOf = (answer: Answer) => answer.headers.get('x-request-id')!;
-const lines = async () => (await x.logs()).map((text) => JSON.parse(text));
+const lines = async () => (await exchange.logs()).map((text) => JSON.parse(text));
 const linesOf = async (answer: Answer) =>
   (await lines()).filter((line) => line.requestId === requestIdOf(answer));
 
 /** Answers of every kind, with the status that each must have. */
 const KINDS: [number, string, () => Promise<Answer>][] = [
-  [200, 'a success', () => x.call(acme.token, 'GET', '/v2alpha/whoami')],
-  [400, 'a bad field', () => post(x, acme, `${acme.name}/measurements`, {})],
-  [400, 'a bad body', () => post(x, acme, `${acme.name}/measurements`, '{')],
-  [401, 'a missing token', () => x.call(undefined, 'GET', '/v2alpha/whoami')],
-  [401, 'a bad token', () => x.call('bad', 'GET', '/v2alpha/no/such/route')],
-  [403, 'another party', () => x.call(globex.token, 'GET', `/v2alpha/${acme.name}/measurements`)],
-  [404, 'an absent resource', () => x.call(acme.token, 'GET', `/v2alpha/${acme.name}/measurements/absent`)],
-  [404, 'an absent route', () => x.call(acme.token, 'GET', '/v2alpha/nothing')],
-  [404, 'an absent page', () => x.call(undefined, 'GET', '/nothing')],
-  [405, 'a wrong method', () => x.call(acme.token, 'DELETE', '/v2alpha/whoami')],
+  [200, 'a success', () => exchange.call(acme.token, 'GET', '/v2alpha/whoami')],
+  [400, 'a bad field', () => post(exchange, acme, `${acme.name}/measurements`, {})],
+  [400, 'a bad body', () => post(exchange, acme, `${acme.name}/measurements`, '{')],
+  [401, 'a missing token', () => exchange.call(undefined, 'GET', '/v2alpha/whoami')],
+  [401, 'a bad token', () => exchange.call('bad', 'GET', '/v2alpha/no/such/route')],
+  [403, 'another party', () => exchange.call(globex.token, 'GET', `/v2alpha/${acme.name}/measurements`)],
+  [
+    404,
+    'an absent resource',
+    () => exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}/measurements/absent`),
+  ],
+  [404, 'an absent route', () => exchange.call(acme.token, 'GET', '/v2alpha/nothing')],
+  [404, 'an absent page', () => exchange.call(undefined, 'GET', '/nothing')],
+  [405, 'a wrong method', () => exchange.call(acme.token, 'DELETE', '/v2alpha/whoami')],
   [
     415,
     'a wrong media type',
     () =>
-      x.call(acme.token, 'POST', `/v2alpha/${acme.name}/measurements`, 'a=b', {
+      exchange.call(acme.token, 'POST', `/v2alpha/${acme.name}/measurements`, 'a=b', {
         'content-type': 'text/plain',
       }),
   ],
-  [200, 'a page', () => x.call(undefined, 'GET', '/docs')],
-  [200, 'the health', () => x.call(undefined, 'GET', '/healthz')],
-  [400, 'a path that does not decode', () => x.call(undefined, 'GET', '/%zz')],
+  [200, 'a page', () => exchange.call(undefined, 'GET', '/docs')],
+  [200, 'the health', () => exchange.call(undefined, 'GET', '/healthz')],
+  [400, 'a path that does not decode', () => exchange.call(undefined, 'GET', '/%zz')],
 ];
 
 describe('every answer', () => {
@@ -80,17 +81,18 @@ describe('every answer', () => {
   );
 
   it('has an ID of its own, which a caller cannot choose', async () => {
-    const call = () => x.call(acme.token, 'GET', '/v2alpha/whoami', undefined, { 'x-request-id': 'mine' });
+    const call = () =>
+      exchange.call(acme.token, 'GET', '/v2alpha/whoami', undefined, { 'x-request-id': 'mine' });
     const ids = (await Promise.all(Array.from({ length: 20 }, call))).map(requestIdOf);
     expect(new Set(ids).size).toBe(20);
     expect(ids).not.toContain('mine');
   });
 
   it('that is a refusal of a token says how to authenticate, one that is of a method says what is allowed', async () => {
-    const unauthenticated = await x.call(undefined, 'GET', '/v2alpha/whoami');
+    const unauthenticated = await exchange.call(undefined, 'GET', '/v2alpha/whoami');
     expect(refusal(unauthenticated)).toBe('401 UNAUTHENTICATED TOKEN_INVALID');
     expect(unauthenticated.headers.get('www-authenticate')).toBe('Bearer');
-    const wrongMethod = await x.call(acme.token, 'DELETE', `/v2alpha/${acme.name}/measurements`);
+    const wrongMethod = await exchange.call(acme.token, 'DELETE', `/v2alpha/${acme.name}/measurements`);
     expect(refusal(wrongMethod)).toBe('405 UNIMPLEMENTED METHOD_NOT_ALLOWED');
     expect(wrongMethod.headers.get('allow')?.split(', ').toSorted()).toEqual(['GET', 'POST']);
   });
@@ -98,7 +100,7 @@ describe('every answer', () => {
   it('is JSON in UTF-8', async () => {
     const measurementReferenceId = 'Ümläut \u{1f642} \u2028';
     const request = { ...measurementRequest(acme, [streamly]), measurementReferenceId };
-    const answer = await post(x, acme, `${acme.name}/measurements`, request);
+    const answer = await post(exchange, acme, `${acme.name}/measurements`, request);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect((await ok(answer)).measurementReferenceId).toBe(measurementReferenceId);
   });
@@ -120,8 +122,8 @@ describe('the log', () => {
   const SOMETIMES = ['name', 'principal', 'code', 'reason', 'fields', 'findings', 'why'];
 
   it('tells of each request who did what to which name, how it ended, and nothing else', async () => {
-    const { name } = await createMeasurement(x, acme, [streamly]);
-    const read = await x.call(acme.token, 'GET', `/v2alpha/${name}/requisitions?pageSize=7`);
+    const { name } = await createMeasurement(exchange, acme, [streamly]);
+    const read = await exchange.call(acme.token, 'GET', `/v2alpha/${name}/requisitions?pageSize=7`);
     expect(await linesOf(read)).toEqual([
       {
         level: 30,
@@ -138,20 +140,20 @@ describe('the log', () => {
         msg: 'request',
       },
     ]);
-    const denied = await x.call(globex.token, 'GET', `/v2alpha/${name}`);
+    const denied = await exchange.call(globex.token, 'GET', `/v2alpha/${name}`);
     expect(await linesOf(denied)).toMatchObject([
       { principal: globex.name, name, code: 'PERMISSION_DENIED', reason: 'PERMISSION_DENIED' },
     ]);
-    const wrong = await post(x, acme, `${name}:cancel`, { typo: 1 });
+    const wrong = await post(exchange, acme, `${name}:cancel`, { typo: 1 });
     expect(await linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
-    const stranger = await x.call('bad', 'GET', `/v2alpha/${name}`);
+    const stranger = await exchange.call('bad', 'GET', `/v2alpha/${name}`);
     expect(await linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
     // The answer does not tell what the log does.
     expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
   });
 
   it('has the time of the answer, however much later it is written', async () => {
-    const answer = await x.call(acme.token, 'GET', '/v2alpha/whoami');
+    const answer = await exchange.call(acme.token, 'GET', '/v2alpha/whoami');
     await sleep(20);
     const asked = Date.now();
     const [line] = await linesOf(answer);
@@ -191,44 +193,46 @@ describe('the log', () => {
     request.measurementSpec.message = marked();
     const create = `${acme.name}/measurements`;
     const body = { ...request, measurementReferenceId: mark(), requestId: mark() };
-    const measurement = await ok(post(x, acme, create, body));
-    expect((await post(x, acme, create, { ...body, measurementReferenceId: mark() })).status).toBe(409);
-    expect((await post(x, acme, create, { ...body, requestId: mark(), dataProviders: mark() })).status).toBe(
-      400,
+    const measurement = await ok(post(exchange, acme, create, body));
+    expect((await post(exchange, acme, create, { ...body, measurementReferenceId: mark() })).status).toBe(
+      409,
     );
-    expect((await post(x, acme, create, `{"requestId": "${mark()}"`)).status).toBe(400);
+    expect(
+      (await post(exchange, acme, create, { ...body, requestId: mark(), dataProviders: mark() })).status,
+    ).toBe(400);
+    expect((await post(exchange, acme, create, `{"requestId": "${mark()}"`)).status).toBe(400);
 
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     const changes = () => ({
       encryptedResult: { ciphertext: marked(), typeUrl: `type.example/${mark()}` },
       fulfillmentContext: { buildLabel: mark(), warnings: [mark()] },
     });
-    expect((await fulfil(x, streamly, requisition, nonce + 1n, changes())).status).toBe(400);
+    expect((await fulfil(exchange, streamly, requisition, nonce + 1n, changes())).status).toBe(400);
     markers.push((nonce + 1n).toString());
-    await ok(fulfil(x, streamly, requisition, nonce, changes()));
-    const open = await requisitionOf(x, chirper, measurement);
-    expect((await refuse(x, chirper, { ...open, etag: mark() })).status).toBe(409);
-    await ok(refuse(x, chirper, open, { justification: 'DECLINED', message: mark() }));
+    await ok(fulfil(exchange, streamly, requisition, nonce, changes()));
+    const open = await requisitionOf(exchange, chirper, measurement);
+    expect((await refuse(exchange, chirper, { ...open, etag: mark() })).status).toBe(409);
+    await ok(refuse(exchange, chirper, open, { justification: 'DECLINED', message: mark() }));
 
     const [header, payload] = acme.token.split('.');
     for (const token of [mark(), `${header}.${payload}.${marked()}`, `${header}.${marked()}.x`]) {
-      expect((await x.call(token, 'GET', '/v2alpha/whoami')).status).toBe(401);
+      expect((await exchange.call(token, 'GET', '/v2alpha/whoami')).status).toBe(401);
     }
     const list = `/v2alpha/${acme.name}/measurements`;
-    expect((await x.call(acme.token, 'GET', `${list}?pageToken=${mark()}`)).status).toBe(400);
-    expect((await x.call(acme.token, 'GET', `${list}?filter.states=${mark()}`)).status).toBe(400);
+    expect((await exchange.call(acme.token, 'GET', `${list}?pageToken=${mark()}`)).status).toBe(400);
+    expect((await exchange.call(acme.token, 'GET', `${list}?filter.states=${mark()}`)).status).toBe(400);
     expect(
-      (await x.call(acme.token, 'GET', list, undefined, { cookie: mark(), 'x-any': mark() })).status,
+      (await exchange.call(acme.token, 'GET', list, undefined, { cookie: mark(), 'x-any': mark() })).status,
     ).toBe(200);
 
-    const secrets = [...x.dev.measurementConsumers, ...x.dev.dataProviders].flatMap((party) => [
+    const secrets = [...exchange.dev.measurementConsumers, ...exchange.dev.dataProviders].flatMap((party) => [
       ...party.token.split('.').slice(1),
       party.privateKeyPem.split('\n')[1]!,
     ]);
-    const log = (await x.logs()).join('');
+    const log = (await exchange.logs()).join('');
     const found = [...markers, ...secrets].filter((secret) => log.includes(secret));
     expect(found).toEqual([]);
-    const { text } = await x.call(undefined, 'GET', '/metrics');
+    const { text } = await exchange.call(undefined, 'GET', '/metrics');
     expect([...markers, ...secrets].filter((secret) => text.includes(secret))).toEqual([]);
   });
 });
@@ -248,9 +252,9 @@ describe('cross-origin callers', () => {
     Object.fromEntries([...answer.headers].filter(([name]) => CORS.test(name)));
 
   it('are not allowed by default', async () => {
-    const answer = await simple(x, LISTED, acme.token);
+    const answer = await simple(exchange, LISTED, acme.token);
     expect([answer.status, corsOf(answer)]).toEqual([200, {}]);
-    const asked = await preflight(x, LISTED);
+    const asked = await preflight(exchange, LISTED);
     expect([asked.status, corsOf(asked)]).toEqual([401, {}]);
   });
 

@@ -1,11 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { API_PREFIX, ROUTES } from '@measurement-exchange/contract';
-import {
-  type DevParty,
-  measurementRequest,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type DevParty, measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   addCertificate,
   castOf,
@@ -17,29 +12,25 @@ import {
   refusal,
   TIMESTAMP,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, globex, streamly } = castOf(exchange));
 });
 
-const page = (path: string) => x.call(undefined, 'GET', path);
+const page = (path: string) => exchange.call(undefined, 'GET', path);
 
 describe('whoami', () => {
   it('tells each caller which principal its token stands for, and by whose word', async () => {
-    const callers = [...x.dev.measurementConsumers, ...x.dev.dataProviders];
-    for (const { name, token } of [...callers, { name: 'operator', token: x.dev.operator.token }]) {
+    const callers = [...exchange.dev.measurementConsumers, ...exchange.dev.dataProviders];
+    for (const { name, token } of [...callers, { name: 'operator', token: exchange.dev.operator.token }]) {
       const { iss, sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
-      expect(await ok(x.call(token, 'GET', '/v2alpha/whoami'))).toEqual({
+      expect(await ok(exchange.call(token, 'GET', '/v2alpha/whoami'))).toEqual({
         principal: name,
         issuer: iss,
         subject: sub,
@@ -50,7 +41,7 @@ describe('whoami', () => {
 
 describe('a certificate', () => {
   it('has exactly the fields of the contract', async () => {
-    const certificate = await get(x, acme, acme.certificate);
+    const certificate = await get(exchange, acme, acme.certificate);
     expect(certificate).toEqual({
       name: acme.certificate,
       x509Der: expect.any(String),
@@ -66,15 +57,15 @@ describe('a certificate', () => {
 
   it('says when it is on hold or revoked', async () => {
     for (const revocationState of ['HOLD', 'REVOKED']) {
-      const name = await addCertificate(x, streamly.name, revocationState, { revocationState });
-      expect(await get(x, acme, name)).toMatchObject({ name, revocationState });
+      const name = await addCertificate(exchange, streamly.name, revocationState, { revocationState });
+      expect(await get(exchange, acme, name)).toMatchObject({ name, revocationState });
     }
   });
 
   it('is read by counterparties and not by competitors', async () => {
-    expect(await get(x, acme, streamly.certificate)).toMatchObject({ name: streamly.certificate });
-    expect(await get(x, streamly, acme.certificate)).toMatchObject({ name: acme.certificate });
-    expect(refusal(await x.call(globex.token, 'GET', `/v2alpha/${acme.certificate}`))).toBe(
+    expect(await get(exchange, acme, streamly.certificate)).toMatchObject({ name: streamly.certificate });
+    expect(await get(exchange, streamly, acme.certificate)).toMatchObject({ name: acme.certificate });
+    expect(refusal(await exchange.call(globex.token, 'GET', `/v2alpha/${acme.certificate}`))).toBe(
       '403 PERMISSION_DENIED PERMISSION_DENIED',
     );
   });
@@ -86,7 +77,7 @@ describe('a certificate', () => {
       ['dataProviders/nobody/certificates/preferred', 'dataProviderCertificate'],
       ['duchies/nobody/certificates/c', 'duchyCertificate'],
     ]) {
-      const answer = await x.call(acme.token, 'GET', `/v2alpha/${name}`);
+      const answer = await exchange.call(acme.token, 'GET', `/v2alpha/${name}`);
       expect(refusal(answer)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
       expect(metadata(answer)).toEqual({ [key!]: name });
     }
@@ -110,27 +101,29 @@ describe('the preferred certificate', () => {
   it.each(['measurementConsumers/p', 'dataProviders/p', 'duchies/p'])(
     'of %s is the best there is',
     async (party) => {
-      await x.database.query(
+      await exchange.database.query(
         'INSERT INTO parties (name, create_time, update_time) VALUES ($1, now(), now())',
         [party],
       );
-      const read = () => x.call(x.dev.operator.token, 'GET', `/v2alpha/${party}/certificates/preferred`);
+      const read = () =>
+        exchange.call(exchange.dev.operator.token, 'GET', `/v2alpha/${party}/certificates/preferred`);
       expect(refusal(await read())).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
       for (const [id, fields] of RANKING) {
-        const name = await addCertificate(x, party, id, fields);
+        const name = await addCertificate(exchange, party, id, fields);
         expect(await ok(read())).toMatchObject({ name });
       }
       // Not the latest one, but the best: what is worse and comes later changes nothing.
-      for (const [id, fields] of RANKING.slice(0, -1)) await addCertificate(x, party, `late-${id}`, fields);
+      for (const [id, fields] of RANKING.slice(0, -1))
+        await addCertificate(exchange, party, `late-${id}`, fields);
       expect(await ok(read())).toMatchObject({ name: `${party}/certificates/newer` });
     },
   );
 
   it('is read by whoever may read the certificates of that party', async () => {
-    expect(await get(x, acme, `${acme.name}/certificates/preferred`)).toEqual(
-      await get(x, acme, acme.certificate),
+    expect(await get(exchange, acme, `${acme.name}/certificates/preferred`)).toEqual(
+      await get(exchange, acme, acme.certificate),
     );
-    expect(await get(x, streamly, 'duchies/p/certificates/preferred')).toMatchObject({
+    expect(await get(exchange, streamly, 'duchies/p/certificates/preferred')).toMatchObject({
       name: 'duchies/p/certificates/newer',
     });
   });
@@ -174,7 +167,7 @@ describe('pages without a token', () => {
     expect(keys).toHaveLength(1);
     expect(keys[0]).not.toHaveProperty('d');
     expect(await ok(page('/dev/.well-known/openid-configuration'))).toMatchObject({
-      jwks_uri: `${x.url}/dev/jwks`,
+      jwks_uri: `${exchange.url}/dev/jwks`,
     });
   });
 });
@@ -206,13 +199,13 @@ describe('/metrics', () => {
       'mex_requests_total{operation="none",code="UNAUTHENTICATED"}',
       'mex_request_seconds_count{operation="getMeasurement"}',
     ];
-    const { name } = await createMeasurement(x, acme, [streamly]);
+    const { name } = await createMeasurement(exchange, acme, [streamly]);
     const run = async () => {
-      await get(x, acme, name);
-      await get(x, acme, name);
-      await x.call(acme.token, 'GET', `/v2alpha/${name}x`);
-      await x.call(globex.token, 'GET', `/v2alpha/${name}`);
-      await x.call(undefined, 'GET', `/v2alpha/${name}`);
+      await get(exchange, acme, name);
+      await get(exchange, acme, name);
+      await exchange.call(acme.token, 'GET', `/v2alpha/${name}x`);
+      await exchange.call(globex.token, 'GET', `/v2alpha/${name}`);
+      await exchange.call(undefined, 'GET', `/v2alpha/${name}`);
     };
     expect(await moved(names, run)).toEqual([2, 1, 1, 1, 4]);
   });
@@ -225,8 +218,8 @@ describe('/metrics', () => {
     ];
     const request = measurementRequest(acme, [streamly]);
     const run = async () => {
-      await ok(post(x, acme, `${acme.name}/measurements`, request));
-      await ok(post(x, acme, `${acme.name}/measurements?validateOnly=true`, request));
+      await ok(post(exchange, acme, `${acme.name}/measurements`, request));
+      await ok(post(exchange, acme, `${acme.name}/measurements?validateOnly=true`, request));
     };
     expect(await moved(names, run)).toEqual([1, 1, 2]);
   });

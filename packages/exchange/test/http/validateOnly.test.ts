@@ -3,8 +3,7 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -16,7 +15,7 @@ import {
   signed,
   stored,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 const UNKNOWN_TYPE = 'type.example/unknown';
 const withoutPackage = { file: [{ name: 'a.proto', messageType: [{ name: 'M' }] }] };
@@ -29,24 +28,20 @@ function unwritten({ name: _n, etag: _e, createTime: _c, updateTime: _u, ...rest
 const codes = (answer: Answer['json']) => answer.findings.map((f: { code: string }) => f.code);
 
 describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s checks', (checks) => {
-  let x: TestExchange;
   let acme: DevParty;
   let streamly: DevParty;
   let chirper: DevParty;
 
-  beforeAll(async () => {
-    x = await startExchange({ checks });
-    ({ acme, streamly, chirper } = castOf(x));
-  });
-  afterAll(async () => {
-    expect(await x.stop()).toEqual([]);
+  const exchange = useExchange({ checks });
+  beforeAll(() => {
+    ({ acme, streamly, chirper } = castOf(exchange));
   });
 
   /** The answer to a call that must leave every table as it was. */
   async function dryRun(party: DevParty, method: string, name: string, body?: unknown): Promise<Answer> {
-    const before = await stored(x);
-    const answer = await x.call(party.token, method, `/v2alpha/${name}?validateOnly=true`, body);
-    expect(await stored(x)).toEqual(before);
+    const before = await stored(exchange);
+    const answer = await exchange.call(party.token, method, `/v2alpha/${name}?validateOnly=true`, body);
+    expect(await stored(exchange)).toEqual(before);
     return answer;
   }
 
@@ -86,18 +81,18 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
   });
 
   it('cancels nothing', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly]);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
     expect(await ok(dryRun(acme, 'POST', `${measurement.name}:cancel`))).toEqual({
       ...unwritten(measurement),
       state: 'CANCELLED',
       findings: [],
     });
-    expect(await get(x, acme, measurement.name)).toEqual(measurement);
+    expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
   });
 
   it('fulfils nothing', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly]);
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     const body = fulfillment(streamly, requisition, 1n);
     const name = `${requisition.name}:fulfillDirect`;
     const fulfilled = {
@@ -112,12 +107,12 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     expect(codes(questionable)).toEqual(['TYPE_URL_UNKNOWN']);
     expect(questionable).toEqual({ ...fulfilled, findings: questionable.findings });
     // The etag is still good.
-    expect(await get(x, streamly, requisition.name)).toEqual(requisition);
+    expect(await get(exchange, streamly, requisition.name)).toEqual(requisition);
   });
 
   it('refuses nothing', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     const body = { etag: requisition.etag, refusal: { justification: 'DECLINED', message: 'no' } };
     expect(await ok(dryRun(streamly, 'POST', `${requisition.name}:refuse`, body))).toEqual({
       ...unwritten(requisition),
@@ -134,7 +129,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
       descriptorSet,
       findings: [],
     });
-    const { name } = await ok(x.call(streamly.token, 'POST', `/v2alpha/${parent}`, { descriptorSet }));
+    const { name } = await ok(exchange.call(streamly.token, 'POST', `/v2alpha/${parent}`, { descriptorSet }));
     const both = ['METADATA_WITHOUT_PACKAGE', 'SCHEMA_CHANGE_BREAKING'];
     for (const [method, path, found] of [
       ['POST', parent, ['METADATA_WITHOUT_PACKAGE']],
@@ -145,12 +140,12 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
       expect(validated).toEqual({ descriptorSet: withoutPackage, findings: validated.findings });
       expect(codes(validated)).toEqual(found);
     }
-    expect(await get(x, streamly, name)).toEqual({ name, descriptorSet });
+    expect(await get(exchange, streamly, name)).toEqual({ name, descriptorSet });
   });
 
   it('answers errors as always', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly]);
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     const create = `${acme.name}/measurements`;
     const run = async (...call: Parameters<typeof dryRun>) => refusal(await dryRun(...call));
     expect(await run(acme, 'POST', create, {})).toMatch(/^400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET /);
@@ -183,7 +178,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     expect(await run(streamly, 'PUT', `${descriptors}/absent`, { descriptorSet })).toBe(
       '404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
     );
-    await ok(x.call(acme.token, 'POST', `/v2alpha/${measurement.name}:cancel`));
+    await ok(exchange.call(acme.token, 'POST', `/v2alpha/${measurement.name}:cancel`));
     expect(await run(acme, 'POST', `${measurement.name}:cancel`)).toBe(
       '400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL',
     );

@@ -1,11 +1,6 @@
 /** What a create must get right beyond the shape of its body, and in which order that is looked at. */
 
-import {
-  type DevParty,
-  measurementRequest,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type DevParty, measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   addCertificate,
   castOf,
@@ -15,32 +10,29 @@ import {
   refusal,
   stored,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let dailynews: DevParty;
 
+const exchange = useExchange();
 beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper, dailynews } = castOf(x));
+  ({ acme, globex, streamly, chirper, dailynews } = castOf(exchange));
   for (const party of [acme, streamly]) {
-    await addCertificate(x, party.name, 'revoked', { revocationState: 'REVOKED' });
-    await addCertificate(x, party.name, 'held', { revocationState: 'HOLD' });
-    await addCertificate(x, party.name, 'expired', { notAfter: '2021-01-01' });
-    await addCertificate(x, party.name, 'early', { notBefore: '2099-01-01' });
-    await addCertificate(x, party.name, 'good');
+    await addCertificate(exchange, party.name, 'revoked', { revocationState: 'REVOKED' });
+    await addCertificate(exchange, party.name, 'held', { revocationState: 'HOLD' });
+    await addCertificate(exchange, party.name, 'expired', { notAfter: '2021-01-01' });
+    await addCertificate(exchange, party.name, 'early', { notBefore: '2099-01-01' });
+    await addCertificate(exchange, party.name, 'good');
   }
-  await x.database.query(`UPDATE parties SET state = 'SUSPENDED' WHERE name = $1`, [dailynews.name]);
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+  await exchange.database.query(`UPDATE parties SET state = 'SUSPENDED' WHERE name = $1`, [dailynews.name]);
 });
 
-const send = (body: unknown, consumer = acme) => post(x, consumer, `${consumer.name}/measurements`, body);
+const send = (body: unknown, consumer = acme) =>
+  post(exchange, consumer, `${consumer.name}/measurements`, body);
 
 /** A request in which each certificate may be another one. */
 function request(changes: { own?: string; provider?: string; providers?: DevParty[] } = {}) {
@@ -137,11 +129,11 @@ describe('the order of the checks', () => {
     const steps: [string, Promise<ReturnType<typeof refusal>>][] = [
       [
         '401 UNAUTHENTICATED TOKEN_INVALID',
-        x.call('no.such.token', 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
+        exchange.call('no.such.token', 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
       ],
       [
         '403 PERMISSION_DENIED PERMISSION_DENIED',
-        x.call(globex.token, 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
+        exchange.call(globex.token, 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
       ],
       ['400 INVALID_ARGUMENT MALFORMED_JSON', send('{').then(refusal)],
       [
@@ -172,11 +164,11 @@ describe('the order of the checks', () => {
   });
 
   it('leaves nothing behind when it refuses', async () => {
-    const before = await stored(x);
+    const before = await stored(exchange);
     await send(request({ own: globex.certificate }));
     await send(request({ providers: [streamly, nobody()] }));
     await send(request({ providers: [streamly, dailynews] }));
     await send(request({ provider: `${streamly.name}/certificates/revoked` }));
-    expect(await stored(x)).toEqual(before);
+    expect(await stored(exchange)).toEqual(before);
   });
 });

@@ -3,8 +3,8 @@ import {
   type DevParty,
   measurementRequest,
   reachSpec,
-  startExchange,
   type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -20,7 +20,7 @@ import {
   signed,
   stored,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FINDING_CODES } from '../../src/domain/findings.ts';
 
 const UNKNOWN_TYPE = 'type.example/unknown';
@@ -42,7 +42,7 @@ interface Fault {
   title: string;
   code: keyof typeof FINDING_CODES;
   fields: string[];
-  call: (x: TestExchange) => Promise<Answer>;
+  call: (exchange: TestExchange) => Promise<Answer>;
 }
 
 function fault(title: string, code: Fault['code'], fields: string[], call: Fault['call']): Fault {
@@ -50,12 +50,12 @@ function fault(title: string, code: Fault['code'], fields: string[], call: Fault
 }
 
 /** A create for one provider with this spec. */
-const withSpec = (spec: (acme: DevParty) => Uint8Array | object) => (x: TestExchange) => {
-  const { acme, streamly } = castOf(x);
+const withSpec = (spec: (acme: DevParty) => Uint8Array | object) => (exchange: TestExchange) => {
+  const { acme, streamly } = castOf(exchange);
   const given = spec(acme);
   const bytes = given instanceof Uint8Array ? given : Buffer.from(JSON.stringify(given));
   const request = { ...measurementRequest(acme, [streamly]), measurementSpec: signed(acme, bytes) };
-  return post(x, acme, `${acme.name}/measurements`, request);
+  return post(exchange, acme, `${acme.name}/measurements`, request);
 };
 
 const reach = (epsilon: number, delta: number, start: number, width: number) => (acme: DevParty) => ({
@@ -121,41 +121,45 @@ const FAULTS: Fault[] = [
       'dataProviders[dataProviders/streamly].dataProviderPublicKey.@type',
       'dataProviders[dataProviders/streamly].encryptedRequisitionSpec.typeUrl',
     ],
-    (x) => {
-      const { acme, streamly } = castOf(x);
+    (exchange) => {
+      const { acme, streamly } = castOf(exchange);
       const request = measurementRequest(acme, [streamly]);
       const entry = request.dataProviders[streamly.name]!;
       entry.dataProviderPublicKey['@type'] = UNKNOWN_TYPE;
       entry.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
-      return post(x, acme, `${acme.name}/measurements`, request);
+      return post(exchange, acme, `${acme.name}/measurements`, request);
     },
   ),
-  fault('a result of an unknown type', 'TYPE_URL_UNKNOWN', ['encryptedResult.typeUrl'], async (x) => {
-    const { acme, streamly } = castOf(x);
-    const requisition = await requisitionOf(x, streamly, await createMeasurement(x, acme, [streamly]));
+  fault('a result of an unknown type', 'TYPE_URL_UNKNOWN', ['encryptedResult.typeUrl'], async (exchange) => {
+    const { acme, streamly } = castOf(exchange);
+    const requisition = await requisitionOf(
+      exchange,
+      streamly,
+      await createMeasurement(exchange, acme, [streamly]),
+    );
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: UNKNOWN_TYPE };
-    return fulfil(x, streamly, requisition, 1n, { encryptedResult });
+    return fulfil(exchange, streamly, requisition, 1n, { encryptedResult });
   }),
   fault(
     'a new descriptor with messages that have no package',
     'METADATA_WITHOUT_PACKAGE',
     ['descriptorSet', 'descriptorSet'],
-    (x) => {
-      const { streamly } = castOf(x);
+    (exchange) => {
+      const { streamly } = castOf(exchange);
       const body = { descriptorSet: { file: [fileWithoutPackage()] } };
-      return post(x, streamly, `${streamly.name}/eventGroupMetadataDescriptors`, body);
+      return post(exchange, streamly, `${streamly.name}/eventGroupMetadataDescriptors`, body);
     },
   ),
   fault(
     'a replaced descriptor with messages that have no package',
     'METADATA_WITHOUT_PACKAGE',
     ['descriptorSet', 'descriptorSet'],
-    async (x) => {
-      const { streamly } = castOf(x);
+    async (exchange) => {
+      const { streamly } = castOf(exchange);
       const parent = `${streamly.name}/eventGroupMetadataDescriptors`;
       const first = file();
-      const { name } = await ok(post(x, streamly, parent, { descriptorSet: { file: [first] } }));
-      return x.call(streamly.token, 'PUT', `/v2alpha/${name}`, {
+      const { name } = await ok(post(exchange, streamly, parent, { descriptorSet: { file: [first] } }));
+      return exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, {
         descriptorSet: { file: [first, fileWithoutPackage()] },
       });
     },
@@ -163,8 +167,8 @@ const FAULTS: Fault[] = [
 ];
 
 /** How often each code was found, by the metrics. */
-async function counted(x: TestExchange): Promise<Record<string, number>> {
-  const { text } = await x.call(undefined, 'GET', '/metrics');
+async function counted(exchange: TestExchange): Promise<Record<string, number>> {
+  const { text } = await exchange.call(undefined, 'GET', '/metrics');
   const lines = text.matchAll(/^mex_findings_total\{code="(\w+)"\} (\d+)$/gm);
   return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
 }
@@ -188,31 +192,25 @@ it('every code that refuses has a fault here, or elsewhere', () => {
 });
 
 describe('advisory checks', () => {
-  let x: TestExchange;
-  beforeAll(async () => {
-    x = await startExchange();
-  });
-  afterAll(async () => {
-    expect(await x.stop()).toEqual([]);
-  });
+  const exchange = useExchange();
 
   it.each(FAULTS)('let $title pass, and count, log and measure $code', async ({ code, fields, call }) => {
-    const before = await counted(x);
-    const answer = await call(x);
+    const before = await counted(exchange);
+    const answer = await call(exchange);
     const resource = await ok(answer);
     expect(resource).not.toHaveProperty('findings');
     expect(answer.headers.get('x-mex-findings')).toBe(String(fields.length));
-    expect((await lineOf(x, answer)).findings).toEqual(fields.map(() => code));
-    expect((await counted(x))[code]).toBe((before[code] ?? 0) + fields.length);
+    expect((await lineOf(exchange, answer)).findings).toEqual(fields.map(() => code));
+    expect((await counted(exchange))[code]).toBe((before[code] ?? 0) + fields.length);
   });
 
   it.each(FAULTS.filter((f) => f.code !== 'METADATA_WITHOUT_PACKAGE'))(
     'keep what they find about $title in the timeline',
     async ({ code, fields, call }) => {
-      const { acme } = castOf(x);
-      const answer = await call(x);
+      const { acme } = castOf(exchange);
+      const answer = await call(exchange);
       const { measurement, name } = await ok(answer);
-      const { transitions } = await get(x, acme, `${measurement ?? name}:timeline`);
+      const { transitions } = await get(exchange, acme, `${measurement ?? name}:timeline`);
       const step = transitions.find((t: { findings?: unknown }) => t.findings !== undefined);
       expect(step.requestId).toBe(answer.headers.get('x-request-id'));
       expect(step.findings.map((f: { code: string; field: string }) => [f.code, f.field])).toEqual(
@@ -222,41 +220,40 @@ describe('advisory checks', () => {
   );
 
   it('have nothing to say about what is in order', async () => {
-    const { acme, streamly } = castOf(x);
-    const answer = await post(x, acme, `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
+    const { acme, streamly } = castOf(exchange);
+    const answer = await post(
+      exchange,
+      acme,
+      `${acme.name}/measurements`,
+      measurementRequest(acme, [streamly]),
+    );
     const measurement = await ok(answer);
     expect(answer.headers.has('x-mex-findings')).toBe(false);
-    expect(await lineOf(x, answer)).not.toHaveProperty('findings');
-    const { transitions } = await get(x, acme, `${measurement.name}:timeline`);
+    expect(await lineOf(exchange, answer)).not.toHaveProperty('findings');
+    const { transitions } = await get(exchange, acme, `${measurement.name}:timeline`);
     expect(JSON.stringify(transitions)).not.toContain('findings');
   });
 });
 
 describe('strict checks', () => {
-  let x: TestExchange;
-  beforeAll(async () => {
-    x = await startExchange({ checks: 'strict' });
-  });
-  afterAll(async () => {
-    expect(await x.stop()).toEqual([]);
-  });
+  const exchange = useExchange({ checks: 'strict' });
 
   it.each(FAULTS)('refuse $title, naming the field', async ({ code, fields, call }) => {
-    const answer = await call(x);
+    const answer = await call(exchange);
     expect(refusal(answer)).toBe(['400 INVALID_ARGUMENT CHECK_FAILED', ...fields].join(' '));
     expect(metadata(answer)).toEqual({ codes: code });
-    expect(await lineOf(x, answer)).toMatchObject({ reason: 'CHECK_FAILED', fields });
-    const after = JSON.stringify(await stored(x));
+    expect(await lineOf(exchange, answer)).toMatchObject({ reason: 'CHECK_FAILED', fields });
+    const after = JSON.stringify(await stored(exchange));
     // Whatever the call prepared is there; what it was about is not.
     expect(after).not.toContain(answer.headers.get('x-request-id'));
   });
 
   it('name every finding of a request at once', async () => {
-    const { acme, streamly } = castOf(x);
+    const { acme, streamly } = castOf(exchange);
     const request = measurementRequest(acme, [streamly]);
     request.dataProviders[streamly.name]!.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
     const measurementSpec = signed(acme, Buffer.from('?'));
-    const answer = await post(x, acme, `${acme.name}/measurements`, { ...request, measurementSpec });
+    const answer = await post(exchange, acme, `${acme.name}/measurements`, { ...request, measurementSpec });
     expect(refusal(answer)).toBe(
       `400 INVALID_ARGUMENT CHECK_FAILED ${IN_SPEC} ` +
         `dataProviders[${streamly.name}].encryptedRequisitionSpec.typeUrl`,
@@ -265,23 +262,32 @@ describe('strict checks', () => {
   });
 
   it('leave reach over several providers a finding', async () => {
-    const { acme, streamly, chirper } = castOf(x);
+    const { acme, streamly, chirper } = castOf(exchange);
     const request = measurementRequest(acme, [streamly, chirper]);
-    const answer = await post(x, acme, `${acme.name}/measurements`, request);
+    const answer = await post(exchange, acme, `${acme.name}/measurements`, request);
     const { name } = await ok(answer);
     expect(answer.headers.get('x-mex-findings')).toBe('1');
-    const { transitions } = await get(x, acme, `${name}:timeline`);
+    const { transitions } = await get(exchange, acme, `${name}:timeline`);
     expect(transitions[0].findings).toMatchObject([
       { code: 'REACH_NOT_DEDUPLICATED', field: 'dataProviders' },
     ]);
   });
 
   it('let through what is in order', async () => {
-    const { acme, streamly } = castOf(x);
-    const requisition = await requisitionOf(x, streamly, await createMeasurement(x, acme, [streamly]));
-    expect((await fulfil(x, streamly, requisition, 1n)).status).toBe(200);
+    const { acme, streamly } = castOf(exchange);
+    const requisition = await requisitionOf(
+      exchange,
+      streamly,
+      await createMeasurement(exchange, acme, [streamly]),
+    );
+    expect((await fulfil(exchange, streamly, requisition, 1n)).status).toBe(200);
     const descriptor = { descriptorSet: { file: [file()] } };
-    const created = await post(x, streamly, `${streamly.name}/eventGroupMetadataDescriptors`, descriptor);
+    const created = await post(
+      exchange,
+      streamly,
+      `${streamly.name}/eventGroupMetadataDescriptors`,
+      descriptor,
+    );
     expect(created.status).toBe(200);
   });
 });

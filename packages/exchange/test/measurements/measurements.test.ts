@@ -6,9 +6,8 @@ import {
   measurementRequest,
   nonceHash,
   reachSpec,
-  startExchange,
-  type TestExchange,
   toJson,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -23,24 +22,20 @@ import {
   signed,
   TIMESTAMP,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, globex, streamly, chirper } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 
-const send = (body: unknown) => post(x, acme, `${acme.name}/measurements`, body);
-const cancel = (name: string, body?: unknown) => post(x, acme, `${name}:cancel`, body);
+const send = (body: unknown) => post(exchange, acme, `${acme.name}/measurements`, body);
+const cancel = (name: string, body?: unknown) => post(exchange, acme, `${name}:cancel`, body);
 
 describe('creating a measurement', () => {
   it('responds with exactly the documented fields, with what was sent in them', async () => {
@@ -58,12 +53,12 @@ describe('creating a measurement', () => {
       updateTime: measurement.createTime,
     });
     expect(Math.abs(Date.parse(measurement.createTime) - Date.now())).toBeLessThan(10_000);
-    expect(await get(x, acme, measurement.name)).toEqual(measurement);
+    expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
   });
 
   it('makes one UNFULFILLED requisition per data provider, and keeps the order of the map', async () => {
-    const { name, createTime } = await createMeasurement(x, acme, [chirper, streamly]);
-    const { requisitions } = await get(x, acme, `${name}/requisitions`);
+    const { name, createTime } = await createMeasurement(exchange, acme, [chirper, streamly]);
+    const { requisitions } = await get(exchange, acme, `${name}/requisitions`);
     expect(requisitions.map((r: { dataProvider: string }) => r.dataProvider).toSorted()).toEqual([
       chirper.name,
       streamly.name,
@@ -71,7 +66,10 @@ describe('creating a measurement', () => {
     for (const requisition of requisitions) {
       expect(requisition).toMatchObject({ state: 'UNFULFILLED', measurement: name, createTime });
     }
-    expect(Object.keys((await get(x, acme, name)).dataProviders)).toEqual([chirper.name, streamly.name]);
+    expect(Object.keys((await get(exchange, acme, name)).dataProviders)).toEqual([
+      chirper.name,
+      streamly.name,
+    ]);
   });
 
   it('takes the request message, and fields in snake_case', async () => {
@@ -91,7 +89,7 @@ describe('creating a measurement', () => {
   });
 
   it('ignores output-only fields, so that a measurement as read can be created again', async () => {
-    const first = await createMeasurement(x, acme, [streamly]);
+    const first = await createMeasurement(exchange, acme, [streamly]);
     const again = await ok(send({ ...first, state: 'SUCCEEDED', results: [], failure: {} }));
     expect(again).toMatchObject({ state: 'AWAITING_REQUISITION_FULFILLMENT' });
     expect(again.name).not.toBe(first.name);
@@ -134,16 +132,16 @@ describe('what the consumer sends', () => {
       createTime,
       certificate: rest.measurementConsumerCertificate,
     });
-    const requisition = await requisitionOf(x, streamly, { name });
+    const requisition = await requisitionOf(exchange, streamly, { name });
     expect(requisition).toMatchObject({
       measurementSpec: created.measurementSpec,
       ...created.dataProviders[streamly.name],
       measurementConsumerCertificate: request.measurementConsumerCertificate,
     });
-    await ok(fulfil(x, streamly, requisition, 1n));
+    await ok(fulfil(exchange, streamly, requisition, 1n));
     await ok(cancel(name));
-    expect(immutable(await get(x, acme, name))).toEqual(immutable(created));
-    expect(await get(x, streamly, requisition.name)).toMatchObject({
+    expect(immutable(await get(exchange, acme, name))).toEqual(immutable(created));
+    expect(await get(exchange, streamly, requisition.name)).toMatchObject({
       measurementSpec: created.measurementSpec,
       ...created.dataProviders[streamly.name],
     });
@@ -157,7 +155,7 @@ describe('what the consumer sends', () => {
       const { message, signature } = request.measurementSpec;
       const measurementSpec = { message, signature, ...(signatureAlgorithm && { signatureAlgorithm }) };
       const { name } = await ok(send({ ...request, measurementSpec }));
-      const read = await get(x, acme, name);
+      const read = await get(exchange, acme, name);
       expect(read.measurementSpec).toEqual(measurementSpec);
       expect(read.dataProviders).toEqual(request.dataProviders);
     }
@@ -194,9 +192,9 @@ describe('what the consumer sends', () => {
     const { name } = await ok(created);
     const disclosed = `"typeUrl":"${TYPE_URLS.RequisitionSpec}","nonce":18446744073709551615}`;
     expect(created.text).toContain(disclosed);
-    expect((await x.call(acme.token, 'GET', `/v2alpha/${name}`)).text).toContain(disclosed);
-    const requisition = await requisitionOf(x, streamly, { name });
-    const { text } = await x.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`);
+    expect((await exchange.call(acme.token, 'GET', `/v2alpha/${name}`)).text).toContain(disclosed);
+    const requisition = await requisitionOf(exchange, streamly, { name });
+    const { text } = await exchange.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`);
     expect(exact(text)).toMatchObject({ encryptedRequisitionSpec: { nonce } });
     // The requisition's own nonce appears only once it is fulfilled.
     expect(JSON.parse(text)).not.toHaveProperty('nonce');
@@ -226,7 +224,7 @@ describe('the measurement type', () => {
     const answer = await send({ ...measurementRequest(acme, [streamly]), measurementSpec });
     const created = await ok(answer);
     expect(created.measurementSpec).toEqual(measurementSpec);
-    const requisition = await requisitionOf(x, streamly, created);
+    const requisition = await requisitionOf(exchange, streamly, created);
     expect(requisition.measurementSpec).toEqual(measurementSpec);
     expect(requisition.protocolConfig).toEqual(created.protocolConfig);
     return { config: created.protocolConfig, findings: answer.headers.get('x-mex-findings') };
@@ -266,35 +264,35 @@ describe('the measurement type', () => {
   });
 
   it('and several providers still mean direct while no multi-party protocol is enabled', async () => {
-    const { protocolConfig } = await createMeasurement(x, acme, [streamly, chirper]);
+    const { protocolConfig } = await createMeasurement(exchange, acme, [streamly, chirper]);
     expect(protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
   });
 });
 
 describe('reading a measurement', () => {
   it('shows results only when SUCCEEDED: one per requisition, as given, with the certificate named', async () => {
-    const { name } = await createMeasurement(x, acme, [streamly, chirper]);
+    const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
     const results = [];
     for (const [i, provider] of [streamly, chirper].entries()) {
-      expect(await get(x, acme, name)).not.toHaveProperty('results');
+      expect(await get(exchange, acme, name)).not.toHaveProperty('results');
       const encryptedResult = {
         ciphertext: Buffer.from([i, 255, 0]).toString('base64'),
         typeUrl: TYPE_URLS.MeasurementResult,
       };
-      const requisition = await requisitionOf(x, provider, { name });
-      await ok(fulfil(x, provider, requisition, BigInt(i + 1), { encryptedResult }));
+      const requisition = await requisitionOf(exchange, provider, { name });
+      await ok(fulfil(exchange, provider, requisition, BigInt(i + 1), { encryptedResult }));
       results.push({ certificate: provider.certificate, encryptedResult });
     }
-    const measurement = await get(x, acme, name);
+    const measurement = await get(exchange, acme, name);
     expect(measurement).toMatchObject({ state: 'SUCCEEDED', results });
     expect(measurement).not.toHaveProperty('failure');
   });
 
   it('shows a failure only when FAILED', async () => {
-    const { name } = await createMeasurement(x, acme, [streamly, chirper]);
-    expect(await get(x, acme, name)).not.toHaveProperty('failure');
-    await ok(refuse(x, streamly, await requisitionOf(x, streamly, { name })));
-    const measurement = await get(x, acme, name);
+    const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
+    expect(await get(exchange, acme, name)).not.toHaveProperty('failure');
+    await ok(refuse(exchange, streamly, await requisitionOf(exchange, streamly, { name })));
+    const measurement = await get(exchange, acme, name);
     expect(measurement).toMatchObject({ state: 'FAILED', failure: { reason: 'REQUISITION_REFUSED' } });
     expect(Object.keys(measurement.failure)).toEqual(['reason', 'message']);
     expect(measurement).not.toHaveProperty('results');
@@ -302,14 +300,14 @@ describe('reading a measurement', () => {
 
   it('answers NOT_FOUND to its consumer where there is none, whatever another consumer has', async () => {
     const { name } = await ok(
-      post(x, globex, `${globex.name}/measurements`, measurementRequest(globex, [streamly])),
+      post(exchange, globex, `${globex.name}/measurements`, measurementRequest(globex, [streamly])),
     );
     const id = name.split('/').at(-1);
     for (const absent of [`${acme.name}/measurements/absent`, `${acme.name}/measurements/${id}`]) {
       for (const answer of [
-        await x.call(acme.token, 'GET', `/v2alpha/${absent}`),
-        await x.call(acme.token, 'GET', `/v2alpha/${absent}:timeline`),
-        await x.call(acme.token, 'GET', `/v2alpha/${absent}/requisitions`),
+        await exchange.call(acme.token, 'GET', `/v2alpha/${absent}`),
+        await exchange.call(acme.token, 'GET', `/v2alpha/${absent}:timeline`),
+        await exchange.call(acme.token, 'GET', `/v2alpha/${absent}/requisitions`),
         await cancel(absent),
       ]) {
         expect(refusal(answer)).toBe('404 NOT_FOUND MEASUREMENT_NOT_FOUND');
@@ -320,23 +318,26 @@ describe('reading a measurement', () => {
 
 describe('updateTime', () => {
   it('moves when the measurement changes, and not with a fulfilment that is not the last', async () => {
-    const { name, createTime, updateTime } = await createMeasurement(x, acme, [streamly, chirper]);
+    const { name, createTime, updateTime } = await createMeasurement(exchange, acme, [streamly, chirper]);
     const [first, last] = [
-      await requisitionOf(x, streamly, { name }),
-      await requisitionOf(x, chirper, { name }),
+      await requisitionOf(exchange, streamly, { name }),
+      await requisitionOf(exchange, chirper, { name }),
     ];
-    const fulfilled = await ok(fulfil(x, streamly, first, 1n));
+    const fulfilled = await ok(fulfil(exchange, streamly, first, 1n));
     expect(fulfilled.updateTime > first.updateTime).toBe(true);
     expect(fulfilled.createTime).toBe(first.createTime);
-    expect(await get(x, acme, name)).toMatchObject({ createTime, updateTime });
-    expect(await get(x, chirper, last.name)).toEqual(last);
+    expect(await get(exchange, acme, name)).toMatchObject({ createTime, updateTime });
+    expect(await get(exchange, chirper, last.name)).toEqual(last);
 
-    await ok(fulfil(x, chirper, last, 2n));
-    const succeeded = await get(x, acme, name);
+    await ok(fulfil(exchange, chirper, last, 2n));
+    const succeeded = await get(exchange, acme, name);
     expect(succeeded.createTime).toBe(createTime);
     expect(succeeded.updateTime > updateTime).toBe(true);
     // The state of the measurement is outside the first requisition's etag and updateTime.
-    expect(await get(x, streamly, first.name)).toEqual({ ...fulfilled, measurementState: 'SUCCEEDED' });
+    expect(await get(exchange, streamly, first.name)).toEqual({
+      ...fulfilled,
+      measurementState: 'SUCCEEDED',
+    });
   });
 });
 
@@ -346,16 +347,16 @@ describe('cancelling', () => {
     ['{}', {}],
     ['an empty body with a JSON content type', ''],
   ])('takes %s, and answers the measurement', async (_title, body) => {
-    const created = await createMeasurement(x, acme, [streamly, chirper]);
+    const created = await createMeasurement(exchange, acme, [streamly, chirper]);
     const cancelled = await ok(cancel(created.name, body));
     const { updateTime } = cancelled;
     expect(cancelled).toEqual({ ...created, state: 'CANCELLED', updateTime });
     expect(updateTime > created.updateTime).toBe(true);
-    expect(await get(x, acme, created.name)).toEqual(cancelled);
+    expect(await get(exchange, acme, created.name)).toEqual(cancelled);
   });
 
   it('takes a name that repeats the path, and nothing else', async () => {
-    const { name } = await createMeasurement(x, acme, [streamly]);
+    const { name } = await createMeasurement(exchange, acme, [streamly]);
     expect(refusal(await cancel(name, { name: `${name}x` }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE name',
     );
@@ -366,28 +367,28 @@ describe('cancelling', () => {
   });
 
   it('withdraws what is open and leaves what is fulfilled', async () => {
-    const { name } = await createMeasurement(x, acme, [streamly, chirper]);
-    await ok(fulfil(x, streamly, await requisitionOf(x, streamly, { name }), 1n));
-    const open = await requisitionOf(x, chirper, { name });
+    const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
+    await ok(fulfil(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
+    const open = await requisitionOf(exchange, chirper, { name });
     await ok(cancel(name));
-    expect(await requisitionOf(x, streamly, { name })).toMatchObject({
+    expect(await requisitionOf(exchange, streamly, { name })).toMatchObject({
       state: 'FULFILLED',
       measurementState: 'CANCELLED',
     });
-    const withdrawn = await requisitionOf(x, chirper, { name });
+    const withdrawn = await requisitionOf(exchange, chirper, { name });
     expect(withdrawn).toMatchObject({ state: 'WITHDRAWN', measurementState: 'CANCELLED' });
     expect(withdrawn.etag).not.toBe(open.etag);
   });
 
   it.each(['SUCCEEDED', 'FAILED', 'CANCELLED'])('a %s measurement is FAILED_PRECONDITION', async (state) => {
-    const { name } = await createMeasurement(x, acme, [streamly]);
-    const requisition = await requisitionOf(x, streamly, { name });
-    if (state === 'SUCCEEDED') await ok(fulfil(x, streamly, requisition, 1n));
-    else if (state === 'FAILED') await ok(refuse(x, streamly, requisition));
+    const { name } = await createMeasurement(exchange, acme, [streamly]);
+    const requisition = await requisitionOf(exchange, streamly, { name });
+    if (state === 'SUCCEEDED') await ok(fulfil(exchange, streamly, requisition, 1n));
+    else if (state === 'FAILED') await ok(refuse(exchange, streamly, requisition));
     else await ok(cancel(name));
-    const before = await get(x, acme, name);
+    const before = await get(exchange, acme, name);
     expect(before.state).toBe(state);
     expect(refusal(await cancel(name))).toBe('400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL');
-    expect(await get(x, acme, name)).toEqual(before);
+    expect(await get(exchange, acme, name)).toEqual(before);
   });
 });

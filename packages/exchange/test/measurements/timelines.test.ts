@@ -2,8 +2,7 @@ import {
   type Answer,
   type DevParty,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -16,19 +15,15 @@ import {
   signed,
   TIMESTAMP,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, streamly, chirper } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, streamly, chirper } = castOf(exchange));
 });
 
 const AWAITING = 'AWAITING_REQUISITION_FULFILLMENT';
@@ -47,7 +42,7 @@ interface Transition {
 const line = (t: Transition) =>
   `${t.actor} ${t.resource} ${t.from ?? '-'} > ${t.to} ${t.cause} ${t.requestId}`;
 const timeline = async (party: DevParty, name: string): Promise<Transition[]> => {
-  const { transitions, ...rest } = await get(x, party, `${name}:timeline`);
+  const { transitions, ...rest } = await get(exchange, party, `${name}:timeline`);
   expect(rest).toEqual({});
   return transitions;
 };
@@ -55,9 +50,12 @@ const requestIdOf = (answer: Answer) => answer.headers.get('x-request-id');
 
 /** A measurement of two providers: its name, its requisitions in both views, and the call that made it. */
 async function begin(request: object = measurementRequest(acme, [streamly, chirper])) {
-  const created = await post(x, acme, `${acme.name}/measurements`, request);
+  const created = await post(exchange, acme, `${acme.name}/measurements`, request);
   const { name } = await ok(created);
-  const own = [await requisitionOf(x, streamly, { name }), await requisitionOf(x, chirper, { name })];
+  const own = [
+    await requisitionOf(exchange, streamly, { name }),
+    await requisitionOf(exchange, chirper, { name }),
+  ];
   const views = own.map((r) => `${name}/requisitions/${r.name.split('/').at(-1)}`);
   return { name, own, views, call: requestIdOf(created) };
 }
@@ -65,8 +63,8 @@ async function begin(request: object = measurementRequest(acme, [streamly, chirp
 describe('the timeline of a measurement', () => {
   it('tells every step to SUCCEEDED, in order, with who made it in which call', async () => {
     const { name, own, views, call } = await begin();
-    const first = await fulfil(x, streamly, own[0], 1n);
-    const last = await fulfil(x, chirper, own[1], 2n);
+    const first = await fulfil(exchange, streamly, own[0], 1n);
+    const last = await fulfil(exchange, chirper, own[1], 2n);
     const steps = await timeline(acme, name);
     expect(steps.map(line)).toEqual([
       `${acme.name} ${name} - > ${AWAITING} created ${call}`,
@@ -80,13 +78,13 @@ describe('the timeline of a measurement', () => {
     const times = steps.map((s) => s.time);
     for (const time of times) expect(time).toMatch(TIMESTAMP);
     expect(times).toEqual(times.toSorted());
-    const { createTime, updateTime } = await get(x, acme, name);
+    const { createTime, updateTime } = await get(exchange, acme, name);
     expect([times[0], times.at(-1)]).toEqual([createTime, updateTime]);
   });
 
   it('tells a refusal and what it withdrew', async () => {
     const { name, own, views } = await begin();
-    const refused = requestIdOf(await refuse(x, chirper, own[1]));
+    const refused = requestIdOf(await refuse(exchange, chirper, own[1]));
     expect((await timeline(acme, name)).slice(3).map(line)).toEqual([
       `${chirper.name} ${views[1]} UNFULFILLED > REFUSED refused ${refused}`,
       `${chirper.name} ${name} ${AWAITING} > FAILED refused ${refused}`,
@@ -96,10 +94,10 @@ describe('the timeline of a measurement', () => {
 
   it('tells a cancellation, and nothing of what was refused after it', async () => {
     const { name, own, views } = await begin();
-    const fulfilled = requestIdOf(await fulfil(x, streamly, own[0], 1n));
-    const cancelled = requestIdOf(await post(x, acme, `${name}:cancel`));
-    await post(x, acme, `${name}:cancel`);
-    await fulfil(x, chirper, own[1], 2n);
+    const fulfilled = requestIdOf(await fulfil(exchange, streamly, own[0], 1n));
+    const cancelled = requestIdOf(await post(exchange, acme, `${name}:cancel`));
+    await post(exchange, acme, `${name}:cancel`);
+    await fulfil(exchange, chirper, own[1], 2n);
     expect((await timeline(acme, name)).slice(3).map(line)).toEqual([
       `${streamly.name} ${views[0]} UNFULFILLED > FULFILLED fulfilled ${fulfilled}`,
       `${acme.name} ${name} ${AWAITING} > CANCELLED cancelled ${cancelled}`,
@@ -111,7 +109,7 @@ describe('the timeline of a measurement', () => {
     const measurementSpec = signed(acme, Buffer.from('not a spec'));
     const { name, own } = await begin({ ...measurementRequest(acme, [streamly, chirper]), measurementSpec });
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: 'type.example/unknown' };
-    await ok(fulfil(x, streamly, own[0], 1n, { encryptedResult }));
+    await ok(fulfil(exchange, streamly, own[0], 1n, { encryptedResult }));
     const steps = await timeline(acme, name);
     expect(steps.map((s) => s.findings?.map((f) => f.code))).toEqual([
       ['SPEC_UNDECODABLE'],
@@ -133,8 +131,8 @@ describe('the timeline of a measurement', () => {
 describe('the timeline of a requisition', () => {
   it('is the part of its own provider, under its own name', async () => {
     const { own, call } = await begin();
-    const fulfilled = requestIdOf(await fulfil(x, streamly, own[0], 1n));
-    await fulfil(x, chirper, own[1], 2n);
+    const fulfilled = requestIdOf(await fulfil(exchange, streamly, own[0], 1n));
+    await fulfil(exchange, chirper, own[1], 2n);
     expect((await timeline(streamly, own[0].name)).map(line)).toEqual([
       `${acme.name} ${own[0].name} - > UNFULFILLED created ${call}`,
       `${streamly.name} ${own[0].name} UNFULFILLED > FULFILLED fulfilled ${fulfilled}`,
@@ -143,7 +141,7 @@ describe('the timeline of a requisition', () => {
 
   it('says that another provider withdrew it, and not which', async () => {
     const { own } = await begin();
-    const refused = requestIdOf(await refuse(x, chirper, own[1]));
+    const refused = requestIdOf(await refuse(exchange, chirper, own[1]));
     const steps = await timeline(streamly, own[0].name);
     expect(line(steps[1]!)).toBe(
       `dataProviders/- ${own[0].name} UNFULFILLED > WITHDRAWN withdrawn ${refused}`,
@@ -159,7 +157,7 @@ describe('the timeline of a requisition', () => {
     request.dataProviders[chirper.name]!.encryptedRequisitionSpec.typeUrl = 'type.example/unknown';
     const { own } = await begin(request);
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: 'type.example/unknown' };
-    await ok(fulfil(x, streamly, own[0], 1n, { encryptedResult }));
+    await ok(fulfil(exchange, streamly, own[0], 1n, { encryptedResult }));
     const steps = await timeline(streamly, own[0].name);
     expect(steps.map((s) => s.findings?.map((f) => f.code))).toEqual([undefined, ['TYPE_URL_UNKNOWN']]);
   });

@@ -10,10 +10,12 @@ import {
   type DevParty,
   startExchange,
   type TestExchange,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
 import { castOf, metadata, ok, refusal, TIMESTAMP } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 type Json = Answer['json'];
 const KINDS = [
@@ -22,21 +24,17 @@ const KINDS = [
   ['duchy', 'duchies', 'DUCHY_NOT_FOUND'],
 ] as const;
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let dailynews: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
-  ({ acme, streamly, chirper, dailynews } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange({ rate: UNLIMITED });
+beforeAll(() => {
+  ({ acme, streamly, chirper, dailynews } = castOf(exchange));
 });
 
-const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 const read = (name: string) => ok(operator('GET', name));
 
 async function signedKey(party: DevParty) {
@@ -62,7 +60,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
     expect(assigned).toMatchObject({ displayName: '', state: 'ACTIVE' });
     for (const made of [chosen, assigned]) {
       expect(await read(made.name)).toEqual(made);
-      expect(await listAll(x, collection)).toContainEqual(made);
+      expect(await listAll(exchange, collection)).toContainEqual(made);
     }
   });
 
@@ -137,7 +135,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
 
 describe('an update', () => {
   const patch = (body: object, party = streamly) =>
-    x.call(party.token, 'PATCH', `/v2alpha/${party.name}`, body);
+    exchange.call(party.token, 'PATCH', `/v2alpha/${party.name}`, body);
 
   it('is its own party’s and the operator’s to make', async () => {
     expect((await ok(patch({ displayName: 'Streamly' }))).displayName).toBe('Streamly');
@@ -146,7 +144,7 @@ describe('an update', () => {
       [acme, streamly.name],
       [chirper, acme.name],
     ] as const) {
-      const answer = await x.call(party.token, 'PATCH', `/v2alpha/${name}`, { displayName: 'x' });
+      const answer = await exchange.call(party.token, 'PATCH', `/v2alpha/${name}`, { displayName: 'x' });
       expect(refusal(answer)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
     }
   });
@@ -184,7 +182,9 @@ describe('an update', () => {
     expect(after).toMatchObject({ capabilities: { liquidLegionsV2Supported: true } });
     expect(after.displayName).toMatch(/^News \d$/);
     expect(after.publicKey).toEqual(before.publicKey);
-    const [row] = await x.database.query('SELECT version FROM parties WHERE name = $1', [dailynews.name]);
+    const [row] = await exchange.database.query('SELECT version FROM parties WHERE name = $1', [
+      dailynews.name,
+    ]);
     expect(row).toEqual({ version: 12 });
   });
 });
@@ -193,14 +193,15 @@ describe('the public key of a party', () => {
   const patch = (exchange: TestExchange, party: DevParty, publicKey: object) =>
     exchange.call(party.token, 'PATCH', `/v2alpha/${party.name}`, { publicKey });
   const signer = async (party: DevParty) => {
-    const rows = await x.database.query('SELECT public_key_certificate AS id FROM parties WHERE name = $1', [
-      party.name,
-    ]);
+    const rows = await exchange.database.query(
+      'SELECT public_key_certificate AS id FROM parties WHERE name = $1',
+      [party.name],
+    );
     return rows[0]!.id && `${party.name}/certificates/${rows[0]!.id}`;
   };
 
   it('is taken without a word when a usable certificate of the party signed it', async () => {
-    const answer = await patch(x, chirper, await signedKey(chirper));
+    const answer = await patch(exchange, chirper, await signedKey(chirper));
     expect(answer.headers.get('x-mex-findings')).toBeNull();
     expect((await ok(answer)).certificate).toBe(chirper.certificate);
     expect(await signer(chirper)).toBe(chirper.certificate);
@@ -208,7 +209,7 @@ describe('the public key of a party', () => {
 
   it('is a finding when another key signed it, and refused under strict checks', async () => {
     const forged = await signedKey(streamly);
-    const advised = await patch(x, chirper, forged);
+    const advised = await patch(exchange, chirper, forged);
     expect(advised.headers.get('x-mex-findings')).toBe('1');
     expect((await ok(advised)).publicKey).toEqual(forged);
     expect(await signer(chirper)).toBeNull();
@@ -226,7 +227,7 @@ describe('the public key of a party', () => {
     } finally {
       expect(await strict.stop()).toEqual([]);
     }
-    await ok(patch(x, chirper, await signedKey(chirper)));
+    await ok(patch(exchange, chirper, await signedKey(chirper)));
   });
 
   it('is a finding when the certificate that signed it was revoked', async () => {

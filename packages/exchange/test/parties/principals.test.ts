@@ -4,36 +4,28 @@ import { X509Certificate } from 'node:crypto';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
-import {
-  type Answer,
-  type DevParty,
-  startExchange,
-  type TestExchange,
-} from '@measurement-exchange/testkit/exchange';
+import { type Answer, type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator, issuerOf, listAll, tokenOf } from '@measurement-exchange/testkit/operator';
 import { castOf, metadata, ok, refusal, TIMESTAMP } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 type Json = Answer['json'];
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
-  ({ acme, streamly } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange({ rate: UNLIMITED });
+beforeAll(() => {
+  ({ acme, streamly } = castOf(exchange));
 });
 
-const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 const namesOf = (items: Json[]) => items.map(({ name }) => name);
 
 describe('a principal', () => {
   const bind = (subject: string, resource: string) =>
-    operator('POST', 'principals', { issuer: issuerOf(x), subject, resource });
-  const whoAmI = async (subject: string) => x.call(await tokenOf(x, subject), 'GET', '/v2alpha/whoami');
+    operator('POST', 'principals', { issuer: issuerOf(exchange), subject, resource });
+  const whoAmI = async (subject: string) =>
+    exchange.call(await tokenOf(exchange, subject), 'GET', '/v2alpha/whoami');
 
   it('is bound and unbound, each time at once', async () => {
     for (const resource of [acme.name, streamly.name, 'operator']) {
@@ -42,11 +34,11 @@ describe('a principal', () => {
       const bound = await ok(bind(subject, resource));
       expect(bound).toEqual({
         name: expect.stringMatching(/^principals\/[a-z][a-z0-9]{13}$/),
-        ...{ issuer: issuerOf(x), subject, resource },
+        ...{ issuer: issuerOf(exchange), subject, resource },
         createTime: expect.stringMatching(TIMESTAMP),
       });
       expect((await ok(whoAmI(subject))).principal).toBe(resource);
-      const listed = await x.call(await tokenOf(x, subject), 'GET', '/v2alpha/principals');
+      const listed = await exchange.call(await tokenOf(exchange, subject), 'GET', '/v2alpha/principals');
       expect(listed.status).toBe(resource === 'operator' ? 200 : 403);
       expect(await ok(operator('DELETE', bound.name))).toEqual(bound);
       expect(refusal(await whoAmI(subject))).toBe('403 PERMISSION_DENIED PRINCIPAL_UNKNOWN');
@@ -92,13 +84,13 @@ describe('a principal', () => {
     const bound: string[] = [];
     for (let i = 0; i < 9; i++) bound.push((await ok(bind(`of streamly ${i}`, streamly.name))).name);
     const filter = `principals?filter.resource=${streamly.name}`;
-    const listed = await listAll(x, filter, { pageSize: 4 });
+    const listed = await listAll(exchange, filter, { pageSize: 4 });
     expect(listed.every(({ resource }) => resource === streamly.name)).toBe(true);
     expect(namesOf(listed).filter((name) => bound.includes(name))).toEqual(bound);
-    const all = namesOf(await listAll(x, 'principals'));
+    const all = namesOf(await listAll(exchange, 'principals'));
     expect(all).toEqual(expect.arrayContaining(bound));
     expect(all.length).toBeGreaterThan(listed.length);
-    expect(await listAll(x, 'principals?filter.resource=duchies/nobody')).toEqual([]);
+    expect(await listAll(exchange, 'principals?filter.resource=duchies/nobody')).toEqual([]);
     const { nextPageToken } = await ok(operator('GET', `${filter}&pageSize=1`));
     const other = await operator('GET', `principals?pageToken=${nextPageToken}`);
     expect(refusal(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
@@ -131,9 +123,9 @@ describe('a trusted root', () => {
         notAfter: new Date(root.parsed.validTo).toISOString().replace('Z', '000Z'),
         createTime: expect.stringMatching(TIMESTAMP),
       });
-      expect(await listAll(x, 'trustedRoots', { pageSize: 1 })).toContainEqual(added);
+      expect(await listAll(exchange, 'trustedRoots', { pageSize: 1 })).toContainEqual(added);
       expect(await ok(operator('DELETE', added.name))).toEqual(added);
-      expect(await listAll(x, 'trustedRoots')).toEqual([]);
+      expect(await listAll(exchange, 'trustedRoots')).toEqual([]);
       const again = await operator('DELETE', added.name);
       expect(refusal(again)).toBe('404 NOT_FOUND TRUSTED_ROOT_NOT_FOUND');
       expect(metadata(again)).toEqual({ trustedRoot: added.name });
@@ -166,7 +158,7 @@ describe('a trusted root', () => {
     }
     const absent = { x509Der: root.x509Der, party: 'duchies/nobody' };
     expect(refusal(await operator('POST', 'trustedRoots', absent))).toBe('404 NOT_FOUND DUCHY_NOT_FOUND');
-    expect(await listAll(x, 'trustedRoots')).toEqual([]);
+    expect(await listAll(exchange, 'trustedRoots')).toEqual([]);
   });
 
   it('is trusted once for each party, and once for all', async () => {
@@ -179,7 +171,7 @@ describe('a trusted root', () => {
       expect(refusal(again)).toBe('409 ALREADY_EXISTS TRUSTED_ROOT_ALREADY_EXISTS');
       expect(metadata(again)).toEqual({ existing: name });
     }
-    expect(namesOf(await listAll(x, 'trustedRoots', { pageSize: 2 }))).toEqual(names);
+    expect(namesOf(await listAll(exchange, 'trustedRoots', { pageSize: 2 }))).toEqual(names);
     for (const name of names) await ok(operator('DELETE', name));
   });
 });
@@ -194,7 +186,12 @@ it('is nobody’s business but the operator’s', async () => {
       ]),
       ['GET', 'auditEntries'],
     ] as [string, string][]) {
-      const answer = await x.call(token, method, `/v2alpha/${path}`, method === 'POST' ? {} : undefined);
+      const answer = await exchange.call(
+        token,
+        method,
+        `/v2alpha/${path}`,
+        method === 'POST' ? {} : undefined,
+      );
       expect(refusal(answer)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
     }
   }

@@ -8,8 +8,8 @@ import {
   type DevJson,
   type DevParty,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
 import {
@@ -24,31 +24,27 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { start } from '../../src/main.ts';
 
 type Json = Answer['json'];
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
-  ({ acme, streamly, chirper } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange({ rate: UNLIMITED });
+beforeAll(() => {
+  ({ acme, streamly, chirper } = castOf(exchange));
 });
 
-const operator = (method: string, path: string, body?: unknown) => asOperator(x, method, path, body);
+const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
 describe('a list of parties', () => {
   it('comes in pages, whole and in order, while others are created and updated', async () => {
     for (let i = 0; i < 40; i++)
       await ok(operator('POST', 'dataProviders', { displayName: `Provider ${i}` }));
-    const known = (await listAll(x, 'dataProviders', { pageSize: 1000 })).map(({ name }) => name);
+    const known = (await listAll(exchange, 'dataProviders', { pageSize: 1000 })).map(({ name }) => name);
     expect(known).toHaveLength(43);
     let paging = true;
     const meanwhile = Promise.all([
@@ -65,7 +61,7 @@ describe('a list of parties', () => {
       pages.push(items.length);
       if (items.some(({ name }) => name === known.at(-1))) paging = false;
     };
-    const listed = (await listAll(x, 'dataProviders', { onPage })).map(({ name }) => name);
+    const listed = (await listAll(exchange, 'dataProviders', { onPage })).map(({ name }) => name);
     await meanwhile;
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed.filter((name) => known.includes(name))).toEqual(known);
@@ -74,17 +70,23 @@ describe('a list of parties', () => {
   });
 
   it('holds one kind only, and is for those who may see it', async () => {
-    const consumers = await listAll(x, 'measurementConsumers');
-    expect(consumers.map(({ name }) => name)).toEqual(x.dev.measurementConsumers.map(({ name }) => name));
-    expect(await listAll(x, 'duchies')).toEqual([]);
-    const { dataProviders } = await get(x, acme, 'dataProviders?pageSize=3');
-    expect(dataProviders.map((p: Json) => p.name)).toEqual(x.dev.dataProviders.map(({ name }) => name));
+    const consumers = await listAll(exchange, 'measurementConsumers');
+    expect(consumers.map(({ name }) => name)).toEqual(
+      exchange.dev.measurementConsumers.map(({ name }) => name),
+    );
+    expect(await listAll(exchange, 'duchies')).toEqual([]);
+    const { dataProviders } = await get(exchange, acme, 'dataProviders?pageSize=3');
+    expect(dataProviders.map((p: Json) => p.name)).toEqual(
+      exchange.dev.dataProviders.map(({ name }) => name),
+    );
     for (const [party, list] of [
       [acme, 'measurementConsumers'],
       [acme, 'duchies'],
       [streamly, 'dataProviders'],
     ] as const) {
-      expect(refusal(await x.call(party.token, 'GET', `/v2alpha/${list}`))).toMatch('403 PERMISSION_DENIED');
+      expect(refusal(await exchange.call(party.token, 'GET', `/v2alpha/${list}`))).toMatch(
+        '403 PERMISSION_DENIED',
+      );
     }
   });
 
@@ -98,14 +100,14 @@ describe('a list of parties', () => {
 describe('a suspended party', () => {
   const suspend = (party: DevParty) => ok(operator('POST', `${party.name}:suspend`));
   const resume = (party: DevParty) => ok(operator('POST', `${party.name}:resume`));
-  const whoAmI = (party: DevParty) => x.call(party.token, 'GET', '/v2alpha/whoami');
+  const whoAmI = (party: DevParty) => exchange.call(party.token, 'GET', '/v2alpha/whoami');
 
   it('is refused at once, and welcome at once when it is resumed', async () => {
     const before = await ok(operator('GET', acme.name));
     await ok(whoAmI(acme));
     const suspended = await suspend(acme);
     expect(suspended).toEqual({ ...before, state: 'SUSPENDED', updateTime: suspended.updateTime });
-    for (const answer of [await whoAmI(acme), await post(x, acme, `${acme.name}/measurements`, {})]) {
+    for (const answer of [await whoAmI(acme), await post(exchange, acme, `${acme.name}/measurements`, {})]) {
       expect(refusal(answer)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
     }
     await ok(whoAmI(streamly));
@@ -118,30 +120,30 @@ describe('a suspended party', () => {
   });
 
   it('keeps its open work, and gets no new one', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     await suspend(streamly);
     const create = await post(
-      x,
+      exchange,
       acme,
       `${acme.name}/measurements`,
       measurementRequest(acme, [chirper, streamly]),
     );
     expect(refusal(create)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
     expect(metadata(create)).toEqual({ dataProvider: streamly.name });
-    expect(await get(x, acme, measurement.name)).toEqual(measurement);
-    await ok(fulfil(x, chirper, await requisitionOf(x, chirper, measurement), 2n));
-    const refused = await fulfil(x, streamly, requisition, 1n);
+    expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
+    await ok(fulfil(exchange, chirper, await requisitionOf(exchange, chirper, measurement), 2n));
+    const refused = await fulfil(exchange, streamly, requisition, 1n);
     expect(refusal(refused)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
     await resume(streamly);
-    await ok(fulfil(x, streamly, requisition, 1n));
-    expect((await get(x, acme, measurement.name)).state).toBe('SUCCEEDED');
+    await ok(fulfil(exchange, streamly, requisition, 1n));
+    expect((await get(exchange, acme, measurement.name)).state).toBe('SUCCEEDED');
   });
 
   it('is suspended by the operator alone', async () => {
     for (const verb of ['suspend', 'resume']) {
       for (const name of [streamly.name, chirper.name]) {
-        expect(refusal(await post(x, streamly, `${name}:${verb}`))).toBe(
+        expect(refusal(await post(exchange, streamly, `${name}:${verb}`))).toBe(
           '403 PERMISSION_DENIED PERMISSION_DENIED',
         );
       }
@@ -150,7 +152,7 @@ describe('a suspended party', () => {
 
   it('is refused on other replicas too, at once by those that did not ask about it yet', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'mex-replica-'));
-    const config = { mode: 'development', port: 0, dataDir, databaseUrl: x.database.url } as const;
+    const config = { mode: 'development', port: 0, dataDir, databaseUrl: exchange.database.url } as const;
     const other = await start(loadConfig({}, config), pino({ level: 'silent' }));
     try {
       const dev: DevJson = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));

@@ -5,8 +5,7 @@ import {
   exact,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -18,18 +17,14 @@ import {
   requisitionOf,
   stored,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, streamly } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, streamly } = castOf(exchange));
 });
 
 const NONCES = [0n, 1n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
@@ -49,16 +44,16 @@ describe.each([
       const entry = request.dataProviders[streamly.name]!;
       entry.nonceHash = hash(nonce);
       Object.assign(entry.encryptedRequisitionSpec, { nonce: write(nonce) });
-      const measurement = await ok(post(x, acme, `${acme.name}/measurements`, request));
-      const requisition = await requisitionOf(x, streamly, measurement);
+      const measurement = await ok(post(exchange, acme, `${acme.name}/measurements`, request));
+      const requisition = await requisitionOf(exchange, streamly, measurement);
       expect(requisition).not.toHaveProperty('nonce');
       expect(requisition.nonceHash).toBe(hash(nonce));
 
       const body = { ...fulfillment(streamly, requisition, nonce), nonce: write(nonce) };
-      const answers = [await post(x, streamly, `${requisition.name}:fulfillDirect`, body)];
+      const answers = [await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body)];
       const id = requisition.name.split('/').at(-1);
-      answers.push(await x.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`));
-      answers.push(await x.call(acme.token, 'GET', `/v2alpha/${measurement.name}/requisitions/${id}`));
+      answers.push(await exchange.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`));
+      answers.push(await exchange.call(acme.token, 'GET', `/v2alpha/${measurement.name}/requisitions/${id}`));
       for (const answer of answers) {
         await ok(answer);
         const read = exact(answer.text) as unknown as {
@@ -81,23 +76,27 @@ describe('a nonce that is not the one', () => {
     [2n ** 64n - 1n, 2n ** 64n - 2n],
     [0n, 1n],
   ])('%s is not %s: nothing changes', async (nonce, other) => {
-    const measurement = await createMeasurement(x, acme, [streamly], [nonce]);
-    const requisition = await requisitionOf(x, streamly, measurement);
-    const before = await stored(x);
+    const measurement = await createMeasurement(exchange, acme, [streamly], [nonce]);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
+    const before = await stored(exchange);
     const body = fulfillment(streamly, requisition, other);
-    expect(refusal(await post(x, streamly, `${requisition.name}:fulfillDirect`, body))).toBe(
+    expect(refusal(await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body))).toBe(
       '400 INVALID_ARGUMENT NONCE_MISMATCH nonce',
     );
-    expect(await stored(x)).toEqual(before);
-    expect(await get(x, streamly, requisition.name)).toEqual(requisition);
+    expect(await stored(exchange)).toEqual(before);
+    expect(await get(exchange, streamly, requisition.name)).toEqual(requisition);
   });
 
   it('is no integer of 64 bits', async () => {
-    const requisition = await requisitionOf(x, streamly, await createMeasurement(x, acme, [streamly], [1n]));
+    const requisition = await requisitionOf(
+      exchange,
+      streamly,
+      await createMeasurement(exchange, acme, [streamly], [1n]),
+    );
     for (const nonce of ['1.0', '1e0', '-1', '18446744073709551616', '"1.0"', '"0x1"', 'true', 'null']) {
       const body = JSON.stringify({ ...fulfillment(streamly, requisition, 1n), nonce: 0 });
       const answer = await post(
-        x,
+        exchange,
         streamly,
         `${requisition.name}:fulfillDirect`,
         body.replace('"nonce":0', `"nonce":${nonce}`),

@@ -4,8 +4,7 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   addCertificate,
@@ -22,41 +21,37 @@ import {
   stored,
   TIMESTAMP,
 } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-let x: TestExchange;
 let acme: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let dailynews: DevParty;
 
-beforeAll(async () => {
-  x = await startExchange();
-  ({ acme, streamly, chirper, dailynews } = castOf(x));
-});
-afterAll(async () => {
-  expect(await x.stop()).toEqual([]);
+const exchange = useExchange();
+beforeAll(() => {
+  ({ acme, streamly, chirper, dailynews } = castOf(exchange));
 });
 
 type Requisition = Answer['json'];
 
 /** A measurement, and the requisition of each provider in the provider's own view. */
 async function begin(providers: DevParty[] = [streamly, chirper]) {
-  const measurement = await createMeasurement(x, acme, providers);
+  const measurement = await createMeasurement(exchange, acme, providers);
   const requisitions: Requisition[] = [];
-  for (const provider of providers) requisitions.push(await requisitionOf(x, provider, measurement));
+  for (const provider of providers) requisitions.push(await requisitionOf(exchange, provider, measurement));
   return { measurement, requisitions };
 }
 const idOf = (requisition: { name: string }) => requisition.name.split('/').at(-1)!;
 const consumerName = (requisition: Requisition) =>
   `${requisition.measurement}/requisitions/${idOf(requisition)}`;
-const reread = (provider: DevParty, requisition: Requisition) => get(x, provider, requisition.name);
+const reread = (provider: DevParty, requisition: Requisition) => get(exchange, provider, requisition.name);
 
 describe('a requisition', () => {
   it('has exactly the fields of the contract, under the name of the view it is read through', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
-    const measurement = await ok(post(x, acme, `${acme.name}/measurements`, request));
-    const requisition = await requisitionOf(x, streamly, measurement);
+    const measurement = await ok(post(exchange, acme, `${acme.name}/measurements`, request));
+    const requisition = await requisitionOf(exchange, streamly, measurement);
     expect(requisition).toEqual({
       name: expect.stringMatching(/^dataProviders\/streamly\/requisitions\/[a-z][a-z0-9]{12,62}$/),
       state: 'UNFULFILLED',
@@ -73,8 +68,8 @@ describe('a requisition', () => {
     });
     expect(await reread(streamly, requisition)).toEqual(requisition);
     const inConsumerView = { ...requisition, name: consumerName(requisition) };
-    expect(await get(x, acme, consumerName(requisition))).toEqual(inConsumerView);
-    const { requisitions } = await get(x, acme, `${measurement.name}/requisitions`);
+    expect(await get(exchange, acme, consumerName(requisition))).toEqual(inConsumerView);
+    const { requisitions } = await get(exchange, acme, `${measurement.name}/requisitions`);
     expect(requisitions).toContainEqual(inConsumerView);
     expect(requisitions).toHaveLength(2);
   });
@@ -88,14 +83,18 @@ describe('a requisition', () => {
       [streamly, `${streamly.name}/requisitions/absent`],
       [acme, `${other.name}/requisitions/absent`],
     ] as const) {
-      const answer = await x.call(party.token, 'GET', `/v2alpha/${name}`);
+      const answer = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
       expect(refusal(answer)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
       expect(metadata(answer)).toEqual({ requisition: name });
     }
     for (const answer of [
-      await x.call(chirper.token, 'GET', `/v2alpha/${chirper.name}/requisitions/${idOf(one)}:timeline`),
-      await fulfil(x, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }, 1n),
-      await refuse(x, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }),
+      await exchange.call(
+        chirper.token,
+        'GET',
+        `/v2alpha/${chirper.name}/requisitions/${idOf(one)}:timeline`,
+      ),
+      await fulfil(exchange, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }, 1n),
+      await refuse(exchange, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }),
     ]) {
       expect(refusal(answer)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
     }
@@ -107,24 +106,24 @@ describe('listing requisitions', () => {
 
   it('shows a provider its own and a consumer those of one measurement', async () => {
     const { measurement } = await begin();
-    const own = await get(x, streamly, `${streamly.name}/requisitions?pageSize=1000`);
+    const own = await get(exchange, streamly, `${streamly.name}/requisitions?pageSize=1000`);
     expect(new Set(own.requisitions.map((r: Requisition) => r.dataProvider))).toEqual(
       new Set([streamly.name]),
     );
     expect(own).not.toHaveProperty('nextPageToken');
     const times = own.requisitions.map((r: Requisition) => r.createTime);
     expect(times).toEqual(times.toSorted());
-    expect(await get(x, dailynews, `${dailynews.name}/requisitions`)).toEqual({ requisitions: [] });
-    const { requisitions } = await get(x, acme, `${measurement.name}/requisitions`);
+    expect(await get(exchange, dailynews, `${dailynews.name}/requisitions`)).toEqual({ requisitions: [] });
+    const { requisitions } = await get(exchange, acme, `${measurement.name}/requisitions`);
     expect(new Set(requisitions.map((r: Requisition) => r.measurement))).toEqual(new Set([measurement.name]));
   });
 
   it('filters by states, by update time, and by both, in both views', async () => {
     const { measurement, requisitions } = await begin([streamly, chirper, dailynews]);
-    const fulfilled = await ok(fulfil(x, streamly, requisitions[0], 1n));
-    await ok(refuse(x, chirper, requisitions[1]));
+    const fulfilled = await ok(fulfil(exchange, streamly, requisitions[0], 1n));
+    await ok(refuse(exchange, chirper, requisitions[1]));
     const list = async (filter: string) =>
-      states(await get(x, acme, `${measurement.name}/requisitions?${filter}`));
+      states(await get(exchange, acme, `${measurement.name}/requisitions?${filter}`));
     expect(await list('')).toEqual(['FULFILLED', 'REFUSED', 'WITHDRAWN']);
     expect(await list('filter.states=REFUSED')).toEqual(['REFUSED']);
     expect(await list('filter.states=REFUSED&filter.states=WITHDRAWN')).toEqual(['REFUSED', 'WITHDRAWN']);
@@ -133,7 +132,8 @@ describe('listing requisitions', () => {
     expect(await list(bound)).toEqual(['REFUSED', 'WITHDRAWN']);
     expect(await list(`${bound}&filter.states=FULFILLED&filter.states=REFUSED`)).toEqual(['REFUSED']);
 
-    const ofProvider = async (filter: string) => get(x, streamly, `${streamly.name}/requisitions?${filter}`);
+    const ofProvider = async (filter: string) =>
+      get(exchange, streamly, `${streamly.name}/requisitions?${filter}`);
     expect(await ofProvider(bound)).toEqual({ requisitions: [] });
     const earlier = `filter.updatedAfter=${requisitions[0].updateTime}&filter.states=FULFILLED`;
     expect(await ofProvider(earlier)).toEqual({
@@ -148,10 +148,10 @@ describe('listing requisitions', () => {
       [acme, measurement.name],
       [streamly, streamly.name],
     ] as const) {
-      const whole = await get(x, party, `${parent}/requisitions`);
+      const whole = await get(exchange, party, `${parent}/requisitions`);
       const names: string[] = [];
       for (let token = ''; ; ) {
-        const page = await get(x, party, `${parent}/requisitions?pageSize=2&pageToken=${token}`);
+        const page = await get(exchange, party, `${parent}/requisitions?pageSize=2&pageToken=${token}`);
         expect(page.requisitions.length).toBeLessThanOrEqual(2);
         names.push(...page.requisitions.map((r: Requisition) => r.name));
         if (page.nextPageToken === undefined) break;
@@ -168,7 +168,7 @@ describe('fulfilling', () => {
     const [requisition] = requisitions;
     const fulfillmentContext = { buildLabel: 'v7 "final"', warnings: ['late data', 'ünïcode \u{1f642}'] };
     const fulfilled = await ok(
-      fulfil(x, streamly, requisition, 1n, { fulfillmentContext, name: requisition.name }),
+      fulfil(exchange, streamly, requisition, 1n, { fulfillmentContext, name: requisition.name }),
     );
     expect(fulfilled).toEqual({
       ...requisition,
@@ -180,17 +180,19 @@ describe('fulfilling', () => {
     });
     expect(fulfilled.etag).not.toBe(requisition.etag);
     expect(await reread(streamly, requisition)).toEqual(fulfilled);
-    expect(await get(x, acme, consumerName(requisition))).toEqual({
+    expect(await get(exchange, acme, consumerName(requisition))).toEqual({
       ...fulfilled,
       name: consumerName(requisition),
     });
-    expect(await get(x, acme, measurement.name)).toMatchObject({ state: 'AWAITING_REQUISITION_FULFILLMENT' });
+    expect(await get(exchange, acme, measurement.name)).toMatchObject({
+      state: 'AWAITING_REQUISITION_FULFILLMENT',
+    });
   });
 
   it('the last one carries the measurement to SUCCEEDED in the same answer', async () => {
     const { requisitions } = await begin();
-    await ok(fulfil(x, streamly, requisitions[0], 1n));
-    expect(await ok(fulfil(x, chirper, requisitions[1], 2n))).toMatchObject({
+    await ok(fulfil(exchange, streamly, requisitions[0], 1n));
+    expect(await ok(fulfil(exchange, chirper, requisitions[1], 2n))).toMatchObject({
       state: 'FULFILLED',
       measurementState: 'SUCCEEDED',
     });
@@ -198,21 +200,21 @@ describe('fulfilling', () => {
 
   it('may name any usable certificate of the provider, which the results then name', async () => {
     const { measurement, requisitions } = await begin([streamly]);
-    const certificate = await addCertificate(x, streamly.name, 'signing');
-    expect(await ok(fulfil(x, streamly, requisitions[0], 1n, { certificate }))).toMatchObject({
+    const certificate = await addCertificate(exchange, streamly.name, 'signing');
+    expect(await ok(fulfil(exchange, streamly, requisitions[0], 1n, { certificate }))).toMatchObject({
       dataProviderCertificate: streamly.certificate,
     });
-    expect((await get(x, acme, measurement.name)).results).toMatchObject([{ certificate }]);
+    expect((await get(exchange, acme, measurement.name)).results).toMatchObject([{ certificate }]);
   });
 
   it('is refused where the protocol takes no direct result', async () => {
     const { measurement, requisitions } = await begin();
     const id = measurement.name.split('/').at(-1);
-    await x.database.query(`UPDATE measurements SET protocol = 'liquidLegionsV2' WHERE id = $1`, [id]);
+    await exchange.database.query(`UPDATE measurements SET protocol = 'liquidLegionsV2' WHERE id = $1`, [id]);
     expect(await reread(streamly, requisitions[0])).toMatchObject({
       protocolConfig: { measurementType: 'REACH', liquidLegionsV2: {} },
     });
-    expect(refusal(await fulfil(x, streamly, requisitions[0], 1n))).toBe(
+    expect(refusal(await fulfil(exchange, streamly, requisitions[0], 1n))).toBe(
       '400 FAILED_PRECONDITION PROTOCOL_NOT_DIRECT',
     );
   });
@@ -223,7 +225,7 @@ describe('refusing', () => {
     const { measurement, requisitions } = await begin([streamly]);
     const [requisition] = requisitions;
     const message = 'not “this” quarter';
-    const refused = await ok(refuse(x, streamly, requisition, { justification, message }));
+    const refused = await ok(refuse(exchange, streamly, requisition, { justification, message }));
     expect(refused).toEqual({
       ...requisition,
       state: 'REFUSED',
@@ -234,7 +236,7 @@ describe('refusing', () => {
     });
     expect(refused.etag).not.toBe(requisition.etag);
     expect(await reread(streamly, requisition)).toEqual(refused);
-    const { failure } = await get(x, acme, measurement.name);
+    const { failure } = await get(exchange, acme, measurement.name);
     expect(failure.reason).toBe('REQUISITION_REFUSED');
     for (const part of [justification, consumerName(requisition), message]) {
       expect(failure.message).toContain(part);
@@ -244,8 +246,8 @@ describe('refusing', () => {
   it('withdraws the other open requisitions, with new etags, and leaves a fulfilled one as it is', async () => {
     const { requisitions } = await begin([streamly, chirper, dailynews]);
     const [done, open, refusing] = requisitions;
-    const fulfilled = await ok(fulfil(x, streamly, done, 1n));
-    await ok(refuse(x, dailynews, refusing));
+    const fulfilled = await ok(fulfil(exchange, streamly, done, 1n));
+    await ok(refuse(exchange, dailynews, refusing));
     expect(await reread(streamly, done)).toEqual({ ...fulfilled, measurementState: 'FAILED' });
     const withdrawn = await reread(chirper, open);
     expect(withdrawn).toEqual({
@@ -261,7 +263,7 @@ describe('refusing', () => {
 
   it('needs a known justification, and takes no message for an answer', async () => {
     const { measurement, requisitions } = await begin([streamly]);
-    const wrong = (body: object) => post(x, streamly, `${requisitions[0].name}:refuse`, body);
+    const wrong = (body: object) => post(exchange, streamly, `${requisitions[0].name}:refuse`, body);
     const { etag } = requisitions[0];
     expect(refusal(await wrong({ etag, refusal: { justification: 'MAYBE' } }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE refusal.justification',
@@ -270,15 +272,16 @@ describe('refusing', () => {
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET refusal.justification',
     );
     expect(refusal(await wrong({ etag }))).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET refusal');
-    await ok(refuse(x, streamly, requisitions[0], { justification: 'UNFULFILLABLE' }));
-    expect((await get(x, acme, measurement.name)).failure.message).toMatch(/UNFULFILLABLE$/);
+    await ok(refuse(exchange, streamly, requisitions[0], { justification: 'UNFULFILLABLE' }));
+    expect((await get(exchange, acme, measurement.name)).failure.message).toMatch(/UNFULFILLABLE$/);
   });
 });
 
 describe('the order of the checks', () => {
   const verbs = {
-    fulfil: (provider: DevParty, r: Requisition, changes?: object) => fulfil(x, provider, r, 1n, changes),
-    refuse: (provider: DevParty, r: Requisition) => refuse(x, provider, r),
+    fulfil: (provider: DevParty, r: Requisition, changes?: object) =>
+      fulfil(exchange, provider, r, 1n, changes),
+    refuse: (provider: DevParty, r: Requisition) => refuse(exchange, provider, r),
   };
 
   it.each(['fulfil', 'refuse'] as const)(
@@ -286,7 +289,7 @@ describe('the order of the checks', () => {
     async (verb) => {
       const { requisitions } = await begin([streamly]);
       const [requisition] = requisitions;
-      const before = await stored(x);
+      const before = await stored(exchange);
       const { etag: _, ...without } = requisition;
       expect(refusal(await verbs[verb](streamly, without))).toBe(
         '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET etag',
@@ -297,7 +300,7 @@ describe('the order of the checks', () => {
       const stale = await verbs[verb](streamly, { ...requisition, etag: 'stale' });
       expect(refusal(stale)).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
       expect(metadata(stale)).toEqual({ requestEtag: 'stale', actualEtag: requisition.etag });
-      expect(await stored(x)).toEqual(before);
+      expect(await stored(exchange)).toEqual(before);
     },
   );
 
@@ -306,9 +309,9 @@ describe('the order of the checks', () => {
     async (state) => {
       const { measurement, requisitions } = await begin();
       const [requisition] = requisitions;
-      if (state === 'FULFILLED') await ok(fulfil(x, streamly, requisition, 1n));
-      if (state === 'REFUSED') await ok(refuse(x, streamly, requisition));
-      if (state === 'WITHDRAWN') await ok(post(x, acme, `${measurement.name}:cancel`));
+      if (state === 'FULFILLED') await ok(fulfil(exchange, streamly, requisition, 1n));
+      if (state === 'REFUSED') await ok(refuse(exchange, streamly, requisition));
+      if (state === 'WITHDRAWN') await ok(post(exchange, acme, `${measurement.name}:cancel`));
       const closed = await reread(streamly, requisition);
       expect(closed.state).toBe(state);
       for (const verb of Object.values(verbs)) {
@@ -327,27 +330,27 @@ describe('the order of the checks', () => {
     const [requisition] = requisitions;
     const absent = { name: `${streamly.name}/requisitions/absent`, etag: 'stale' };
     const absentCertificate = { certificate: `${streamly.name}/certificates/absent` };
-    const forbidden = post(x, chirper, `${requisition.name}:fulfillDirect`, '{');
+    const forbidden = post(exchange, chirper, `${requisition.name}:fulfillDirect`, '{');
     expect(refusal(await forbidden)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
-    expect(refusal(await fulfil(x, streamly, absent, 9n, { typo: 1 }))).toBe(
+    expect(refusal(await fulfil(exchange, streamly, absent, 9n, { typo: 1 }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE typo',
     );
-    expect(refusal(await fulfil(x, streamly, absent, 9n, { certificate: chirper.certificate }))).toBe(
+    expect(refusal(await fulfil(exchange, streamly, absent, 9n, { certificate: chirper.certificate }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE certificate',
     );
-    expect(refusal(await fulfil(x, streamly, absent, 9n))).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
-    expect(refusal(await fulfil(x, streamly, { ...requisition, etag: 'stale' }, 9n, absentCertificate))).toBe(
-      '409 ABORTED REQUISITION_ETAG_MISMATCH',
-    );
-    const before = await stored(x);
-    expect(refusal(await fulfil(x, streamly, requisition, 9n, absentCertificate))).toBe(
+    expect(refusal(await fulfil(exchange, streamly, absent, 9n))).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
+    expect(
+      refusal(await fulfil(exchange, streamly, { ...requisition, etag: 'stale' }, 9n, absentCertificate)),
+    ).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
+    const before = await stored(exchange);
+    expect(refusal(await fulfil(exchange, streamly, requisition, 9n, absentCertificate))).toBe(
       '400 INVALID_ARGUMENT NONCE_MISMATCH nonce',
     );
-    expect(refusal(await fulfil(x, streamly, requisition, 1n, absentCertificate))).toBe(
+    expect(refusal(await fulfil(exchange, streamly, requisition, 1n, absentCertificate))).toBe(
       '400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND',
     );
-    expect(await stored(x)).toEqual(before);
-    await ok(fulfil(x, streamly, requisition, 1n));
+    expect(await stored(exchange)).toEqual(before);
+    await ok(fulfil(exchange, streamly, requisition, 1n));
   });
 
   it.each([
@@ -357,8 +360,8 @@ describe('the order of the checks', () => {
     ['early', { notBefore: '2099-01-01' }],
   ])('a certificate that is %s cannot fulfil', async (id, fields) => {
     const { requisitions } = await begin([streamly]);
-    const certificate = await addCertificate(x, streamly.name, id, fields);
-    const answer = await fulfil(x, streamly, requisitions[0], 1n, { certificate });
+    const certificate = await addCertificate(exchange, streamly.name, id, fields);
+    const answer = await fulfil(exchange, streamly, requisitions[0], 1n, { certificate });
     expect(refusal(answer)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
     expect(metadata(answer)).toEqual({ field: 'certificate', certificate });
     expect(await reread(streamly, requisitions[0])).toEqual(requisitions[0]);
@@ -366,7 +369,7 @@ describe('the order of the checks', () => {
 
   it('every member of a fulfilment is required but the context', async () => {
     const { requisitions } = await begin([streamly]);
-    const answer = await post(x, streamly, `${requisitions[0].name}:fulfillDirect`, {});
+    const answer = await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, {});
     expect(refusal(answer)).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET encryptedResult nonce certificate etag',
     );
@@ -374,7 +377,7 @@ describe('the order of the checks', () => {
       ...fulfillment(streamly, requisitions[0], 1n),
       encryptedResult: { ciphertext: '', typeUrl: TYPE_URLS.MeasurementResult },
     };
-    expect(refusal(await post(x, streamly, `${requisitions[0].name}:fulfillDirect`, body))).toBe(
+    expect(refusal(await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, body))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE encryptedResult.ciphertext',
     );
   });

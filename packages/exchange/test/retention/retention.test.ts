@@ -7,6 +7,8 @@ import {
   measurementRequest,
   startExchange,
   type TestExchange,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -26,29 +28,26 @@ import { Database as Sql } from '../../src/database/db.ts';
 import { applyRetention, previewRetention, type Retention } from '../../src/jobs/retention.ts';
 
 type Json = Answer['json'];
-const rate = { perSecond: 1e6, burst: 1e6 };
 const WITHIN = { timeout: 10_000 };
 const EXPIRED = `transitions WHERE cause = 'expired'`;
 const TERMINAL = `state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')`;
 
-let x: TestExchange;
 let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 const opened: Sql[] = [];
 
-beforeAll(async () => {
-  x = await startExchange({ rate });
-  ({ acme, globex, streamly, chirper } = castOf(x));
+const exchange = useExchange({ rate: UNLIMITED });
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 afterAll(async () => {
   for (const db of opened) await db.close();
-  expect(await x.stop()).toEqual([]);
 });
 
 /** A replica whose clock is ahead by some days: to it, everything is that much older. */
-function replica(days: number, of = x) {
+function replica(days: number, of = exchange) {
   const db = new Sql({
     connection: { connectionString: of.database.url },
     applicationName: 'test',
@@ -65,7 +64,7 @@ async function run(store: ReturnType<typeof replica>, retention: Retention): Pro
   return batches;
 }
 
-async function count(from: string, of = x): Promise<number> {
+async function count(from: string, of = exchange): Promise<number> {
   const [row] = await of.database.query(`SELECT count(*)::int AS n FROM ${from}`);
   return row!.n as number;
 }
@@ -73,14 +72,16 @@ async function count(from: string, of = x): Promise<number> {
 /** Everything of these parties that has ended, for whatever reason. */
 async function ended(): Promise<Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Json>> {
   const names: Json[] = [];
-  for (let i = 0; i < 3; i++) names.push(await createMeasurement(x, acme, [streamly, chirper]));
+  for (let i = 0; i < 3; i++) names.push(await createMeasurement(exchange, acme, [streamly, chirper]));
   const [succeeded, failed, cancelled] = names;
   for (const [i, provider] of [streamly, chirper].entries()) {
-    await ok(fulfil(x, provider, await requisitionOf(x, provider, succeeded), BigInt(i + 1)));
+    await ok(fulfil(exchange, provider, await requisitionOf(exchange, provider, succeeded), BigInt(i + 1)));
   }
-  await ok(refuse(x, streamly, await requisitionOf(x, streamly, failed)));
-  await ok(post(x, acme, `${cancelled.name}:cancel`));
-  const [SUCCEEDED, FAILED, CANCELLED] = await Promise.all(names.map(({ name }) => get(x, acme, name)));
+  await ok(refuse(exchange, streamly, await requisitionOf(exchange, streamly, failed)));
+  await ok(post(exchange, acme, `${cancelled.name}:cancel`));
+  const [SUCCEEDED, FAILED, CANCELLED] = await Promise.all(
+    names.map(({ name }) => get(exchange, acme, name)),
+  );
   return { SUCCEEDED, FAILED, CANCELLED };
 }
 
@@ -91,9 +92,9 @@ describe('the retention', () => {
     expect(loadConfig({}).retention).toBeUndefined();
     const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };
     const keen = await startExchange({ retention });
-    for (const exchange of [keen, x]) {
-      const [consumer, providers] = [exchange.dev.measurementConsumers[0]!, exchange.dev.dataProviders];
-      await loadMeasurements(exchange.database, { consumer, providers, count: 300 });
+    for (const { dev, database } of [keen, exchange]) {
+      const [consumer, providers] = [dev.measurementConsumers[0]!, dev.dataProviders];
+      await loadMeasurements(database, { consumer, providers, count: 300 });
     }
     // A revocation wakes the jobs, which would look again a minute later.
     const wake = async (exchange: TestExchange) => {
@@ -102,7 +103,7 @@ describe('the retention', () => {
       const { name } = await ok(post(exchange, party, `${party.name}/certificates`, { x509Der }));
       await ok(post(exchange, party, `${name}:revoke`, { revocationState: 'REVOKED' }));
     };
-    await wake(x);
+    await wake(exchange);
     await wake(keen);
     const [terminal, pending] = [await count(`measurements WHERE ${TERMINAL}`), await count('measurements')];
     await expect.poll(() => count('measurement_tombstones', keen), WITHIN).toBe(terminal);
@@ -113,20 +114,20 @@ describe('the retention', () => {
   });
 
   it('cancels what was pending for too long, and withdraws what nobody fulfilled', async () => {
-    const measurement = await createMeasurement(x, acme, [streamly, chirper]);
-    await ok(fulfil(x, streamly, await requisitionOf(x, streamly, measurement), 1n));
+    const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
+    await ok(fulfil(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
     await run(replica(9), { cancelPendingAfterDays: 10 });
-    expect(await get(x, acme, measurement.name)).toEqual(measurement);
+    expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
 
     await run(replica(11), { cancelPendingAfterDays: 10 });
-    const after = await get(x, acme, measurement.name);
+    const after = await get(exchange, acme, measurement.name);
     expect(after).toEqual({ ...measurement, state: 'CANCELLED', updateTime: after.updateTime });
-    const { requisitions } = await get(x, acme, `${measurement.name}/requisitions`);
+    const { requisitions } = await get(exchange, acme, `${measurement.name}/requisitions`);
     expect(requisitions.map((r: Json) => [r.dataProvider, r.state]).sort()).toEqual([
       [chirper.name, 'WITHDRAWN'],
       [streamly.name, 'FULFILLED'],
     ]);
-    const { transitions } = await get(x, acme, `${measurement.name}:timeline`);
+    const { transitions } = await get(exchange, acme, `${measurement.name}:timeline`);
     const last = transitions.slice(-2).map((t: Json) => [t.cause, t.actor, t.from, t.to]);
     expect(last).toEqual([
       ['expired', 'retention', 'AWAITING_REQUISITION_FULFILLMENT', 'CANCELLED'],
@@ -152,7 +153,7 @@ describe('the retention', () => {
     expect(await count('measurement_tombstones')).toBe(0);
 
     await run(replica(29), remove);
-    expect(await get(x, acme, SUCCEEDED.name)).toEqual(SUCCEEDED);
+    expect(await get(exchange, acme, SUCCEEDED.name)).toEqual(SUCCEEDED);
     await run(store, remove);
     expect(await previewRetention(store, remove)).toEqual({ cancel: 0, remove: 0 });
     expect(await count('measurement_tombstones')).toBe(preview.remove);
@@ -171,17 +172,17 @@ describe('a tombstone', () => {
 
   beforeAll(async () => {
     request = { ...measurementRequest(acme, [streamly]), requestId };
-    first = await ok(post(x, acme, `${acme.name}/measurements`, request));
-    await ok(post(x, acme, `${first.name}:cancel`));
+    first = await ok(post(exchange, acme, `${acme.name}/measurements`, request));
+    await ok(post(exchange, acme, `${first.name}:cancel`));
     gone = await ended();
     requisitions = [];
     for (const measurement of Object.values(gone)) {
       for (const provider of [streamly, chirper])
-        requisitions.push(await requisitionOf(x, provider, measurement));
-      requisitions.push(...(await get(x, acme, `${measurement.name}/requisitions`)).requisitions);
+        requisitions.push(await requisitionOf(exchange, provider, measurement));
+      requisitions.push(...(await get(exchange, acme, `${measurement.name}/requisitions`)).requisitions);
     }
     await run(replica(31), remove);
-    alive = await createMeasurement(x, acme, [streamly, chirper]);
+    alive = await createMeasurement(exchange, acme, [streamly, chirper]);
   });
 
   const ownerOf = ({ name, dataProvider }: Json) =>
@@ -193,60 +194,62 @@ describe('a tombstone', () => {
 
   it('is what get and batchGet answer for a removed measurement, and no more', async () => {
     for (const [state, measurement] of Object.entries(gone)) {
-      const tombstone = await get(x, acme, measurement.name);
+      const tombstone = await get(exchange, acme, measurement.name);
       expect(tombstone).toEqual(left(measurement));
       expect(tombstone.state).toBe(state);
       expect(tombstone.deleteTime > tombstone.updateTime).toBe(true);
     }
     const wanted = [gone.FAILED, alive, gone.SUCCEEDED, gone.FAILED];
     const names = wanted.map(({ name }) => name);
-    const { measurements } = await ok(post(x, acme, `${acme.name}/measurements:batchGet`, { names }));
+    const { measurements } = await ok(post(exchange, acme, `${acme.name}/measurements:batchGet`, { names }));
     expect(measurements).toEqual([left(gone.FAILED), alive, left(gone.SUCCEEDED), left(gone.FAILED)]);
   });
 
   it('is what its requisitions are in both views', async () => {
     expect(requisitions).toHaveLength(12);
     for (const requisition of requisitions) {
-      expect(await get(x, ownerOf(requisition), requisition.name)).toEqual(left(requisition));
+      expect(await get(exchange, ownerOf(requisition), requisition.name)).toEqual(left(requisition));
     }
   });
 
   it('is in no list, and has no timeline any more', async () => {
-    const { measurements } = await get(x, acme, `${acme.name}/measurements?pageSize=1000`);
+    const { measurements } = await get(exchange, acme, `${acme.name}/measurements?pageSize=1000`);
     const listed = measurements.map((m: Json) => m.name);
     expect(listed).toContain(alive.name);
     for (const { name } of Object.values(gone)) expect(listed).not.toContain(name);
-    const own = await get(x, streamly, `${streamly.name}/requisitions?pageSize=1000`);
+    const own = await get(exchange, streamly, `${streamly.name}/requisitions?pageSize=1000`);
     expect(own.requisitions.map((r: Json) => r.measurement)).toContain(alive.name);
     for (const { name } of Object.values(gone)) {
       expect(own.requisitions.map((r: Json) => r.measurement)).not.toContain(name);
-      expect(await get(x, acme, `${name}/requisitions`)).toEqual({ requisitions: [] });
-      expect(await get(x, acme, `${name}:timeline`)).toEqual({ transitions: [] });
+      expect(await get(exchange, acme, `${name}/requisitions`)).toEqual({ requisitions: [] });
+      expect(await get(exchange, acme, `${name}:timeline`)).toEqual({ transitions: [] });
     }
     for (const requisition of requisitions.filter((r) => ownerOf(r) !== acme)) {
-      expect(await get(x, ownerOf(requisition), `${requisition.name}:timeline`)).toEqual({ transitions: [] });
+      expect(await get(exchange, ownerOf(requisition), `${requisition.name}:timeline`)).toEqual({
+        transitions: [],
+      });
     }
   });
 
   it('is nothing to anyone else', async () => {
     const { name } = gone.FAILED;
     const id = name.split('/').at(-1);
-    const foreign = await x.call(globex.token, 'GET', `/v2alpha/${globex.name}/measurements/${id}`);
+    const foreign = await exchange.call(globex.token, 'GET', `/v2alpha/${globex.name}/measurements/${id}`);
     expect(refusal(foreign)).toBe('404 NOT_FOUND MEASUREMENT_NOT_FOUND');
-    const stranger = await x.call(globex.token, 'GET', `/v2alpha/${name}`);
+    const stranger = await exchange.call(globex.token, 'GET', `/v2alpha/${name}`);
     expect(refusal(stranger)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
     const other = requisitions
       .find((r) => ownerOf(r) === chirper)!
       .name.split('/')
       .at(-1);
-    const not = await x.call(streamly.token, 'GET', `/v2alpha/${streamly.name}/requisitions/${other}`);
+    const not = await exchange.call(streamly.token, 'GET', `/v2alpha/${streamly.name}/requisitions/${other}`);
     expect(refusal(not)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
   });
 
   it('answers its requestId, and nothing else takes it', async () => {
-    const tombstone = await get(x, acme, first.name);
+    const tombstone = await get(exchange, acme, first.name);
     const again = await Promise.all(
-      Array.from({ length: 8 }, () => post(x, acme, `${acme.name}/measurements`, request)),
+      Array.from({ length: 8 }, () => post(exchange, acme, `${acme.name}/measurements`, request)),
     );
     for (const answer of again) expect(await ok(answer)).toEqual(tombstone);
     expect(Object.keys(tombstone).sort()).toEqual([
@@ -257,11 +260,14 @@ describe('a tombstone', () => {
       'updateTime',
     ]);
     const other = { ...measurementRequest(acme, [chirper]), requestId };
-    const reused = await post(x, acme, `${acme.name}/measurements`, other);
+    const reused = await post(exchange, acme, `${acme.name}/measurements`, other);
     expect(refusal(reused)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
     expect(metadata(reused)).toEqual({ requestId, existing: first.name });
     await ok(
-      post(x, globex, `${globex.name}/measurements`, { ...measurementRequest(globex, [chirper]), requestId }),
+      post(exchange, globex, `${globex.name}/measurements`, {
+        ...measurementRequest(globex, [chirper]),
+        requestId,
+      }),
     );
   });
 
@@ -269,7 +275,7 @@ describe('a tombstone', () => {
     'can be neither cancelled nor fulfilled nor refused%s',
     async (query) => {
       for (const { name, state } of Object.values(gone)) {
-        const answer = await post(x, acme, `${name}:cancel${query}`);
+        const answer = await post(exchange, acme, `${name}:cancel${query}`);
         expect(refusal(answer)).toBe('400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL');
         expect(metadata(answer)).toEqual({ measurement: name, state });
       }
@@ -281,8 +287,11 @@ describe('a tombstone', () => {
           certificate: provider.certificate,
         };
         for (const answer of [
-          await post(x, provider, `${name}:fulfillDirect${query}`, { ...body, etag }),
-          await post(x, provider, `${name}:refuse${query}`, { refusal: { justification: 'DECLINED' }, etag }),
+          await post(exchange, provider, `${name}:fulfillDirect${query}`, { ...body, etag }),
+          await post(exchange, provider, `${name}:refuse${query}`, {
+            refusal: { justification: 'DECLINED' },
+            etag,
+          }),
         ]) {
           expect(refusal(answer)).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
           expect(metadata(answer)).toEqual({ requisition: name, state });

@@ -1,7 +1,7 @@
 /** The retention over thousands of measurements, on several replicas, beside the traffic; and what only it may do. */
 import { timestampOf } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
-import { measurementRequest, startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { measurementRequest, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, post } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,28 +19,31 @@ const remove = { removeTerminalAfterDays: 30 };
 const OLD = `update_time < now() - interval '30 days'`;
 const TERMINAL = `state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')`;
 
-let x: TestExchange;
 let replicas: Sql[];
 
-beforeAll(async () => {
-  x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 }, logLevel: 'warn' });
-  const connection = { connectionString: x.database.url };
+const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
+beforeAll(() => {
+  const connection = { connectionString: exchange.database.url };
   replicas = [1, 2].map((n) => new Sql({ connection, applicationName: `replica ${n}`, maxConnections: 2 }));
 });
 afterAll(async () => {
   for (const db of replicas) await db.close();
-  expect(await x.stop()).toEqual([]);
 });
 
 const store = (db: Sql) => ({ db, clock: () => timestampOf(Date.now()) });
 
 async function load(first: number, count: number): Promise<void> {
-  const { acme } = castOf(x);
-  await loadMeasurements(x.database, { consumer: acme, providers: x.dev.dataProviders, count, first });
+  const { acme } = castOf(exchange);
+  await loadMeasurements(exchange.database, {
+    consumer: acme,
+    providers: exchange.dev.dataProviders,
+    count,
+    first,
+  });
 }
 
 async function count(from: string): Promise<number> {
-  const [row] = await x.database.query(`SELECT count(*)::int AS n FROM ${from}`);
+  const [row] = await exchange.database.query(`SELECT count(*)::int AS n FROM ${from}`);
   return row!.n as number;
 }
 
@@ -71,7 +74,7 @@ describe('the retention', () => {
     await load(10_000, ROWS);
     const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
     const before = await count('measurement_tombstones');
-    const { acme, streamly } = castOf(x);
+    const { acme, streamly } = castOf(exchange);
 
     let removing = true;
     const waits: number[] = [];
@@ -81,7 +84,7 @@ describe('the retention', () => {
         while (removing) {
           const started = performance.now();
           const request = measurementRequest(acme, [streamly]);
-          statuses.add((await post(x, acme, `${acme.name}/measurements`, request)).status);
+          statuses.add((await post(exchange, acme, `${acme.name}/measurements`, request)).status);
           waits.push(performance.now() - started);
         }
       }),
@@ -113,7 +116,7 @@ describe('what only the retention may do', () => {
   let app: pg.Client;
 
   beforeAll(async () => {
-    const connection = { connectionString: x.database.url };
+    const connection = { connectionString: exchange.database.url };
     await ensureRole(connection, ROLE);
     await migrate({ connection, appRole: ROLE });
     owner = new pg.Client(connection);

@@ -77,8 +77,8 @@ beforeAll(async () => {
   const { client: _client, encryptionPublicKey, encryptionPrivateKey, ...acme } = w.acme;
   options = {
     ...acme,
-    baseUrl: w.x.url,
-    token: w.x.dev.measurementConsumers[0]!.token,
+    baseUrl: w.exchange.url,
+    token: w.exchange.dev.measurementConsumers[0]!.token,
     rootPem: w.root.certificatePem,
     encryptionPublicKey: toBase64(encryptionPublicKey),
     encryptionPrivateKey: toBase64(encryptionPrivateKey),
@@ -88,7 +88,7 @@ afterAll(async () => {
   await browser?.close();
   server?.close();
   stranger?.close();
-  expect(await w.x.stop()).toEqual([]);
+  expect(await w.exchange.stop()).toEqual([]);
 });
 
 /** A page of this server, and what its script says went wrong. */

@@ -5,18 +5,7 @@ import { MAX_UINT64 } from '@measurement-exchange/contract';
 import { startExchange } from '@measurement-exchange/testkit/exchange';
 import { describe, expect, it } from 'vitest';
 import { createClient, retryOnAborted } from '../../src/index.ts';
-import {
-  cast,
-  clientOf,
-  create,
-  newFulfilment,
-  newMeasurement,
-  requisitionOf,
-  useExchange,
-  x,
-} from './world.ts';
-
-useExchange();
+import { cast, clientOf, create, exchange, newFulfilment, newMeasurement, requisitionOf } from './world.ts';
 
 describe('a list', () => {
   it('gives each item exactly once, whatever the pages', async () => {
@@ -63,7 +52,7 @@ describe('what was asked for and not answered', () => {
       const body = Buffer.concat(await Array.fromAsync(incoming));
       seen.push(`${incoming.method} ${incoming.url} ${body}`);
       const { method, url, headers } = incoming;
-      const forwarded = request(`${x.url}${url}`, { method, headers }, async (answer) => {
+      const forwarded = request(`${exchange.url}${url}`, { method, headers }, async (answer) => {
         const text = Buffer.concat(await Array.fromAsync(answer));
         if (seen.length <= answers) return outgoing.destroy();
         outgoing.writeHead(answer.statusCode!, answer.headers).end(text);
@@ -155,7 +144,9 @@ describe('a refusal', () => {
       'measurementConsumerCertificate',
     ]);
     expect(
-      (await x.logs()).some((line) => line.includes(error.requestId) && line.includes('createMeasurement')),
+      (await exchange.logs()).some(
+        (line) => line.includes(error.requestId) && line.includes('createMeasurement'),
+      ),
     ).toBe(true);
   });
 
@@ -187,7 +178,7 @@ describe('a refusal', () => {
 
   it('of a token that expired is answered with a new one', async () => {
     const tokens = ['expired', cast.acme.token];
-    const client = createClient({ baseUrl: x.url, token: () => tokens.shift()! });
+    const client = createClient({ baseUrl: exchange.url, token: () => tokens.shift()! });
     expect((await client.whoAmI()).principal).toBe(cast.acme.name);
     expect(tokens).toEqual([]);
   });

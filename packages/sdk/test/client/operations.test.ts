@@ -2,9 +2,7 @@
 import { type Operation, ROUTES } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { createRoot, issueLeaf } from '../../src/identity/index.ts';
-import { cast, clientOf, create, newFulfilment, requisitionOf, useExchange, x } from './world.ts';
-
-useExchange();
+import { cast, clientOf, create, exchange, newFulfilment, requisitionOf } from './world.ts';
 
 describe('every operation', () => {
   const descriptorSet = (...names: string[]) => ({
@@ -30,7 +28,7 @@ describe('every operation', () => {
   /** Names of what an earlier call made. */
   const made: Record<string, string> = {};
   const [acme, streamly] = [() => clientOf(cast.acme), () => clientOf(cast.streamly)];
-  const operator = () => clientOf(x.dev.operator);
+  const operator = () => clientOf(exchange.dev.operator);
   const group = () => ({ measurementConsumer: cast.acme.name });
   const keep = (as: string, { name }: { name?: string }) => {
     made[as] = name!;

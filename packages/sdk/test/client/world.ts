@@ -1,4 +1,4 @@
-/** An exchange that runs, and clients of its parties. */
+/** An exchange for the tests of the file that imports this, and clients of its parties. */
 import {
   decode,
   FulfillDirectRequest,
@@ -11,28 +11,22 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
-  startExchange,
-  type TestExchange,
   toJson,
+  UNLIMITED,
+  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { castOf } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { beforeAll } from 'vitest';
 import { type ClientOptions, createClient, type ExchangeClient } from '../../src/index.ts';
 
-export let x: TestExchange;
+export const exchange = useExchange({ rate: UNLIMITED });
 export let cast: ReturnType<typeof castOf>;
-
-/** Once in a file, at its top. */
-export function useExchange(): void {
-  beforeAll(async () => {
-    x = await startExchange({ rate: { perSecond: 1e6, burst: 1e6 } });
-    cast = castOf(x);
-  });
-  afterAll(async () => expect(await x.stop()).toEqual([]));
-}
+beforeAll(() => {
+  cast = castOf(exchange);
+});
 
 export function clientOf({ token }: { token: string }, options: Partial<ClientOptions> = {}): ExchangeClient {
-  return createClient({ baseUrl: x.url, token, ...options });
+  return createClient({ baseUrl: exchange.url, token, ...options });
 }
 
 /** The JSON of the harness as the client takes it. */

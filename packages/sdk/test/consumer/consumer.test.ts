@@ -14,11 +14,10 @@ import {
   reach,
   readRequisition,
   requisitionOf,
-  startWorld,
-  type World,
+  useWorld,
   watchDuration,
 } from '@measurement-exchange/testkit/world';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEncryptionKeysets, createRoot, signEncryptionKey } from '../../src/identity/index.ts';
 import {
   createConsumer,
@@ -31,14 +30,7 @@ import {
 } from '../../src/index.ts';
 import { verifyRequisition } from '../../src/provider/verify.ts';
 
-let w: World;
-
-beforeAll(async () => {
-  w = await startWorld();
-});
-afterAll(async () => {
-  expect(await w.x.stop()).toEqual([]);
-});
+const w = useWorld();
 
 async function findings(measurement: Measurement): Promise<string[]> {
   const timeline = await w.acme.client.getMeasurementTimeline({ name: measurement.name! });
@@ -46,7 +38,7 @@ async function findings(measurement: Measurement): Promise<string[]> {
 }
 
 async function measurementCount(): Promise<number> {
-  const [row] = await w.x.database.query('SELECT count(*)::int AS n FROM measurements');
+  const [row] = await w.exchange.database.query('SELECT count(*)::int AS n FROM measurements');
   return row!.n as number;
 }
 
@@ -327,16 +319,15 @@ describe('a data provider that is not to be trusted', () => {
 
   it('is one whose key somebody else signed, whose key is gone, whose key is none', async () => {
     // Past the exchange, which checks signatures too.
-    const [kept] = await w.x.database.query(
+    const [kept] = await w.exchange.database.query(
       'SELECT public_key, public_key_signature FROM parties WHERE name = $1',
       [w.dailynews.name],
     );
     const publish = (message: Uint8Array | null, signature: Uint8Array | null) =>
-      w.x.database.query('UPDATE parties SET public_key = $2, public_key_signature = $3 WHERE name = $1', [
-        w.dailynews.name,
-        message,
-        signature,
-      ]);
+      w.exchange.database.query(
+        'UPDATE parties SET public_key = $2, public_key_signature = $3 WHERE name = $1',
+        [w.dailynews.name, message, signature],
+      );
     const own = await createEncryptionKeysets();
     const forged = await signEncryptionKey(own.publicKeyset, w.chirper.privateKeyPem);
     await publish(forged.message, forged.signature);

@@ -1,7 +1,7 @@
 import { TYPE_URLS } from '@measurement-exchange/contract';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
-import { startWorld, type World } from '@measurement-exchange/testkit/world';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useWorld } from '@measurement-exchange/testkit/world';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createEncryptionKeysets } from '../../src/identity/index.ts';
 import {
   createClient,
@@ -13,7 +13,6 @@ import {
   packEventGroupMetadata,
 } from '../../src/index.ts';
 
-let w: World;
 let descriptor: string;
 
 const EPISODE = {
@@ -26,16 +25,13 @@ const EPISODE = {
 };
 const TYPE = typeUrl('shows.Episode');
 
+const w = useWorld();
 beforeAll(async () => {
-  w = await startWorld();
   const { name } = await w.streamly.client.createEventGroupMetadataDescriptor({
     parent: w.streamly.name,
     body: { descriptorSet: Buffer.from(leanSet).toString('base64') },
   });
   descriptor = name!;
-});
-afterAll(async () => {
-  expect(await w.x.stop()).toEqual([]);
 });
 
 /** Describes a group of events to acme, and answers the name under which acme reads it. */
@@ -165,8 +161,8 @@ describe('metadata that cannot be read', () => {
 it('asks for a descriptor once in a list, and again in the next: it may have been replaced', async () => {
   const asked: string[] = [];
   const client = createClient({
-    baseUrl: w.x.url,
-    token: w.x.dev.measurementConsumers[0]!.token,
+    baseUrl: w.exchange.url,
+    token: w.exchange.dev.measurementConsumers[0]!.token,
     fetch: (input, init) => {
       asked.push(String(input instanceof Request ? input.url : input));
       return fetch(input, init);
@@ -191,10 +187,10 @@ it('reads what it can of a message that the descriptor no longer explains whole'
   const id = name.split('/').at(-1);
   // A field that the descriptor does not define: number 15000, a varint.
   const more = Uint8Array.of(0xc0, 0xa9, 0x07, 1);
-  await w.x.database.query('UPDATE event_groups SET metadata_value = metadata_value || $2 WHERE id = $1', [
-    id,
-    more,
-  ]);
+  await w.exchange.database.query(
+    'UPDATE event_groups SET metadata_value = metadata_value || $2 WHERE id = $1',
+    [id, more],
+  );
   const { eventGroup, metadata } = await w.consumer.readEventGroup(name);
   expect(eventGroup.encryptedMetadata!.metadata!.metadata).toMatchObject({
     typeUrl: TYPE,

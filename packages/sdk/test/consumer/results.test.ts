@@ -6,21 +6,13 @@ import {
   impression,
   type Party,
   reach,
-  startWorld,
-  type World,
+  useWorld,
 } from '@measurement-exchange/testkit/world';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createEncryptionKeysets, createRoot, issueLeaf } from '../../src/identity/index.ts';
 import { createConsumer, createTrustStore, ResultRejected } from '../../src/index.ts';
 
-let w: World;
-
-beforeAll(async () => {
-  w = await startWorld();
-});
-afterAll(async () => {
-  expect(await w.x.stop()).toEqual([]);
-});
+const w = useWorld();
 
 describe('results that are not what they should be', () => {
   let measurement: Measurement;

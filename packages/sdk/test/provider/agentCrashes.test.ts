@@ -143,7 +143,7 @@ async function bundle(outfile: string): Promise<string> {
 function startAgent(ledger: string, dieBeforeFulfilling = false) {
   const { name, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = world.streamly;
   const job: AgentJob = {
-    baseUrl: world.x.url,
+    baseUrl: world.exchange.url,
     token: world.token,
     root: world.root.certificatePem,
     credentials: {

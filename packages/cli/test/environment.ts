@@ -1,0 +1,23 @@
+/** A folder for the files of a test, and the environment by which commands find its exchange. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestExchange } from '@measurement-exchange/testkit/exchange';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+
+let folder: string;
+
+export const path = (file: string) => join(folder, file);
+
+/** After the hooks that start the exchange. */
+export function useEnvironment(exchange: () => TestExchange): void {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mex-cli-'));
+    vi.stubEnv('MEX_DATA_DIR', exchange().dataDir);
+    vi.stubEnv('DATABASE_URL', exchange().database.url);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  afterEach(() => {
+    for (const name of ['MEX_TOKEN', 'MEX_URL', 'MEX_CONFIG']) vi.stubEnv(name, undefined);
+  });
+}
