@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { fulfillment, measurementRequest, nonceHash } from '@measurement-exchange/testkit/requests';
 import type { Context, Harness, Outcome, Violations } from '../harness.ts';
 import type { Random } from '../random.ts';
@@ -50,7 +50,7 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
   const { random } = context;
   await learnKeys(world, secrets);
   const story = await tellStory(world, secrets, random);
-  const listener = (sent: Sent, response: Answer) => story.listen(sent, response);
+  const listener = (sent: Sent, response: Reply) => story.listen(sent, response);
   // The slices of the others, whatever the scale: more of the same finds nothing more here.
   const slice: Context = { ...context, scale: 'slice' };
   const parts = [
@@ -108,7 +108,7 @@ function pemBytes(pem: string): Buffer {
 }
 
 interface Story {
-  listen(sent: Sent, response: Answer): void;
+  listen(sent: Sent, response: Reply): void;
   report(violations: Violations): void;
 }
 

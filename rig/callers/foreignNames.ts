@@ -1,7 +1,7 @@
 /** Z4 and Z5: children through other parents, and names of others inside bodies and page tokens. */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { World as Cast } from '@measurement-exchange/testkit/callers/world';
-import { refusalProblems } from '@measurement-exchange/testkit/errorModel';
+import { errorModelProblems } from '@measurement-exchange/testkit/errorModel';
 import type { DevParty } from '@measurement-exchange/testkit/exchange';
 import { fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
 import { castOf, requisitionOf } from '@measurement-exchange/testkit/steps';
@@ -23,7 +23,7 @@ export async function askWithForeignNames(cast: Cast, line: Line, violations: Vi
       response.status === 200 ? '200' : `${response.status} ${response.json?.error?.details?.[0]?.reason}`;
     if (got !== wanted) violations.add(`${title}: ${party.name} got ${got} instead of ${wanted}`);
     if (response.status !== 200) {
-      for (const problem of refusalProblems(response)) violations.add(`${title}: ${problem}`);
+      for (const problem of errorModelProblems(response)) violations.add(`${title}: ${problem}`);
     }
   }
   return requests;

@@ -1,7 +1,7 @@
 /** H13: requests drawn from the OpenAPI document: valid, wrong in one thing, hostile; with what earlier ones made. */
 import { openApiDocument } from '@measurement-exchange/contract';
 import { DESCRIPTOR_SET, WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { jws } from '@measurement-exchange/testkit/issuer';
 import { toJson } from '@measurement-exchange/testkit/requests';
 import fc, { type Arbitrary, Random as Draws, type Value } from 'fast-check';
@@ -196,7 +196,7 @@ class Fuzzer {
 
 interface Played {
   sent: Built;
-  response: Answer;
+  response: Reply;
   problems: string[];
 }
 

@@ -1,6 +1,6 @@
 /** Requests over keep-alive connections, with all of each response. */
 import { Agent, request } from 'node:http';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { toJson } from '@measurement-exchange/testkit/requests';
 
 /** Every request ends within this time. */
@@ -20,21 +20,21 @@ export interface Sent {
 export class Line {
   private readonly agent: Agent;
   private readonly url: string;
-  private readonly onResponse: (sent: Sent, response: Answer) => void;
+  private readonly onResponse: (sent: Sent, response: Reply) => void;
   /** Responses with 5xx other than 503 and 504. */
   serverErrors = 0;
 
   constructor(
     url: string,
     connections: number,
-    onResponse: (sent: Sent, response: Answer) => void = () => {},
+    onResponse: (sent: Sent, response: Reply) => void = () => {},
   ) {
     this.url = url;
     this.agent = new Agent({ keepAlive: true, maxSockets: connections });
     this.onResponse = onResponse;
   }
 
-  async send(sent: Sent): Promise<Answer> {
+  async send(sent: Sent): Promise<Reply> {
     let response = await this.once(sent);
     // The exchange may close a keep-alive connection just when it is used again: nothing was read of the request then.
     if (response.text === RESET) response = await this.once(sent);
@@ -47,7 +47,7 @@ export class Line {
     this.agent.destroy();
   }
 
-  private once({ method, target, headers, body, token }: Sent): Promise<Answer> {
+  private once({ method, target, headers, body, token }: Sent): Promise<Reply> {
     const { hostname, port } = new URL(this.url);
     const bytes =
       body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : toJson(body);
@@ -94,10 +94,10 @@ function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }
 
-function responseOf(status: number, raw: string[], text: string): Answer {
+function responseOf(status: number, raw: string[], text: string): Reply {
   const headers = new Headers();
   for (let i = 0; i < raw.length; i += 2) headers.append(raw[i]!, raw[i + 1]!);
-  let json: Answer['json'];
+  let json: Reply['json'];
   if (text !== '' && headers.get('content-type')?.startsWith('application/json')) {
     try {
       json = JSON.parse(text);

@@ -15,8 +15,8 @@ import {
   fillWorld,
   WORLD_CONFIG,
 } from '@measurement-exchange/testkit/callers/world';
-import { fingerprint, refusalProblems } from '@measurement-exchange/testkit/errorModel';
-import { type Answer, call, type TestExchange } from '@measurement-exchange/testkit/exchange';
+import { errorModelProblems, fingerprint } from '@measurement-exchange/testkit/errorModel';
+import { call, type Reply, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { stored } from '@measurement-exchange/testkit/steps';
 import { atScale, type Context, type Harness } from '../harness.ts';
 import type { Random } from '../random.ts';
@@ -41,7 +41,7 @@ interface Cell {
 }
 
 /** Who may read what is sent: for a harness that looks at the responses, too. */
-export type Listener = (sent: Sent, response: Answer) => void;
+export type Listener = (sent: Sent, response: Reply) => void;
 
 export async function askEverybody(context: Context, world: World, listener?: Listener): Promise<Counted> {
   const cast = await fillWorld(asTestExchange(world));
@@ -149,13 +149,13 @@ class Matrix {
     };
   }
 
-  private judge({ route, caller, target }: Cell, sent: Sent, wanted: string, response: Answer): void {
+  private judge({ route, caller, target }: Cell, sent: Sent, wanted: string, response: Reply): void {
     const at = `${bindingOf(route)}: ${caller.title} at ${target.title || 'it'}`;
     const got =
       response.status === 200 ? '200' : `${response.status} ${response.json?.error?.details?.[0]?.reason}`;
     if (got !== wanted) this.world.violations.add(`${at} got ${got} instead of ${wanted} (${sent.target})`);
     if (response.status === 200) return;
-    for (const problem of refusalProblems(response)) this.world.violations.add(`${at}: ${problem}`);
+    for (const problem of errorModelProblems(response)) this.world.violations.add(`${at}: ${problem}`);
     if (!/^40[13]/.test(wanted)) return;
     const key = `${bindingOf(route)}: ${caller.title}`;
     this.denials.set(key, (this.denials.get(key) ?? new Set()).add(fingerprint(response)));
@@ -182,7 +182,7 @@ class Matrix {
     }
   }
 
-  private send(sent: Sent): Promise<Answer> {
+  private send(sent: Sent): Promise<Reply> {
     this.requests += 1;
     return this.line.send(sent);
   }

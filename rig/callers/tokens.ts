@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { elsewhere } from '@measurement-exchange/testkit/callers/cells';
 import { WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
-import { fingerprint, refusalProblems } from '@measurement-exchange/testkit/errorModel';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import { errorModelProblems, fingerprint } from '@measurement-exchange/testkit/errorModel';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { jws, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
 import { atScale, type Context, type Harness } from '../harness.ts';
@@ -45,13 +45,13 @@ export async function tryTokens(
   const total = corpus.length * ENDPOINTS.length + mutations;
   let done = 0;
   let one: string | undefined;
-  const judge = ({ title, good }: CorpusEntry, endpoint: (typeof ENDPOINTS)[number], response: Answer) => {
+  const judge = ({ title, good }: CorpusEntry, endpoint: (typeof ENDPOINTS)[number], response: Reply) => {
     const at = `${title} at ${endpoint.method} ${endpoint.path}`;
     const wanted = good ? endpoint.good : 401;
     if (response.status !== wanted)
       world.violations.add(`${at} got ${response.status} instead of ${wanted}: ${response.text}`);
     if (response.status !== 200)
-      for (const problem of refusalProblems(response)) world.violations.add(`${at}: ${problem}`);
+      for (const problem of errorModelProblems(response)) world.violations.add(`${at}: ${problem}`);
     if (wanted !== 401) return;
     // One response to all of them, header by header.
     one ??= fingerprint(response);
@@ -88,7 +88,7 @@ export async function tryTokens(
 }
 
 /** Node's own client refuses to send what is not Latin-1 or has control characters: then the bytes go by hand. */
-async function ask(line: Line, url: string, sent: Sent): Promise<Answer> {
+async function ask(line: Line, url: string, sent: Sent): Promise<Reply> {
   const { authorization, ...others } = sent.headers as Record<string, string>;
   if (/^[\t\x20-\x7e]*$/.test(authorization!)) return line.send(sent);
   const headers = Object.entries({ ...others, authorization }).map(([name, value]) => `${name}: ${value}`);
@@ -105,7 +105,7 @@ async function ask(line: Line, url: string, sent: Sent): Promise<Answer> {
 async function tryMisplaced({ violations, exchanges }: World, line: Line, issuer: Issuer): Promise<void> {
   const token = good(issuer);
   const { url } = exchanges[0]!;
-  const wrong: [title: string, wanted: number, response: Promise<Answer>][] = [
+  const wrong: [title: string, wanted: number, response: Promise<Reply>][] = [
     [
       'in the query',
       401,

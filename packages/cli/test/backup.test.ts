@@ -53,9 +53,9 @@ afterAll(async () => {
 function startWriter(acknowledged: Map<string, string>) {
   const [consumer, provider] = [dev.measurementConsumers[0]!, dev.dataProviders[0]!];
   const send = async (token: string, pathOf: string, body: unknown) => {
-    const answer = await call(token, 'POST', `${dev.baseUrl}/v2alpha/${pathOf}`, body);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.json;
+    const reply = await call(token, 'POST', `${dev.baseUrl}/v2alpha/${pathOf}`, body);
+    expect(reply.status, reply.text).toBe(200);
+    return reply.json;
   };
   let stopping = false;
   const done = (async () => {

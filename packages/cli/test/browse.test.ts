@@ -5,7 +5,7 @@ import { TYPE_URLS } from '@measurement-exchange/contract';
 import { encrypt, packEventGroupMetadata } from '@measurement-exchange/sdk';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
-import { answer, asking, reach, requisitionOf } from '@measurement-exchange/testkit/world';
+import { asking, fulfillWith, reach, requisitionOf } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
 import { lines, mex, run } from './mexInProcess.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';
@@ -102,7 +102,7 @@ describe('mex measurements', () => {
     expect(await show()).toMatch(
       /state +AWAITING[\s\S]*epsilon 0.5, delta 1e-9[\s\S]*shown�[\s\S]*streamly {2}UNFULFILLED\n\nIt is not complete yet.*--wait --as acme/,
     );
-    await answer(w.streamly, name, reach(5n));
+    await fulfillWith(w.streamly, name, reach(5n));
     expect(await show()).toMatch(
       /streamly {2}FULFILLED\n\nThe figures: mex measurements results \S+ --as acme\n$/,
     );

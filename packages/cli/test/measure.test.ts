@@ -4,8 +4,8 @@ import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devI
 import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
 import { eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import {
-  answer,
   frequency,
+  fulfillWith,
   impression,
   population,
   reach,
@@ -61,8 +61,8 @@ describe('mex measure', () => {
     );
     const name = await asked(w.chirper);
     const { spec } = await readRequisition(w.chirper, await requisitionOf(w.chirper, name));
-    await answer(w.streamly, name, reach(1000n));
-    await answer(w.chirper, name, reach(3000n));
+    await fulfillWith(w.streamly, name, reach(1000n));
+    await fulfillWith(w.chirper, name, reach(3000n));
     const { out, err, error } = await running;
 
     expect(error).toBeUndefined();
@@ -134,8 +134,8 @@ describe('mex measure', () => {
       const make = { impressions: impression, duration: watchDuration, population }[type]!;
       const running = run('measure', type, ...both, ...options);
       const name = await asked(w.chirper);
-      await answer(w.streamly, name, make(results[0]));
-      await answer(w.chirper, name, make(results[1]));
+      await fulfillWith(w.streamly, name, make(results[0]));
+      await fulfillWith(w.chirper, name, make(results[1]));
       const { out, error } = await running;
       expect(error).toBeUndefined();
       return out;
@@ -153,7 +153,7 @@ describe('mex measure', () => {
 
   it('prints the result as JSON, and nothing else on standard output', async () => {
     const running = run('measure', 'reach', ...one, '--json');
-    await answer(w.streamly, await asked(w.streamly), reach(77n));
+    await fulfillWith(w.streamly, await asked(w.streamly), reach(77n));
     const result = JSON.parse((await running).out);
     expect(result).toMatchObject({
       measurement: expect.stringMatching(/^measurementConsumers\/acme\/measurements\//),
@@ -186,7 +186,7 @@ describe('mex measure', () => {
 
   it('does not show a result that somebody else signed, and ends with 3', async () => {
     const running = run('measure', 'reach', ...one);
-    await answer(w.streamly, await asked(w.streamly), reach(1_000_000n), {
+    await fulfillWith(w.streamly, await asked(w.streamly), reach(1_000_000n), {
       privateKeyPem: w.chirper.privateKeyPem,
     });
     const { out, error } = await running;
@@ -198,7 +198,7 @@ describe('mex measure', () => {
   it('says how to come back when it is interrupted, and leaves the measurement alone', async () => {
     const running = run('measure', 'reach', ...one);
     const name = await asked(w.streamly);
-    // While the answer to the creation is under way it would be another message.
+    // While the reply to the creation is under way it would be another message.
     const { calls } = vi.mocked(process.stderr.write).mock;
     await vi.waitUntil(() => calls.flat().join('').includes('waiting'), 20_000);
     process.emit('SIGINT');
@@ -238,7 +238,7 @@ describe('mex measure', () => {
     expect(JSON.parse(again.out).name).toBe(name);
     const early = await run('measurements', 'results', name, '--as', 'acme');
     expect(early.error?.message).toContain('there is no result yet. --wait waits for it.');
-    await answer(w.streamly, name, { ...reach(50n), ...frequency({ 1: 1 }) });
+    await fulfillWith(w.streamly, name, { ...reach(50n), ...frequency({ 1: 1 }) });
     expect((await run('measurements', 'results', name, '--as', 'acme')).out).toMatch(/reach +50 /);
   });
 
@@ -375,7 +375,7 @@ describe('mex measure with keys of its own', () => {
     const dev = JSON.parse(await readFile(`${w.exchange.dataDir}/dev.json`, 'utf8'));
     await writeFile(path('demo-root.pem'), dev.rootCertificatePem);
     const running = ask(`dataProviders/streamly=${path('demo-root.pem')}`);
-    await answer(w.streamly, await asked(w.streamly), reach(12n));
+    await fulfillWith(w.streamly, await asked(w.streamly), reach(12n));
     expect((await running).out).toMatch(/reach +12 /);
   });
 });

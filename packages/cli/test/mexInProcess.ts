@@ -31,7 +31,7 @@ export async function run(...args: string[]): Promise<Ran> {
 }
 
 /** The values of JSON lines. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
 export const lines = (text: string): any[] =>
   text
     .trim()

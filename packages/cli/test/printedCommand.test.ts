@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { eciesPrivate, keyset } from '@measurement-exchange/testkit/tinkKeysets';
-import { answer, reach } from '@measurement-exchange/testkit/world';
+import { fulfillWith, reach } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
 import { programName, quoteWord } from '../src/shell.ts';
 import { mex } from './mexInProcess.ts';
@@ -51,7 +51,7 @@ async function runPrinted(measure: string, cwd: string, env: Record<string, stri
   const { out, err } = await shell(`${measure} --provider streamly ${JANUARY} --no-wait`, cwd, env);
   const name = /^(measurementConsumers\/\S+)\n$/.exec(out)![1]!;
   const printed = /^Its figures: (.*)$/m.exec(err)![1]!;
-  await answer(w.streamly, name, reach(50n));
+  await fulfillWith(w.streamly, name, reach(50n));
   expect((await shell(printed, cwd, env)).out).toMatch(/reach +50 /);
   return printed.replace(name, '<name>');
 }
@@ -77,26 +77,26 @@ describe('the command that mex measure --no-wait prints', () => {
       ...['--signing-key', path('key.der'), '--root', path('root.der')],
       ...['--encryption-private', path('private.tink')],
     );
-    const issuer = `${w.x.url}/dev`;
+    const issuer = `${w.exchange.url}/dev`;
     await mex(
       ...['admin', 'onboard', path('my keys/party.json'), '--trust-root'],
       ...['--issuer', issuer, '--subject', consumer],
     );
     await describeTo({ ...w.acme, name: consumer }, w.streamly, 'imported');
-    const token = await (await createDevIssuer({ keyFile: devKeyFile(w.x.dataDir), baseUrl: w.x.url })).mint(
-      consumer,
-    );
+    const token = await (
+      await createDevIssuer({ keyFile: devKeyFile(w.exchange.dataDir), baseUrl: w.exchange.url })
+    ).mint(consumer);
     const env = { MEX_TOKEN: token, PATH: `${bin}${delimiter}${PATH}` };
-    const keys = `--identity 'my keys' --root dataProviders/streamly=demo-root.pem --url ${w.x.url}`;
+    const keys = `--identity 'my keys' --root dataProviders/streamly=demo-root.pem --url ${w.exchange.url}`;
     expect(await runPrinted(`mex measure reach ${keys}`, path('.'), env)).toBe(
-      `mex measurements results <name> --wait --url ${w.x.url} --identity 'my keys' --root dataProviders/streamly=demo-root.pem`,
+      `mex measurements results <name> --wait --url ${w.exchange.url} --identity 'my keys' --root dataProviders/streamly=demo-root.pem`,
     );
   });
 
   it('runs from another folder by the path of the program, and does not print a token', async () => {
     const printed = await runPrinted(`node ${quoteWord(MEX)} measure reach --as acme`, path('.'));
     expect(printed).toBe(`node ${quoteWord(MEX)} measurements results <name> --wait --as acme`);
-    const { token } = w.x.dev.measurementConsumers[0]!;
+    const { token } = w.exchange.dev.measurementConsumers[0]!;
     const { err } = await shell(
       `node ${quoteWord(MEX)} measure reach --as acme --token ${quoteWord(token)} --provider streamly ${JANUARY} --no-wait`,
       path('.'),

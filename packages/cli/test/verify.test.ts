@@ -6,11 +6,11 @@ import { createSigner, packSignedMessage } from '@measurement-exchange/sdk';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { MEX } from '@measurement-exchange/testkit/process';
 import {
-  type Answer,
-  answer,
-  answered,
   asking,
+  fulfillWith,
   impression,
+  measured,
+  type ResultOverrides,
   reach,
   requisitionOf,
 } from '@measurement-exchange/testkit/world';
@@ -41,7 +41,7 @@ async function verdict(...args: string[]) {
 
 describe('mex verify measurement, as the consumer', () => {
   it('checks what was asked and what came back, step by step', async () => {
-    const { name } = await answered(
+    const { name } = await measured(
       w,
       asking(w, 'reach', w.streamly, w.chirper),
       [w.streamly, reach(1n)],
@@ -67,7 +67,7 @@ describe('mex verify measurement, as the consumer', () => {
     await w.acme.client.cancelMeasurement({ name: name! });
   });
 
-  const broken: [what: string, otherwise: () => Answer, failed: RegExp][] = [
+  const broken: [what: string, otherwise: () => ResultOverrides, failed: RegExp][] = [
     [
       'signed by somebody else',
       () => ({ privateKeyPem: w.chirper.privateKeyPem }),
@@ -88,7 +88,7 @@ describe('mex verify measurement, as the consumer', () => {
     'names the step at which a result does not hold that is %s',
     async (_what, otherwise, failed) => {
       const { name } = await w.consumer.create(asking(w));
-      await answer(w.streamly, name!, reach(1n), otherwise());
+      await fulfillWith(w.streamly, name!, reach(1n), otherwise());
       const result = await verdict('measurement', name!, '--as', 'acme');
       expect(result.failed[0]).toMatch(failed);
       // And the whole is not believed either.
@@ -101,7 +101,7 @@ describe('mex verify measurement, as the consumer', () => {
 
   it('names a result of another kind than was asked', async () => {
     const { name } = await w.consumer.create(asking(w));
-    await answer(w.streamly, name!, impression(5n));
+    await fulfillWith(w.streamly, name!, impression(5n));
     const { failed } = await verdict('measurement', name!, '--as', 'acme');
     expect(failed).toEqual([expect.stringMatching(/^every provider.*RESULT_TYPE_MISMATCH/)]);
   });

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { REASONS } from '@measurement-exchange/contract';
 import { expect } from 'vitest';
-import type { Answer } from './exchange.ts';
+import type { Reply } from './exchange.ts';
 
 const HTTP_OF_CODE: Record<string, number[]> = {
   // 413, 414, 415 and 431 are those of the transport.
@@ -27,17 +27,17 @@ const LEAKS = [
   new RegExp(`\\b${hostname()}\\b`),
 ];
 
-/** No refusal needs more, however much was wrong. */
+/** No error needs more, however much was wrong. */
 const MAX_BODY = 16 * 1024;
 
-/** The status and the reason of a refusal in the error model, `404 ROUTE_NOT_FOUND`. */
-export function refusalOf(answer: Answer): string {
-  expect(refusalProblems(answer), answer.text).toEqual([]);
-  return `${answer.status} ${answer.json.error.details[0].reason}`;
+/** The status and the reason of an error, `404 ROUTE_NOT_FOUND`; fails where it is not in the error model. */
+export function checkedErrorOf(reply: Reply): string {
+  expect(errorModelProblems(reply), reply.text).toEqual([]);
+  return `${reply.status} ${reply.json.error.details[0].reason}`;
 }
 
-/** What keeps an answer from being a refusal in the error model; nothing in a good one. */
-export function refusalProblems({ status, headers, text, json }: Answer): string[] {
+/** What keeps a reply from being an error in the error model; nothing in a good one. */
+export function errorModelProblems({ status, headers, text, json }: Reply): string[] {
   const problems: string[] = [];
   const want = (what: string, holds: boolean) => {
     if (!holds) problems.push(what);
@@ -77,13 +77,13 @@ function hasKeys(value: unknown, ...keys: string[]): boolean {
   return Object.keys(Object(value)).join() === keys.join();
 }
 
-/** What of an answer may differ between two that must tell nothing apart. */
+/** What of a reply may differ between two that must tell nothing apart. */
 const OWN_HEADERS = /^(?:x-request-id|date|ratelimit-.*)$/;
-/** These two depend on whether the body had arrived when the answer went out, not on what was asked for. */
+/** These two depend on whether the body had arrived when the reply went out, not on what was asked for. */
 const HOP_BY_HOP = /^(?:connection|keep-alive)$/;
 
-/** Status, headers and body in one text: equal for answers that nobody can tell apart. */
-export function fingerprint({ status, headers, text }: Answer): string {
+/** Status, headers and body in one text: equal for replies that nobody can tell apart. */
+export function fingerprint({ status, headers, text }: Reply): string {
   const telling = [...headers].filter(([name]) => !OWN_HEADERS.test(name) && !HOP_BY_HOP.test(name));
   return JSON.stringify([status, telling, text]);
 }

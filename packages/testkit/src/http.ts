@@ -2,11 +2,11 @@
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import { toJson } from './requests.ts';
 
-export interface Answer {
+export interface Reply {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
   json: any;
 }
 
@@ -17,7 +17,7 @@ export async function call(
   url: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<Reply> {
   const response = await fetch(url, {
     method,
     headers: {
@@ -37,7 +37,7 @@ export async function call(
   };
 }
 
-/** Exact values of an answer: `JSON.parse` rounds 64-bit integers. */
+/** Exact values of a reply: `JSON.parse` rounds 64-bit integers. */
 export function exact(text: string): JsonValue {
   return parseJson(text);
 }

@@ -41,7 +41,7 @@ export interface TestIssuer {
   keys: SigningKey[];
   fetches: number;
   /** What the next requests get. */
-  answer: (response: ServerResponse) => void;
+  respond: (response: ServerResponse) => void;
   publish: (response: ServerResponse) => void;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface TestIssuer {
 export async function startTestIssuer(...keys: SigningKey[]): Promise<TestIssuer> {
   const server = createServer((_request, response) => {
     issuer.fetches += 1;
-    issuer.answer(response);
+    issuer.respond(response);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -62,7 +62,7 @@ export async function startTestIssuer(...keys: SigningKey[]): Promise<TestIssuer
     jwksUri: `${url}/jwks`,
     keys,
     fetches: 0,
-    answer: publish,
+    respond: publish,
     publish,
     async close() {
       server.closeAllConnections();

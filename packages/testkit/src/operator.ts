@@ -2,17 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { importJWK, type JWK, SignJWT } from 'jose';
-import type { Answer, TestExchange } from './exchange.ts';
+import type { Reply, TestExchange } from './exchange.ts';
 import { ok } from './steps.ts';
 
-type Json = Answer['json'];
+type Json = Reply['json'];
 
 export function asOperator(
   exchange: TestExchange,
   method: string,
   path: string,
   body?: unknown,
-): Promise<Answer> {
+): Promise<Reply> {
   return exchange.call(exchange.dev.operator.token, method, `/v2alpha/${path}`, body);
 }
 

@@ -1,11 +1,11 @@
 /** Bytes on a socket: what fetch would put right, or refuse to send. */
 import { connect } from 'node:net';
-import type { Answer } from './http.ts';
+import type { Reply } from './http.ts';
 
-export interface RawAnswer extends Answer {
+export interface RawReply extends Reply {
   /** Whether the exchange ended the connection. */
   closed: boolean;
-  /** From the connection to the end of the answer. */
+  /** From the connection to the end of the reply. */
   ms: number;
   /** Bytes written. */
   sent: number;
@@ -38,8 +38,8 @@ export function bytesOf(
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body ?? '')]);
 }
 
-/** The first answer. Status 0: the connection was closed, or patience ended, before there was one. */
-export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawAnswer> {
+/** The first reply. Status 0: the connection was closed, or patience ended, before there was one. */
+export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawReply> {
   const { hostname, port } = new URL(url);
   const { flood, drip, localAddress, patienceMs = 30_000 } = options;
   const toHead = request.toString('latin1').startsWith('HEAD ');
@@ -52,7 +52,7 @@ export function send(url: string, request: string | Buffer, options: RawOptions 
     const finish = (closed: boolean) => {
       for (const timer of timers) clearTimeout(timer);
       socket.removeAllListeners('close').destroy();
-      resolve({ ...answerIn(received, toHead), closed, sent, ms: performance.now() - began });
+      resolve({ ...replyIn(received, toHead), closed, sent, ms: performance.now() - began });
     };
     const write = (bytes: string | Buffer) => {
       sent += bytes.length;
@@ -66,8 +66,8 @@ export function send(url: string, request: string | Buffer, options: RawOptions 
     socket.on('drain', pour);
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
-      const { status, headers } = answerIn(received, toHead);
-      // An answer that announces the end of the connection is waited for until that comes.
+      const { status, headers } = replyIn(received, toHead);
+      // A reply that announces the end of the connection is waited for until that comes.
       if (status > 0 && headers.get('connection') !== 'close') finish(false);
     });
     socket.on('error', () => {}); // a reset is a close
@@ -77,13 +77,13 @@ export function send(url: string, request: string | Buffer, options: RawOptions 
   });
 }
 
-function answerIn(bytes: Buffer, toHead: boolean): Answer {
-  const nothing: Answer = { status: 0, headers: new Headers(), text: '', json: undefined };
+function replyIn(bytes: Buffer, toHead: boolean): Reply {
+  const nothing: Reply = { status: 0, headers: new Headers(), text: '', json: undefined };
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return nothing;
   const [statusLine, ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const status = Number(statusLine!.split(' ')[1]);
-  if (status === 100) return answerIn(bytes.subarray(end + 4), toHead);
+  if (status === 100) return replyIn(bytes.subarray(end + 4), toHead);
   const headers = new Headers(lines.map((line) => line.split(/:\s*(.*)/).slice(0, 2) as [string, string]));
   const length = toHead ? 0 : Number(headers.get('content-length'));
   const body = bytes.subarray(end + 4, end + 4 + length);

@@ -1,13 +1,7 @@
 /** The steps that tests of the service are made of. */
 import { randomBytes, sign } from 'node:crypto';
 import { expect } from 'vitest';
-import {
-  type Answer,
-  type DevParty,
-  fulfillment,
-  measurementRequest,
-  type TestExchange,
-} from './exchange.ts';
+import { type DevParty, fulfillment, measurementRequest, type Reply, type TestExchange } from './exchange.ts';
 
 /** RFC 3339 in UTC with microseconds. */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
@@ -19,25 +13,25 @@ export function castOf(exchange: TestExchange) {
   return { acme, globex, streamly, chirper, dailynews };
 }
 
-/** The log line of an answer. */
-export async function lineOf(exchange: TestExchange, answer: Answer) {
+/** The log line of a reply. */
+export async function lineOf(exchange: TestExchange, reply: Reply) {
   const lines = (await exchange.logs()).map((text) => JSON.parse(text));
-  return lines.find(({ requestId }) => requestId === answer.headers.get('x-request-id'));
+  return lines.find(({ requestId }) => requestId === reply.headers.get('x-request-id'));
 }
 
-/** The body of an answer that must be a success. */
-export async function ok(answer: Answer | Promise<Answer>): Promise<Answer['json']> {
-  const { status, text, json } = await answer;
+/** The body of a reply that must be a success. */
+export async function ok(reply: Reply | Promise<Reply>): Promise<Reply['json']> {
+  const { status, text, json } = await reply;
   if (status !== 200) throw new Error(`${status} ${text}`);
   return json;
 }
 
 /** An error in one line, `409 ABORTED REQUISITION_ETAG_MISMATCH`, then the fields it names. */
-export function refusal(answer: Answer): string {
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  expect(Object.keys(answer.json)).toEqual(['error']);
-  const { code, status, message, details } = answer.json.error;
-  expect(code).toBe(answer.status);
+export function errorOf(reply: Reply): string {
+  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(Object.keys(reply.json)).toEqual(['error']);
+  const { code, status, message, details } = reply.json.error;
+  expect(code).toBe(reply.status);
   expect(message).toMatch(/\w/);
   const [info, ...others] = details;
   expect(info).toMatchObject({
@@ -50,15 +44,15 @@ export function refusal(answer: Answer): string {
 }
 
 /** The metadata of an error. */
-export function metadata(answer: Answer): Record<string, string> {
-  return answer.json.error.details[0].metadata;
+export function metadata(reply: Reply): Record<string, string> {
+  return reply.json.error.details[0].metadata;
 }
 
-export function get(exchange: TestExchange, party: DevParty, name: string): Promise<Answer['json']> {
+export function get(exchange: TestExchange, party: DevParty, name: string): Promise<Reply['json']> {
   return ok(exchange.call(party.token, 'GET', `/v2alpha/${name}`));
 }
 
-export function post(exchange: TestExchange, party: DevParty, name: string, body?: unknown): Promise<Answer> {
+export function post(exchange: TestExchange, party: DevParty, name: string, body?: unknown): Promise<Reply> {
   return exchange.call(party.token, 'POST', `/v2alpha/${name}`, body);
 }
 
@@ -68,7 +62,7 @@ export function createMeasurement(
   consumer: DevParty,
   providers: DevParty[],
   nonces?: bigint[],
-): Promise<Answer['json']> {
+): Promise<Reply['json']> {
   return ok(
     post(
       exchange,
@@ -84,18 +78,18 @@ export async function requisitionOf(
   exchange: TestExchange,
   provider: DevParty,
   measurement: { name: string },
-): Promise<Answer['json']> {
+): Promise<Reply['json']> {
   const { requisitions } = await get(exchange, provider, `${provider.name}/requisitions?pageSize=1000`);
   return requisitions.find((r: { measurement: string }) => r.measurement === measurement.name);
 }
 
-export function fulfil(
+export function fulfill(
   exchange: TestExchange,
   provider: DevParty,
   requisition: { name: string; etag: string },
   nonce: bigint,
   changes: object = {},
-): Promise<Answer> {
+): Promise<Reply> {
   const body = { ...fulfillment(provider, requisition, nonce), ...changes };
   return post(exchange, provider, `${requisition.name}:fulfillDirect`, body);
 }
@@ -105,7 +99,7 @@ export function refuse(
   provider: DevParty,
   requisition: { name: string; etag: string },
   refusal: object = { justification: 'DECLINED', message: 'not this quarter' },
-): Promise<Answer> {
+): Promise<Reply> {
   return post(exchange, provider, `${requisition.name}:refuse`, { refusal, etag: requisition.etag });
 }
 

@@ -1,4 +1,4 @@
-/** An exchange with strict checks, a consumer on it, and data providers that answer as a test says. */
+/** An exchange with strict checks, a consumer on it, and data providers that respond as a test says. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
@@ -120,7 +120,7 @@ export async function requisitionOf(provider: Party, measurement: string): Promi
   throw new Error(`${provider.name} has no requisition of ${measurement}`);
 }
 
-/** What the consumer asked of this provider, and the key it asked to have the answer encrypted for. */
+/** What the consumer asked of this provider, and the key it asked to have the result encrypted for. */
 export async function readRequisition(provider: Party, requisition: Requisition) {
   const { ciphertext } = requisition.encryptedRequisitionSpec!;
   const signed = unpackSignedMessage(await decrypt(provider.encryptionPrivateKey, ciphertext));
@@ -129,7 +129,7 @@ export async function readRequisition(provider: Party, requisition: Requisition)
 }
 
 /** What a dishonest or careless provider does otherwise. */
-export interface Answer {
+export interface ResultOverrides {
   /** Instead of the serialized result. */
   bytes?: Uint8Array;
   /** Signs with this key under the provider's own certificate. */
@@ -143,11 +143,11 @@ export interface Answer {
 }
 
 /** Fulfils the provider's requisition with this result. */
-export async function answer(
+export async function fulfillWith(
   provider: Party,
   measurement: string,
   result: ResultInit,
-  otherwise: Answer = {},
+  otherwise: ResultOverrides = {},
 ): Promise<void> {
   const requisition = await requisitionOf(provider, measurement);
   const { spec, keyset } = await readRequisition(provider, requisition);
@@ -215,13 +215,13 @@ export const asking = (
   ...(type === 'impression' && { maximumFrequencyPerUser: 10 }),
 });
 
-/** A measurement that these providers have answered. */
-export async function answered(
+/** A measurement that these providers have fulfilled. */
+export async function measured(
   { consumer }: World,
   asked: MeasurementRequest,
-  ...answers: [Party, ResultInit][]
+  ...replies: [Party, ResultInit][]
 ): Promise<Measurement> {
   const { name } = await consumer.create(asked);
-  for (const [provider, result] of answers) await answer(provider, name!, result);
+  for (const [provider, result] of replies) await fulfillWith(provider, name!, result);
   return consumer.wait(name!);
 }

@@ -1,15 +1,15 @@
 /** What a success leads to: names to go on with, and a look at whether what it said is so. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
 import type { State } from './state.ts';
 
-type Send = (next: Built) => Promise<{ response: Answer; problems: string[] }>;
+type Send = (next: Built) => Promise<{ response: Reply; problems: string[] }>;
 
 /** Yields what is wrong. */
 export async function* followUps(
   sent: Built,
-  response: Answer,
+  response: Reply,
   state: State,
   send: Send,
 ): AsyncGenerator<string> {

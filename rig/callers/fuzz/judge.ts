@@ -1,7 +1,7 @@
 /** What every response must be, whatever was asked. */
 import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
-import { refusalProblems } from '@measurement-exchange/testkit/errorModel';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import { errorModelProblems } from '@measurement-exchange/testkit/errorModel';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
 import { conformityOf } from './schemas.ts';
 import type { State } from './state.ts';
@@ -34,7 +34,7 @@ export class Judge {
   }
 
   /** What is wrong with a response; nothing with most. */
-  problemsOf(sent: Built, response: Answer, sentAt: number): string[] {
+  problemsOf(sent: Built, response: Reply, sentAt: number): string[] {
     const { status } = response;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     if (status === 0) return [`no response: ${response.text}`];
@@ -49,11 +49,11 @@ export class Judge {
     }
     if (status === 200) problems.push(...this.successProblems(sent, response, sentAt));
     else if (sent.method !== 'HEAD')
-      problems.push(...refusalProblems(response), ...this.rejectionOddities(sent, response));
+      problems.push(...errorModelProblems(response), ...this.rejectionOddities(sent, response));
     return problems;
   }
 
-  private successProblems(sent: Built, response: Answer, sentAt: number): string[] {
+  private successProblems(sent: Built, response: Reply, sentAt: number): string[] {
     const problems: string[] = [];
     const operation = this.operationOf(sent);
     this.granted.add(operation.route.operation);
@@ -99,7 +99,7 @@ export class Judge {
     return foreign ? [`${speaker.name} reached what belongs to ${owner}`] : [];
   }
 
-  private rejectionOddities(sent: Built, { status, headers, json }: Answer): string[] {
+  private rejectionOddities(sent: Built, { status, headers, json }: Reply): string[] {
     const reason: string = json?.error?.details?.[0]?.reason ?? '';
     if (status === 405) {
       // The path of a twisted request need not be the one it began with.
@@ -118,7 +118,7 @@ export class Judge {
 }
 
 /** A hold is released only after what it set off has ended: until then its owner is told to come back. */
-function isWaiting({ plan }: Built, { status, headers, json }: Answer): boolean {
+function isWaiting({ plan }: Built, { status, headers, json }: Reply): boolean {
   const { operation } = plan.operation.route;
   if (operation !== 'releaseCertificateHold' || status !== 503) return false;
   return json?.error?.status === 'UNAVAILABLE' && headers.has('retry-after');

@@ -43,7 +43,7 @@ const outcome = (token: string) =>
     (error) => error.reason as string,
   );
 const down = () => {
-  provider.answer = (response) => provider.publish(response.writeHead(500));
+  provider.respond = (response) => provider.publish(response.writeHead(500));
 };
 const settle = () => new Promise((done) => setTimeout(done, 50));
 
@@ -72,9 +72,9 @@ describe('rotation', () => {
     expect(await outcome(token)).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
     now += 10 * MINUTE - 1;
-    provider.answer = () => {}; // the refresh hangs: what is at hand serves to the last moment
+    provider.respond = () => {}; // the refresh hangs: what is at hand serves to the last moment
     expect(await outcome(token)).toBe('accepted');
-    provider.answer = provider.publish;
+    provider.respond = provider.publish;
     await provider.close();
     now += 1;
     expect(await outcome(token)).toBe('KEYS_UNAVAILABLE');
@@ -140,7 +140,7 @@ describe('an outage', () => {
     [
       'the answer is a redirect, even to good keys',
       () => {
-        provider.answer = (response) => {
+        provider.respond = (response) => {
           if (response.req.url === '/elsewhere') provider.publish(response);
           else response.writeHead(302, { location: '/elsewhere' }).end();
         };
@@ -149,13 +149,13 @@ describe('an outage', () => {
     [
       'the answer is not JSON',
       () => {
-        provider.answer = (response) => response.end('<html>');
+        provider.respond = (response) => response.end('<html>');
       },
     ],
     [
       'the answer is no key set',
       () => {
-        provider.answer = (response) => response.end('{"keys": 7}');
+        provider.respond = (response) => response.end('{"keys": 7}');
       },
     ],
   ];
@@ -179,7 +179,7 @@ describe('an outage', () => {
   it('ends a second after the issuer is back', async () => {
     down();
     expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
-    provider.answer = provider.publish;
+    provider.respond = provider.publish;
     expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
     now += SECOND;
     expect(await outcome(fresh(oldKey))).toBe('accepted');

@@ -2,12 +2,12 @@
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
-import { type Answer, type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator, issuerOf, listAll } from '@measurement-exchange/testkit/operator';
-import { castOf, metadata, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, metadata, ok, stored } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-type Json = Answer['json'];
+type Json = Reply['json'];
 let acme: DevParty;
 let streamly: DevParty;
 
@@ -49,9 +49,9 @@ describe('the audit log', () => {
   it('tells who did what to what, in order, once each', async () => {
     const requestIds: string[] = [];
     const made = await mutations(async (method, path, body, token = exchange.dev.operator.token) => {
-      const answer = await exchange.call(token, method, `/v2alpha/${path}`, body);
-      requestIds.push(answer.headers.get('x-request-id')!);
-      return ok(answer);
+      const reply = await exchange.call(token, method, `/v2alpha/${path}`, body);
+      requestIds.push(reply.headers.get('x-request-id')!);
+      return ok(reply);
     });
     const expected = [
       ['operator', 'createParty', made.party],
@@ -81,14 +81,14 @@ describe('the audit log', () => {
   it('tells nothing of what was refused or changed nothing', async () => {
     const before = await entries('auditEntries', 10);
     await ok(operator('POST', `${streamly.name}:resume`));
-    for (const answer of [
+    for (const reply of [
       await operator('POST', `dataProviders?dataProviderId=${streamly.name.split('/')[1]}`, {}),
       await operator('PATCH', 'duchies/nobody', {}),
       await operator('PATCH', streamly.name, { displayName: 7 }),
       await operator('DELETE', 'principals/nobody'),
       await exchange.call(acme.token, 'POST', `/v2alpha/${streamly.name}:suspend`),
     ]) {
-      expect(refusal(answer)).toMatch(/^4/);
+      expect(errorOf(reply)).toMatch(/^4/);
     }
     expect(await listAll(exchange, 'auditEntries')).toEqual(before);
   });
@@ -102,11 +102,11 @@ describe('the audit log', () => {
       Array.from({ length: 6 }, async (_, writer) => {
         for (let i = 0; i < 30; i++) {
           // Some write to the one resource, some to their own: the latter do not wait for each other.
-          const answer = await (writer < 2
+          const reply = await (writer < 2
             ? operator('PATCH', name, { displayName: `${writer} ${i}` })
             : operator('POST', `duchies?duchyId=d${writer}-${i}`, {}));
-          await ok(answer);
-          requestIds.push(answer.headers.get('x-request-id')!);
+          await ok(reply);
+          requestIds.push(reply.headers.get('x-request-id')!);
         }
       }),
     ).finally(() => {
@@ -146,7 +146,7 @@ describe('the audit log', () => {
   it('has page tokens of its own', async () => {
     const { nextPageToken } = await ok(operator('GET', 'auditEntries?pageSize=1'));
     const other = await operator('GET', `auditEntries?filter.name=${acme.name}&pageToken=${nextPageToken}`);
-    expect(refusal(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+    expect(errorOf(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
   });
 });
 
@@ -157,28 +157,28 @@ describe('a dry run', () => {
     const { certificatePem: x509Pem } = await createRoot('root', Date.now());
     const root = await ok(operator('POST', 'trustedRoots', { x509Pem, party: streamly.name }));
     const before = await stored(exchange);
-    const answers: Json[] = [];
+    const replies: Json[] = [];
     const dry = async (method: string, path: string, body?: unknown, token = exchange.dev.operator.token) => {
-      const answer = await ok(exchange.call(token, method, `/v2alpha/${path}?validateOnly=true`, body));
-      answers.push(answer);
-      return answer;
+      const reply = await ok(exchange.call(token, method, `/v2alpha/${path}?validateOnly=true`, body));
+      replies.push(reply);
+      return reply;
     };
     await mutations(dry);
     await dry('DELETE', bound.name);
     await dry('DELETE', root.name);
     expect(await stored(exchange)).toEqual(before);
 
-    expect(answers).toHaveLength(10);
-    for (const answer of answers) {
-      expect(answer.findings).toBeInstanceOf(Array);
-      for (const field of ['name', 'createTime', 'updateTime']) expect(answer).not.toHaveProperty(field);
+    expect(replies).toHaveLength(10);
+    for (const reply of replies) {
+      expect(reply.findings).toBeInstanceOf(Array);
+      for (const field of ['name', 'createTime', 'updateTime']) expect(reply).not.toHaveProperty(field);
     }
-    const [created, updated, suspended, resumed] = answers;
+    const [created, updated, suspended, resumed] = replies;
     expect(created).toEqual({ displayName: 'New', state: 'ACTIVE', capabilities: {}, findings: [] });
     expect(updated).toMatchObject({ displayName: 'Acme', state: 'ACTIVE', certificate: acme.certificate });
     expect([suspended.state, resumed.state]).toEqual(['SUSPENDED', 'ACTIVE']);
-    expect(answers.at(-2)).toEqual({ ...principal, findings: [] });
-    expect(answers.at(-1)).toMatchObject({ party: streamly.name, x509Der: root.x509Der });
+    expect(replies.at(-2)).toEqual({ ...principal, findings: [] });
+    expect(replies.at(-1)).toMatchObject({ party: streamly.name, x509Der: root.x509Der });
     await ok(operator('DELETE', root.name));
   });
 
@@ -191,7 +191,7 @@ describe('a dry run', () => {
       {},
     );
     expect(metadata(taken)).toEqual({ existing: acme.name });
-    for (const [answer, expected] of [
+    for (const [reply, expected] of [
       [taken, '409 ALREADY_EXISTS PARTY_ALREADY_EXISTS'],
       [await run('PATCH', 'duchies/nobody', {}), '404 NOT_FOUND DUCHY_NOT_FOUND'],
       [await run('POST', 'duchies/nobody:suspend'), '404 NOT_FOUND DUCHY_NOT_FOUND'],
@@ -206,7 +206,7 @@ describe('a dry run', () => {
         '409 ALREADY_EXISTS PRINCIPAL_ALREADY_EXISTS',
       ],
     ] as const) {
-      expect(refusal(answer)).toBe(expected);
+      expect(errorOf(reply)).toBe(expected);
     }
   });
 });

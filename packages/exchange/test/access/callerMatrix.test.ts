@@ -2,7 +2,7 @@ import { ROUTES, type Route } from '@measurement-exchange/contract';
 import { bindingOf, expected, knock, targetsOf } from '@measurement-exchange/testkit/callers/cells';
 import { MATRIX } from '@measurement-exchange/testkit/callers/rights';
 import { startWorld, type World } from '@measurement-exchange/testkit/callers/world';
-import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
 import { castOf, stored } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -28,12 +28,12 @@ describe('every caller at every operation', () => {
         const denials = new Set<string>();
         for (const target of targetsOf(route)) {
           const wanted = expected(row, route, caller, target);
-          const answer = await knock(world, route, row, caller, target, /^(200|404)/.test(wanted));
-          const got = answer.status === 200 ? '200' : refusalOf(answer);
+          const reply = await knock(world, route, row, caller, target, /^(200|404)/.test(wanted));
+          const got = reply.status === 200 ? '200' : checkedErrorOf(reply);
           expect(`${caller.title} at ${target.title}: ${got}`).toBe(
             `${caller.title} at ${target.title}: ${wanted}`,
           );
-          if (/^40[13]/.test(wanted)) denials.add(fingerprint(answer));
+          if (/^40[13]/.test(wanted)) denials.add(fingerprint(reply));
         }
         // Nobody learns from a denial whether what was asked for exists.
         expect(denials.size, caller.title).toBeLessThanOrEqual(1);
@@ -59,15 +59,15 @@ describe('before anything else is looked at', () => {
       'measurementConsumers/acme/measurements:batchGet',
     ];
     for (const path of paths) {
-      const answers = await Promise.all([
+      const replies = await Promise.all([
         exchange.call(globex.token, 'POST', `/v2alpha/${path}`, {}),
         exchange.call(globex.token, 'POST', `/v2alpha/${path}`, '{"a":1,"a":'),
         exchange.call(globex.token, 'POST', `/v2alpha/${path}?nonsense=1`, 'text', {
           'content-type': 'text/plain',
         }),
       ]);
-      expect(answers.map(refusalOf)).toEqual(answers.map(() => '403 PERMISSION_DENIED'));
-      expect(new Set(answers.map(fingerprint)).size).toBe(1);
+      expect(replies.map(checkedErrorOf)).toEqual(replies.map(() => '403 PERMISSION_DENIED'));
+      expect(new Set(replies.map(fingerprint)).size).toBe(1);
     }
   });
 
@@ -82,7 +82,7 @@ describe('before anything else is looked at', () => {
       [acme, `${streamly.name}/eventGroupMetadataDescriptors/-`],
       [streamly, `${streamly.name}/requisitions/-`],
     ] as const) {
-      expect(refusalOf(await exchange.call(party.token, 'GET', `/v2alpha/${path}`))).toBe(
+      expect(checkedErrorOf(await exchange.call(party.token, 'GET', `/v2alpha/${path}`))).toBe(
         '403 PERMISSION_DENIED',
       );
     }

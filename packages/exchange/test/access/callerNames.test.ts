@@ -1,7 +1,7 @@
 /** Names that lead elsewhere: through another parent, inside bodies and page tokens; and what a view shows. */
 
 import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';
-import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
 import {
   type DevParty,
   fulfillment,
@@ -12,7 +12,7 @@ import {
   addCertificate,
   castOf,
   createMeasurement,
-  fulfil,
+  fulfill,
   get,
   ok,
   post,
@@ -34,7 +34,7 @@ beforeAll(() => {
 
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 const attempt = async (party: DevParty, method: string, name: string, body?: object) =>
-  refusalOf(await exchange.call(party.token, method, `/v2alpha/${name}`, body));
+  checkedErrorOf(await exchange.call(party.token, method, `/v2alpha/${name}`, body));
 const descriptorOf = (provider: DevParty) =>
   ok(
     post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors`, {
@@ -171,7 +171,7 @@ describe('names inside a request are held to what the path is', () => {
         [`${streamly.name}/certificates/preferred`, '400 CERTIFICATE_NOT_FOUND'],
       ] as const) {
         expect(
-          refusalOf(await fulfil(exchange, streamly, requisition, 1n, { certificate })),
+          checkedErrorOf(await fulfill(exchange, streamly, requisition, 1n, { certificate })),
           certificate,
         ).toBe(wanted);
       }
@@ -193,9 +193,9 @@ describe('names inside a request are held to what the path is', () => {
     const own = await createMeasurement(exchange, acme, [streamly]);
     const batch = (name: string) =>
       post(exchange, acme, `${acme.name}/measurements:batchGet`, { names: [own.name, name] });
-    const answers = await Promise.all([batch(theirs.name), batch(`${globex.name}/measurements/absent`)]);
-    expect(answers.map(refusalOf)).toEqual(['400 INVALID_FIELD_VALUE', '400 INVALID_FIELD_VALUE']);
-    expect(new Set(answers.map(fingerprint)).size).toBe(1);
+    const replies = await Promise.all([batch(theirs.name), batch(`${globex.name}/measurements/absent`)]);
+    expect(replies.map(checkedErrorOf)).toEqual(['400 INVALID_FIELD_VALUE', '400 INVALID_FIELD_VALUE']);
+    expect(new Set(replies.map(fingerprint)).size).toBe(1);
 
     const rival = await descriptorOf(chirper);
     const absent = `${chirper.name}/eventGroupMetadataDescriptors/absent`;
@@ -208,7 +208,7 @@ describe('names inside a request are held to what the path is', () => {
         ),
       ),
     );
-    expect(descriptors.map(refusalOf)).toEqual(descriptors.map(() => '400 INVALID_FIELD_VALUE'));
+    expect(descriptors.map(checkedErrorOf)).toEqual(descriptors.map(() => '400 INVALID_FIELD_VALUE'));
     expect(new Set(descriptors.map(fingerprint)).size).toBe(1);
   });
 });
@@ -239,8 +239,8 @@ describe('a page token', () => {
     // Each list with each token: only its own.
     for (const list of Object.keys(tokens)) {
       for (const [source, token] of Object.entries(tokens)) {
-        const answer = await read(list === R ? streamly : acme, list, token);
-        const got = answer.status === 200 ? '200' : refusalOf(answer);
+        const reply = await read(list === R ? streamly : acme, list, token);
+        const got = reply.status === 200 ? '200' : checkedErrorOf(reply);
         expect(`${source} at ${list}: ${got}`).toBe(
           `${source} at ${list}: ${source === list ? '200' : '400 INVALID_PAGE_TOKEN'}`,
         );
@@ -257,7 +257,7 @@ describe('a page token', () => {
       [streamly, `${R}&filter.updatedAfter=2020-01-01T00:00:00Z`, tokens[R]!],
     ];
     for (const [party, list, token] of invalid) {
-      expect(refusalOf(await read(party, list, token)), list).toBe('400 INVALID_PAGE_TOKEN');
+      expect(checkedErrorOf(await read(party, list, token)), list).toBe('400 INVALID_PAGE_TOKEN');
     }
     // Another caller: whoever may read the list may turn its pages, and nobody else.
     const same = await Promise.all([
@@ -272,7 +272,7 @@ describe('a page token', () => {
       [globex, M],
       [acme, R],
     ] as const) {
-      expect(refusalOf(await read(party, list, tokens[list]!)), list).toBe('403 PERMISSION_DENIED');
+      expect(checkedErrorOf(await read(party, list, tokens[list]!)), list).toBe('403 PERMISSION_DENIED');
     }
   });
 });
@@ -313,9 +313,9 @@ describe("a data provider's view", () => {
     const [mine, theirs] = await begin();
     await look(mine);
     const encryptedResult = { ciphertext: result, typeUrl: encryptedRequisitionSpec.typeUrl };
-    await ok(fulfil(exchange, chirper, theirs, 2n, { encryptedResult }));
+    await ok(fulfill(exchange, chirper, theirs, 2n, { encryptedResult }));
     await look(mine);
-    seen.push((await fulfil(exchange, streamly, mine, 1n)).text);
+    seen.push((await fulfill(exchange, streamly, mine, 1n)).text);
     await look(mine);
 
     const [withdrawn, refused] = await begin();
@@ -324,9 +324,9 @@ describe("a data provider's view", () => {
     );
     await look(withdrawn);
     for (const etag of [withdrawn.etag, (await get(exchange, streamly, withdrawn.name)).etag]) {
-      const answer = await fulfil(exchange, streamly, { ...withdrawn, etag }, 1n);
-      refusalOf(answer);
-      seen.push(answer.text);
+      const reply = await fulfill(exchange, streamly, { ...withdrawn, etag }, 1n);
+      checkedErrorOf(reply);
+      seen.push(reply.text);
     }
 
     // The consumer sees all of it: the search would find it here, too, if it were there.

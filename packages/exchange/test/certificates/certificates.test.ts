@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { DAY_MS, newCertificate, newKeys, register } from '@measurement-exchange/testkit/certificates';
-import { type Answer, type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
-import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, errorOf, get, metadata, ok, post, stored } from '@measurement-exchange/testkit/steps';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createDevIssuer } from '../../src/auth/devIssuer.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   parties = { measurementConsumer: acme, dataProvider: streamly, duchy };
 });
 
-function create(party: DevParty, body: object, caller = party): Promise<Answer> {
+function create(party: DevParty, body: object, caller = party): Promise<Reply> {
   return post(exchange, caller, `${party.name}/certificates`, body);
 }
 
@@ -34,7 +34,7 @@ async function created(party: DevParty, keys?: CryptoKeyPair): Promise<string> {
   return (await ok(create(party, { x509Der }))).name;
 }
 
-function revoke(party: DevParty, name: string, revocationState: string): Promise<Answer> {
+function revoke(party: DevParty, name: string, revocationState: string): Promise<Reply> {
   return post(exchange, party, `${name}:revoke`, { revocationState });
 }
 
@@ -52,9 +52,9 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     const party = parties[kind];
     for (const form of ['x509Der', 'x509Pem'] as const) {
       const made = await newCertificate();
-      const answer = await ok(create(party, { [form]: made[form] }));
+      const reply = await ok(create(party, { [form]: made[form] }));
       const parsed = new x509.X509Certificate(made.x509Der);
-      expect(answer).toEqual({
+      expect(reply).toEqual({
         name: expect.stringMatching(new RegExp(`^${party.name}/certificates/[a-z][a-z0-9]{13}$`)),
         x509Der: made.x509Der,
         subjectKeyIdentifier: Buffer.from(
@@ -64,8 +64,8 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
         notBefore: parsed.notBefore.toISOString().replace('Z', '000Z'),
         notAfter: parsed.notAfter.toISOString().replace('Z', '000Z'),
       });
-      expect(await get(exchange, party, answer.name)).toEqual(answer);
-      expect((await get(exchange, party, `${party.name}/certificates`)).certificates).toContainEqual(answer);
+      expect(await get(exchange, party, reply.name)).toEqual(reply);
+      expect((await get(exchange, party, `${party.name}/certificates`)).certificates).toContainEqual(reply);
     }
   });
 
@@ -98,13 +98,13 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     const party = parties[kind];
     const name = await created(party);
     for (const other of [...Object.values(parties), globex].filter((p) => p !== party)) {
-      const answers = [
+      const replies = [
         await create(party, await derOf(newCertificate()), other),
         await exchange.call(other.token, 'GET', `/v2alpha/${party.name}/certificates`),
         await revoke(other, name, 'HOLD'),
         await post(exchange, other, `${name}:releaseHold`),
       ];
-      expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
+      expect(replies.map((reply) => reply.status)).toEqual([403, 403, 403, 403]);
     }
     expect(await get(exchange, party, name)).not.toHaveProperty('revocationState');
   });
@@ -117,32 +117,32 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
       duchy: 'DUCHY',
     };
     const { x509Der } = await newCertificate();
-    for (const answer of [
+    for (const reply of [
       await create(nobody, { x509Der }),
       await exchange.call(operator.token, 'GET', `/v2alpha/${nobody.name}/certificates`),
     ]) {
-      expect(refusal(answer)).toBe(`404 NOT_FOUND ${reason[kind]}_NOT_FOUND`);
-      expect(metadata(answer)).toEqual({ [kind]: nobody.name });
+      expect(errorOf(reply)).toBe(`404 NOT_FOUND ${reason[kind]}_NOT_FOUND`);
+      expect(metadata(reply)).toEqual({ [kind]: nobody.name });
     }
     for (const verb of ['revoke', 'releaseHold']) {
       for (const name of [`${nobody.name}/certificates/x`, `${parties[kind].name}/certificates/preferred`]) {
         const body = verb === 'revoke' ? { revocationState: 'HOLD' } : undefined;
-        const answer = await post(exchange, operator, `${name}:${verb}`, body);
-        expect(refusal(answer)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
-        expect(metadata(answer)).toEqual({ [`${kind}Certificate`]: name });
+        const reply = await post(exchange, operator, `${name}:${verb}`, body);
+        expect(errorOf(reply)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
+        expect(metadata(reply)).toEqual({ [`${kind}Certificate`]: name });
       }
     }
   });
 });
 
 /** While the hold's cascade runs, a release is told to come back a second later. */
-async function eventually(attempt: () => Promise<Answer>): Promise<Answer['json']> {
-  let answer = await attempt();
-  for (let i = 0; i < 50 && answer.status === 503; i++) {
+async function eventually(attempt: () => Promise<Reply>): Promise<Reply['json']> {
+  let reply = await attempt();
+  for (let i = 0; i < 50 && reply.status === 503; i++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
-    answer = await attempt();
+    reply = await attempt();
   }
-  return ok(answer);
+  return ok(reply);
 }
 
 describe('registering', () => {
@@ -171,7 +171,7 @@ describe('registering', () => {
       [{ x509Der, requestId: 'once' }, 'requestId'],
       [{ x509Der, subjectKey: 'AA==' }, 'subjectKey'],
     ] as const) {
-      expect(refusal(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
+      expect(errorOf(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
     }
     // What was read may be sent back, with line ends of any system.
     const body = { x509Pem: x509Pem.replaceAll('\n', '\r\n'), name: 'ignored', revocationState: 'REVOKED' };
@@ -182,10 +182,10 @@ describe('registering', () => {
     const { x509Der, x509Pem } = await newCertificate();
     const { name } = await ok(create(acme, { x509Der }));
     const again = await create(acme, { x509Pem });
-    expect(refusal(again)).toBe('409 ALREADY_EXISTS CERTIFICATE_ALREADY_EXISTS');
+    expect(errorOf(again)).toBe('409 ALREADY_EXISTS CERTIFICATE_ALREADY_EXISTS');
     expect(metadata(again)).toEqual({ existing: name });
     const other = await create(globex, { x509Der });
-    expect(refusal(other)).toBe('409 ALREADY_EXISTS CERTIFICATE_ALREADY_EXISTS');
+    expect(errorOf(other)).toBe('409 ALREADY_EXISTS CERTIFICATE_ALREADY_EXISTS');
     expect(other.text).not.toContain(acme.name);
   });
 
@@ -194,9 +194,9 @@ describe('registering', () => {
     const first = await created(acme, keys);
     expect(await created(acme, keys)).not.toBe(first);
     for (const other of [globex, streamly, parties.duchy]) {
-      const answer = await create(other, { x509Der: (await newCertificate(keys)).x509Der });
-      expect(refusal(answer)).toBe('409 ALREADY_EXISTS CERT_SUBJECT_KEY_ID_ALREADY_EXISTS');
-      expect(answer.text).not.toContain(acme.name);
+      const reply = await create(other, { x509Der: (await newCertificate(keys)).x509Der });
+      expect(errorOf(reply)).toBe('409 ALREADY_EXISTS CERT_SUBJECT_KEY_ID_ALREADY_EXISTS');
+      expect(reply.text).not.toContain(acme.name);
     }
   });
 
@@ -205,12 +205,12 @@ describe('registering', () => {
     for (let race = 0; race < 40; race++) {
       const keys = await newKeys();
       const same = await newCertificate(keys);
-      const answers = await Promise.all(
+      const replies = await Promise.all(
         racers.map(async (party) =>
           create(party, { x509Der: (race % 2 ? same : await newCertificate(keys)).x509Der }),
         ),
       );
-      expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409, 409]);
+      expect(replies.map((reply) => reply.status).sort()).toEqual([200, 409, 409, 409]);
     }
   });
 
@@ -224,8 +224,8 @@ describe('registering', () => {
     const trusted = await ok(
       post(exchange, operator, 'trustedRoots', { x509Der: root.x509Der, party: globex.name }),
     );
-    const answer = await create(globex, { x509Der: (await newCertificate()).x509Der });
-    expect(answer.headers.get('x-mex-findings')).toBe('1');
+    const reply = await create(globex, { x509Der: (await newCertificate()).x509Der });
+    expect(reply.headers.get('x-mex-findings')).toBe('1');
     const { x509Pem } = await newCertificate();
     const validated = await ok(
       post(exchange, globex, `${globex.name}/certificates?validateOnly=true`, { x509Pem }),
@@ -246,19 +246,19 @@ describe('revoking', () => {
     [['release'], ILLEGAL, 0],
   ])('by %j ends in %s after %i changes', async (steps, outcome, changes) => {
     const name = await created(acme);
-    const answers: Answer[] = [];
+    const replies: Reply[] = [];
     for (const step of steps) {
       const released = step === 'release';
-      answers.push(await (released ? post(exchange, acme, `${name}:releaseHold`) : revoke(acme, name, step)));
+      replies.push(await (released ? post(exchange, acme, `${name}:releaseHold`) : revoke(acme, name, step)));
     }
-    const last = answers.at(-1)!;
-    expect(last.status === 200 ? last.json.revocationState : refusal(last)).toBe(outcome);
+    const last = replies.at(-1)!;
+    expect(last.status === 200 ? last.json.revocationState : errorOf(last)).toBe(outcome);
     expect(await auditOf(name)).toHaveLength(1 + changes);
   });
 
   it('takes HOLD or REVOKED', async () => {
     for (const body of [{}, { revocationState: 'REVOCATION_STATE_UNSPECIFIED' }, { revocationState: 2 }]) {
-      expect(refusal(await post(exchange, acme, `${acme.certificate}:revoke`, body))).toMatch(
+      expect(errorOf(await post(exchange, acme, `${acme.certificate}:revoke`, body))).toMatch(
         /^400 .* revocationState$/,
       );
     }
@@ -271,7 +271,7 @@ it('only looks when it is told to validate', async () => {
   await ok(revoke(acme, held, 'HOLD'));
   await eventually(async () => {
     const [row] = await exchange.database.query('SELECT count(*)::int AS n FROM revocation_cascades');
-    return { status: row!.n === 0 ? 200 : 503 } as Answer;
+    return { status: row!.n === 0 ? 200 : 503 } as Reply;
   });
   const before = await stored(exchange);
   const dry = (path: string, body?: object) => post(exchange, acme, `${path}?validateOnly=true`, body);
@@ -281,14 +281,14 @@ it('only looks when it is told to validate', async () => {
     await dry(`${name}:revoke`, { revocationState: 'REVOKED' }),
     await dry(`${held}:releaseHold`),
   ];
-  for (const answer of validated) {
-    expect(await ok(answer)).toMatchObject({ findings: [] });
-    expect(answer.json).not.toHaveProperty('name');
+  for (const reply of validated) {
+    expect(await ok(reply)).toMatchObject({ findings: [] });
+    expect(reply.json).not.toHaveProperty('name');
   }
-  expect(validated.map((answer) => answer.json.revocationState)).toEqual([undefined, 'REVOKED', undefined]);
-  expect(refusal(await dry(`${name}:releaseHold`))).toMatch('CERTIFICATE_REVOCATION_STATE_ILLEGAL');
+  expect(validated.map((reply) => reply.json.revocationState)).toEqual([undefined, 'REVOKED', undefined]);
+  expect(errorOf(await dry(`${name}:releaseHold`))).toMatch('CERTIFICATE_REVOCATION_STATE_ILLEGAL');
   const same = await dry(`${acme.name}/certificates`, { x509Der: (await get(exchange, acme, name)).x509Der });
-  expect(refusal(same)).toMatch('CERTIFICATE_ALREADY_EXISTS');
+  expect(errorOf(same)).toMatch('CERTIFICATE_ALREADY_EXISTS');
   expect(await stored(exchange)).toEqual(before);
 });
 
@@ -352,8 +352,8 @@ describe('a list of certificates', () => {
     const { nextPageToken } = await get(exchange, acme, `${url}&${filter(keys[0]!)}`);
     expect(await list(`${filter(keys[0]!)}&pageToken=${nextPageToken}`)).toEqual([wanted[2]]);
     for (const other of [url, `${url}&${filter(keys[1]!)}`]) {
-      const answer = await exchange.call(acme.token, 'GET', `/v2alpha/${other}&pageToken=${nextPageToken}`);
-      expect(refusal(answer)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+      const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${other}&pageToken=${nextPageToken}`);
+      expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
     }
   });
 
@@ -367,7 +367,7 @@ describe('a list of certificates', () => {
     await ok(revoke(streamly, held, 'HOLD'));
     const others = [held, await expiring(31), await expiring(-1)];
     const { certificates } = await get(exchange, streamly, `${streamly.name}/certificates?pageSize=1000`);
-    const left = new Map<string, string>(certificates.map((c: Answer['json']) => [c.name, c.expiresIn]));
+    const left = new Map<string, string>(certificates.map((c: Reply['json']) => [c.name, c.expiresIn]));
     expect(left.get(soon)).toMatch(/^\d+s$/);
     expect(Number.parseInt(left.get(soon)!, 10)).toBeGreaterThan(12 * 24 * 3600 - 60);
     expect(Number.parseInt(left.get(soon)!, 10)).toBeLessThanOrEqual(12 * 24 * 3600);

@@ -2,20 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { register } from '@measurement-exchange/testkit/certificates';
 import {
-  type Answer,
   type DevParty,
   measurementRequest,
+  type Reply,
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   ok,
   post,
-  refusal,
   refuse,
 } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
@@ -49,7 +49,7 @@ async function renewed(party: DevParty): Promise<DevParty> {
   return { ...party, certificate: certificate! };
 }
 
-function revoke(party: DevParty, revocationState = 'REVOKED'): Promise<Answer> {
+function revoke(party: DevParty, revocationState = 'REVOKED'): Promise<Reply> {
   return post(exchange, party, `${party.certificate}:revoke`, { revocationState });
 }
 
@@ -102,10 +102,10 @@ describe('a revoked certificate', () => {
         await make(),
         await createMeasurement(exchange, acme, [streamly]),
       ];
-      await ok(fulfil(exchange, streamly, await part(half), 1n));
+      await ok(fulfill(exchange, streamly, await part(half), 1n));
       await makeComputing(computing);
-      await ok(fulfil(exchange, streamly, await part(done), 1n));
-      await ok(fulfil(exchange, chirper, await part(done, chirper), 2n));
+      await ok(fulfill(exchange, streamly, await part(done), 1n));
+      await ok(fulfill(exchange, chirper, await part(done, chirper), 2n));
       await ok(refuse(exchange, streamly, await part(refused)));
       await ok(post(exchange, owner, `${cancelled.name}:cancel`));
       const ended = [done, refused, cancelled, unrelated];
@@ -144,7 +144,7 @@ describe('a revoked certificate', () => {
     const entry = await createMeasurement(exchange, acme, [named, chirper]);
     const result = await createMeasurement(exchange, acme, [streamly, chirper]);
     const other = await createMeasurement(exchange, acme, [chirper]);
-    await ok(fulfil(exchange, signer, await requisitionIn(result, acme, streamly), 1n));
+    await ok(fulfill(exchange, signer, await requisitionIn(result, acme, streamly), 1n));
     for (const [provider, failed, kept] of [
       [named, entry, result],
       [signer, result, other],
@@ -177,19 +177,19 @@ describe('a revoked certificate', () => {
     const unusable = '400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID';
     const create = (consumer: DevParty, provider: DevParty) =>
       post(exchange, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [provider]));
-    expect(refusal(await create(owner, streamly))).toBe(unusable);
-    expect(refusal(await create(acme, signer))).toBe(unusable);
-    expect(refusal(await fulfil(exchange, signer, requisition, 1n))).toBe(unusable);
+    expect(errorOf(await create(owner, streamly))).toBe(unusable);
+    expect(errorOf(await create(acme, signer))).toBe(unusable);
+    expect(errorOf(await fulfill(exchange, signer, requisition, 1n))).toBe(unusable);
     // With a good certificate, but for a measurement that is as good as failed.
     // The cascade may hold this one, too, until it gives up waiting for the first: then the caller is told to retry.
-    let late = await fulfil(exchange, streamly, requisition, 1n);
+    let late = await fulfill(exchange, streamly, requisition, 1n);
     for (let i = 0; late.status === 503 && i < 5; i++)
-      late = await fulfil(exchange, streamly, requisition, 1n);
-    expect(refusal(late)).toBe(unusable);
+      late = await fulfill(exchange, streamly, requisition, 1n);
+    expect(errorOf(late)).toBe(unusable);
     expect(late.json.error.message).toContain(owner.certificate);
 
     const early = await post(exchange, owner, `${owner.certificate}:releaseHold`);
-    expect(refusal(early)).toBe('503 UNAVAILABLE UNAVAILABLE');
+    expect(errorOf(early)).toBe('503 UNAVAILABLE UNAVAILABLE');
     expect(early.headers.get('retry-after')).toBe('1');
     await holder.query('COMMIT');
     await holder.end();
@@ -199,7 +199,7 @@ describe('a revoked certificate', () => {
 
   it('can be held, released and held again; what has failed stays failed', async () => {
     const owner = await renewed(acme);
-    const failed: Answer['json'][] = [];
+    const failed: Reply['json'][] = [];
     for (let round = 0; round < 3; round++) {
       const measurement = await createMeasurement(exchange, owner, [streamly]);
       await ok(revoke(owner, 'HOLD'));
@@ -227,13 +227,13 @@ describe('a revoked certificate', () => {
   it('that goes from hold to revoked says why each measurement failed, and fails it once', async () => {
     const owner = await renewed(globex);
     const { name } = await createMeasurement(exchange, owner, [streamly]);
-    const answers = await Promise.all([
+    const replies = await Promise.all([
       revoke(owner, 'HOLD'),
       revoke(owner, 'REVOKED'),
       revoke(owner, 'HOLD'),
     ]);
     // HOLD after REVOKED is refused; which came first is nobody's business.
-    for (const { status } of answers) expect([200, 400]).toContain(status);
+    for (const { status } of replies) expect([200, 400]).toContain(status);
     await cascaded();
     expect((await get(exchange, owner, name)).failure.message).toMatch(/ was (put on hold|revoked)\.$/);
     expect((await get(exchange, owner, owner.certificate)).revocationState).toBe('REVOKED');
@@ -276,8 +276,8 @@ async function inParallel(count: number, run: (i: number) => Promise<void>): Pro
 }
 
 /** What the use of a certificate is answered while it is revoked: now one has a little start, now the other. */
-async function race(i: number, use: () => Promise<Answer>, end: () => Promise<Answer>): Promise<Answer> {
-  const after = (ms: number, send: () => Promise<Answer>) => sleep(ms).then(send);
+async function race(i: number, use: () => Promise<Reply>, end: () => Promise<Reply>): Promise<Reply> {
+  const after = (ms: number, send: () => Promise<Reply>) => sleep(ms).then(send);
   const [used, ended] = await Promise.all([
     after((i >> 2) % 2 ? 0 : Math.random() * 20, use),
     after((i >> 2) % 2 ? Math.random() * 20 : 0, end),
@@ -307,14 +307,14 @@ describe('races', () => {
       const signer = i % 2 ? streamly : { ...streamly, certificate };
       const measurement = await createMeasurement(exchange, owner, [streamly]);
       const requisition = await requisitionIn(measurement, owner, streamly);
-      const answer = await race(
+      const reply = await race(
         i,
-        () => fulfil(exchange, signer, requisition, 1n),
+        () => fulfill(exchange, signer, requisition, 1n),
         () => revoke(i % 2 ? owner : signer, i % 4 < 2 ? 'REVOKED' : 'HOLD'),
       );
-      const yes = answer.status === 200;
+      const yes = reply.status === 200;
       if (!yes) refused++;
-      if (!yes) expect([409, 400]).toContain(answer.status);
+      if (!yes) expect([409, 400]).toContain(reply.status);
       // A result that came too late with the certificate of its signer was never there: the measurement goes on.
       if (yes || i % 2) fulfilled.set(measurement.name.split('/').at(-1), yes);
     });
@@ -339,14 +339,14 @@ describe('races', () => {
       const owner = i % 2 ? { ...acme, certificate } : acme;
       const provider = i % 2 ? streamly : { ...streamly, certificate };
       const request = measurementRequest(owner, [provider]);
-      const answer = await race(
+      const reply = await race(
         i,
         () => post(exchange, owner, `${owner.name}/measurements`, request),
         () => revoke(i % 2 ? owner : provider, i % 4 < 2 ? 'REVOKED' : 'HOLD'),
       );
-      if (answer.status === 200) created.push(answer.json.name);
-      else if (refusal(answer) === '400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID') refused++;
-      else throw new Error(answer.text);
+      if (reply.status === 200) created.push(reply.json.name);
+      else if (errorOf(reply) === '400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID') refused++;
+      else throw new Error(reply.text);
     });
     await cascaded();
     for (const state of (await statesOf(created)).values()) expect(state).toBe('FAILED');

@@ -2,19 +2,19 @@
 import { toBase64 } from '@measurement-exchange/contract';
 import { issueLeaf } from '@measurement-exchange/sdk/identity';
 import {
-  type Answer,
   type DevParty,
   measurementRequest,
+  type Reply,
   startExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   metadata,
   ok,
   post,
-  refusal,
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,9 +36,9 @@ const brief = (findings: { code: string; field: string }[]) =>
 const expected = ({ refusals, fields }: Mutation<string>) => refusals.map((code, i) => [code, fields[i]]);
 
 /** Reason and fields, wherever the error says them. */
-function refused(answer: Answer): string {
-  const [, , reason, ...fields] = refusal(answer).split(' ');
-  const { field, dataProvider } = metadata(answer) ?? {};
+function refused(reply: Reply): string {
+  const [, , reason, ...fields] = errorOf(reply).split(' ');
+  const { field, dataProvider } = metadata(reply) ?? {};
   return [reason, ...fields, field ?? dataProvider].filter(Boolean).join(' ');
 }
 
@@ -67,30 +67,30 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
 
   it('a good request is accepted without findings', async () => {
     for (const body of [goodRequest(w), measurementRequest(w.acme, [w.streamly])]) {
-      const answer = await send(w, body);
-      const { name } = await ok(answer);
-      expect(answer.headers.has('x-mex-findings')).toBe(false);
+      const reply = await send(w, body);
+      const { name } = await ok(reply);
+      expect(reply.headers.has('x-mex-findings')).toBe(false);
       expect(await timelineFindings(w, name)).toEqual([]);
       expect((await ok(send(w, body, '?validateOnly=true'))).findings).toEqual([]);
     }
   });
 
   it.each(REFUSED)('$title is refused by name', async ({ refusals, fields, change }) => {
-    const answer = await send(w, mutated(w, change));
-    expect(refused(answer)).toBe([...refusals, ...fields].join(' '));
+    const reply = await send(w, mutated(w, change));
+    expect(refused(reply)).toBe([...refusals, ...fields].join(' '));
   });
 
   if (checks === 'strict') {
     it.each(FOUND)('$title is refused by name', async ({ refusals, fields, change }) => {
-      const answer = await send(w, mutated(w, change));
-      expect(refused(answer)).toBe(['CHECK_FAILED', ...fields].join(' '));
-      expect(metadata(answer).codes).toBe([...new Set(refusals)].join());
+      const reply = await send(w, mutated(w, change));
+      expect(refused(reply)).toBe(['CHECK_FAILED', ...fields].join(' '));
+      expect(metadata(reply).codes).toBe([...new Set(refusals)].join());
     });
   } else {
     it.each(FOUND)('$title is accepted and found', async (m) => {
-      const answer = await send(w, mutated(w, m.change));
-      const { name } = await ok(answer);
-      expect(answer.headers.get('x-mex-findings')).toBe(String(m.fields.length));
+      const reply = await send(w, mutated(w, m.change));
+      const { name } = await ok(reply);
+      expect(reply.headers.get('x-mex-findings')).toBe(String(m.fields.length));
       expect(brief(await timelineFindings(w, name))).toEqual(expected(m));
     });
   }
@@ -117,11 +117,11 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     const measurement = await createMeasurement(w.exchange, w.acme, [w.streamly]);
     const requisition = await requisitionOf(w.exchange, w.streamly, measurement);
     const { certificate } = w.streamlyAs.stranger;
-    const answer = await fulfil(w.exchange, w.streamly, requisition, 1n, { certificate });
+    const reply = await fulfill(w.exchange, w.streamly, requisition, 1n, { certificate });
     if (checks === 'strict') {
-      expect(refused(answer)).toBe('CHECK_FAILED certificate');
+      expect(refused(reply)).toBe('CHECK_FAILED certificate');
     } else {
-      await ok(answer);
+      await ok(reply);
       const findings = await timelineFindings(w, measurement.name);
       expect(brief(findings)).toEqual([['CERTIFICATE_UNTRUSTED', 'certificate']]);
     }
@@ -135,8 +135,8 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     const body = { x509Der: toBase64(der) };
     const { name } = await ok(post(w.exchange, operator, `${newcomer}/certificates`, body));
     const party: DevParty = { ...w.streamly, name: newcomer, certificate: name };
-    const answer = await send(w, measurementRequest(w.acme, [party]), '?validateOnly=true');
-    expect((await ok(answer)).findings).toEqual([]);
+    const reply = await send(w, measurementRequest(w.acme, [party]), '?validateOnly=true');
+    expect((await ok(reply)).findings).toEqual([]);
   });
 
   it('the roots of a party count instead of those for all', async () => {

@@ -31,7 +31,7 @@ async function connected(pipeline: boolean, types?: pg.CustomTypesConfig): Promi
   await client.connect();
   described = [];
   const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
-  for (const answer of ['rowDescription', 'noData']) connection.on(answer, () => described.push(answer));
+  for (const reply of ['rowDescription', 'noData']) connection.on(reply, () => described.push(reply));
 }
 
 const query = <R>(statement: Statement<R>, values: unknown[] = []) => queryOn(client, statement, values);
@@ -62,8 +62,8 @@ for (const pipeline of [true, false]) {
 
 test('uses that are under way before the first is described are described themselves', async () => {
   await connected(true);
-  const answers = await Promise.all(['a', 'b', 'c'].map((text) => query(COLUMNS, [text, 1])));
-  expect(answers).toEqual([[row('a')], [row('b')], [row('c')]]);
+  const replies = await Promise.all(['a', 'b', 'c'].map((text) => query(COLUMNS, [text, 1])));
+  expect(replies).toEqual([[row('a')], [row('b')], [row('c')]]);
   expect(described).toHaveLength(3);
   await client.end();
 });
@@ -96,8 +96,8 @@ test('a value that cannot be read fails its statement alone', async () => {
   }) as pg.CustomTypesConfig['getTypeParser'];
   await connected(true, { getTypeParser });
   const echo = { name: 'echo', text: 'SELECT $1::text AS text' };
-  const answers = await Promise.allSettled(['a', 'unreadable', 'b'].map((text) => query(echo, [text])));
-  expect(answers).toMatchObject([
+  const replies = await Promise.allSettled(['a', 'unreadable', 'b'].map((text) => query(echo, [text])));
+  expect(replies).toMatchObject([
     { value: [{ text: 'a' }] },
     { reason: { message: 'unreadable' } },
     { value: [{ text: 'b' }] },

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
-import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, errorOf, get, metadata, ok, post, stored } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 /** What a compiler makes of protos/. */
@@ -58,7 +58,7 @@ describe('registering a descriptor', () => {
   it('takes the request message, with the parent of the path', async () => {
     const wrapped = { parent: streamly.name, eventGroupMetadataDescriptor: { descriptorSet: setOf('a') } };
     expect(await ok(send(wrapped))).toMatchObject({ descriptorSet: setOf('a') });
-    expect(refusal(await send({ ...wrapped, parent: chirper.name }))).toBe(
+    expect(errorOf(await send({ ...wrapped, parent: chirper.name }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE parent',
     );
   });
@@ -74,8 +74,8 @@ describe('registering a descriptor', () => {
         const { name } = await ok(send({ descriptorSet }));
         expect(await base64Of(name)).toEqual({ name, descriptorSet: standard });
       }
-      const answer = await ok(send({ descriptorSet: standard }, '?descriptorSetEncoding=BASE64'));
-      expect(answer.descriptorSet).toBe(standard);
+      const reply = await ok(send({ descriptorSet: standard }, '?descriptorSetEncoding=BASE64'));
+      expect(reply.descriptorSet).toBe(standard);
     },
   );
 
@@ -90,8 +90,8 @@ describe('registering a descriptor', () => {
   });
 
   it('leaves an audit entry, which names who did it in which call', async () => {
-    const answer = await send({ descriptorSet: setOf('a') });
-    const { name } = await ok(answer);
+    const reply = await send({ descriptorSet: setOf('a') });
+    const { name } = await ok(reply);
     const updated = await exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, {
       descriptorSet: setOf('b'),
     });
@@ -104,7 +104,7 @@ describe('registering a descriptor', () => {
         principal: streamly.name,
         operation: 'createEventGroupMetadataDescriptor',
         version: 1,
-        request_id: answer.headers.get('x-request-id'),
+        request_id: reply.headers.get('x-request-id'),
       },
       {
         principal: streamly.name,
@@ -151,18 +151,18 @@ describe('a descriptor set', () => {
 
   it.each(broken)('that %s is refused, by its field', async (_title, descriptorSet, field) => {
     const before = await stored(exchange);
-    const answer = await send({ descriptorSet });
-    expect(refusal(answer)).toMatch(
+    const reply = await send({ descriptorSet });
+    expect(errorOf(reply)).toMatch(
       /^400 INVALID_ARGUMENT (?:INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) \S+$/,
     );
-    expect(refusal(answer).split(' ')[3]).toBe(field);
+    expect(errorOf(reply).split(' ')[3]).toBe(field);
     expect(await stored(exchange)).toEqual(before);
   });
 
   it('that is cut short is refused', async () => {
     for (const length of [1, complete.length / 2, complete.length - 1]) {
       const descriptorSet = complete.subarray(0, length).toString('base64');
-      expect(refusal(await send({ descriptorSet }))).toMatch(
+      expect(errorOf(await send({ descriptorSet }))).toMatch(
         /^400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet/,
       );
     }
@@ -172,10 +172,10 @@ describe('a descriptor set', () => {
     const comment = { sourceCodeInfo: { location: [{ leadingComments: ' '.repeat(1024 * 1024) }] } };
     const large = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet';
     const json = await send({ descriptorSet: setOf('a', comment) });
-    expect(refusal(json)).toBe(large);
+    expect(errorOf(json)).toBe(large);
     expect(json.json.error.message).toContain('1048576');
     const bytes = Buffer.alloc(1024 * 1024 + 1).toString('base64');
-    expect(refusal(await send({ descriptorSet: bytes }))).toBe(large);
+    expect(errorOf(await send({ descriptorSet: bytes }))).toBe(large);
   });
 });
 
@@ -199,13 +199,13 @@ describe('replacing a descriptor', () => {
     const name = await register('a');
     const other = await register('a');
     const before = await stored(exchange);
-    expect(refusal(await put(name, { name: other, descriptorSet: setOf('b') }))).toBe(
+    expect(errorOf(await put(name, { name: other, descriptorSet: setOf('b') }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE name',
     );
-    expect(refusal(await put(name, { name }))).toBe(
+    expect(errorOf(await put(name, { name }))).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET descriptorSet',
     );
-    expect(refusal(await put(name, { descriptorSet: { file: [] } }))).toMatch(/ descriptorSet\.file$/);
+    expect(errorOf(await put(name, { descriptorSet: { file: [] } }))).toMatch(/ descriptorSet\.file$/);
     expect(await stored(exchange)).toEqual(before);
   });
 
@@ -214,15 +214,15 @@ describe('replacing a descriptor', () => {
     const absent = `${parentOf(streamly)}/absent`;
     const foreign = `${parentOf(chirper)}/${name.split('/').at(-1)}`;
     const body = { descriptorSet: setOf('b') };
-    const answer = await put(absent, body);
-    expect(refusal(answer)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
-    expect(metadata(answer)).toEqual({ eventGroupMetadataDescriptor: absent });
-    expect(refusal(await exchange.call(streamly.token, 'GET', `/v2alpha/${absent}`))).toBe(refusal(answer));
-    expect(refusal(await exchange.call(chirper.token, 'PUT', `/v2alpha/${foreign}`, body))).toBe(
-      refusal(answer),
+    const reply = await put(absent, body);
+    expect(errorOf(reply)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
+    expect(metadata(reply)).toEqual({ eventGroupMetadataDescriptor: absent });
+    expect(errorOf(await exchange.call(streamly.token, 'GET', `/v2alpha/${absent}`))).toBe(errorOf(reply));
+    expect(errorOf(await exchange.call(chirper.token, 'PUT', `/v2alpha/${foreign}`, body))).toBe(
+      errorOf(reply),
     );
     for (const party of [chirper, acme]) {
-      expect(refusal(await exchange.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(
+      expect(errorOf(await exchange.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(
         '403 PERMISSION_DENIED PERMISSION_DENIED',
       );
     }
@@ -237,17 +237,17 @@ describe('reading several descriptors by name', () => {
       'GET',
       `/v2alpha/${parent}/eventGroupMetadataDescriptors:batchGet?${names.map((n) => `names=${n}`).join('&')}${query}`,
     );
-  const namesIn = (answer: Answer['json']) =>
-    answer.eventGroupMetadataDescriptors.map((d: { name: string }) => d.name);
+  const namesIn = (reply: Reply['json']) =>
+    reply.eventGroupMetadataDescriptors.map((d: { name: string }) => d.name);
 
   it('keeps the order of the names and repeats duplicates', async () => {
     const [a, b] = [await register('a'), await register('b')];
     const names = [b, a, b, a, a];
     for (const party of [streamly, acme]) {
-      const answer = await ok(batchGet(party, streamly.name, names));
-      expect(namesIn(answer)).toEqual(names);
-      expect(answer.eventGroupMetadataDescriptors[0]).toEqual(await get(exchange, acme, b));
-      expect(Object.keys(answer)).toEqual(['eventGroupMetadataDescriptors']);
+      const reply = await ok(batchGet(party, streamly.name, names));
+      expect(namesIn(reply)).toEqual(names);
+      expect(reply.eventGroupMetadataDescriptors[0]).toEqual(await get(exchange, acme, b));
+      expect(Object.keys(reply)).toEqual(['eventGroupMetadataDescriptors']);
     }
     const encoded = await ok(batchGet(acme, streamly.name, [a], '&descriptorSetEncoding=BASE64'));
     expect(encoded.eventGroupMetadataDescriptors).toEqual([await base64Of(a)]);
@@ -256,14 +256,14 @@ describe('reading several descriptors by name', () => {
   it('mixes providers under dataProviders/-, for consumers', async () => {
     const names = [await register('a', chirper), await register('b', streamly)];
     expect(namesIn(await ok(batchGet(acme, 'dataProviders/-', names)))).toEqual(names);
-    expect(refusal(await batchGet(streamly, 'dataProviders/-', names))).toBe(
+    expect(errorOf(await batchGet(streamly, 'dataProviders/-', names))).toBe(
       '403 PERMISSION_DENIED PERMISSION_DENIED',
     );
-    expect(refusal(await batchGet(acme, streamly.name, names))).toBe(
+    expect(errorOf(await batchGet(acme, streamly.name, names))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE names[0]',
     );
     expect(
-      refusal(
+      errorOf(
         await batchGet(acme, 'dataProviders/-', [
           `dataProviders/-/${names[0]!.split('/', 4).slice(2).join('/')}`,
         ]),
@@ -275,9 +275,9 @@ describe('reading several descriptors by name', () => {
     const own = await register('a');
     const id = (await register('b', chirper)).split('/').at(-1);
     for (const missing of [`${parentOf(streamly)}/absent`, `${parentOf(streamly)}/${id}`]) {
-      const answer = await batchGet(acme, streamly.name, [own, missing]);
-      expect(refusal(answer)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
-      expect(metadata(answer)).toEqual({ eventGroupMetadataDescriptor: missing });
+      const reply = await batchGet(acme, streamly.name, [own, missing]);
+      expect(errorOf(reply)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
+      expect(metadata(reply)).toEqual({ eventGroupMetadataDescriptor: missing });
     }
   });
 
@@ -285,9 +285,9 @@ describe('reading several descriptors by name', () => {
     const name = await register('a');
     const many = (count: number) => batchGet(acme, streamly.name, Array(count).fill(name));
     expect(namesIn(await ok(many(50)))).toHaveLength(50);
-    expect(refusal(await many(51))).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE names');
-    expect(refusal(await many(0))).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET names');
-    expect(refusal(await batchGet(acme, streamly.name, [name, 'x']))).toBe(
+    expect(errorOf(await many(51))).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE names');
+    expect(errorOf(await many(0))).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET names');
+    expect(errorOf(await batchGet(acme, streamly.name, [name, 'x']))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE names[1]',
     );
   });
@@ -334,9 +334,9 @@ describe('listing descriptors', () => {
       'GET',
       '/v2alpha/dataProviders/nobody/eventGroupMetadataDescriptors',
     );
-    expect(refusal(nobody)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
+    expect(errorOf(nobody)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
     for (const parent of [parentOf(streamly), 'dataProviders/-/eventGroupMetadataDescriptors']) {
-      expect(refusal(await exchange.call(chirper.token, 'GET', `/v2alpha/${parent}`))).toBe(
+      expect(errorOf(await exchange.call(chirper.token, 'GET', `/v2alpha/${parent}`))).toBe(
         '403 PERMISSION_DENIED PERMISSION_DENIED',
       );
     }

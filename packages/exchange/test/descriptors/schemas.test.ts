@@ -1,6 +1,6 @@
 /** Metadata schemas under advisory checks: everything is taken, and what breaks readers is said. */
 
-import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   addEventGroups,
   BRAND,
@@ -11,7 +11,7 @@ import {
   schema,
   update,
 } from '@measurement-exchange/testkit/schemas';
-import { castOf, get, lineOf, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, get, lineOf, ok, post, stored } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 describe('under advisory checks', () => {
@@ -26,18 +26,18 @@ describe('under advisory checks', () => {
   describe('an update', () => {
     it('that only adds is taken without a word', async () => {
       const { name } = await ok(create(exchange, streamly, schema('adds', BUDGET)));
-      const answer = await update(exchange, streamly, name, schema('adds', BUDGET, BRAND));
-      expect((await ok(answer)).descriptorSet).toEqual(schema('adds', BUDGET, BRAND));
-      expect(answer.headers.has('x-mex-findings')).toBe(false);
+      const reply = await update(exchange, streamly, name, schema('adds', BUDGET, BRAND));
+      expect((await ok(reply)).descriptorSet).toEqual(schema('adds', BUDGET, BRAND));
+      expect(reply.headers.has('x-mex-findings')).toBe(false);
     });
 
     it('that breaks readers is taken, and each change that does so counted and logged', async () => {
       const { name } = await ok(create(exchange, streamly, schema('breaks', BUDGET, BRAND)));
       const broken = schema('breaks', { ...BUDGET, type: 'TYPE_STRING' });
-      const answer = await update(exchange, streamly, name, broken);
-      expect(await ok(answer)).toEqual({ name, descriptorSet: broken });
-      expect(answer.headers.get('x-mex-findings')).toBe('2');
-      expect((await lineOf(exchange, answer)).findings).toEqual([
+      const reply = await update(exchange, streamly, name, broken);
+      expect(await ok(reply)).toEqual({ name, descriptorSet: broken });
+      expect(reply.headers.get('x-mex-findings')).toBe('2');
+      expect((await lineOf(exchange, reply)).findings).toEqual([
         'SCHEMA_CHANGE_BREAKING',
         'SCHEMA_CHANGE_BREAKING',
       ]);
@@ -48,8 +48,8 @@ describe('under advisory checks', () => {
       const { name } = await ok(create(exchange, streamly, schema('dry', BUDGET, BRAND)));
       await addEventGroups(exchange, streamly, name, 'ACTIVE', 'DELETED', 'ACTIVE');
       const before = await stored(exchange);
-      const answer = await update(exchange, streamly, name, schema('dry', BRAND), DRY_RUN);
-      expect(await ok(answer)).toEqual({
+      const reply = await update(exchange, streamly, name, schema('dry', BRAND), DRY_RUN);
+      expect(await ok(reply)).toEqual({
         descriptorSet: schema('dry', BRAND),
         findings: [
           {
@@ -60,7 +60,7 @@ describe('under advisory checks', () => {
           },
         ],
       });
-      expect(answer.headers.get('x-mex-findings')).toBe('1');
+      expect(reply.headers.get('x-mex-findings')).toBe('1');
       expect(await stored(exchange)).toEqual(before);
     });
 
@@ -84,14 +84,14 @@ describe('under advisory checks', () => {
   });
 
   describe('a type that two descriptors define', () => {
-    const findings = async (answer: Promise<Answer>) => (await ok(answer)).findings;
+    const findings = async (reply: Promise<Reply>) => (await ok(reply)).findings;
 
     it('is found, with the name of the descriptor that has it already', async () => {
       const first = await ok(create(exchange, streamly, schema('twice', BUDGET)));
-      const answer = await create(exchange, streamly, schema('twice', BRAND));
-      const second = await ok(answer);
-      expect(answer.headers.get('x-mex-findings')).toBe('1');
-      expect((await lineOf(exchange, answer)).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
+      const reply = await create(exchange, streamly, schema('twice', BRAND));
+      const second = await ok(reply);
+      expect(reply.headers.get('x-mex-findings')).toBe('1');
+      expect((await lineOf(exchange, reply)).findings).toEqual(['TYPE_ALREADY_REGISTERED']);
       expect(
         await findings(update(exchange, streamly, second.name, schema('twice', BRAND), DRY_RUN)),
       ).toEqual([
@@ -137,9 +137,9 @@ describe('under advisory checks', () => {
       const nested = { name: 'Campaign', nestedType: [{ name: 'Ad' }] };
       const sets = ['first', 'second'].map((name) => ({ file: [...wellKnown, file(name, nested)] }));
       for (const descriptorSet of sets) {
-        const answer = await create(exchange, streamly, descriptorSet);
-        const { name } = await ok(answer);
-        expect(answer.headers.has('x-mex-findings')).toBe(false);
+        const reply = await create(exchange, streamly, descriptorSet);
+        const { name } = await ok(reply);
+        expect(reply.headers.has('x-mex-findings')).toBe(false);
         const again = await update(exchange, streamly, name, descriptorSet);
         expect(again.headers.has('x-mex-findings')).toBe(false);
       }
@@ -150,10 +150,10 @@ describe('under advisory checks', () => {
     });
 
     it('keeps nobody from creating both at once', async () => {
-      const answers = await Promise.all(
+      const replies = await Promise.all(
         Array.from({ length: 8 }, () => create(exchange, streamly, schema('rush', BUDGET))),
       );
-      expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+      expect(replies.map((reply) => reply.status)).toEqual(replies.map(() => 200));
     });
   });
 
@@ -168,8 +168,8 @@ describe('under advisory checks', () => {
     it('tells the owner and every consumer what a set would change, and what of it breaks readers', async () => {
       const before = await stored(exchange);
       for (const party of [streamly, acme]) {
-        const answer = await diff(party, changed);
-        expect(await ok(answer)).toEqual({
+        const reply = await diff(party, changed);
+        expect(await ok(reply)).toEqual({
           compatible: false,
           changes: [
             {
@@ -186,7 +186,7 @@ describe('under advisory checks', () => {
             },
           ],
         });
-        expect(answer.headers.has('x-mex-findings')).toBe(false);
+        expect(reply.headers.has('x-mex-findings')).toBe(false);
       }
       expect(await stored(exchange)).toEqual(before);
     });
@@ -199,21 +199,21 @@ describe('under advisory checks', () => {
     });
 
     it('refuses a set that is broken, and a descriptor that is not there', async () => {
-      expect(refusal(await diff(streamly, {}))).toBe(
+      expect(errorOf(await diff(streamly, {}))).toBe(
         '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET descriptorSet',
       );
-      expect(refusal(await diff(streamly, { descriptorSet: { file: [{}] } }))).toMatch(
+      expect(errorOf(await diff(streamly, { descriptorSet: { file: [{}] } }))).toMatch(
         /^400 INVALID_ARGUMENT \w+ descriptorSet\.file\[0\]\.name/,
       );
-      expect(refusal(await diff(acme, changed, `${parentOf(streamly)}/absent`))).toBe(
+      expect(errorOf(await diff(acme, changed, `${parentOf(streamly)}/absent`))).toBe(
         '404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
       );
     });
 
     it('is denied to another provider, whether the descriptor exists or not', async () => {
       const denied = '403 PERMISSION_DENIED PERMISSION_DENIED';
-      expect(refusal(await diff(chirper, changed))).toBe(denied);
-      expect(refusal(await diff(chirper, changed, `${parentOf(streamly)}/absent`))).toBe(denied);
+      expect(errorOf(await diff(chirper, changed))).toBe(denied);
+      expect(errorOf(await diff(chirper, changed, `${parentOf(streamly)}/absent`))).toBe(denied);
     });
   });
 });

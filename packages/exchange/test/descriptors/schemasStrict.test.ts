@@ -10,7 +10,7 @@ import {
   schema,
   update,
 } from '@measurement-exchange/testkit/schemas';
-import { castOf, metadata, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, metadata, ok, stored } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 describe('under strict checks', () => {
@@ -27,12 +27,10 @@ describe('under strict checks', () => {
     const { name } = await ok(create(exchange, streamly, schema('refused', BUDGET, BRAND)));
     await addEventGroups(exchange, streamly, name, 'ACTIVE');
     const before = await stored(exchange);
-    const answer = await update(exchange, streamly, name, schema('refused', { ...BUDGET, number: 3 }));
-    expect(refusal(answer)).toBe(
-      '400 FAILED_PRECONDITION SCHEMA_CHANGE_BREAKING descriptorSet descriptorSet',
-    );
-    expect(metadata(answer)).toEqual({ codes: 'SCHEMA_CHANGE_BREAKING' });
-    const { fieldViolations } = answer.json.error.details[1];
+    const reply = await update(exchange, streamly, name, schema('refused', { ...BUDGET, number: 3 }));
+    expect(errorOf(reply)).toBe('400 FAILED_PRECONDITION SCHEMA_CHANGE_BREAKING descriptorSet descriptorSet');
+    expect(metadata(reply)).toEqual({ codes: 'SCHEMA_CHANGE_BREAKING' });
+    const { fieldViolations } = reply.json.error.details[1];
     for (const [i, change] of [/FIELD_RENUMBERED: refused\.Campaign\.budget/, /FIELD_REMOVED/].entries()) {
       expect(fieldViolations[i].description).toMatch(change);
       expect(fieldViolations[i].description).toContain('migrate 1 event group to it');
@@ -58,54 +56,54 @@ describe('under strict checks', () => {
     const set = schema('mixed', BUDGET);
     await ok(create(exchange, streamly, set));
     const bare = { name: 'bare.proto', messageType: [{ name: 'Bare' }] };
-    const answer = await create(exchange, streamly, { file: [...set.file, bare] });
-    expect(refusal(answer)).toBe('400 INVALID_ARGUMENT CHECK_FAILED descriptorSet descriptorSet');
-    expect(metadata(answer)).toEqual({ codes: 'METADATA_WITHOUT_PACKAGE,TYPE_ALREADY_REGISTERED' });
+    const reply = await create(exchange, streamly, { file: [...set.file, bare] });
+    expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT CHECK_FAILED descriptorSet descriptorSet');
+    expect(metadata(reply)).toEqual({ codes: 'METADATA_WITHOUT_PACKAGE,TYPE_ALREADY_REGISTERED' });
   });
 
   it('a type that the same provider has registered is refused, in a create and in an update', async () => {
     const { name } = await ok(create(exchange, streamly, schema('mine', BUDGET)));
-    const answer = await create(exchange, streamly, schema('mine', BRAND));
-    expect(refusal(answer)).toBe(EXISTS);
-    expect(answer.json.error.message).toContain(name);
+    const reply = await create(exchange, streamly, schema('mine', BRAND));
+    expect(errorOf(reply)).toBe(EXISTS);
+    expect(reply.json.error.message).toContain(name);
     const other = await ok(create(exchange, streamly, schema('other', BUDGET)));
     const both = { file: [...schema('other', BUDGET).file, ...schema('mine', BUDGET).file] };
-    expect(refusal(await update(exchange, streamly, other.name, both))).toBe(EXISTS);
+    expect(errorOf(await update(exchange, streamly, other.name, both))).toBe(EXISTS);
     await ok(update(exchange, streamly, name, schema('mine', BUDGET, BRAND)));
   });
 
   it('a type that another provider has registered stays a finding', async () => {
     await ok(create(exchange, streamly, schema('industry', BUDGET)));
-    const answer = await create(exchange, chirper, schema('industry', BUDGET));
-    await ok(answer);
-    expect(answer.headers.get('x-mex-findings')).toBe('1');
+    const reply = await create(exchange, chirper, schema('industry', BUDGET));
+    await ok(reply);
+    expect(reply.headers.get('x-mex-findings')).toBe('1');
   });
 
   it('of many that register the same type at once exactly one wins', async () => {
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       Array.from({ length: 12 }, () => create(exchange, streamly, schema('race', BUDGET))),
     );
-    const lost = answers.filter((answer) => answer.status !== 200);
-    expect(lost.map(refusal)).toEqual(Array.from({ length: 11 }, () => EXISTS));
+    const lost = replies.filter((reply) => reply.status !== 200);
+    expect(lost.map(errorOf)).toEqual(Array.from({ length: 11 }, () => EXISTS));
   });
 
   it('one of a create and an update that go for the same type wins', async () => {
     for (let i = 0; i < 5; i++) {
       const [own, wanted] = [schema(`own${i}`, BUDGET), schema(`wanted${i}`, BUDGET)];
       const { name } = await ok(create(exchange, streamly, own));
-      const answers = await Promise.all([
+      const replies = await Promise.all([
         create(exchange, streamly, wanted),
         update(exchange, streamly, name, { file: [...own.file, ...wanted.file] }),
       ]);
-      expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
+      expect(replies.map((reply) => reply.status).sort()).toEqual([200, 409]);
     }
   });
 
   it('retries of one create find the descriptor, however many come at once', async () => {
     for (let i = 0; i < 5; i++) {
       const retry = () => create(exchange, streamly, schema(`retried${i}`, BUDGET), `?requestId=retried${i}`);
-      const answers = await Promise.all(Array.from({ length: 8 }, retry));
-      const names = await Promise.all(answers.map(async (answer) => (await ok(answer)).name));
+      const replies = await Promise.all(Array.from({ length: 8 }, retry));
+      const names = await Promise.all(replies.map(async (reply) => (await ok(reply)).name));
       expect(new Set(names).size).toBe(1);
     }
   });

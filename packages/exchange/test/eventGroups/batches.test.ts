@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet } from '@measurement-exchange/testkit/metadataSets';
-import { castOf, get, ok, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, get, ok, stored } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -53,8 +53,8 @@ describe('a batch', () => {
       expect(await get(exchange, streamly, group.name)).toEqual(group);
       expect(await steps.audited(group.name)).toEqual([`batchCreateEventGroups 1 ${streamly.name}`]);
     }
-    expect(refusal(await steps.batch([...requests, { eventGroup }]))).toBe(`${INVALID} requests`);
-    expect(refusal(await steps.batch([]))).toBe(`${INVALID} requests`);
+    expect(errorOf(await steps.batch([...requests, { eventGroup }]))).toBe(`${INVALID} requests`);
+    expect(errorOf(await steps.batch([]))).toBe(`${INVALID} requests`);
   });
 
   it('creates all or nothing, and names every fault by its request', async () => {
@@ -80,7 +80,7 @@ describe('a batch', () => {
       ],
     ];
     for (const [request, expected] of bad) {
-      expect(refusal(await steps.batch([{ eventGroup }, request, { eventGroup }]))).toBe(expected);
+      expect(errorOf(await steps.batch([{ eventGroup }, request, { eventGroup }]))).toBe(expected);
     }
     expect(await stored(exchange)).toEqual(before);
   });
@@ -101,9 +101,9 @@ describe('a batch', () => {
 
     const before = await stored(exchange);
     const twice = [{ eventGroup, requestId: 'b3' }, { eventGroup }, { eventGroup, requestId: 'b3' }];
-    expect(refusal(await steps.batch(twice))).toBe(`${INVALID} requests[2].requestId`);
+    expect(errorOf(await steps.batch(twice))).toBe(`${INVALID} requests[2].requestId`);
     const other = { eventGroup: { ...eventGroup, mediaTypes: ['VIDEO'] }, requestId: 'b1' };
-    expect(refusal(await steps.batch([{ eventGroup, requestId: 'b4' }, other]))).toBe(
+    expect(errorOf(await steps.batch([{ eventGroup, requestId: 'b4' }, other]))).toBe(
       '409 ALREADY_EXISTS REQUEST_ID_REUSED',
     );
     expect(await stored(exchange)).toEqual(before);
@@ -112,11 +112,11 @@ describe('a batch', () => {
   it('makes each requestId once when overlapping batches race', async () => {
     const ids = Array.from({ length: 12 }, (_, i) => `race${i}`);
     const batches = ids.map((_, i) => [0, 1, 2, 3].map((k) => ids[(i + k * (i % 2 ? 1 : 11)) % 12]!));
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       batches.map((part) => ok(steps.batch(part.map((requestId) => ({ eventGroup, requestId }))))),
     );
     const names = new Map(ids.map((id) => [id, new Set<string>()]));
-    for (const [i, { eventGroups }] of answers.entries()) {
+    for (const [i, { eventGroups }] of replies.entries()) {
       for (const [k, { name }] of eventGroups.entries()) names.get(batches[i]![k]!)!.add(name);
     }
     expect([...names.values()].map((set) => set.size)).toEqual(Array(12).fill(1));
@@ -149,17 +149,17 @@ describe('a batch', () => {
       return other;
     }
     const send = (ids: string[]) => steps.batch(ids.map((requestId) => ({ eventGroup, requestId })));
-    const namesIn = async (answer: Promise<Answer>) =>
-      (await ok(answer)).eventGroups.map((g: { name: string }) => g.name);
+    const namesIn = async (reply: Promise<Reply>) =>
+      (await ok(reply)).eventGroups.map((g: { name: string }) => g.name);
 
     it('finds what each of them made', async () => {
       const [first, second] = [await creating('a1'), await creating('a2')];
-      const answer = send(['a0', 'a1', 'a2']);
+      const reply = send(['a0', 'a1', 'a2']);
       await setTimeout(200);
       await first.query('COMMIT');
       await setTimeout(200);
       await second.query('COMMIT');
-      const [made, ...found] = await namesIn(answer);
+      const [made, ...found] = await namesIn(reply);
       expect(found).toEqual(['a1', 'a2'].map((id) => `${collection(streamly)}/${id}`));
       expect(await namesIn(send(['a0']))).toEqual([made]);
     });
@@ -187,9 +187,9 @@ describe('a batch', () => {
     const requests = names.map((name: string, i: number) => ({
       eventGroup: { ...eventGroup, name, eventGroupReferenceId: `${i}` },
     }));
-    const answer = await ok(steps.batch(requests, 'batchUpdate'));
-    expect(answer.eventGroups).toMatchObject(requests.map((r: { eventGroup: object }) => r.eventGroup));
-    for (const group of answer.eventGroups) expect(await get(exchange, streamly, group.name)).toEqual(group);
+    const reply = await ok(steps.batch(requests, 'batchUpdate'));
+    expect(reply.eventGroups).toMatchObject(requests.map((r: { eventGroup: object }) => r.eventGroup));
+    for (const group of reply.eventGroups) expect(await get(exchange, streamly, group.name)).toEqual(group);
     expect(await steps.audited(names[0])).toEqual([
       `batchCreateEventGroups 1 ${streamly.name}`,
       `batchUpdateEventGroups 2 ${streamly.name}`,
@@ -212,7 +212,7 @@ describe('a batch', () => {
     ];
     for (const [group, expected] of bad) {
       const both = [{ eventGroup: { name: names[0], ...eventGroup } }, { eventGroup: group }];
-      expect(refusal(await steps.batch(both, 'batchUpdate'))).toBe(expected);
+      expect(errorOf(await steps.batch(both, 'batchUpdate'))).toBe(expected);
     }
     expect(await stored(exchange)).toEqual(before);
   });
@@ -241,7 +241,7 @@ describe('a batch', () => {
     ]);
     for (const party of [acme, chirper]) {
       const path = `/v2alpha/${collection(streamly)}:batchCreate`;
-      expect(refusal(await exchange.call(party.token, 'POST', path, { requests: [{ eventGroup }] }))).toBe(
+      expect(errorOf(await exchange.call(party.token, 'POST', path, { requests: [{ eventGroup }] }))).toBe(
         DENIED,
       );
     }

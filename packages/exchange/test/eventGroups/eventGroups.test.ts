@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
-import { castOf, get, metadata, ok, refusal, stored, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, get, metadata, ok, stored, TIMESTAMP } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -66,13 +66,13 @@ describe('creating an event group', () => {
   it('needs no more than a measurement consumer', async () => {
     const { name, state, createTime, updateTime, ...rest } = await steps.make();
     expect(rest).toEqual({ dataProvider: streamly.name, measurementConsumer: acme.name });
-    expect(refusal(await steps.send({}))).toBe(`${MISSING} measurementConsumer`);
+    expect(errorOf(await steps.send({}))).toBe(`${MISSING} measurementConsumer`);
   });
 
   it('takes the request message, with the parent of the path', async () => {
     const eventGroup = { measurementConsumer: acme.name, ...full };
     expect(await ok(steps.send({ parent: streamly.name, eventGroup }))).toMatchObject(eventGroup);
-    expect(refusal(await steps.send({ parent: chirper.name, eventGroup }))).toBe(`${INVALID} parent`);
+    expect(errorOf(await steps.send({ parent: chirper.name, eventGroup }))).toBe(`${INVALID} parent`);
   });
 
   it('refuses what is inconsistent, by its field', async () => {
@@ -109,11 +109,11 @@ describe('creating an event group', () => {
       [{ vidModelLines: [] }, 'vidModelLines'],
     ];
     for (const [more, field] of bad) {
-      const answer = await steps.send({ measurementConsumer: acme.name, ...more });
-      expect(refusal(answer)).toMatch(
+      const reply = await steps.send({ measurementConsumer: acme.name, ...more });
+      expect(errorOf(reply)).toMatch(
         /^400 INVALID_ARGUMENT (?:INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) \S+$/,
       );
-      expect(refusal(answer).split(' ')[3]).toBe(field);
+      expect(errorOf(reply).split(' ')[3]).toBe(field);
     }
     expect(await stored(exchange)).toEqual(before);
   });
@@ -122,29 +122,29 @@ describe('creating an event group', () => {
     const dataAvailabilityInterval = { startTime: '2026-02-01T00:00:00Z', endTime: '2026-01-01T00:00:00Z' };
     const encryptedMetadata = { ciphertext: 'AA==' };
     const body = { measurementConsumer: acme.name, dataAvailabilityInterval, encryptedMetadata };
-    expect(refusal(await steps.send(body))).toBe(
+    expect(errorOf(await steps.send(body))).toBe(
       `${INVALID} dataAvailabilityInterval.endTime encryptedMetadata.typeUrl measurementConsumerPublicKey`,
     );
   });
 
   it('needs a consumer and a descriptor that exist, the descriptor one of its provider', async () => {
     const nobody = await steps.send({ measurementConsumer: 'measurementConsumers/nobody' });
-    expect(refusal(nobody)).toBe('400 FAILED_PRECONDITION MEASUREMENT_CONSUMER_NOT_FOUND');
+    expect(errorOf(nobody)).toBe('400 FAILED_PRECONDITION MEASUREMENT_CONSUMER_NOT_FOUND');
     expect(metadata(nobody)).toEqual({ measurementConsumer: 'measurementConsumers/nobody' });
 
     const absent = `${streamly.name}/eventGroupMetadataDescriptors/absent`;
     const without = await steps.send({ measurementConsumer: acme.name, ...readable({}, absent) });
-    expect(refusal(without)).toBe('400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
+    expect(errorOf(without)).toBe('400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
     expect(metadata(without)).toEqual({ eventGroupMetadataDescriptor: absent });
 
     const foreign = await steps.register(chirper, leanSet);
     const field = 'encryptedMetadata.metadata.eventGroupMetadataDescriptor';
-    expect(refusal(await steps.send({ measurementConsumer: acme.name, ...readable({}, foreign) }))).toBe(
+    expect(errorOf(await steps.send({ measurementConsumer: acme.name, ...readable({}, foreign) }))).toBe(
       `${INVALID} ${field}`,
     );
     // Nor does the ID alone make it one's own.
     const borrowed = `${streamly.name}/eventGroupMetadataDescriptors/${foreign.split('/').at(-1)}`;
-    expect(refusal(await steps.send({ measurementConsumer: acme.name, ...readable({}, borrowed) }))).toBe(
+    expect(errorOf(await steps.send({ measurementConsumer: acme.name, ...readable({}, borrowed) }))).toBe(
       '400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
     );
   });
@@ -154,9 +154,9 @@ describe('creating an event group', () => {
       measurementConsumer: acme.name,
       measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
     };
-    const answer = await steps.send(body);
-    expect(answer.headers.get('x-mex-findings')).toBe('1');
-    expect(await get(exchange, acme, asConsumer(answer.json))).toMatchObject(body);
+    const reply = await steps.send(body);
+    expect(reply.headers.get('x-mex-findings')).toBe('1');
+    expect(await get(exchange, acme, asConsumer(reply.json))).toMatchObject(body);
     const dry = await ok(steps.send(body, '?validateOnly=true'));
     expect(dry.findings).toMatchObject([
       { code: 'TYPE_URL_UNKNOWN', field: 'measurementConsumerPublicKey.@type' },
@@ -174,7 +174,7 @@ describe('creating an event group', () => {
       findings: [],
     });
     expect(await stored(exchange)).toEqual(before);
-    expect(refusal(await steps.send({ ...body, measurementConsumer: 'x' }, '?validateOnly=true'))).toBe(
+    expect(errorOf(await steps.send({ ...body, measurementConsumer: 'x' }, '?validateOnly=true'))).toBe(
       `${INVALID} measurementConsumer`,
     );
   });
@@ -196,10 +196,10 @@ describe('a requestId', () => {
     expect(await steps.audited(created.name)).toHaveLength(1);
 
     const other = await steps.send({ ...body, mediaTypes: ['VIDEO'], requestId: 'r1' });
-    expect(refusal(other)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+    expect(errorOf(other)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
     expect(metadata(other)).toEqual({ requestId: 'r1', existing: created.name });
     const title = { ...body, ...readable({ title: 'b', rating: 1.5 }), requestId: 'r1' };
-    expect(refusal(await steps.send(title))).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+    expect(errorOf(await steps.send(title))).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
     // Another provider's IDs are its own.
     const elsewhere = await ok(steps.send({ measurementConsumer: acme.name, requestId: 'r1' }, '', chirper));
     expect(elsewhere.name).toContain(chirper.name);
@@ -226,8 +226,8 @@ describe('a requestId', () => {
 
   it('makes one event group when twenty ask at once', async () => {
     const body = { measurementConsumer: acme.name, requestId: 'r4' };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ok(steps.send(body))));
-    expect(new Set(answers.map((a) => a.name)).size).toBe(1);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ok(steps.send(body))));
+    expect(new Set(replies.map((a) => a.name)).size).toBe(1);
   });
 });
 
@@ -260,9 +260,9 @@ describe('replacing an event group', () => {
 
   it('keeps the measurement consumer', async () => {
     const group = await steps.make();
-    const answer = await steps.put(group.name, { measurementConsumer: globex.name });
-    expect(refusal(answer)).toBe('400 INVALID_ARGUMENT EVENT_GROUP_INVALID_ARGS measurementConsumer');
-    expect(metadata(answer)).toEqual({
+    const reply = await steps.put(group.name, { measurementConsumer: globex.name });
+    expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT EVENT_GROUP_INVALID_ARGS measurementConsumer');
+    expect(metadata(reply)).toEqual({
       originalMeasurementConsumer: acme.name,
       providedMeasurementConsumer: globex.name,
     });
@@ -272,13 +272,13 @@ describe('replacing an event group', () => {
   it('checks what a create checks', async () => {
     const { name } = await steps.make();
     const body = { measurementConsumer: acme.name };
-    expect(refusal(await steps.put(name, { ...body, ...readable({ titel: 'a' }) }))).toBe(
+    expect(errorOf(await steps.put(name, { ...body, ...readable({ titel: 'a' }) }))).toBe(
       `${INVALID} encryptedMetadata.metadata.metadata.titel`,
     );
-    expect(refusal(await steps.put(name, { ...body, encryptedMetadata: {} }))).toBe(
+    expect(errorOf(await steps.put(name, { ...body, encryptedMetadata: {} }))).toBe(
       `${INVALID} encryptedMetadata`,
     );
-    expect(refusal(await steps.put(name, { ...body, name: `${name}x` }))).toBe(`${INVALID} name`);
+    expect(errorOf(await steps.put(name, { ...body, name: `${name}x` }))).toBe(`${INVALID} name`);
     const before = await stored(exchange);
     expect(await ok(steps.put(name, { ...body, ...ad('A', 'B') }, 'PUT', '?validateOnly=true'))).toEqual({
       dataProvider: streamly.name,
@@ -294,12 +294,12 @@ describe('replacing an event group', () => {
     const { name } = await steps.make();
     const body = { measurementConsumer: acme.name };
     const absent = await steps.put(`${collection(streamly)}/absent`, body);
-    expect(refusal(absent)).toBe(NOT_FOUND);
+    expect(errorOf(absent)).toBe(NOT_FOUND);
     expect(metadata(absent)).toEqual({ eventGroup: `${collection(streamly)}/absent` });
     const foreign = `/v2alpha/${collection(chirper)}/${name.split('/').at(-1)}`;
-    expect(refusal(await exchange.call(chirper.token, 'PUT', foreign, body))).toBe(NOT_FOUND);
+    expect(errorOf(await exchange.call(chirper.token, 'PUT', foreign, body))).toBe(NOT_FOUND);
     for (const party of [chirper, acme]) {
-      expect(refusal(await exchange.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(DENIED);
+      expect(errorOf(await exchange.call(party.token, 'PUT', `/v2alpha/${name}`, body))).toBe(DENIED);
     }
     expect((await exchange.call(acme.token, 'PUT', `/v2alpha/${asConsumer({ name })}`, body)).status).toBe(
       405,
@@ -312,10 +312,10 @@ describe('replacing an event group', () => {
       measurementConsumer: acme.name,
       eventGroupReferenceId: `${i}`,
     }));
-    const answers = await Promise.all(bodies.map((body) => ok(steps.put(name, body))));
-    const last = answers.reduce((a, b) => (a.updateTime > b.updateTime ? a : b));
+    const replies = await Promise.all(bodies.map((body) => ok(steps.put(name, body))));
+    const last = replies.reduce((a, b) => (a.updateTime > b.updateTime ? a : b));
     expect(await get(exchange, streamly, name)).toEqual(last);
-    expect(new Set(answers.map((a) => a.updateTime)).size).toBe(50);
+    expect(new Set(replies.map((a) => a.updateTime)).size).toBe(50);
     const versions = (await steps.audited(name)).map((entry) => Number(entry.split(' ')[1]));
     expect(versions).toEqual(Array.from({ length: 51 }, (_, i) => i + 1));
   });
@@ -363,18 +363,18 @@ describe('deleting an event group', () => {
   it('is final: it cannot be deleted again, nor replaced', async () => {
     const { name } = await steps.make();
     const before = await ok(steps.drop(name));
-    expect(refusal(await steps.drop(name))).toBe(NOT_FOUND);
-    expect(refusal(await steps.put(name, { measurementConsumer: acme.name }))).toBe(NOT_FOUND);
+    expect(errorOf(await steps.drop(name))).toBe(NOT_FOUND);
+    expect(errorOf(await steps.put(name, { measurementConsumer: acme.name }))).toBe(NOT_FOUND);
     const request = { eventGroup: { name, measurementConsumer: acme.name } };
-    expect(refusal(await steps.send({ requests: [request] }, ':batchUpdate'))).toBe(NOT_FOUND);
+    expect(errorOf(await steps.send({ requests: [request] }, ':batchUpdate'))).toBe(NOT_FOUND);
     expect(await get(exchange, streamly, name)).toEqual(before);
   });
 
   it('is NOT_FOUND where there is none, PERMISSION_DENIED for others, and nothing with validateOnly', async () => {
     const { name } = await steps.make(opaque);
-    expect(refusal(await steps.drop(`${collection(streamly)}/absent`))).toBe(NOT_FOUND);
+    expect(errorOf(await steps.drop(`${collection(streamly)}/absent`))).toBe(NOT_FOUND);
     for (const party of [chirper, acme]) {
-      expect(refusal(await exchange.call(party.token, 'DELETE', `/v2alpha/${name}`))).toBe(DENIED);
+      expect(errorOf(await exchange.call(party.token, 'DELETE', `/v2alpha/${name}`))).toBe(DENIED);
     }
     const before = await stored(exchange);
     expect(await ok(steps.drop(name, '?validateOnly=true'))).toEqual({
@@ -390,7 +390,7 @@ describe('deleting an event group', () => {
 describe('reading an event group', () => {
   it('is for its two parties, each under its own name', async () => {
     const group = await steps.make();
-    expect(refusal(await exchange.call(globex.token, 'GET', `/v2alpha/${asConsumer(group, globex)}`))).toBe(
+    expect(errorOf(await exchange.call(globex.token, 'GET', `/v2alpha/${asConsumer(group, globex)}`))).toBe(
       NOT_FOUND,
     );
     const denied: [DevParty, string][] = [
@@ -400,13 +400,13 @@ describe('reading an event group', () => {
       [streamly, asConsumer(group)],
     ];
     for (const [party, name] of denied) {
-      const answer = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
-      expect(refusal(answer)).toBe(DENIED);
+      const reply = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
+      expect(errorOf(reply)).toBe(DENIED);
       const absent = await exchange.call(party.token, 'GET', `/v2alpha/${name}x`);
-      expect(absent.json).toEqual(answer.json);
+      expect(absent.json).toEqual(reply.json);
     }
     const operator = await exchange.call(exchange.dev.operator.token, 'GET', `/v2alpha/${group.name}`);
-    expect(refusal(operator)).toBe(DENIED);
+    expect(errorOf(operator)).toBe(DENIED);
   });
 });
 
@@ -428,7 +428,7 @@ describe('a descriptor that changes', () => {
       await setTimeout(200);
       await someone.query('ROLLBACK');
       await ok(updated);
-      expect(refusal(await created)).toBe(`${INVALID} encryptedMetadata.metadata.metadata.@type`);
+      expect(errorOf(await created)).toBe(`${INVALID} encryptedMetadata.metadata.metadata.@type`);
     } finally {
       await someone.end();
     }
@@ -445,7 +445,7 @@ describe('a descriptor that changes', () => {
     const read = await get(exchange, acme, asConsumer(group));
     expect(read.encryptedMetadata.metadata).toEqual({ eventGroupMetadataDescriptor: name, metadata: raw });
     const decoded = await exchange.call(streamly.token, 'GET', `/v2alpha/${group.name}:decode`);
-    expect(refusal(decoded)).toBe('400 FAILED_PRECONDITION METADATA_NOT_READABLE');
+    expect(errorOf(decoded)).toBe('400 FAILED_PRECONDITION METADATA_NOT_READABLE');
 
     await ok(steps.put(name, { descriptorSet: Buffer.from(leanSet).toString('base64') }));
     expect(await get(exchange, streamly, group.name)).toEqual(group);

@@ -1,5 +1,5 @@
-import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
-import { castOf, get, ok, refusal } from '@measurement-exchange/testkit/steps';
+import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, errorOf, get, ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
 import { listEventGroups } from '../../src/operations/eventGroups/list.ts';
@@ -52,8 +52,8 @@ beforeAll(async () => {
 });
 
 /** Every page of a list. */
-async function all(party: DevParty, query = '', pageSize = 2): Promise<Answer['json'][]> {
-  const found: Answer['json'][] = [];
+async function all(party: DevParty, query = '', pageSize = 2): Promise<Reply['json'][]> {
+  const found: Reply['json'][] = [];
   for (let token = ''; ; ) {
     const parameters = [`pageSize=${pageSize}`, query, `pageToken=${token}`].filter((p) => p !== '');
     const page = await get(exchange, party, `${collection(party)}?${parameters.join('&')}`);
@@ -85,11 +85,11 @@ describe('a list of event groups', () => {
   it('is empty for a party without any, and denied to others', async () => {
     expect(await get(exchange, dailynews, collection(dailynews))).toEqual({ eventGroups: [] });
     for (const party of [chirper, acme]) {
-      const answer = await exchange.call(party.token, 'GET', `/v2alpha/${collection(streamly)}`);
-      expect(refusal(answer)).toBe(DENIED);
+      const reply = await exchange.call(party.token, 'GET', `/v2alpha/${collection(streamly)}`);
+      expect(errorOf(reply)).toBe(DENIED);
     }
-    expect(refusal(await exchange.call(streamly.token, 'GET', `/v2alpha/${collection(acme)}`))).toBe(DENIED);
-    expect(refusal(await exchange.call(acme.token, 'GET', '/v2alpha/dataProviders/-/eventGroups'))).toBe(
+    expect(errorOf(await exchange.call(streamly.token, 'GET', `/v2alpha/${collection(acme)}`))).toBe(DENIED);
+    expect(errorOf(await exchange.call(acme.token, 'GET', '/v2alpha/dataProviders/-/eventGroups'))).toBe(
       DENIED,
     );
   });
@@ -191,8 +191,8 @@ describe('a list of event groups', () => {
       ['orderBy=name', 'orderBy'],
       ['filter.brand=x', 'filter.brand'],
     ]) {
-      const answer = await exchange.call(streamly.token, 'GET', `/v2alpha/${collection(streamly)}?${query}`);
-      expect(refusal(answer)).toBe(`${INVALID} ${field}`);
+      const reply = await exchange.call(streamly.token, 'GET', `/v2alpha/${collection(streamly)}?${query}`);
+      expect(errorOf(reply)).toBe(`${INVALID} ${field}`);
     }
   });
 
@@ -229,11 +229,11 @@ describe('a page token', () => {
       const { nextPageToken } = await ok(page(`pageSize=1&${query}`));
       expect(nextPageToken).toMatch(/^[\w-]+$/);
       for (const other of queries) {
-        const answer = await page(`pageSize=2&${other}&pageToken=${nextPageToken}`);
-        expect(answer.status, `${query} ${other}`).toBe(other === query ? 200 : 400);
+        const reply = await page(`pageSize=2&${other}&pageToken=${nextPageToken}`);
+        expect(reply.status, `${query} ${other}`).toBe(other === query ? 200 : 400);
       }
       const foreign = await page(`${query}&pageToken=${nextPageToken}`, acme);
-      expect(refusal(foreign)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+      expect(errorOf(foreign)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
     }
   });
 
@@ -300,7 +300,7 @@ describe('a page of large event groups', () => {
       dailynews,
       `${collection(dailynews)}?pageToken=${first.nextPageToken}`,
     );
-    expect(second.eventGroups.map((g: Answer['json']) => g.eventGroupReferenceId)).toEqual([
+    expect(second.eventGroups.map((g: Reply['json']) => g.eventGroupReferenceId)).toEqual([
       'large2',
       'large3',
     ]);

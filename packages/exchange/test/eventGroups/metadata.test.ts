@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@bufbuild/protobuf';
-import { type Answer, type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import { completeSet, leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
-import { castOf, get, metadata, ok, post, refusal, stored } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, get, metadata, ok, post, stored } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { collection, eventGroupSteps, INVALID, idOf, opaque } from './steps.ts';
 
@@ -204,7 +204,7 @@ describe('metadata that matches its descriptor', () => {
     for (const any of [campaign, spot, event]) {
       expect((await ok(send(any, ads))).encryptedMetadata.metadata.metadata).toEqual(any);
     }
-    expect(refusal(await send({ '@type': typeUrl('shows.Episode') }, ads))).toBe(`${INVALID} ${AT}.@type`);
+    expect(errorOf(await send({ '@type': typeUrl('shows.Episode') }, ads))).toBe(`${INVALID} ${AT}.@type`);
   });
 });
 
@@ -295,10 +295,10 @@ const BAD: [string, unknown, string][] = [
 
 describe('metadata that does not match its descriptor', () => {
   it.each(BAD)('for %s is refused, by the field within the message', async (_title, any, fields) => {
-    const answer = await send(any);
-    expect(answer.json.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
+    const reply = await send(any);
+    expect(reply.json.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
     const expected = fields === '' ? [AT] : fields.split(' ').map((field) => AT + field);
-    expect(refusal(answer).split(' ').slice(3)).toEqual(expected);
+    expect(errorOf(reply).split(' ').slice(3)).toEqual(expected);
   });
 
   it('leaves nothing behind', async () => {
@@ -311,14 +311,14 @@ describe('metadata that does not match its descriptor', () => {
     for (const [, any, fields] of BAD) {
       const { typeUrl, value } = any as { typeUrl?: string; value?: string };
       if (typeUrl === undefined || value === undefined) continue;
-      const answer = await post(exchange, acme, `${lean}:decode`, { typeUrl, value });
-      expect(refusal(answer).split(' ').slice(3)).toEqual([`value${fields}`]);
+      const reply = await post(exchange, acme, `${lean}:decode`, { typeUrl, value });
+      expect(errorOf(reply).split(' ').slice(3)).toEqual([`value${fields}`]);
     }
   });
 });
 
 describe('decoding', () => {
-  const decode = (party: DevParty, name: string, body: unknown): Promise<Answer> =>
+  const decode = (party: DevParty, name: string, body: unknown): Promise<Reply> =>
     post(exchange, party, `${name}:decode`, body);
   const message = {
     typeUrl: typeUrl('shows.Episode'),
@@ -330,18 +330,18 @@ describe('decoding', () => {
     for (const party of [acme, globex, streamly])
       expect(await ok(decode(party, lean, message))).toEqual(expected);
     const { chirper } = castOf(exchange);
-    expect(refusal(await decode(chirper, lean, message))).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+    expect(errorOf(await decode(chirper, lean, message))).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
   it('names the descriptor, the type or the value that is not there', async () => {
     const absent = `${lean}x`;
-    const answer = await decode(acme, absent, message);
-    expect(refusal(answer)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
-    expect(metadata(answer)).toEqual({ eventGroupMetadataDescriptor: absent });
-    expect(refusal(await decode(acme, lean, { ...message, typeUrl: 'x/shows.Film' }))).toBe(
+    const reply = await decode(acme, absent, message);
+    expect(errorOf(reply)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
+    expect(metadata(reply)).toEqual({ eventGroupMetadataDescriptor: absent });
+    expect(errorOf(await decode(acme, lean, { ...message, typeUrl: 'x/shows.Film' }))).toBe(
       `${INVALID} typeUrl`,
     );
-    expect(refusal(await decode(acme, lean, { typeUrl: 'x' }))).toBe(
+    expect(errorOf(await decode(acme, lean, { typeUrl: 'x' }))).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET value',
     );
     expect((await ok(decode(acme, lean, { ...message, value: '' }))).message).toEqual({});
@@ -355,17 +355,17 @@ describe('decoding', () => {
     const asAcme = `${collection(acme)}/${idOf(group)}`;
     expect(await ok(of(group.name, streamly))).toEqual(expected);
     expect(await ok(of(asAcme, acme))).toEqual(expected);
-    expect(refusal(await of(asAcme, globex))).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
-    expect(refusal(await of(`${collection(globex)}/${idOf(group)}`, globex))).toBe(
+    expect(errorOf(await of(asAcme, globex))).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+    expect(errorOf(await of(`${collection(globex)}/${idOf(group)}`, globex))).toBe(
       '404 NOT_FOUND EVENT_GROUP_NOT_FOUND',
     );
-    expect(refusal(await of(`${group.name}x`, streamly))).toBe('404 NOT_FOUND EVENT_GROUP_NOT_FOUND');
+    expect(errorOf(await of(`${group.name}x`, streamly))).toBe('404 NOT_FOUND EVENT_GROUP_NOT_FOUND');
 
     const NOT_READABLE = '400 FAILED_PRECONDITION METADATA_NOT_READABLE';
     const without = await steps.make();
     const encrypted = await steps.make(opaque);
     await ok(steps.drop(group.name));
     for (const { name } of [without, encrypted, group])
-      expect(refusal(await of(name, streamly))).toBe(NOT_READABLE);
+      expect(errorOf(await of(name, streamly))).toBe(NOT_READABLE);
   });
 });

@@ -1,6 +1,6 @@
 /** The steps that tests of event groups are made of. */
 import { TYPE_URLS } from '@measurement-exchange/contract';
-import type { Answer, DevParty, TestExchange } from '@measurement-exchange/testkit/exchange';
+import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
 
@@ -36,7 +36,7 @@ export function eventGroupSteps(exchange: TestExchange) {
     post(exchange, provider, `${collection(provider)}${query}`, body);
   return {
     send,
-    make: async (more: object = {}, provider = streamly): Promise<Answer['json']> =>
+    make: async (more: object = {}, provider = streamly): Promise<Reply['json']> =>
       ok(send({ measurementConsumer: acme.name, ...more }, '', provider)),
     put: (name: string, body: unknown, method = 'PUT', query = '') =>
       exchange.call(streamly.token, method, `/v2alpha/${name}${query}`, body),

@@ -2,7 +2,7 @@
 import { createHmac, createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
 import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
@@ -102,7 +102,7 @@ describe('tokens', () => {
       'claims that are no JSON': jws(key, '{"iss":'),
       'nothing but dots': '..',
     };
-    const answers = await Promise.all([
+    const replies = await Promise.all([
       ...Object.values(tokens).map((token) => whoAmI(`Bearer ${token}`)),
       ...['', 'Bearer', 'Bearer ', `Basic ${good}`, good, `Bearer ${good} ${good}`, `Bearer  ${good}`].map(
         whoAmI,
@@ -112,9 +112,9 @@ describe('tokens', () => {
       send(exchange.url, bytesOf('GET', `/v2alpha/whoami?access_token=${good}`)),
     ]);
     const titles = Object.keys(tokens);
-    for (const [i, answer] of answers.entries()) {
-      expect(refusalOf(answer), titles[i]).toBe('401 TOKEN_INVALID');
-      expect(fingerprint(answer), titles[i]).toBe(fingerprint(answers[0]!));
+    for (const [i, reply] of replies.entries()) {
+      expect(checkedErrorOf(reply), titles[i]).toBe('401 TOKEN_INVALID');
+      expect(fingerprint(reply), titles[i]).toBe(fingerprint(replies[0]!));
     }
     const logs = (await exchange.logs()).join('');
     expect(logs).not.toContain(signature);
@@ -133,16 +133,16 @@ describe('limits', () => {
     expect(first.headers.get('ratelimit-remaining')).toBe('2');
     expect(first.headers.get('ratelimit-reset')).toBe('1');
 
-    const answers = await Promise.all(Array.from({ length: 8 }, () => whoAmI(acme.token)));
-    const refused = answers.filter(({ status }) => status !== 200);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => whoAmI(acme.token)));
+    const refused = replies.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(5);
-    for (const answer of refused) {
-      expect(refusalOf(answer)).toBe('429 RATE_LIMITED');
-      expect(answer.headers.get('retry-after')).toBe('1');
-      expect(answer.headers.get('ratelimit-limit')).toBe('3');
-      expect(answer.headers.get('ratelimit-remaining')).toBe('0');
-      expect(answer.headers.get('ratelimit-reset')).toBe('3');
-      expect(answer.json.error.details.slice(1)).toEqual([
+    for (const reply of refused) {
+      expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');
+      expect(reply.headers.get('retry-after')).toBe('1');
+      expect(reply.headers.get('ratelimit-limit')).toBe('3');
+      expect(reply.headers.get('ratelimit-remaining')).toBe('0');
+      expect(reply.headers.get('ratelimit-reset')).toBe('3');
+      expect(reply.json.error.details.slice(1)).toEqual([
         { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1s' },
       ]);
     }
@@ -166,18 +166,18 @@ describe('limits', () => {
     const { acme } = await begin();
     expect((await whoAmI(acme.token)).status).toBe(200);
     const began = performance.now();
-    const answers = await Promise.all(Array.from({ length: 400 }, () => whoAmI('bad')));
+    const replies = await Promise.all(Array.from({ length: 400 }, () => whoAmI('bad')));
     const seconds = (performance.now() - began) / 1000;
-    const bad = answers.filter(({ status }) => status === 401);
-    const refused = answers.filter(({ status }) => status !== 401);
+    const bad = replies.filter(({ status }) => status === 401);
+    const refused = replies.filter(({ status }) => status !== 401);
     // 200 at once, 50 more a second.
     expect(bad.length).toBeGreaterThanOrEqual(200);
     expect(bad.length).toBeLessThanOrEqual(201 + 50 * seconds);
     expect(refused.length).toBeGreaterThan(0);
-    for (const answer of refused) {
-      expect(refusalOf(answer)).toBe('429 RATE_LIMITED');
-      expect(answer.headers.get('retry-after')).toBe('1');
-      expect(answer.json.error.details[1].retryDelay).toBe('1s');
+    for (const reply of refused) {
+      expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');
+      expect(reply.headers.get('retry-after')).toBe('1');
+      expect(reply.json.error.details[1].retryDelay).toBe('1s');
     }
     const request = bytesOf('GET', '/v2alpha/whoami', { token: acme.token });
     expect((await send(exchange.url, request, { localAddress: '127.0.0.2' })).status).toBe(200);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
 import {
   createDatabase,
   type Database,
@@ -10,7 +10,7 @@ import {
   measurementRequest,
 } from '@measurement-exchange/testkit/exchange';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
-import { bytesOf, type RawAnswer, type RawOptions, send } from '@measurement-exchange/testkit/rawHttp';
+import { bytesOf, type RawOptions, type RawReply, send } from '@measurement-exchange/testkit/rawHttp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 
@@ -44,7 +44,7 @@ const create = (headers: string[], body: string | Buffer = '', options?: RawOpti
 const read = (headers: string[], target = '/v2alpha/whoami') =>
   send(exchange.url, bytesOf('GET', target, { token: acme.token, headers }));
 
-/** Of every answer, until the exchange ends the connection. */
+/** Of every reply, until the exchange ends the connection. */
 async function statusesOf(bytes: Buffer): Promise<number[]> {
   const { hostname, port } = new URL(exchange.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -54,9 +54,9 @@ async function statusesOf(bytes: Buffer): Promise<number[]> {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
 }
 
-function expectClosed(answer: RawAnswer, wanted: string): void {
-  expect(refusalOf(answer)).toBe(wanted);
-  expect(answer.closed).toBe(true);
+function expectClosed(reply: RawReply, wanted: string): void {
+  expect(checkedErrorOf(reply)).toBe(wanted);
+  expect(reply.closed).toBe(true);
 }
 
 describe('ambiguous framing ends the connection', () => {
@@ -151,19 +151,19 @@ const GIGABYTE = 1024 ** 3;
 const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
-/** Refused long before it was all there. The answer may be lost: the connection ends while we still write. */
-function expectCutShort(answer: RawAnswer, wanted: string): void {
-  expect(answer.closed).toBe(true);
-  expect(answer.sent).toBeLessThan(GIGABYTE / 10);
-  if (answer.status !== 0) expect(refusalOf(answer)).toBe(wanted);
+/** Refused long before it was all there. The reply may be lost: the connection ends while we still write. */
+function expectCutShort(reply: RawReply, wanted: string): void {
+  expect(reply.closed).toBe(true);
+  expect(reply.sent).toBeLessThan(GIGABYTE / 10);
+  if (reply.status !== 0) expect(checkedErrorOf(reply)).toBe(wanted);
 }
 
 describe('giants', () => {
   it('are refused by what they declare, without a byte of them', async () => {
     for (const bytes of [4 * 1024 * 1024 + 1, GIGABYTE]) {
-      const answer = await create([`Content-Length: ${bytes}`]);
-      expectClosed(answer, '413 BODY_TOO_LARGE');
-      expect(answer.ms).toBeLessThan(2_000);
+      const reply = await create([`Content-Length: ${bytes}`]);
+      expectClosed(reply, '413 BODY_TOO_LARGE');
+      expect(reply.ms).toBeLessThan(2_000);
     }
     expectClosed(
       await send(exchange.url, bytesOf('POST', M, { headers: [`Content-Length: ${GIGABYTE}`] })),
@@ -177,7 +177,7 @@ describe('giants', () => {
     expectClosed(await read(some(110)), '431 HEADERS_TOO_LARGE');
     expectClosed(await read([`X-A: ${'a'.repeat(40_000)}`]), '431 HEADERS_TOO_LARGE');
     expectClosed(await read([], `/v2alpha/whoami?${'a'.repeat(40_000)}`), '431 HEADERS_TOO_LARGE');
-    expect(refusalOf(await read([], `/v2alpha/whoami?${'a'.repeat(20_000)}`))).toBe('414 URI_TOO_LONG');
+    expect(checkedErrorOf(await read([], `/v2alpha/whoami?${'a'.repeat(20_000)}`))).toBe('414 URI_TOO_LONG');
   });
 
   it.skipIf(process.platform !== 'linux')('leave no trace in memory', async () => {
@@ -202,7 +202,7 @@ describe('giants', () => {
     );
     // A chunk of one byte must not be kept as an object of hundreds: 700,000 of them cost 180 MB once.
     const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(700_000)}0\r\n\r\n`);
-    expect(refusalOf(await create(chunked, crumbs))).toBe('400 MALFORMED_JSON');
+    expect(checkedErrorOf(await create(chunked, crumbs))).toBe('400 MALFORMED_JSON');
     expect(peak() - before).toBeLessThan(100);
   });
 });
@@ -211,7 +211,7 @@ describe('dawdlers', () => {
   it('are sent away in time, and keep nobody waiting', { timeout: 40_000 }, async () => {
     const slowly = { drip: { piece: 'a', everyMs: 400 } };
     const head = 'GET /v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\nX-A: ';
-    const timeouts: [title: string, seconds: number, answer: Promise<RawAnswer>][] = [
+    const timeouts: [title: string, seconds: number, answer: Promise<RawReply>][] = [
       ['nothing', 10, send(exchange.url, '')],
       ['slow headers', 10, send(exchange.url, head, slowly)],
       ['a slow request line', 10, send(exchange.url, 'GET /', slowly)],
@@ -225,7 +225,7 @@ describe('dawdlers', () => {
     ];
     const crowd = Promise.all(Array.from({ length: 300 }, () => send(exchange.url, head, slowly)));
     let finished = false;
-    const all = Promise.all([crowd, ...timeouts.map(([, , answer]) => answer)]).then(() => {
+    const all = Promise.all([crowd, ...timeouts.map(([, , reply]) => reply)]).then(() => {
       finished = true;
     });
     while (!finished) {
@@ -236,12 +236,12 @@ describe('dawdlers', () => {
     }
     await all;
     for (const [title, seconds, sent] of timeouts) {
-      const answer = await sent;
-      expectClosed(answer, '408 REQUEST_TIMEOUT');
+      const reply = await sent;
+      expectClosed(reply, '408 REQUEST_TIMEOUT');
       // Node looks once a second; a busy machine may come to it later.
-      expect(answer.ms / 1000, title).toBeGreaterThan(seconds - 1);
-      expect(answer.ms / 1000, title).toBeLessThan(seconds + 10);
+      expect(reply.ms / 1000, title).toBeGreaterThan(seconds - 1);
+      expect(reply.ms / 1000, title).toBeLessThan(seconds + 10);
     }
-    for (const answer of await crowd) expect(refusalOf(answer)).toBe('408 REQUEST_TIMEOUT');
+    for (const reply of await crowd) expect(checkedErrorOf(reply)).toBe('408 REQUEST_TIMEOUT');
   });
 });

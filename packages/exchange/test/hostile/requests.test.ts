@@ -1,6 +1,6 @@
 /** Requests that nobody sends by accident: each gets its documented refusal, and the exchange goes on. */
 
-import { fingerprint, refusalOf } from '@measurement-exchange/testkit/errorModel';
+import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
 import {
   type DevParty,
   measurementRequest,
@@ -83,7 +83,7 @@ describe('paths', () => {
     ['GET', `${M}?pageToken=${'a'.repeat(16_384)}`, '414 URI_TOO_LONG'],
     ['GET', `/${'a'.repeat(16_384)}`, '414 URI_TOO_LONG'],
   ])('%s %s is answered with %s', async (method, path, wanted) => {
-    expect(refusalOf(await asAcme(method, path))).toBe(wanted);
+    expect(checkedErrorOf(await asAcme(method, path))).toBe(wanted);
   });
 
   it('without a token there is nothing to find out, not even which routes exist', async () => {
@@ -91,9 +91,9 @@ describe('paths', () => {
     const requests = ['GET', 'PROPFIND', 'DELETE'].flatMap((method) =>
       paths.map((path) => bytesOf(method, path)),
     );
-    const answers = await Promise.all(requests.map((request) => send(exchange.url, request)));
-    expect(new Set(answers.map(refusalOf))).toEqual(new Set(['401 TOKEN_INVALID']));
-    expect(new Set(answers.map(fingerprint)).size).toBe(1);
+    const replies = await Promise.all(requests.map((request) => send(exchange.url, request)));
+    expect(new Set(replies.map(checkedErrorOf))).toEqual(new Set(['401 TOKEN_INVALID']));
+    expect(new Set(replies.map(fingerprint)).size).toBe(1);
   });
 });
 
@@ -111,20 +111,20 @@ describe('methods', () => {
     'SEARCH',
     'LINK',
   ])('%s on a path that does not take it is told what the path takes', async (method) => {
-    const answer = await asAcme(method, M);
-    expect(refusalOf(answer)).toBe('405 METHOD_NOT_ALLOWED');
-    expect(answer.headers.get('allow')!.split(', ').sort()).toEqual(['GET', 'POST']);
+    const reply = await asAcme(method, M);
+    expect(checkedErrorOf(reply)).toBe('405 METHOD_NOT_ALLOWED');
+    expect(reply.headers.get('allow')!.split(', ').sort()).toEqual(['GET', 'POST']);
   });
 
   it('HEAD is refused like the others, without a body', async () => {
-    const answer = await asAcme('HEAD', M);
-    expect([answer.status, answer.text, answer.headers.get('allow')]).toEqual([405, '', 'POST, GET']);
+    const reply = await asAcme('HEAD', M);
+    expect([reply.status, reply.text, reply.headers.get('allow')]).toEqual([405, '', 'POST, GET']);
   });
 
   it.each(['FOO', 'get', 'CONNECT', 'GET\t', ''])('%j is no method', async (method) => {
-    const answer = await asAcme(method, M);
-    expect(refusalOf(answer)).toBe('400 MALFORMED_REQUEST');
-    expect(answer.closed).toBe(true);
+    const reply = await asAcme(method, M);
+    expect(checkedErrorOf(reply)).toBe('400 MALFORMED_REQUEST');
+    expect(reply.closed).toBe(true);
   });
 });
 
@@ -174,7 +174,7 @@ describe('bodies', () => {
     ['as many values as it may have', `[${'0,'.repeat(49_998)}0]`, '400 INVALID_FIELD_VALUE'],
   ])('with %s are refused', async (_title, body, wanted) => {
     const began = performance.now();
-    expect(refusalOf(await asAcme('POST', M, JSON_BODY, body))).toBe(wanted);
+    expect(checkedErrorOf(await asAcme('POST', M, JSON_BODY, body))).toBe(wanted);
     // Nothing that fits into a body may hold up everybody else; 8 s and 3 s were seen before there were bounds.
     expect(performance.now() - began).toBeLessThan(2_000);
   });
@@ -194,13 +194,13 @@ describe('bodies', () => {
       '/',
       '',
     ]) {
-      const answer = await asAcme('POST', M, [`Content-Type: ${type}`], '{}');
-      expect(refusalOf(answer), type).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+      const reply = await asAcme('POST', M, [`Content-Type: ${type}`], '{}');
+      expect(checkedErrorOf(reply), type).toBe('415 UNSUPPORTED_MEDIA_TYPE');
     }
-    expect(refusalOf(await asAcme('POST', M, [], '{}'))).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+    expect(checkedErrorOf(await asAcme('POST', M, [], '{}'))).toBe('415 UNSUPPORTED_MEDIA_TYPE');
     for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'identity', 'gzip, gzip']) {
-      const answer = await asAcme('POST', M, [...JSON_BODY, `Content-Encoding: ${coding}`], '{}');
-      expect(refusalOf(answer), coding).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+      const reply = await asAcme('POST', M, [...JSON_BODY, `Content-Encoding: ${coding}`], '{}');
+      expect(checkedErrorOf(reply), coding).toBe('415 UNSUPPORTED_MEDIA_TYPE');
     }
     for (const type of [
       'APPLICATION/JSON',
@@ -208,8 +208,8 @@ describe('bodies', () => {
       'application/json; charset="UTF-8"',
       'application/json; charset=utf8; a=b',
     ]) {
-      const answer = await asAcme('POST', M, [`Content-Type: ${type}`], '{}');
-      expect(refusalOf(answer), type).toBe('400 REQUIRED_FIELD_NOT_SET');
+      const reply = await asAcme('POST', M, [`Content-Type: ${type}`], '{}');
+      expect(checkedErrorOf(reply), type).toBe('400 REQUIRED_FIELD_NOT_SET');
     }
   });
 
@@ -231,8 +231,8 @@ describe('bodies', () => {
       [chunked, '1\r\n{\r\n1;extension=x\r\n}\r\n0\r\nTrailer: x\r\n\r\n'],
     ] as [string[], string | undefined][]) {
       const { name } = await createMeasurement(exchange, acme, [streamly]);
-      const answer = await asAcme('POST', `/v2alpha/${name}:cancel`, headers, body);
-      expect([answer.status, answer.json?.state], answer.text).toEqual([200, 'CANCELLED']);
+      const reply = await asAcme('POST', `/v2alpha/${name}:cancel`, headers, body);
+      expect([reply.status, reply.json?.state], reply.text).toEqual([200, 'CANCELLED']);
     }
   });
 
@@ -247,8 +247,8 @@ describe('bodies', () => {
       ...pieces.flatMap((p) => [Buffer.from(`${p.length.toString(16)}\r\n`), p, Buffer.from('\r\n')]),
       Buffer.from('0\r\n\r\n'),
     ]);
-    const answer = await asAcme('POST', M, [...JSON_BODY, 'Transfer-Encoding: chunked'], body);
-    expect([answer.status, answer.json?.measurementReferenceId], answer.text).toEqual([200, 'é€😀']);
+    const reply = await asAcme('POST', M, [...JSON_BODY, 'Transfer-Encoding: chunked'], body);
+    expect([reply.status, reply.json?.measurementReferenceId], reply.text).toEqual([200, 'é€😀']);
   });
 
   it('do not change what objects are', async () => {
@@ -296,7 +296,7 @@ describe('queries', () => {
     `pageToken=${'A'.repeat(2001)}`,
     'validateOnly=true',
   ])('%s is refused', async (query) => {
-    expect(refusalOf(await asAcme('GET', `${M}?${query}`))).toBe('400 INVALID_FIELD_VALUE');
+    expect(checkedErrorOf(await asAcme('GET', `${M}?${query}`))).toBe('400 INVALID_FIELD_VALUE');
   });
 
   it.each(['pageSize=', 'pageSize=0', 'pageSize=1000000', 'pageSize=99999999999999999999', 'pageToken='])(
@@ -308,7 +308,7 @@ describe('queries', () => {
 
   it('2,000 unknown parameters are refused, and not all of them told', async () => {
     const query = Array.from({ length: 2_000 }, (_, i) => `q${i}`).join('&');
-    expect(refusalOf(await asAcme('GET', `${M}?${query}`))).toBe('400 INVALID_FIELD_VALUE');
+    expect(checkedErrorOf(await asAcme('GET', `${M}?${query}`))).toBe('400 INVALID_FIELD_VALUE');
   });
 
   it('page tokens are refused with any byte altered, with less and with more', async () => {
@@ -332,8 +332,8 @@ describe('queries', () => {
     ];
     for (const bad of [...altered, ...cut, ...longer, ...foreign]) {
       if (bad === token) continue;
-      const answer = await asAcme('GET', `/v2alpha/${list}&pageToken=${bad}`);
-      expect(refusalOf(answer), bad).toBe('400 INVALID_PAGE_TOKEN');
+      const reply = await asAcme('GET', `/v2alpha/${list}&pageToken=${bad}`);
+      expect(checkedErrorOf(reply), bad).toBe('400 INVALID_PAGE_TOKEN');
     }
     expect((await asAcme('GET', `/v2alpha/${list}&pageToken=${token}`)).status).toBe(200);
   });

@@ -47,8 +47,8 @@ it('the requests of a pipeline are worked on one after the other, and answered i
     if (text.split('HTTP/1.1 200 OK').length > paths.length) break;
   }
   expect(most).toBe(0);
-  const answers = text.split('HTTP/1.1 200 OK').slice(1);
-  expect(answers.map((answer) => answer.includes('"principal"'))).toEqual(paths.map((_, i) => i % 2 === 0));
+  const replies = text.split('HTTP/1.1 200 OK').slice(1);
+  expect(replies.map((reply) => reply.includes('"principal"'))).toEqual(paths.map((_, i) => i % 2 === 0));
 });
 
 it('a caller that hangs up before its answers may send large bodies again', async () => {

@@ -7,12 +7,12 @@ import {
 import {
   addCertificate,
   castOf,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   metadata,
   ok,
   post,
-  refusal,
   requisitionOf,
   stored,
 } from '@measurement-exchange/testkit/steps';
@@ -68,9 +68,9 @@ describe('a requestId on a new measurement', () => {
   it('is refused when query and body disagree, when empty, and above 255 characters', async () => {
     const body = { ...request(), requestId: 'a' };
     const refused = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE requestId';
-    expect(refusal(await send(body, '?requestId=b'))).toBe(refused);
-    expect(refusal(await send({ ...body, requestId: '' }))).toBe(refused);
-    expect(refusal(await send({ ...body, requestId: 'x'.repeat(256) }))).toBe(refused);
+    expect(errorOf(await send(body, '?requestId=b'))).toBe(refused);
+    expect(errorOf(await send({ ...body, requestId: '' }))).toBe(refused);
+    expect(errorOf(await send({ ...body, requestId: 'x'.repeat(256) }))).toBe(refused);
     const longest = { ...body, requestId: 'x'.repeat(255) };
     expect(await ok(send(longest))).toEqual(await ok(send(longest)));
   });
@@ -119,9 +119,9 @@ describe('a requestId on a new measurement', () => {
       { ...body, dataProviders: fewer },
       { ...body, measurementSpec: { ...body.measurementSpec, signature: 'AQ==' } },
     ]) {
-      const answer = await send({ ...other, requestId });
-      expect(refusal(answer)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
-      expect(metadata(answer)).toEqual({ requestId, existing: name });
+      const reply = await send({ ...other, requestId });
+      expect(errorOf(reply)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+      expect(metadata(reply)).toEqual({ requestId, existing: name });
     }
     expect(await stored(exchange)).toEqual(before);
   });
@@ -149,7 +149,7 @@ describe('a requestId on a new measurement', () => {
   it('answers the measurement as it is now', async () => {
     const body = { ...measurementRequest(acme, [streamly]), requestId: fresh() };
     const { name } = await ok(send(body));
-    await ok(fulfil(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
+    await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
     const again = await ok(send(body));
     expect(again).toMatchObject({ name, state: 'SUCCEEDED' });
     expect(again).toEqual(await get(exchange, acme, name));
@@ -200,7 +200,7 @@ describe('a requestId on a new descriptor', () => {
       expect(await ok(again)).toEqual(first);
     }
     expect((await ok(send({ descriptorSet }))).name).not.toBe(first.name);
-    expect(refusal(await send({ descriptorSet, requestId: 'a' }, '?requestId=b'))).toBe(
+    expect(errorOf(await send({ descriptorSet, requestId: 'a' }, '?requestId=b'))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE requestId',
     );
   });
@@ -209,9 +209,9 @@ describe('a requestId on a new descriptor', () => {
     const requestId = fresh();
     const { name } = await ok(send({ descriptorSet, requestId }));
     const before = await stored(exchange);
-    const answer = await send({ descriptorSet: other, requestId });
-    expect(refusal(answer)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
-    expect(metadata(answer)).toEqual({ requestId, existing: name });
+    const reply = await send({ descriptorSet: other, requestId });
+    expect(errorOf(reply)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+    expect(metadata(reply)).toEqual({ requestId, existing: name });
     expect(await stored(exchange)).toEqual(before);
   });
 

@@ -64,9 +64,9 @@ function descriptorSet(name: string): string {
 }
 
 async function write(token: string, method: string, path: string, body?: unknown): Promise<{ name: string }> {
-  const answer = await exchange.call(token, method, `/v2alpha/${path}`, body);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json;
+  const reply = await exchange.call(token, method, `/v2alpha/${path}`, body);
+  expect(reply.status, reply.text).toBe(200);
+  return reply.json;
 }
 
 /** One round of everything that moves rows: about a hundred writes a second in all. */
@@ -204,7 +204,7 @@ describe('while others write, each row that was there comes exactly once, in one
     const found = await whileOthersWrite(() => walk(acme, path, { sizes: [7, 50] }));
     const after = await stored('eventGroupMetadataDescriptors');
     const byName = new Map(after.map((item) => [item.name, item]));
-    // The answer holds no times.
+    // The reply holds no times.
     expectOrder(
       found.map(({ name }) => byName.get(name)!),
       'createTime',

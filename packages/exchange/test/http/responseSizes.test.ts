@@ -1,4 +1,4 @@
-/** What an answer may hold: pages end at 8 MiB, batches at 50 names and at 64 MiB. */
+/** What a reply may hold: pages end at 8 MiB, batches at 50 names and at 64 MiB. */
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
@@ -7,10 +7,10 @@ import {
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
 import {
-  type Answer,
   type DevParty,
   fulfillment,
   measurementRequest,
+  type Reply,
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
@@ -31,15 +31,15 @@ beforeAll(() => {
   [streamly, chirper] = exchange.dev.dataProviders as [DevParty, DevParty];
 });
 
-function get(reader: DevParty, path: string): Promise<Answer> {
+function get(reader: DevParty, path: string): Promise<Reply> {
   return exchange.call(reader.token, 'GET', `/v2alpha/${path}`);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
 async function post(caller: DevParty, path: string, body?: unknown): Promise<any> {
-  const answer = await exchange.call(caller.token, 'POST', `/v2alpha/${path}`, body);
-  expect(answer.status, answer.text.slice(0, 1000)).toBe(200);
-  return answer.json;
+  const reply = await exchange.call(caller.token, 'POST', `/v2alpha/${path}`, body);
+  expect(reply.status, reply.text.slice(0, 1000)).toBe(200);
+  return reply.json;
 }
 
 type Request = ReturnType<typeof measurementRequest>;
@@ -67,10 +67,10 @@ async function pages(
 ): Promise<{ names: string[]; bytes: number }[]> {
   const found: { names: string[]; bytes: number }[] = [];
   for (let token: string | undefined = ''; token !== undefined; ) {
-    const answer = await get(reader, `${path}?${query}&pageToken=${token}`);
-    const rows: { name: string }[] = answer.json[path.split('/').at(-1)!];
-    found.push({ names: rows.map((row) => row.name), bytes: Buffer.byteLength(answer.text) });
-    token = answer.json.nextPageToken;
+    const reply = await get(reader, `${path}?${query}&pageToken=${token}`);
+    const rows: { name: string }[] = reply.json[path.split('/').at(-1)!];
+    found.push({ names: rows.map((row) => row.name), bytes: Buffer.byteLength(reply.text) });
+    token = reply.json.nextPageToken;
   }
   return found;
 }
@@ -170,7 +170,7 @@ function manyFields(bytes: number): string {
   return Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString('base64');
 }
 
-const reasonOf = ({ json }: Answer) => [json.error.status, json.error.details[0].reason];
+const reasonOf = ({ json }: Reply) => [json.error.status, json.error.details[0].reason];
 
 describe('a batch of measurements', () => {
   let names: string[];
@@ -196,18 +196,18 @@ describe('a batch of measurements', () => {
 
   it('holds 50 at most', async () => {
     expect((await batchGet(names)).json.measurements.length).toBe(50);
-    const answer = await batchGet([...names, names[0]!]);
-    expect(answer.status).toBe(400);
-    expect(answer.json.error.details[1].fieldViolations[0].field).toBe('names');
+    const reply = await batchGet([...names, names[0]!]);
+    expect(reply.status).toBe(400);
+    expect(reply.json.error.details[1].fieldViolations[0].field).toBe('names');
     expect((await batchGet([])).status).toBe(400);
   });
 
   it('is refused for one that is missing, by its name', async () => {
     const missing = `${acme.name}/measurements/missing`;
-    const answer = await batchGet([names[0]!, missing, names[1]!]);
-    expect(answer.status).toBe(404);
-    expect(reasonOf(answer)).toEqual(['NOT_FOUND', 'MEASUREMENT_NOT_FOUND']);
-    expect(answer.json.error.details[0].metadata).toEqual({ measurement: missing });
+    const reply = await batchGet([names[0]!, missing, names[1]!]);
+    expect(reply.status).toBe(404);
+    expect(reasonOf(reply)).toEqual(['NOT_FOUND', 'MEASUREMENT_NOT_FOUND']);
+    expect(reply.json.error.details[0].metadata).toEqual({ measurement: missing });
   });
 
   it('is refused for a name under another parent, alike whether it exists or not', async () => {
@@ -235,9 +235,9 @@ describe('a batch of measurements', () => {
       expect([above.status, ...reasonOf(above)]).toEqual([429, 'RESOURCE_EXHAUSTED', 'RESPONSE_TOO_LARGE']);
     }
     const missing = `${globex.name}/measurements/missing`;
-    const answer = await batchGet([...all.slice(0, 19), missing], globex);
-    expect(answer.status).toBe(404);
-    expect(answer.json.error.details[0].metadata).toEqual({ measurement: missing });
+    const reply = await batchGet([...all.slice(0, 19), missing], globex);
+    expect(reply.status).toBe(404);
+    expect(reply.json.error.details[0].metadata).toEqual({ measurement: missing });
   });
 });
 
@@ -283,9 +283,9 @@ describe('a batch of descriptors', () => {
   it('is refused for one that is missing, by its name; a name under a provider that has it not is missing', async () => {
     for (const id of ['missing', foreign.split('/').at(-1)]) {
       const name = `${streamly.name}/eventGroupMetadataDescriptors/${id}`;
-      const answer = await get(acme, path(streamly.name, [own[0]!, name]));
-      expect(answer.status).toBe(404);
-      expect(answer.json.error.details[0].metadata).toEqual({ eventGroupMetadataDescriptor: name });
+      const reply = await get(acme, path(streamly.name, [own[0]!, name]));
+      expect(reply.status).toBe(404);
+      expect(reply.json.error.details[0].metadata).toEqual({ eventGroupMetadataDescriptor: name });
     }
   });
 

@@ -1,10 +1,10 @@
-/** What every answer carries, what is written down about it, and how the last ones are given. */
+/** What every reply carries, what is written down about it, and how the last ones are given. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type Answer,
   type DevParty,
   measurementRequest,
+  type Reply,
   startExchange,
   type TestExchange,
   useExchange,
@@ -12,10 +12,10 @@ import {
 import {
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   ok,
   post,
-  refusal,
   refuse,
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
@@ -32,13 +32,13 @@ beforeAll(() => {
   ({ acme, globex, streamly, chirper } = castOf(exchange));
 });
 
-const requestIdOf = (answer: Answer) => answer.headers.get('x-request-id')!;
+const requestIdOf = (reply: Reply) => reply.headers.get('x-request-id')!;
 const lines = async () => (await exchange.logs()).map((text) => JSON.parse(text));
-const linesOf = async (answer: Answer) =>
-  (await lines()).filter((line) => line.requestId === requestIdOf(answer));
+const linesOf = async (reply: Reply) =>
+  (await lines()).filter((line) => line.requestId === requestIdOf(reply));
 
 /** Answers of every kind, with the status that each must have. */
-const KINDS: [number, string, () => Promise<Answer>][] = [
+const KINDS: [number, string, () => Promise<Reply>][] = [
   [200, 'a success', () => exchange.call(acme.token, 'GET', '/v2alpha/whoami')],
   [400, 'a bad field', () => post(exchange, acme, `${acme.name}/measurements`, {})],
   [400, 'a bad body', () => post(exchange, acme, `${acme.name}/measurements`, '{')],
@@ -70,13 +70,13 @@ describe('every answer', () => {
   it.each(KINDS)(
     '%s, %s: is not cached nor sniffed, and its one log line is found by its ID',
     async (status, _kind, call) => {
-      const answer = await call();
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(answer.headers.get('x-mex-mode')).toBe('development');
-      expect(requestIdOf(answer)).toMatch(/^[0-9a-f]{24}$/);
-      expect(await linesOf(answer)).toMatchObject([{ status, msg: 'request' }]);
+      const reply = await call();
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get('cache-control')).toBe('no-store');
+      expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(reply.headers.get('x-mex-mode')).toBe('development');
+      expect(requestIdOf(reply)).toMatch(/^[0-9a-f]{24}$/);
+      expect(await linesOf(reply)).toMatchObject([{ status, msg: 'request' }]);
     },
   );
 
@@ -90,19 +90,19 @@ describe('every answer', () => {
 
   it('that is a refusal of a token says how to authenticate, one that is of a method says what is allowed', async () => {
     const unauthenticated = await exchange.call(undefined, 'GET', '/v2alpha/whoami');
-    expect(refusal(unauthenticated)).toBe('401 UNAUTHENTICATED TOKEN_INVALID');
+    expect(errorOf(unauthenticated)).toBe('401 UNAUTHENTICATED TOKEN_INVALID');
     expect(unauthenticated.headers.get('www-authenticate')).toBe('Bearer');
     const wrongMethod = await exchange.call(acme.token, 'DELETE', `/v2alpha/${acme.name}/measurements`);
-    expect(refusal(wrongMethod)).toBe('405 UNIMPLEMENTED METHOD_NOT_ALLOWED');
+    expect(errorOf(wrongMethod)).toBe('405 UNIMPLEMENTED METHOD_NOT_ALLOWED');
     expect(wrongMethod.headers.get('allow')?.split(', ').toSorted()).toEqual(['GET', 'POST']);
   });
 
   it('is JSON in UTF-8', async () => {
     const measurementReferenceId = 'Ümläut \u{1f642} \u2028';
     const request = { ...measurementRequest(acme, [streamly]), measurementReferenceId };
-    const answer = await post(exchange, acme, `${acme.name}/measurements`, request);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect((await ok(answer)).measurementReferenceId).toBe(measurementReferenceId);
+    const reply = await post(exchange, acme, `${acme.name}/measurements`, request);
+    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect((await ok(reply)).measurementReferenceId).toBe(measurementReferenceId);
   });
 });
 
@@ -148,15 +148,15 @@ describe('the log', () => {
     expect(await linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
     const stranger = await exchange.call('bad', 'GET', `/v2alpha/${name}`);
     expect(await linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
-    // The answer does not tell what the log does.
+    // The reply does not tell what the log does.
     expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
   });
 
   it('has the time of the answer, however much later it is written', async () => {
-    const answer = await exchange.call(acme.token, 'GET', '/v2alpha/whoami');
+    const reply = await exchange.call(acme.token, 'GET', '/v2alpha/whoami');
     await sleep(20);
     const asked = Date.now();
-    const [line] = await linesOf(answer);
+    const [line] = await linesOf(reply);
     expect(line.time).toBeLessThan(asked);
   });
 
@@ -207,9 +207,9 @@ describe('the log', () => {
       encryptedResult: { ciphertext: marked(), typeUrl: `type.example/${mark()}` },
       fulfillmentContext: { buildLabel: mark(), warnings: [mark()] },
     });
-    expect((await fulfil(exchange, streamly, requisition, nonce + 1n, changes())).status).toBe(400);
+    expect((await fulfill(exchange, streamly, requisition, nonce + 1n, changes())).status).toBe(400);
     markers.push((nonce + 1n).toString());
-    await ok(fulfil(exchange, streamly, requisition, nonce, changes()));
+    await ok(fulfill(exchange, streamly, requisition, nonce, changes()));
     const open = await requisitionOf(exchange, chirper, measurement);
     expect((await refuse(exchange, chirper, { ...open, etag: mark() })).status).toBe(409);
     await ok(refuse(exchange, chirper, open, { justification: 'DECLINED', message: mark() }));
@@ -248,12 +248,11 @@ describe('cross-origin callers', () => {
     });
   const simple = (exchange: TestExchange, origin: string, token?: string) =>
     exchange.call(token, 'GET', '/v2alpha/whoami', undefined, { origin });
-  const corsOf = (answer: Answer) =>
-    Object.fromEntries([...answer.headers].filter(([name]) => CORS.test(name)));
+  const corsOf = (reply: Reply) => Object.fromEntries([...reply.headers].filter(([name]) => CORS.test(name)));
 
   it('are not allowed by default', async () => {
-    const answer = await simple(exchange, LISTED, acme.token);
-    expect([answer.status, corsOf(answer)]).toEqual([200, {}]);
+    const reply = await simple(exchange, LISTED, acme.token);
+    expect([reply.status, corsOf(reply)]).toEqual([200, {}]);
     const asked = await preflight(exchange, LISTED);
     expect([asked.status, corsOf(asked)]).toEqual([401, {}]);
   });
@@ -261,13 +260,13 @@ describe('cross-origin callers', () => {
   it('are allowed where the operator lists their origin, and only there', async () => {
     const exchange = await startExchange({ corsOrigins: [LISTED] });
     const [caller] = exchange.dev.measurementConsumers;
-    const answer = await simple(exchange, LISTED, caller!.token);
-    expect(answer.status).toBe(200);
-    expect(corsOf(answer)).toEqual({
+    const reply = await simple(exchange, LISTED, caller!.token);
+    expect(reply.status).toBe(200);
+    expect(corsOf(reply)).toEqual({
       'access-control-allow-origin': LISTED,
       'access-control-expose-headers': expect.stringContaining('x-request-id'),
     });
-    expect(answer.headers.get('vary')).toBe('origin');
+    expect(reply.headers.get('vary')).toBe('origin');
     // A browser must be able to read refusals as well.
     expect(corsOf(await simple(exchange, LISTED))).toMatchObject({ 'access-control-allow-origin': LISTED });
 
@@ -317,11 +316,11 @@ describe('stopping', () => {
 
     await holder.query('COMMIT');
     await holder.end();
-    const answer = await inFlight;
-    expect(await ok(answer)).toMatchObject({ name, state: 'CANCELLED' });
-    expect(answer.headers.get('connection')).toBe('close');
+    const reply = await inFlight;
+    expect(await ok(reply)).toMatchObject({ name, state: 'CANCELLED' });
+    expect(reply.headers.get('connection')).toBe('close');
     expect(await stopping).toEqual([]);
-    // Nothing was waited for but the answers.
+    // Nothing was waited for but the replies.
     expect(performance.now() - began).toBeLessThan(4_000);
   });
 

@@ -5,11 +5,11 @@ import {
   addCertificate,
   castOf,
   createMeasurement,
+  errorOf,
   get,
   metadata,
   ok,
   post,
-  refusal,
   TIMESTAMP,
 } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -65,7 +65,7 @@ describe('a certificate', () => {
   it('is read by counterparties and not by competitors', async () => {
     expect(await get(exchange, acme, streamly.certificate)).toMatchObject({ name: streamly.certificate });
     expect(await get(exchange, streamly, acme.certificate)).toMatchObject({ name: acme.certificate });
-    expect(refusal(await exchange.call(globex.token, 'GET', `/v2alpha/${acme.certificate}`))).toBe(
+    expect(errorOf(await exchange.call(globex.token, 'GET', `/v2alpha/${acme.certificate}`))).toBe(
       '403 PERMISSION_DENIED PERMISSION_DENIED',
     );
   });
@@ -77,9 +77,9 @@ describe('a certificate', () => {
       ['dataProviders/nobody/certificates/preferred', 'dataProviderCertificate'],
       ['duchies/nobody/certificates/c', 'duchyCertificate'],
     ]) {
-      const answer = await exchange.call(acme.token, 'GET', `/v2alpha/${name}`);
-      expect(refusal(answer)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
-      expect(metadata(answer)).toEqual({ [key!]: name });
+      const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${name}`);
+      expect(errorOf(reply)).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
+      expect(metadata(reply)).toEqual({ [key!]: name });
     }
   });
 });
@@ -107,7 +107,7 @@ describe('the preferred certificate', () => {
       );
       const read = () =>
         exchange.call(exchange.dev.operator.token, 'GET', `/v2alpha/${party}/certificates/preferred`);
-      expect(refusal(await read())).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
+      expect(errorOf(await read())).toBe('404 NOT_FOUND CERTIFICATE_NOT_FOUND');
       for (const [id, fields] of RANKING) {
         const name = await addCertificate(exchange, party, id, fields);
         expect(await ok(read())).toMatchObject({ name });
@@ -151,15 +151,15 @@ describe('pages without a token', () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     for (const { operation } of ROUTES) expect(text).toContain(operation);
-    expect(text).toContain(`MEX_URL=${x.url}\n`);
+    expect(text).toContain(`MEX_URL=${exchange.url}\n`);
     expect(text).toContain(`token ${acme.name})`);
     expect(text).not.toContain(acme.token);
   });
 
   it('/ leads a browser to /docs, and tells every other caller that there is no operation', async () => {
-    const { url, redirected } = await fetch(x.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
-    expect([url, redirected]).toEqual([`${x.url}/docs`, true]);
-    expect(refusal(await page('/'))).toBe('404 NOT_FOUND ROUTE_NOT_FOUND');
+    const { url, redirected } = await fetch(exchange.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([url, redirected]).toEqual([`${exchange.url}/docs`, true]);
+    expect(errorOf(await page('/'))).toBe('404 NOT_FOUND ROUTE_NOT_FOUND');
   });
 
   it('the development issuer shows its public keys, and nothing of its private ones', async () => {

@@ -1,16 +1,16 @@
 import {
-  type Answer,
   type DevParty,
   fulfillment,
   measurementRequest,
+  type Reply,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
   createMeasurement,
+  errorOf,
   get,
   ok,
-  refusal,
   requisitionOf,
   signed,
   stored,
@@ -22,10 +22,10 @@ const withoutPackage = { file: [{ name: 'a.proto', messageType: [{ name: 'M' }] 
 const descriptorSet = { file: [{ ...withoutPackage.file[0], package: 'a' }] };
 
 /** What only a write gives a resource. */
-function unwritten({ name: _n, etag: _e, createTime: _c, updateTime: _u, ...rest }: Answer['json']) {
+function unwritten({ name: _n, etag: _e, createTime: _c, updateTime: _u, ...rest }: Reply['json']) {
   return rest;
 }
-const codes = (answer: Answer['json']) => answer.findings.map((f: { code: string }) => f.code);
+const codes = (reply: Reply['json']) => reply.findings.map((f: { code: string }) => f.code);
 
 describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s checks', (checks) => {
   let acme: DevParty;
@@ -37,31 +37,31 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     ({ acme, streamly, chirper } = castOf(exchange));
   });
 
-  /** The answer to a call that must leave every table as it was. */
-  async function dryRun(party: DevParty, method: string, name: string, body?: unknown): Promise<Answer> {
+  /** The reply to a call that must leave every table as it was. */
+  async function dryRun(party: DevParty, method: string, name: string, body?: unknown): Promise<Reply> {
     const before = await stored(exchange);
-    const answer = await exchange.call(party.token, method, `/v2alpha/${name}?validateOnly=true`, body);
+    const reply = await exchange.call(party.token, method, `/v2alpha/${name}?validateOnly=true`, body);
     expect(await stored(exchange)).toEqual(before);
-    return answer;
+    return reply;
   }
 
   it('creates no measurement, and answers what it would be', async () => {
     const request = measurementRequest(acme, [streamly]);
-    const answer = await dryRun(acme, 'POST', `${acme.name}/measurements`, request);
-    expect(await ok(answer)).toEqual({
+    const reply = await dryRun(acme, 'POST', `${acme.name}/measurements`, request);
+    expect(await ok(reply)).toEqual({
       ...request,
       state: 'AWAITING_REQUISITION_FULFILLMENT',
       protocolConfig: { measurementType: 'REACH', direct: {} },
       findings: [],
     });
-    expect(answer.headers.get('x-mex-findings')).toBeNull();
+    expect(reply.headers.get('x-mex-findings')).toBeNull();
   });
 
   it('answers findings about a measurement instead of refusing it', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
     request.dataProviders[chirper.name]!.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
-    const answer = await dryRun(acme, 'POST', `${acme.name}/measurements`, request);
-    const validated = await ok(answer);
+    const reply = await dryRun(acme, 'POST', `${acme.name}/measurements`, request);
+    const validated = await ok(reply);
     expect(validated.findings).toEqual([
       {
         code: 'TYPE_URL_UNKNOWN',
@@ -71,7 +71,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
       },
       expect.objectContaining({ code: 'REACH_NOT_DEDUPLICATED', field: 'dataProviders' }),
     ]);
-    expect(answer.headers.get('x-mex-findings')).toBe('2');
+    expect(reply.headers.get('x-mex-findings')).toBe('2');
 
     const measurementSpec = signed(acme, Buffer.from('?'));
     const undecodable = { ...measurementRequest(acme, [streamly]), measurementSpec };
@@ -147,7 +147,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const create = `${acme.name}/measurements`;
-    const run = async (...call: Parameters<typeof dryRun>) => refusal(await dryRun(...call));
+    const run = async (...call: Parameters<typeof dryRun>) => errorOf(await dryRun(...call));
     expect(await run(acme, 'POST', create, {})).toMatch(/^400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET /);
     const foreign = {
       ...measurementRequest(acme, [streamly]),

@@ -4,10 +4,10 @@ import { type DevParty, measurementRequest, useExchange } from '@measurement-exc
 import {
   addCertificate,
   castOf,
+  errorOf,
   metadata,
   ok,
   post,
-  refusal,
   stored,
 } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -59,28 +59,28 @@ describe('a certificate', () => {
   });
 
   it('is named from the outside where the measurement is wrapped', async () => {
-    const answer = await send({ measurement: request({ own: globex.certificate }) });
-    expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurement.${ownField}`);
+    const reply = await send({ measurement: request({ own: globex.certificate }) });
+    expect(errorOf(reply)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurement.${ownField}`);
   });
 
   it('of another party, or of another kind, or malformed, is INVALID_ARGUMENT', async () => {
     const bad = (own: string, provider: string) => send(request({ own, provider }));
     const both = `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${ownField} ${providerField()}`;
-    expect(refusal(await bad(globex.certificate, chirper.certificate))).toBe(both);
-    expect(refusal(await bad(streamly.certificate, acme.certificate))).toBe(both);
-    expect(refusal(await bad('acme', `${streamly.name}/certificates/a/b`))).toBe(both);
+    expect(errorOf(await bad(globex.certificate, chirper.certificate))).toBe(both);
+    expect(errorOf(await bad(streamly.certificate, acme.certificate))).toBe(both);
+    expect(errorOf(await bad('acme', `${streamly.name}/certificates/a/b`))).toBe(both);
     // A prefix of the right name is not the right name.
-    expect(refusal(await bad(`${acme.name}x/certificates/c`, `${streamly.name}x/certificates/c`))).toBe(both);
+    expect(errorOf(await bad(`${acme.name}x/certificates/c`, `${streamly.name}x/certificates/c`))).toBe(both);
   });
 
   it.each(['revoked', 'held', 'expired', 'early'])(
     'that is %s is FAILED_PRECONDITION, on either side',
     async (id) => {
       const own = await send(request({ own: `${acme.name}/certificates/${id}` }));
-      expect(refusal(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
+      expect(errorOf(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
       expect(metadata(own)).toEqual({ field: ownField, certificate: `${acme.name}/certificates/${id}` });
       const provider = await send(request({ provider: `${streamly.name}/certificates/${id}` }));
-      expect(refusal(provider)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
+      expect(errorOf(provider)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
       expect(metadata(provider)).toMatchObject({ field: providerField() });
     },
   );
@@ -88,10 +88,10 @@ describe('a certificate', () => {
   it('that does not exist is FAILED_PRECONDITION, and so is `preferred`, which is no name in a body', async () => {
     for (const id of ['absent', 'preferred']) {
       const own = await send(request({ own: `${acme.name}/certificates/${id}` }));
-      expect(refusal(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
+      expect(errorOf(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
       expect(metadata(own)).toEqual({ field: ownField });
       const provider = await send(request({ provider: `${streamly.name}/certificates/${id}` }));
-      expect(refusal(provider)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
+      expect(errorOf(provider)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
       expect(metadata(provider)).toEqual({ field: providerField() });
     }
   });
@@ -99,24 +99,24 @@ describe('a certificate', () => {
 
 describe('a data provider', () => {
   it('that does not exist is NOT_FOUND, by name', async () => {
-    const answer = await send(request({ providers: [streamly, nobody()] }));
-    expect(refusal(answer)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
-    expect(metadata(answer)).toEqual({ dataProvider: 'dataProviders/nobody' });
+    const reply = await send(request({ providers: [streamly, nobody()] }));
+    expect(errorOf(reply)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
+    expect(metadata(reply)).toEqual({ dataProvider: 'dataProviders/nobody' });
   });
 
   it('that is suspended is FAILED_PRECONDITION, by name', async () => {
-    const answer = await send(request({ providers: [streamly, dailynews] }));
-    expect(refusal(answer)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
-    expect(metadata(answer)).toEqual({ dataProvider: dailynews.name });
+    const reply = await send(request({ providers: [streamly, dailynews] }));
+    expect(errorOf(reply)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
+    expect(metadata(reply)).toEqual({ dataProvider: dailynews.name });
   });
 
   it('is needed, and the wildcard is nobody', async () => {
     const { dataProviders: _, ...rest } = request();
-    expect(refusal(await send({ ...rest, dataProviders: {} }))).toBe(
+    expect(errorOf(await send({ ...rest, dataProviders: {} }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE dataProviders',
     );
     const wildcard = { ...nobody(), name: 'dataProviders/-', certificate: 'dataProviders/-/certificates/c' };
-    expect(refusal(await send(request({ providers: [wildcard] })))).toBe(
+    expect(errorOf(await send(request({ providers: [wildcard] })))).toBe(
       '404 NOT_FOUND DATA_PROVIDER_NOT_FOUND',
     );
   });
@@ -126,41 +126,41 @@ describe('the order of the checks', () => {
   it('is: caller, body, ownership, existence of providers, their state, then certificates', async () => {
     const revoked = `${acme.name}/certificates/revoked`;
     const good = request();
-    const steps: [string, Promise<ReturnType<typeof refusal>>][] = [
+    const steps: [string, Promise<ReturnType<typeof errorOf>>][] = [
       [
         '401 UNAUTHENTICATED TOKEN_INVALID',
-        exchange.call('no.such.token', 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
+        exchange.call('no.such.token', 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(errorOf),
       ],
       [
         '403 PERMISSION_DENIED PERMISSION_DENIED',
-        exchange.call(globex.token, 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(refusal),
+        exchange.call(globex.token, 'POST', `/v2alpha/${acme.name}/measurements`, '{').then(errorOf),
       ],
-      ['400 INVALID_ARGUMENT MALFORMED_JSON', send('{').then(refusal)],
+      ['400 INVALID_ARGUMENT MALFORMED_JSON', send('{').then(errorOf)],
       [
         '400 INVALID_ARGUMENT INVALID_FIELD_VALUE typo',
-        send({ ...request({ own: globex.certificate }), typo: 1 }).then(refusal),
+        send({ ...request({ own: globex.certificate }), typo: 1 }).then(errorOf),
       ],
       [
         `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${ownField}`,
-        send(request({ own: globex.certificate, providers: [nobody()] })).then(refusal),
+        send(request({ own: globex.certificate, providers: [nobody()] })).then(errorOf),
       ],
       [
         '404 NOT_FOUND DATA_PROVIDER_NOT_FOUND',
-        send(request({ own: revoked, providers: [nobody(), dailynews] })).then(refusal),
+        send(request({ own: revoked, providers: [nobody(), dailynews] })).then(errorOf),
       ],
       [
         '400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED',
-        send(request({ own: revoked, providers: [dailynews] })).then(refusal),
+        send(request({ own: revoked, providers: [dailynews] })).then(errorOf),
       ],
-      ['400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID', send(request({ own: revoked })).then(refusal)],
+      ['400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID', send(request({ own: revoked })).then(errorOf)],
     ];
     for (const [expected, actual] of steps) expect(await actual).toBe(expected);
     await ok(send(good));
   });
 
   it('looks for every provider before it looks at the state of any', async () => {
-    const answer = await send(request({ providers: [dailynews, nobody()] }));
-    expect(refusal(answer)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
+    const reply = await send(request({ providers: [dailynews, nobody()] }));
+    expect(errorOf(reply)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
   });
 
   it('leaves nothing behind when it refuses', async () => {

@@ -1,7 +1,7 @@
 import {
-  type Answer,
   type DevParty,
   measurementRequest,
+  type Reply,
   reachSpec,
   type TestExchange,
   useExchange,
@@ -9,13 +9,13 @@ import {
 import {
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   lineOf,
   metadata,
   ok,
   post,
-  refusal,
   requisitionOf,
   signed,
   stored,
@@ -42,7 +42,7 @@ interface Fault {
   title: string;
   code: keyof typeof FINDING_CODES;
   fields: string[];
-  call: (exchange: TestExchange) => Promise<Answer>;
+  call: (exchange: TestExchange) => Promise<Reply>;
 }
 
 function fault(title: string, code: Fault['code'], fields: string[], call: Fault['call']): Fault {
@@ -138,7 +138,7 @@ const FAULTS: Fault[] = [
       await createMeasurement(exchange, acme, [streamly]),
     );
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: UNKNOWN_TYPE };
-    return fulfil(exchange, streamly, requisition, 1n, { encryptedResult });
+    return fulfill(exchange, streamly, requisition, 1n, { encryptedResult });
   }),
   fault(
     'a new descriptor with messages that have no package',
@@ -196,11 +196,11 @@ describe('advisory checks', () => {
 
   it.each(FAULTS)('let $title pass, and count, log and measure $code', async ({ code, fields, call }) => {
     const before = await counted(exchange);
-    const answer = await call(exchange);
-    const resource = await ok(answer);
+    const reply = await call(exchange);
+    const resource = await ok(reply);
     expect(resource).not.toHaveProperty('findings');
-    expect(answer.headers.get('x-mex-findings')).toBe(String(fields.length));
-    expect((await lineOf(exchange, answer)).findings).toEqual(fields.map(() => code));
+    expect(reply.headers.get('x-mex-findings')).toBe(String(fields.length));
+    expect((await lineOf(exchange, reply)).findings).toEqual(fields.map(() => code));
     expect((await counted(exchange))[code]).toBe((before[code] ?? 0) + fields.length);
   });
 
@@ -208,11 +208,11 @@ describe('advisory checks', () => {
     'keep what they find about $title in the timeline',
     async ({ code, fields, call }) => {
       const { acme } = castOf(exchange);
-      const answer = await call(exchange);
-      const { measurement, name } = await ok(answer);
+      const reply = await call(exchange);
+      const { measurement, name } = await ok(reply);
       const { transitions } = await get(exchange, acme, `${measurement ?? name}:timeline`);
       const step = transitions.find((t: { findings?: unknown }) => t.findings !== undefined);
-      expect(step.requestId).toBe(answer.headers.get('x-request-id'));
+      expect(step.requestId).toBe(reply.headers.get('x-request-id'));
       expect(step.findings.map((f: { code: string; field: string }) => [f.code, f.field])).toEqual(
         fields.map((field) => [code, field]),
       );
@@ -221,15 +221,15 @@ describe('advisory checks', () => {
 
   it('have nothing to say about what is in order', async () => {
     const { acme, streamly } = castOf(exchange);
-    const answer = await post(
+    const reply = await post(
       exchange,
       acme,
       `${acme.name}/measurements`,
       measurementRequest(acme, [streamly]),
     );
-    const measurement = await ok(answer);
-    expect(answer.headers.has('x-mex-findings')).toBe(false);
-    expect(await lineOf(exchange, answer)).not.toHaveProperty('findings');
+    const measurement = await ok(reply);
+    expect(reply.headers.has('x-mex-findings')).toBe(false);
+    expect(await lineOf(exchange, reply)).not.toHaveProperty('findings');
     const { transitions } = await get(exchange, acme, `${measurement.name}:timeline`);
     expect(JSON.stringify(transitions)).not.toContain('findings');
   });
@@ -239,13 +239,13 @@ describe('strict checks', () => {
   const exchange = useExchange({ checks: 'strict' });
 
   it.each(FAULTS)('refuse $title, naming the field', async ({ code, fields, call }) => {
-    const answer = await call(exchange);
-    expect(refusal(answer)).toBe(['400 INVALID_ARGUMENT CHECK_FAILED', ...fields].join(' '));
-    expect(metadata(answer)).toEqual({ codes: code });
-    expect(await lineOf(exchange, answer)).toMatchObject({ reason: 'CHECK_FAILED', fields });
+    const reply = await call(exchange);
+    expect(errorOf(reply)).toBe(['400 INVALID_ARGUMENT CHECK_FAILED', ...fields].join(' '));
+    expect(metadata(reply)).toEqual({ codes: code });
+    expect(await lineOf(exchange, reply)).toMatchObject({ reason: 'CHECK_FAILED', fields });
     const after = JSON.stringify(await stored(exchange));
     // Whatever the call prepared is there; what it was about is not.
-    expect(after).not.toContain(answer.headers.get('x-request-id'));
+    expect(after).not.toContain(reply.headers.get('x-request-id'));
   });
 
   it('name every finding of a request at once', async () => {
@@ -253,20 +253,20 @@ describe('strict checks', () => {
     const request = measurementRequest(acme, [streamly]);
     request.dataProviders[streamly.name]!.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
     const measurementSpec = signed(acme, Buffer.from('?'));
-    const answer = await post(exchange, acme, `${acme.name}/measurements`, { ...request, measurementSpec });
-    expect(refusal(answer)).toBe(
+    const reply = await post(exchange, acme, `${acme.name}/measurements`, { ...request, measurementSpec });
+    expect(errorOf(reply)).toBe(
       `400 INVALID_ARGUMENT CHECK_FAILED ${IN_SPEC} ` +
         `dataProviders[${streamly.name}].encryptedRequisitionSpec.typeUrl`,
     );
-    expect(metadata(answer)).toEqual({ codes: 'SPEC_UNDECODABLE,TYPE_URL_UNKNOWN' });
+    expect(metadata(reply)).toEqual({ codes: 'SPEC_UNDECODABLE,TYPE_URL_UNKNOWN' });
   });
 
   it('leave reach over several providers a finding', async () => {
     const { acme, streamly, chirper } = castOf(exchange);
     const request = measurementRequest(acme, [streamly, chirper]);
-    const answer = await post(exchange, acme, `${acme.name}/measurements`, request);
-    const { name } = await ok(answer);
-    expect(answer.headers.get('x-mex-findings')).toBe('1');
+    const reply = await post(exchange, acme, `${acme.name}/measurements`, request);
+    const { name } = await ok(reply);
+    expect(reply.headers.get('x-mex-findings')).toBe('1');
     const { transitions } = await get(exchange, acme, `${name}:timeline`);
     expect(transitions[0].findings).toMatchObject([
       { code: 'REACH_NOT_DEDUPLICATED', field: 'dataProviders' },
@@ -280,7 +280,7 @@ describe('strict checks', () => {
       streamly,
       await createMeasurement(exchange, acme, [streamly]),
     );
-    expect((await fulfil(exchange, streamly, requisition, 1n)).status).toBe(200);
+    expect((await fulfill(exchange, streamly, requisition, 1n)).status).toBe(200);
     const descriptor = { descriptorSet: { file: [file()] } };
     const created = await post(
       exchange,

@@ -12,11 +12,11 @@ import {
 import {
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   ok,
   post,
-  refusal,
   refuse,
   requisitionOf,
   signed,
@@ -100,13 +100,13 @@ describe('creating a measurement', () => {
   it('names every wrong field at once', async () => {
     const { measurementSpec, dataProviders } = measurementRequest(acme, [streamly]);
     const bad = { measurementSpec: { ...measurementSpec, message: '***' }, dataProviders, typo: 1 };
-    expect(refusal(await send(bad))).toBe(
+    expect(errorOf(await send(bad))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurementSpec.message typo measurementConsumerCertificate',
     );
-    expect(refusal(await send({ measurementSpec, dataProviders }))).toBe(
+    expect(errorOf(await send({ measurementSpec, dataProviders }))).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET measurementConsumerCertificate',
     );
-    expect(refusal(await send(undefined))).toBe(
+    expect(errorOf(await send(undefined))).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET measurementConsumerCertificate measurementSpec dataProviders',
     );
   });
@@ -138,7 +138,7 @@ describe('what the consumer sends', () => {
       ...created.dataProviders[streamly.name],
       measurementConsumerCertificate: request.measurementConsumerCertificate,
     });
-    await ok(fulfil(exchange, streamly, requisition, 1n));
+    await ok(fulfill(exchange, streamly, requisition, 1n));
     await ok(cancel(name));
     expect(immutable(await get(exchange, acme, name))).toEqual(immutable(created));
     expect(await get(exchange, streamly, requisition.name)).toMatchObject({
@@ -161,7 +161,7 @@ describe('what the consumer sends', () => {
     }
     const request = measurementRequest(acme, [streamly]);
     request.measurementSpec.signatureAlgorithm = 'MD5';
-    expect(refusal(await send(request))).toBe(
+    expect(errorOf(await send(request))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurementSpec.signatureAlgorithm',
     );
   });
@@ -199,7 +199,7 @@ describe('what the consumer sends', () => {
     // The requisition's own nonce appears only once it is fulfilled.
     expect(JSON.parse(text)).not.toHaveProperty('nonce');
 
-    expect(refusal(await disclose(nonce - 1n))).toBe(
+    expect(errorOf(await disclose(nonce - 1n))).toBe(
       `400 INVALID_ARGUMENT INVALID_FIELD_VALUE dataProviders[${streamly.name}].encryptedRequisitionSpec.nonce`,
     );
   });
@@ -221,13 +221,13 @@ describe('the measurement type', () => {
 
   async function typeOf(message: Uint8Array) {
     const measurementSpec = signed(acme, message);
-    const answer = await send({ ...measurementRequest(acme, [streamly]), measurementSpec });
-    const created = await ok(answer);
+    const reply = await send({ ...measurementRequest(acme, [streamly]), measurementSpec });
+    const created = await ok(reply);
     expect(created.measurementSpec).toEqual(measurementSpec);
     const requisition = await requisitionOf(exchange, streamly, created);
     expect(requisition.measurementSpec).toEqual(measurementSpec);
     expect(requisition.protocolConfig).toEqual(created.protocolConfig);
-    return { config: created.protocolConfig, findings: answer.headers.get('x-mex-findings') };
+    return { config: created.protocolConfig, findings: reply.headers.get('x-mex-findings') };
   }
 
   it.each(kinds)('%s is read from protobuf', async (measurementType, kind, value) => {
@@ -280,7 +280,7 @@ describe('reading a measurement', () => {
         typeUrl: TYPE_URLS.MeasurementResult,
       };
       const requisition = await requisitionOf(exchange, provider, { name });
-      await ok(fulfil(exchange, provider, requisition, BigInt(i + 1), { encryptedResult }));
+      await ok(fulfill(exchange, provider, requisition, BigInt(i + 1), { encryptedResult }));
       results.push({ certificate: provider.certificate, encryptedResult });
     }
     const measurement = await get(exchange, acme, name);
@@ -304,13 +304,13 @@ describe('reading a measurement', () => {
     );
     const id = name.split('/').at(-1);
     for (const absent of [`${acme.name}/measurements/absent`, `${acme.name}/measurements/${id}`]) {
-      for (const answer of [
+      for (const reply of [
         await exchange.call(acme.token, 'GET', `/v2alpha/${absent}`),
         await exchange.call(acme.token, 'GET', `/v2alpha/${absent}:timeline`),
         await exchange.call(acme.token, 'GET', `/v2alpha/${absent}/requisitions`),
         await cancel(absent),
       ]) {
-        expect(refusal(answer)).toBe('404 NOT_FOUND MEASUREMENT_NOT_FOUND');
+        expect(errorOf(reply)).toBe('404 NOT_FOUND MEASUREMENT_NOT_FOUND');
       }
     }
   });
@@ -323,13 +323,13 @@ describe('updateTime', () => {
       await requisitionOf(exchange, streamly, { name }),
       await requisitionOf(exchange, chirper, { name }),
     ];
-    const fulfilled = await ok(fulfil(exchange, streamly, first, 1n));
+    const fulfilled = await ok(fulfill(exchange, streamly, first, 1n));
     expect(fulfilled.updateTime > first.updateTime).toBe(true);
     expect(fulfilled.createTime).toBe(first.createTime);
     expect(await get(exchange, acme, name)).toMatchObject({ createTime, updateTime });
     expect(await get(exchange, chirper, last.name)).toEqual(last);
 
-    await ok(fulfil(exchange, chirper, last, 2n));
+    await ok(fulfill(exchange, chirper, last, 2n));
     const succeeded = await get(exchange, acme, name);
     expect(succeeded.createTime).toBe(createTime);
     expect(succeeded.updateTime > updateTime).toBe(true);
@@ -357,10 +357,10 @@ describe('cancelling', () => {
 
   it('takes a name that repeats the path, and nothing else', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly]);
-    expect(refusal(await cancel(name, { name: `${name}x` }))).toBe(
+    expect(errorOf(await cancel(name, { name: `${name}x` }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE name',
     );
-    expect(refusal(await cancel(name, { reason: 'x' }))).toBe(
+    expect(errorOf(await cancel(name, { reason: 'x' }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE reason',
     );
     expect(await ok(cancel(name, { name }))).toMatchObject({ state: 'CANCELLED' });
@@ -368,7 +368,7 @@ describe('cancelling', () => {
 
   it('withdraws what is open and leaves what is fulfilled', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
-    await ok(fulfil(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
+    await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
     const open = await requisitionOf(exchange, chirper, { name });
     await ok(cancel(name));
     expect(await requisitionOf(exchange, streamly, { name })).toMatchObject({
@@ -383,12 +383,12 @@ describe('cancelling', () => {
   it.each(['SUCCEEDED', 'FAILED', 'CANCELLED'])('a %s measurement is FAILED_PRECONDITION', async (state) => {
     const { name } = await createMeasurement(exchange, acme, [streamly]);
     const requisition = await requisitionOf(exchange, streamly, { name });
-    if (state === 'SUCCEEDED') await ok(fulfil(exchange, streamly, requisition, 1n));
+    if (state === 'SUCCEEDED') await ok(fulfill(exchange, streamly, requisition, 1n));
     else if (state === 'FAILED') await ok(refuse(exchange, streamly, requisition));
     else await ok(cancel(name));
     const before = await get(exchange, acme, name);
     expect(before.state).toBe(state);
-    expect(refusal(await cancel(name))).toBe('400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL');
+    expect(errorOf(await cancel(name))).toBe('400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL');
     expect(await get(exchange, acme, name)).toEqual(before);
   });
 });

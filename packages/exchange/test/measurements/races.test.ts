@@ -1,12 +1,12 @@
 /** Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type Answer,
   createDatabase,
   type Database,
   type DevParty,
   fulfillment,
   measurementRequest,
+  type Reply,
 } from '@measurement-exchange/testkit/exchange';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -41,24 +41,18 @@ afterAll(async () => {
 });
 
 /** Each server has an issuer of its own: the token is the one that it gave the party. */
-async function call(
-  at: number,
-  who: DevParty,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Answer> {
+async function call(at: number, who: DevParty, method: string, path: string, body?: unknown): Promise<Reply> {
   const server = servers[at % servers.length]!;
   const { measurementConsumers, dataProviders } = server.dev;
   const { token } = [...measurementConsumers, ...dataProviders].find((party) => party.name === who.name)!;
-  const answer = await server.call(token, method, `/v2alpha/${path}`, body);
-  if (answer.status >= 500) failures.push(`${method} ${path}: ${answer.text}`);
-  return answer;
+  const reply = await server.call(token, method, `/v2alpha/${path}`, body);
+  if (reply.status >= 500) failures.push(`${method} ${path}: ${reply.text}`);
+  return reply;
 }
 
 const anywhere = () => Math.floor(Math.random() * servers.length);
 /** 200, or the reason why not. */
-const outcome = ({ status, json }: Answer) =>
+const outcome = ({ status, json }: Reply) =>
   status === 200 ? 'OK' : `${status} ${json.error.details[0].reason}`;
 
 async function inParallel(count: number, atOnce: number, work: (i: number) => Promise<void>): Promise<void> {
@@ -94,13 +88,13 @@ async function openMeasurement(at: number, of: DevParty[]): Promise<Open> {
   return { name, requisitions };
 }
 
-function fulfil(at: number, open: Open, i: number): Promise<Answer> {
+function fulfil(at: number, open: Open, i: number): Promise<Reply> {
   const { name, etag } = open.requisitions[i]!;
   const body = fulfillment(providers[i]!, { etag }, BigInt(i + 1));
   return call(at, providers[i]!, 'POST', `${name}:fulfillDirect`, body);
 }
 
-function refuse(at: number, open: Open, i: number, etag = open.requisitions[i]!.etag): Promise<Answer> {
+function refuse(at: number, open: Open, i: number, etag = open.requisitions[i]!.etag): Promise<Reply> {
   const body = { refusal: { justification: 'DECLINED', message: 'no' }, etag };
   return call(at, providers[i]!, 'POST', `${open.requisitions[i]!.name}:refuse`, body);
 }
@@ -129,12 +123,12 @@ describe('three providers fulfil at once', () => {
       inParallel(500, 16, async (round) => {
         const open = await openMeasurement(round, providers);
         watch(open);
-        const answers = await Promise.all(providers.map((_, i) => fulfil(round + i, open, i)));
+        const replies = await Promise.all(providers.map((_, i) => fulfil(round + i, open, i)));
         const measurement = (await call(anywhere(), consumer, 'GET', open.name)).json;
         expect([measurement.state, measurement.results?.length]).toEqual(['SUCCEEDED', 3]);
-        expect(answers.map(outcome)).toEqual(['OK', 'OK', 'OK']);
+        expect(replies.map(outcome)).toEqual(['OK', 'OK', 'OK']);
         // Only the one who was last is told so.
-        expect(answers.map((answer) => answer.json.measurementState).sort()).toEqual([
+        expect(replies.map((reply) => reply.json.measurementState).sort()).toEqual([
           'AWAITING_REQUISITION_FULFILLMENT',
           'AWAITING_REQUISITION_FULFILLMENT',
           'SUCCEEDED',
@@ -174,7 +168,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
           (at: number) => refuse(at, open, 1),
           (at: number) => call(at, consumer, 'POST', `${open.name}:cancel`),
         ];
-        const answers = await Promise.all(
+        const replies = await Promise.all(
           racers.map(async (race, i) => {
             await sleep(Math.random() * 6);
             return outcome(await race(round + i));
@@ -185,7 +179,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
         const states = open.requisitions.map(
           ({ name }) => list.find((r: { name: string }) => r.name.endsWith(name.split('/').at(-1)!)).state,
         );
-        expect(LEGAL[state as keyof typeof LEGAL]).toContain([...answers, ...states].join(', '));
+        expect(LEGAL[state as keyof typeof LEGAL]).toContain([...replies, ...states].join(', '));
         if (state === 'FAILED') expect(failure.reason).toBe('REQUISITION_REFUSED');
         decided[state as keyof typeof decided]++;
 
@@ -198,7 +192,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   });
 
   /**
-   * By outcome: the answers to fulfil 1, fulfil 2, refuse 2 and cancel, then the states of both requisitions.
+   * By outcome: the replies to fulfil 1, fulfil 2, refuse 2 and cancel, then the states of both requisitions.
    * Withdrawing, fulfilling and refusing all change the etag, and a stale etag is said before a wrong state.
    */
   const LEGAL = {
@@ -220,8 +214,8 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
       const writers = Array.from({ length: 64 }, (_, i) =>
         i % 3 === 0 ? refuse(i, open, 0) : fulfil(i, open, 0),
       );
-      const answers = (await Promise.all(writers)).map(outcome).sort();
-      expect(answers).toEqual([...Array(63).fill(ABORTED), 'OK']);
+      const replies = (await Promise.all(writers)).map(outcome).sort();
+      expect(replies).toEqual([...Array(63).fill(ABORTED), 'OK']);
     }
   });
 });
@@ -280,10 +274,10 @@ describe('one requestId, many creates at once', () => {
       const creates = Array.from({ length: times }, (_, i) =>
         call(i, by(), 'POST', `${by().name}/${kind}`, body),
       );
-      const answers = await Promise.all(creates);
-      expect(answers.map(outcome)).toEqual(Array(times).fill('OK'));
-      expect(new Set(answers.map(({ json }) => json.name)).size).toBe(1);
-      expect(await made(kind, 'same')).toEqual([answers[0]!.json.name]);
+      const replies = await Promise.all(creates);
+      expect(replies.map(outcome)).toEqual(Array(times).fill('OK'));
+      expect(new Set(replies.map(({ json }) => json.name)).size).toBe(1);
+      expect(await made(kind, 'same')).toEqual([replies[0]!.json.name]);
     },
   );
 
@@ -293,11 +287,11 @@ describe('one requestId, many creates at once', () => {
       const creates = Array.from({ length: times }, (_, i) =>
         call(i, by(), 'POST', `${by().name}/${kind}`, { ...content(i), requestId: 'different' }),
       );
-      const answers = await Promise.all(creates);
-      const winners = answers.filter(({ status }) => status === 200);
+      const replies = await Promise.all(creates);
+      const winners = replies.filter(({ status }) => status === 200);
       expect(winners.length).toBe(1);
       const { name } = winners[0]!.json;
-      for (const loser of answers.filter(({ status }) => status !== 200)) {
+      for (const loser of replies.filter(({ status }) => status !== 200)) {
         expect(outcome(loser)).toBe('409 REQUEST_ID_REUSED');
         expect(loser.json.error.status).toBe('ALREADY_EXISTS');
         expect(loser.json.error.details[0].metadata).toEqual({ requestId: 'different', existing: name });

@@ -1,12 +1,12 @@
 import {
-  type Answer,
   type DevParty,
   measurementRequest,
+  type Reply,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
-  fulfil,
+  fulfill,
   get,
   ok,
   post,
@@ -46,7 +46,7 @@ const timeline = async (party: DevParty, name: string): Promise<Transition[]> =>
   expect(rest).toEqual({});
   return transitions;
 };
-const requestIdOf = (answer: Answer) => answer.headers.get('x-request-id');
+const requestIdOf = (reply: Reply) => reply.headers.get('x-request-id');
 
 /** A measurement of two providers: its name, its requisitions in both views, and the call that made it. */
 async function begin(request: object = measurementRequest(acme, [streamly, chirper])) {
@@ -63,8 +63,8 @@ async function begin(request: object = measurementRequest(acme, [streamly, chirp
 describe('the timeline of a measurement', () => {
   it('tells every step to SUCCEEDED, in order, with who made it in which call', async () => {
     const { name, own, views, call } = await begin();
-    const first = await fulfil(exchange, streamly, own[0], 1n);
-    const last = await fulfil(exchange, chirper, own[1], 2n);
+    const first = await fulfill(exchange, streamly, own[0], 1n);
+    const last = await fulfill(exchange, chirper, own[1], 2n);
     const steps = await timeline(acme, name);
     expect(steps.map(line)).toEqual([
       `${acme.name} ${name} - > ${AWAITING} created ${call}`,
@@ -94,10 +94,10 @@ describe('the timeline of a measurement', () => {
 
   it('tells a cancellation, and nothing of what was refused after it', async () => {
     const { name, own, views } = await begin();
-    const fulfilled = requestIdOf(await fulfil(exchange, streamly, own[0], 1n));
+    const fulfilled = requestIdOf(await fulfill(exchange, streamly, own[0], 1n));
     const cancelled = requestIdOf(await post(exchange, acme, `${name}:cancel`));
     await post(exchange, acme, `${name}:cancel`);
-    await fulfil(exchange, chirper, own[1], 2n);
+    await fulfill(exchange, chirper, own[1], 2n);
     expect((await timeline(acme, name)).slice(3).map(line)).toEqual([
       `${streamly.name} ${views[0]} UNFULFILLED > FULFILLED fulfilled ${fulfilled}`,
       `${acme.name} ${name} ${AWAITING} > CANCELLED cancelled ${cancelled}`,
@@ -109,7 +109,7 @@ describe('the timeline of a measurement', () => {
     const measurementSpec = signed(acme, Buffer.from('not a spec'));
     const { name, own } = await begin({ ...measurementRequest(acme, [streamly, chirper]), measurementSpec });
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: 'type.example/unknown' };
-    await ok(fulfil(exchange, streamly, own[0], 1n, { encryptedResult }));
+    await ok(fulfill(exchange, streamly, own[0], 1n, { encryptedResult }));
     const steps = await timeline(acme, name);
     expect(steps.map((s) => s.findings?.map((f) => f.code))).toEqual([
       ['SPEC_UNDECODABLE'],
@@ -131,8 +131,8 @@ describe('the timeline of a measurement', () => {
 describe('the timeline of a requisition', () => {
   it('is the part of its own provider, under its own name', async () => {
     const { own, call } = await begin();
-    const fulfilled = requestIdOf(await fulfil(exchange, streamly, own[0], 1n));
-    await fulfil(exchange, chirper, own[1], 2n);
+    const fulfilled = requestIdOf(await fulfill(exchange, streamly, own[0], 1n));
+    await fulfill(exchange, chirper, own[1], 2n);
     expect((await timeline(streamly, own[0].name)).map(line)).toEqual([
       `${acme.name} ${own[0].name} - > UNFULFILLED created ${call}`,
       `${streamly.name} ${own[0].name} UNFULFILLED > FULFILLED fulfilled ${fulfilled}`,
@@ -157,7 +157,7 @@ describe('the timeline of a requisition', () => {
     request.dataProviders[chirper.name]!.encryptedRequisitionSpec.typeUrl = 'type.example/unknown';
     const { own } = await begin(request);
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: 'type.example/unknown' };
-    await ok(fulfil(exchange, streamly, own[0], 1n, { encryptedResult }));
+    await ok(fulfill(exchange, streamly, own[0], 1n, { encryptedResult }));
     const steps = await timeline(streamly, own[0].name);
     expect(steps.map((s) => s.findings?.map((f) => f.code))).toEqual([undefined, ['TYPE_URL_UNKNOWN']]);
   });

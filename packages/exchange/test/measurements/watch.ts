@@ -1,9 +1,9 @@
 /** Readers that look at measurements while others change them, and note every sight that no moment contained. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '@measurement-exchange/testkit/exchange';
+import type { Reply } from '@measurement-exchange/testkit/exchange';
 
 /** One measurement or list by path, or a batch by names. */
-type Read = (path: string, names?: string[]) => Promise<Answer>;
+type Read = (path: string, names?: string[]) => Promise<Reply>;
 
 /** As many as are of interest: those that are being changed now. */
 const RECENT = 20;

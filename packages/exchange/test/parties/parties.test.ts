@@ -6,18 +6,18 @@ import {
   signEncryptionKey,
 } from '@measurement-exchange/sdk/identity';
 import {
-  type Answer,
   type DevParty,
+  type Reply,
   startExchange,
   type TestExchange,
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
-import { castOf, metadata, ok, refusal, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, metadata, ok, TIMESTAMP } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-type Json = Answer['json'];
+type Json = Reply['json'];
 const KINDS = [
   ['measurementConsumer', 'measurementConsumers', 'MEASUREMENT_CONSUMER_NOT_FOUND'],
   ['dataProvider', 'dataProviders', 'DATA_PROVIDER_NOT_FOUND'],
@@ -66,33 +66,33 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
 
   it('is created once', async () => {
     const path = `${collection}?${kind}Id=once`;
-    const answers = await Promise.all(Array.from({ length: 8 }, () => operator('POST', path, {})));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
-    const refused = answers.find(({ status }) => status === 409)!;
-    expect(refusal(refused)).toBe('409 ALREADY_EXISTS PARTY_ALREADY_EXISTS');
+    const replies = await Promise.all(Array.from({ length: 8 }, () => operator('POST', path, {})));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
+    const refused = replies.find(({ status }) => status === 409)!;
+    expect(errorOf(refused)).toBe('409 ALREADY_EXISTS PARTY_ALREADY_EXISTS');
     expect(metadata(refused)).toEqual({ existing: `${collection}/once` });
   });
 
   it('takes an ID of its own form only', async () => {
     for (const id of ['-', 'preferred', 'a.b', 'a%2Fb', 'x'.repeat(64), 'ü']) {
-      const answer = await operator('POST', `${collection}?${kind}Id=${id}`, {});
-      expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${kind}Id`);
+      const reply = await operator('POST', `${collection}?${kind}Id=${id}`, {});
+      expect(errorOf(reply)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${kind}Id`);
     }
     const other = kind === 'duchy' ? 'dataProvider' : 'duchy';
-    const answer = await operator('POST', `${collection}?${other}Id=x`, {});
-    expect(refusal(answer)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${other}Id`);
+    const reply = await operator('POST', `${collection}?${other}Id=x`, {});
+    expect(errorOf(reply)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${other}Id`);
   });
 
   it('has a name that somebody has, or it is NOT_FOUND', async () => {
     const name = `${collection}/nobody`;
-    for (const answer of [
+    for (const reply of [
       await operator('GET', name),
       await operator('PATCH', name, { displayName: 'x' }),
       await operator('POST', `${name}:suspend`),
       await operator('POST', `${name}:resume`, {}),
     ]) {
-      expect(refusal(answer)).toBe(`404 NOT_FOUND ${notFound}`);
-      expect(metadata(answer)).toEqual({ [kind]: name });
+      expect(errorOf(reply)).toBe(`404 NOT_FOUND ${notFound}`);
+      expect(metadata(reply)).toEqual({ [kind]: name });
     }
   });
 
@@ -144,8 +144,8 @@ describe('an update', () => {
       [acme, streamly.name],
       [chirper, acme.name],
     ] as const) {
-      const answer = await exchange.call(party.token, 'PATCH', `/v2alpha/${name}`, { displayName: 'x' });
-      expect(refusal(answer)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+      const reply = await exchange.call(party.token, 'PATCH', `/v2alpha/${name}`, { displayName: 'x' });
+      expect(errorOf(reply)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
     }
   });
 
@@ -164,12 +164,12 @@ describe('an update', () => {
       [{ publicKey: { ...(await signedKey(streamly)), message: 'AAAA' } }, 'publicKey.message'],
       [{ publicKey: { ...(await signedKey(streamly)), message: '' } }, 'publicKey.message'],
     ] as const) {
-      const answer = refusal(await patch(body));
-      expect(answer).toMatch(/^400 INVALID_ARGUMENT (INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) /);
-      expect(answer.split(' ').at(-1)).toBe(field);
+      const reply = errorOf(await patch(body));
+      expect(reply).toMatch(/^400 INVALID_ARGUMENT (INVALID_FIELD_VALUE|REQUIRED_FIELD_NOT_SET) /);
+      expect(reply.split(' ').at(-1)).toBe(field);
     }
     const foreign = await patch({ capabilities: {} }, acme);
-    expect(refusal(foreign)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE capabilities');
+    expect(errorOf(foreign)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE capabilities');
   });
 
   it('of many at once is made one after the other, none lost', async () => {
@@ -201,9 +201,9 @@ describe('the public key of a party', () => {
   };
 
   it('is taken without a word when a usable certificate of the party signed it', async () => {
-    const answer = await patch(exchange, chirper, await signedKey(chirper));
-    expect(answer.headers.get('x-mex-findings')).toBeNull();
-    expect((await ok(answer)).certificate).toBe(chirper.certificate);
+    const reply = await patch(exchange, chirper, await signedKey(chirper));
+    expect(reply.headers.get('x-mex-findings')).toBeNull();
+    expect((await ok(reply)).certificate).toBe(chirper.certificate);
     expect(await signer(chirper)).toBe(chirper.certificate);
   });
 
@@ -218,12 +218,12 @@ describe('the public key of a party', () => {
       const cast = castOf(strict);
       await ok(patch(strict, cast.chirper, await signedKey(cast.chirper)));
       const refused = await patch(strict, cast.chirper, await signedKey(cast.streamly));
-      expect(refusal(refused)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
+      expect(errorOf(refused)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
       // A party that is only being created has no certificate that could have signed it.
       const create = await asOperator(strict, 'POST', 'dataProviders', {
         publicKey: await signedKey(cast.chirper),
       });
-      expect(refusal(create)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
+      expect(errorOf(create)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
     } finally {
       expect(await strict.stop()).toEqual([]);
     }

@@ -4,12 +4,12 @@ import { X509Certificate } from 'node:crypto';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
-import { type Answer, type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator, issuerOf, listAll, tokenOf } from '@measurement-exchange/testkit/operator';
-import { castOf, metadata, ok, refusal, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import { castOf, errorOf, metadata, ok, TIMESTAMP } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-type Json = Answer['json'];
+type Json = Reply['json'];
 let acme: DevParty;
 let streamly: DevParty;
 
@@ -30,7 +30,7 @@ describe('a principal', () => {
   it('is bound and unbound, each time at once', async () => {
     for (const resource of [acme.name, streamly.name, 'operator']) {
       const subject = `somebody at ${resource}`;
-      expect(refusal(await whoAmI(subject))).toBe('403 PERMISSION_DENIED PRINCIPAL_UNKNOWN');
+      expect(errorOf(await whoAmI(subject))).toBe('403 PERMISSION_DENIED PRINCIPAL_UNKNOWN');
       const bound = await ok(bind(subject, resource));
       expect(bound).toEqual({
         name: expect.stringMatching(/^principals\/[a-z][a-z0-9]{13}$/),
@@ -41,19 +41,19 @@ describe('a principal', () => {
       const listed = await exchange.call(await tokenOf(exchange, subject), 'GET', '/v2alpha/principals');
       expect(listed.status).toBe(resource === 'operator' ? 200 : 403);
       expect(await ok(operator('DELETE', bound.name))).toEqual(bound);
-      expect(refusal(await whoAmI(subject))).toBe('403 PERMISSION_DENIED PRINCIPAL_UNKNOWN');
+      expect(errorOf(await whoAmI(subject))).toBe('403 PERMISSION_DENIED PRINCIPAL_UNKNOWN');
       const again = await operator('DELETE', bound.name);
-      expect(refusal(again)).toBe('404 NOT_FOUND PRINCIPAL_NOT_FOUND');
+      expect(errorOf(again)).toBe('404 NOT_FOUND PRINCIPAL_NOT_FOUND');
       expect(metadata(again)).toEqual({ principal: bound.name });
     }
   });
 
   it('speaks for one only: the second binding names the first', async () => {
-    const answers = await Promise.all([acme, streamly, acme, streamly].map(({ name }) => bind('torn', name)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-    const { name, resource } = await ok(answers.find(({ status }) => status === 200)!);
-    for (const refused of answers.filter(({ status }) => status === 409)) {
-      expect(refusal(refused)).toBe('409 ALREADY_EXISTS PRINCIPAL_ALREADY_EXISTS');
+    const replies = await Promise.all([acme, streamly, acme, streamly].map(({ name }) => bind('torn', name)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    const { name, resource } = await ok(replies.find(({ status }) => status === 200)!);
+    for (const refused of replies.filter(({ status }) => status === 409)) {
+      expect(errorOf(refused)).toBe('409 ALREADY_EXISTS PRINCIPAL_ALREADY_EXISTS');
       expect(metadata(refused)).toEqual({ existing: name, resource });
     }
     // The same subject of another issuer is somebody else.
@@ -63,7 +63,7 @@ describe('a principal', () => {
 
   it('speaks for a party that exists, or for the operator', async () => {
     const absent = await bind('lost', 'duchies/nobody');
-    expect(refusal(absent)).toBe('404 NOT_FOUND DUCHY_NOT_FOUND');
+    expect(errorOf(absent)).toBe('404 NOT_FOUND DUCHY_NOT_FOUND');
     expect(metadata(absent)).toEqual({ duchy: 'duchies/nobody' });
     for (const resource of [
       'root',
@@ -72,12 +72,12 @@ describe('a principal', () => {
       'dataProviders/-',
       'dataProviders/a.b',
     ]) {
-      expect(refusal(await bind('lost', resource))).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE resource');
+      expect(errorOf(await bind('lost', resource))).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE resource');
     }
     const empty = await operator('POST', 'principals', {});
-    expect(refusal(empty)).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET issuer subject resource');
+    expect(errorOf(empty)).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET issuer subject resource');
     const long = { issuer: 'x'.repeat(1001), subject: 'x'.repeat(256), resource: acme.name };
-    expect(refusal(await operator('POST', 'principals', long))).toMatch(/ issuer subject$/);
+    expect(errorOf(await operator('POST', 'principals', long))).toMatch(/ issuer subject$/);
   });
 
   it('is listed in pages, also by what it speaks for', async () => {
@@ -93,7 +93,7 @@ describe('a principal', () => {
     expect(await listAll(exchange, 'principals?filter.resource=duchies/nobody')).toEqual([]);
     const { nextPageToken } = await ok(operator('GET', `${filter}&pageSize=1`));
     const other = await operator('GET', `principals?pageToken=${nextPageToken}`);
-    expect(refusal(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+    expect(errorOf(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
   });
 });
 
@@ -127,7 +127,7 @@ describe('a trusted root', () => {
       expect(await ok(operator('DELETE', added.name))).toEqual(added);
       expect(await listAll(exchange, 'trustedRoots')).toEqual([]);
       const again = await operator('DELETE', added.name);
-      expect(refusal(again)).toBe('404 NOT_FOUND TRUSTED_ROOT_NOT_FOUND');
+      expect(errorOf(again)).toBe('404 NOT_FOUND TRUSTED_ROOT_NOT_FOUND');
       expect(metadata(again)).toEqual({ trustedRoot: added.name });
     }
   });
@@ -153,11 +153,11 @@ describe('a trusted root', () => {
       [{ x509Der: root.x509Der, x509Pem: root.x509Pem }, 'x509Der'],
       [{ x509Der: root.x509Der, party: 'operator' }, 'party'],
     ] as const) {
-      const answer = refusal(await operator('POST', 'trustedRoots', body));
-      expect(answer).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
+      const reply = errorOf(await operator('POST', 'trustedRoots', body));
+      expect(reply).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
     }
     const absent = { x509Der: root.x509Der, party: 'duchies/nobody' };
-    expect(refusal(await operator('POST', 'trustedRoots', absent))).toBe('404 NOT_FOUND DUCHY_NOT_FOUND');
+    expect(errorOf(await operator('POST', 'trustedRoots', absent))).toBe('404 NOT_FOUND DUCHY_NOT_FOUND');
     expect(await listAll(exchange, 'trustedRoots')).toEqual([]);
   });
 
@@ -168,7 +168,7 @@ describe('a trusted root', () => {
       const { name } = await ok(operator('POST', 'trustedRoots', { x509Der, ...(party && { party }) }));
       names.push(name);
       const again = await operator('POST', 'trustedRoots', { x509Pem, ...(party && { party }) });
-      expect(refusal(again)).toBe('409 ALREADY_EXISTS TRUSTED_ROOT_ALREADY_EXISTS');
+      expect(errorOf(again)).toBe('409 ALREADY_EXISTS TRUSTED_ROOT_ALREADY_EXISTS');
       expect(metadata(again)).toEqual({ existing: name });
     }
     expect(namesOf(await listAll(exchange, 'trustedRoots', { pageSize: 2 }))).toEqual(names);
@@ -186,13 +186,13 @@ it('is nobody’s business but the operator’s', async () => {
       ]),
       ['GET', 'auditEntries'],
     ] as [string, string][]) {
-      const answer = await exchange.call(
+      const reply = await exchange.call(
         token,
         method,
         `/v2alpha/${path}`,
         method === 'POST' ? {} : undefined,
       );
-      expect(refusal(answer)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+      expect(errorOf(reply)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
     }
   }
 });

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type Answer,
   call,
   type DevJson,
   type DevParty,
   measurementRequest,
+  type Reply,
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
@@ -15,12 +15,12 @@ import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
 import {
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   metadata,
   ok,
   post,
-  refusal,
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import { pino } from 'pino';
@@ -28,7 +28,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { start } from '../../src/main.ts';
 
-type Json = Answer['json'];
+type Json = Reply['json'];
 let acme: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
@@ -84,7 +84,7 @@ describe('a list of parties', () => {
       [acme, 'duchies'],
       [streamly, 'dataProviders'],
     ] as const) {
-      expect(refusal(await exchange.call(party.token, 'GET', `/v2alpha/${list}`))).toMatch(
+      expect(errorOf(await exchange.call(party.token, 'GET', `/v2alpha/${list}`))).toMatch(
         '403 PERMISSION_DENIED',
       );
     }
@@ -93,7 +93,7 @@ describe('a list of parties', () => {
   it('has page tokens of its own', async () => {
     const { nextPageToken } = await ok(operator('GET', 'dataProviders?pageSize=1'));
     const other = await operator('GET', `measurementConsumers?pageToken=${nextPageToken}`);
-    expect(refusal(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+    expect(errorOf(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
   });
 });
 
@@ -107,8 +107,8 @@ describe('a suspended party', () => {
     await ok(whoAmI(acme));
     const suspended = await suspend(acme);
     expect(suspended).toEqual({ ...before, state: 'SUSPENDED', updateTime: suspended.updateTime });
-    for (const answer of [await whoAmI(acme), await post(exchange, acme, `${acme.name}/measurements`, {})]) {
-      expect(refusal(answer)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+    for (const reply of [await whoAmI(acme), await post(exchange, acme, `${acme.name}/measurements`, {})]) {
+      expect(errorOf(reply)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
     }
     await ok(whoAmI(streamly));
     // Once more changes nothing.
@@ -129,21 +129,21 @@ describe('a suspended party', () => {
       `${acme.name}/measurements`,
       measurementRequest(acme, [chirper, streamly]),
     );
-    expect(refusal(create)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
+    expect(errorOf(create)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
     expect(metadata(create)).toEqual({ dataProvider: streamly.name });
     expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
-    await ok(fulfil(exchange, chirper, await requisitionOf(exchange, chirper, measurement), 2n));
-    const refused = await fulfil(exchange, streamly, requisition, 1n);
-    expect(refusal(refused)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+    await ok(fulfill(exchange, chirper, await requisitionOf(exchange, chirper, measurement), 2n));
+    const refused = await fulfill(exchange, streamly, requisition, 1n);
+    expect(errorOf(refused)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
     await resume(streamly);
-    await ok(fulfil(exchange, streamly, requisition, 1n));
+    await ok(fulfill(exchange, streamly, requisition, 1n));
     expect((await get(exchange, acme, measurement.name)).state).toBe('SUCCEEDED');
   });
 
   it('is suspended by the operator alone', async () => {
     for (const verb of ['suspend', 'resume']) {
       for (const name of [streamly.name, chirper.name]) {
-        expect(refusal(await post(exchange, streamly, `${name}:${verb}`))).toBe(
+        expect(errorOf(await post(exchange, streamly, `${name}:${verb}`))).toBe(
           '403 PERMISSION_DENIED PERMISSION_DENIED',
         );
       }
@@ -159,11 +159,11 @@ describe('a suspended party', () => {
       const tokenOf = (party: DevParty) => dev.dataProviders.find((p) => p.name === party.name)!.token;
       const there = (party: DevParty) => call(tokenOf(party), 'GET', `${other.url}/v2alpha/whoami`);
       await suspend(chirper);
-      expect(refusal(await there(chirper))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+      expect(errorOf(await there(chirper))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
       await ok(there(streamly));
       // What a replica changes itself it forgets at once, for all of them.
       await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${streamly.name}:suspend`));
-      expect(refusal(await there(streamly))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+      expect(errorOf(await there(streamly))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
       await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${chirper.name}:resume`));
       await ok(there(chirper));
       await resume(streamly);

@@ -10,10 +10,10 @@ import {
 import {
   castOf,
   createMeasurement,
+  errorOf,
   get,
   ok,
   post,
-  refusal,
   requisitionOf,
   stored,
 } from '@measurement-exchange/testkit/steps';
@@ -50,20 +50,20 @@ describe.each([
       expect(requisition.nonceHash).toBe(hash(nonce));
 
       const body = { ...fulfillment(streamly, requisition, nonce), nonce: write(nonce) };
-      const answers = [await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body)];
+      const replies = [await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body)];
       const id = requisition.name.split('/').at(-1);
-      answers.push(await exchange.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`));
-      answers.push(await exchange.call(acme.token, 'GET', `/v2alpha/${measurement.name}/requisitions/${id}`));
-      for (const answer of answers) {
-        await ok(answer);
-        const read = exact(answer.text) as unknown as {
+      replies.push(await exchange.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`));
+      replies.push(await exchange.call(acme.token, 'GET', `/v2alpha/${measurement.name}/requisitions/${id}`));
+      for (const reply of replies) {
+        await ok(reply);
+        const read = exact(reply.text) as unknown as {
           nonce: bigint;
           encryptedRequisitionSpec: { nonce: bigint };
         };
         // The exact reader gives small integers as numbers.
         expect(BigInt(read.nonce)).toBe(nonce);
         expect(BigInt(read.encryptedRequisitionSpec.nonce)).toBe(nonce);
-        expect(answer.text).toContain(`"nonce":${nonce},"protocolConfig"`);
+        expect(reply.text).toContain(`"nonce":${nonce},"protocolConfig"`);
       }
     });
   });
@@ -80,7 +80,7 @@ describe('a nonce that is not the one', () => {
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const before = await stored(exchange);
     const body = fulfillment(streamly, requisition, other);
-    expect(refusal(await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body))).toBe(
+    expect(errorOf(await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body))).toBe(
       '400 INVALID_ARGUMENT NONCE_MISMATCH nonce',
     );
     expect(await stored(exchange)).toEqual(before);
@@ -95,13 +95,13 @@ describe('a nonce that is not the one', () => {
     );
     for (const nonce of ['1.0', '1e0', '-1', '18446744073709551616', '"1.0"', '"0x1"', 'true', 'null']) {
       const body = JSON.stringify({ ...fulfillment(streamly, requisition, 1n), nonce: 0 });
-      const answer = await post(
+      const reply = await post(
         exchange,
         streamly,
         `${requisition.name}:fulfillDirect`,
         body.replace('"nonce":0', `"nonce":${nonce}`),
       );
-      expect(refusal(answer)).toMatch(/^400 INVALID_ARGUMENT \w+ nonce$/);
+      expect(errorOf(reply)).toMatch(/^400 INVALID_ARGUMENT \w+ nonce$/);
     }
   });
 });

@@ -1,21 +1,21 @@
 import { REFUSAL_JUSTIFICATIONS, TYPE_URLS } from '@measurement-exchange/contract';
 import {
-  type Answer,
   type DevParty,
   fulfillment,
   measurementRequest,
+  type Reply,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import {
   addCertificate,
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   metadata,
   ok,
   post,
-  refusal,
   refuse,
   requisitionOf,
   stored,
@@ -33,7 +33,7 @@ beforeAll(() => {
   ({ acme, streamly, chirper, dailynews } = castOf(exchange));
 });
 
-type Requisition = Answer['json'];
+type Requisition = Reply['json'];
 
 /** A measurement, and the requisition of each provider in the provider's own view. */
 async function begin(providers: DevParty[] = [streamly, chirper]) {
@@ -83,26 +83,26 @@ describe('a requisition', () => {
       [streamly, `${streamly.name}/requisitions/absent`],
       [acme, `${other.name}/requisitions/absent`],
     ] as const) {
-      const answer = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
-      expect(refusal(answer)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
-      expect(metadata(answer)).toEqual({ requisition: name });
+      const reply = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
+      expect(errorOf(reply)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
+      expect(metadata(reply)).toEqual({ requisition: name });
     }
-    for (const answer of [
+    for (const reply of [
       await exchange.call(
         chirper.token,
         'GET',
         `/v2alpha/${chirper.name}/requisitions/${idOf(one)}:timeline`,
       ),
-      await fulfil(exchange, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }, 1n),
+      await fulfill(exchange, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }, 1n),
       await refuse(exchange, chirper, { ...one, name: `${chirper.name}/requisitions/${idOf(one)}` }),
     ]) {
-      expect(refusal(answer)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
+      expect(errorOf(reply)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
     }
   });
 });
 
 describe('listing requisitions', () => {
-  const states = (answer: Answer['json']) => answer.requisitions.map((r: Requisition) => r.state).toSorted();
+  const states = (reply: Reply['json']) => reply.requisitions.map((r: Requisition) => r.state).toSorted();
 
   it('shows a provider its own and a consumer those of one measurement', async () => {
     const { measurement } = await begin();
@@ -120,7 +120,7 @@ describe('listing requisitions', () => {
 
   it('filters by states, by update time, and by both, in both views', async () => {
     const { measurement, requisitions } = await begin([streamly, chirper, dailynews]);
-    const fulfilled = await ok(fulfil(exchange, streamly, requisitions[0], 1n));
+    const fulfilled = await ok(fulfill(exchange, streamly, requisitions[0], 1n));
     await ok(refuse(exchange, chirper, requisitions[1]));
     const list = async (filter: string) =>
       states(await get(exchange, acme, `${measurement.name}/requisitions?${filter}`));
@@ -168,7 +168,7 @@ describe('fulfilling', () => {
     const [requisition] = requisitions;
     const fulfillmentContext = { buildLabel: 'v7 "final"', warnings: ['late data', 'ünïcode \u{1f642}'] };
     const fulfilled = await ok(
-      fulfil(exchange, streamly, requisition, 1n, { fulfillmentContext, name: requisition.name }),
+      fulfill(exchange, streamly, requisition, 1n, { fulfillmentContext, name: requisition.name }),
     );
     expect(fulfilled).toEqual({
       ...requisition,
@@ -191,8 +191,8 @@ describe('fulfilling', () => {
 
   it('the last one carries the measurement to SUCCEEDED in the same answer', async () => {
     const { requisitions } = await begin();
-    await ok(fulfil(exchange, streamly, requisitions[0], 1n));
-    expect(await ok(fulfil(exchange, chirper, requisitions[1], 2n))).toMatchObject({
+    await ok(fulfill(exchange, streamly, requisitions[0], 1n));
+    expect(await ok(fulfill(exchange, chirper, requisitions[1], 2n))).toMatchObject({
       state: 'FULFILLED',
       measurementState: 'SUCCEEDED',
     });
@@ -201,7 +201,7 @@ describe('fulfilling', () => {
   it('may name any usable certificate of the provider, which the results then name', async () => {
     const { measurement, requisitions } = await begin([streamly]);
     const certificate = await addCertificate(exchange, streamly.name, 'signing');
-    expect(await ok(fulfil(exchange, streamly, requisitions[0], 1n, { certificate }))).toMatchObject({
+    expect(await ok(fulfill(exchange, streamly, requisitions[0], 1n, { certificate }))).toMatchObject({
       dataProviderCertificate: streamly.certificate,
     });
     expect((await get(exchange, acme, measurement.name)).results).toMatchObject([{ certificate }]);
@@ -214,7 +214,7 @@ describe('fulfilling', () => {
     expect(await reread(streamly, requisitions[0])).toMatchObject({
       protocolConfig: { measurementType: 'REACH', liquidLegionsV2: {} },
     });
-    expect(refusal(await fulfil(exchange, streamly, requisitions[0], 1n))).toBe(
+    expect(errorOf(await fulfill(exchange, streamly, requisitions[0], 1n))).toBe(
       '400 FAILED_PRECONDITION PROTOCOL_NOT_DIRECT',
     );
   });
@@ -246,7 +246,7 @@ describe('refusing', () => {
   it('withdraws the other open requisitions, with new etags, and leaves a fulfilled one as it is', async () => {
     const { requisitions } = await begin([streamly, chirper, dailynews]);
     const [done, open, refusing] = requisitions;
-    const fulfilled = await ok(fulfil(exchange, streamly, done, 1n));
+    const fulfilled = await ok(fulfill(exchange, streamly, done, 1n));
     await ok(refuse(exchange, dailynews, refusing));
     expect(await reread(streamly, done)).toEqual({ ...fulfilled, measurementState: 'FAILED' });
     const withdrawn = await reread(chirper, open);
@@ -265,13 +265,13 @@ describe('refusing', () => {
     const { measurement, requisitions } = await begin([streamly]);
     const wrong = (body: object) => post(exchange, streamly, `${requisitions[0].name}:refuse`, body);
     const { etag } = requisitions[0];
-    expect(refusal(await wrong({ etag, refusal: { justification: 'MAYBE' } }))).toBe(
+    expect(errorOf(await wrong({ etag, refusal: { justification: 'MAYBE' } }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE refusal.justification',
     );
-    expect(refusal(await wrong({ etag, refusal: {} }))).toBe(
+    expect(errorOf(await wrong({ etag, refusal: {} }))).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET refusal.justification',
     );
-    expect(refusal(await wrong({ etag }))).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET refusal');
+    expect(errorOf(await wrong({ etag }))).toBe('400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET refusal');
     await ok(refuse(exchange, streamly, requisitions[0], { justification: 'UNFULFILLABLE' }));
     expect((await get(exchange, acme, measurement.name)).failure.message).toMatch(/UNFULFILLABLE$/);
   });
@@ -280,7 +280,7 @@ describe('refusing', () => {
 describe('the order of the checks', () => {
   const verbs = {
     fulfil: (provider: DevParty, r: Requisition, changes?: object) =>
-      fulfil(exchange, provider, r, 1n, changes),
+      fulfill(exchange, provider, r, 1n, changes),
     refuse: (provider: DevParty, r: Requisition) => refuse(exchange, provider, r),
   };
 
@@ -291,14 +291,14 @@ describe('the order of the checks', () => {
       const [requisition] = requisitions;
       const before = await stored(exchange);
       const { etag: _, ...without } = requisition;
-      expect(refusal(await verbs[verb](streamly, without))).toBe(
+      expect(errorOf(await verbs[verb](streamly, without))).toBe(
         '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET etag',
       );
-      expect(refusal(await verbs[verb](streamly, { ...requisition, etag: '' }))).toBe(
+      expect(errorOf(await verbs[verb](streamly, { ...requisition, etag: '' }))).toBe(
         '400 INVALID_ARGUMENT INVALID_FIELD_VALUE etag',
       );
       const stale = await verbs[verb](streamly, { ...requisition, etag: 'stale' });
-      expect(refusal(stale)).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
+      expect(errorOf(stale)).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
       expect(metadata(stale)).toEqual({ requestEtag: 'stale', actualEtag: requisition.etag });
       expect(await stored(exchange)).toEqual(before);
     },
@@ -309,16 +309,16 @@ describe('the order of the checks', () => {
     async (state) => {
       const { measurement, requisitions } = await begin();
       const [requisition] = requisitions;
-      if (state === 'FULFILLED') await ok(fulfil(exchange, streamly, requisition, 1n));
+      if (state === 'FULFILLED') await ok(fulfill(exchange, streamly, requisition, 1n));
       if (state === 'REFUSED') await ok(refuse(exchange, streamly, requisition));
       if (state === 'WITHDRAWN') await ok(post(exchange, acme, `${measurement.name}:cancel`));
       const closed = await reread(streamly, requisition);
       expect(closed.state).toBe(state);
       for (const verb of Object.values(verbs)) {
-        expect(refusal(await verb(streamly, requisition))).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
+        expect(errorOf(await verb(streamly, requisition))).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
         // The nonce and the certificate would be wrong too.
         expect(
-          refusal(await verb(streamly, closed, { nonce: 9, certificate: `${streamly.name}/certificates/x` })),
+          errorOf(await verb(streamly, closed, { nonce: 9, certificate: `${streamly.name}/certificates/x` })),
         ).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
       }
       expect(await reread(streamly, requisition)).toEqual(closed);
@@ -331,26 +331,28 @@ describe('the order of the checks', () => {
     const absent = { name: `${streamly.name}/requisitions/absent`, etag: 'stale' };
     const absentCertificate = { certificate: `${streamly.name}/certificates/absent` };
     const forbidden = post(exchange, chirper, `${requisition.name}:fulfillDirect`, '{');
-    expect(refusal(await forbidden)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
-    expect(refusal(await fulfil(exchange, streamly, absent, 9n, { typo: 1 }))).toBe(
+    expect(errorOf(await forbidden)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+    expect(errorOf(await fulfill(exchange, streamly, absent, 9n, { typo: 1 }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE typo',
     );
-    expect(refusal(await fulfil(exchange, streamly, absent, 9n, { certificate: chirper.certificate }))).toBe(
+    expect(errorOf(await fulfill(exchange, streamly, absent, 9n, { certificate: chirper.certificate }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE certificate',
     );
-    expect(refusal(await fulfil(exchange, streamly, absent, 9n))).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
+    expect(errorOf(await fulfill(exchange, streamly, absent, 9n))).toBe(
+      '404 NOT_FOUND REQUISITION_NOT_FOUND',
+    );
     expect(
-      refusal(await fulfil(exchange, streamly, { ...requisition, etag: 'stale' }, 9n, absentCertificate)),
+      errorOf(await fulfill(exchange, streamly, { ...requisition, etag: 'stale' }, 9n, absentCertificate)),
     ).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
     const before = await stored(exchange);
-    expect(refusal(await fulfil(exchange, streamly, requisition, 9n, absentCertificate))).toBe(
+    expect(errorOf(await fulfill(exchange, streamly, requisition, 9n, absentCertificate))).toBe(
       '400 INVALID_ARGUMENT NONCE_MISMATCH nonce',
     );
-    expect(refusal(await fulfil(exchange, streamly, requisition, 1n, absentCertificate))).toBe(
+    expect(errorOf(await fulfill(exchange, streamly, requisition, 1n, absentCertificate))).toBe(
       '400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND',
     );
     expect(await stored(exchange)).toEqual(before);
-    await ok(fulfil(exchange, streamly, requisition, 1n));
+    await ok(fulfill(exchange, streamly, requisition, 1n));
   });
 
   it.each([
@@ -361,23 +363,23 @@ describe('the order of the checks', () => {
   ])('a certificate that is %s cannot fulfil', async (id, fields) => {
     const { requisitions } = await begin([streamly]);
     const certificate = await addCertificate(exchange, streamly.name, id, fields);
-    const answer = await fulfil(exchange, streamly, requisitions[0], 1n, { certificate });
-    expect(refusal(answer)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
-    expect(metadata(answer)).toEqual({ field: 'certificate', certificate });
+    const reply = await fulfill(exchange, streamly, requisitions[0], 1n, { certificate });
+    expect(errorOf(reply)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
+    expect(metadata(reply)).toEqual({ field: 'certificate', certificate });
     expect(await reread(streamly, requisitions[0])).toEqual(requisitions[0]);
   });
 
   it('every member of a fulfilment is required but the context', async () => {
     const { requisitions } = await begin([streamly]);
-    const answer = await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, {});
-    expect(refusal(answer)).toBe(
+    const reply = await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, {});
+    expect(errorOf(reply)).toBe(
       '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET encryptedResult nonce certificate etag',
     );
     const body = {
       ...fulfillment(streamly, requisitions[0], 1n),
       encryptedResult: { ciphertext: '', typeUrl: TYPE_URLS.MeasurementResult },
     };
-    expect(refusal(await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, body))).toBe(
+    expect(errorOf(await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, body))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE encryptedResult.ciphertext',
     );
   });

@@ -2,9 +2,9 @@ import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { DAY_MS, newCertificate } from '@measurement-exchange/testkit/certificates';
 import {
-  type Answer,
   type DevParty,
   measurementRequest,
+  type Reply,
   startExchange,
   type TestExchange,
   UNLIMITED,
@@ -13,12 +13,12 @@ import {
 import {
   castOf,
   createMeasurement,
-  fulfil,
+  errorOf,
+  fulfill,
   get,
   metadata,
   ok,
   post,
-  refusal,
   refuse,
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
@@ -27,7 +27,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { Database as Sql } from '../../src/database/db.ts';
 import { applyRetention, previewRetention, type Retention } from '../../src/jobs/retention.ts';
 
-type Json = Answer['json'];
+type Json = Reply['json'];
 const WITHIN = { timeout: 10_000 };
 const EXPIRED = `transitions WHERE cause = 'expired'`;
 const TERMINAL = `state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')`;
@@ -75,7 +75,7 @@ async function ended(): Promise<Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Jso
   for (let i = 0; i < 3; i++) names.push(await createMeasurement(exchange, acme, [streamly, chirper]));
   const [succeeded, failed, cancelled] = names;
   for (const [i, provider] of [streamly, chirper].entries()) {
-    await ok(fulfil(exchange, provider, await requisitionOf(exchange, provider, succeeded), BigInt(i + 1)));
+    await ok(fulfill(exchange, provider, await requisitionOf(exchange, provider, succeeded), BigInt(i + 1)));
   }
   await ok(refuse(exchange, streamly, await requisitionOf(exchange, streamly, failed)));
   await ok(post(exchange, acme, `${cancelled.name}:cancel`));
@@ -115,7 +115,7 @@ describe('the retention', () => {
 
   it('cancels what was pending for too long, and withdraws what nobody fulfilled', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
-    await ok(fulfil(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
+    await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
     await run(replica(9), { cancelPendingAfterDays: 10 });
     expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
 
@@ -235,15 +235,15 @@ describe('a tombstone', () => {
     const { name } = gone.FAILED;
     const id = name.split('/').at(-1);
     const foreign = await exchange.call(globex.token, 'GET', `/v2alpha/${globex.name}/measurements/${id}`);
-    expect(refusal(foreign)).toBe('404 NOT_FOUND MEASUREMENT_NOT_FOUND');
+    expect(errorOf(foreign)).toBe('404 NOT_FOUND MEASUREMENT_NOT_FOUND');
     const stranger = await exchange.call(globex.token, 'GET', `/v2alpha/${name}`);
-    expect(refusal(stranger)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+    expect(errorOf(stranger)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
     const other = requisitions
       .find((r) => ownerOf(r) === chirper)!
       .name.split('/')
       .at(-1);
     const not = await exchange.call(streamly.token, 'GET', `/v2alpha/${streamly.name}/requisitions/${other}`);
-    expect(refusal(not)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
+    expect(errorOf(not)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
   });
 
   it('answers its requestId, and nothing else takes it', async () => {
@@ -251,7 +251,7 @@ describe('a tombstone', () => {
     const again = await Promise.all(
       Array.from({ length: 8 }, () => post(exchange, acme, `${acme.name}/measurements`, request)),
     );
-    for (const answer of again) expect(await ok(answer)).toEqual(tombstone);
+    for (const reply of again) expect(await ok(reply)).toEqual(tombstone);
     expect(Object.keys(tombstone).sort()).toEqual([
       'createTime',
       'deleteTime',
@@ -261,7 +261,7 @@ describe('a tombstone', () => {
     ]);
     const other = { ...measurementRequest(acme, [chirper]), requestId };
     const reused = await post(exchange, acme, `${acme.name}/measurements`, other);
-    expect(refusal(reused)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
+    expect(errorOf(reused)).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
     expect(metadata(reused)).toEqual({ requestId, existing: first.name });
     await ok(
       post(exchange, globex, `${globex.name}/measurements`, {
@@ -275,9 +275,9 @@ describe('a tombstone', () => {
     'can be neither cancelled nor fulfilled nor refused%s',
     async (query) => {
       for (const { name, state } of Object.values(gone)) {
-        const answer = await post(exchange, acme, `${name}:cancel${query}`);
-        expect(refusal(answer)).toBe('400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL');
-        expect(metadata(answer)).toEqual({ measurement: name, state });
+        const reply = await post(exchange, acme, `${name}:cancel${query}`);
+        expect(errorOf(reply)).toBe('400 FAILED_PRECONDITION MEASUREMENT_STATE_ILLEGAL');
+        expect(metadata(reply)).toEqual({ measurement: name, state });
       }
       for (const { name, etag, state, dataProvider } of requisitions.filter((r) => ownerOf(r) !== acme)) {
         const provider = [streamly, chirper].find((p) => p.name === dataProvider)!;
@@ -286,15 +286,15 @@ describe('a tombstone', () => {
           nonce: 1,
           certificate: provider.certificate,
         };
-        for (const answer of [
+        for (const reply of [
           await post(exchange, provider, `${name}:fulfillDirect${query}`, { ...body, etag }),
           await post(exchange, provider, `${name}:refuse${query}`, {
             refusal: { justification: 'DECLINED' },
             etag,
           }),
         ]) {
-          expect(refusal(answer)).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
-          expect(metadata(answer)).toEqual({ requisition: name, state });
+          expect(errorOf(reply)).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
+          expect(metadata(reply)).toEqual({ requisition: name, state });
         }
       }
     },

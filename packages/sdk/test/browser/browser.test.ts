@@ -6,9 +6,9 @@ import { TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import {
-  answer,
   events,
   frequency,
+  fulfillWith,
   impression,
   type Party,
   PRIVACY,
@@ -143,13 +143,13 @@ it.skipIf(lacksChromium)('measures everything from a page in Chromium', async ()
     ],
   ];
   const { tab, errors } = await open(server);
-  let answers: [Party, ResultInit][] = [];
+  let replies: [Party, ResultInit][] = [];
   await tab.exposeFunction('created', async (name: string) => {
-    for (const [provider, result] of answers) await answer(provider, name, result);
+    for (const [provider, result] of replies) await fulfillWith(provider, name, result);
   });
   const results = [];
   for (const [request, given] of cases) {
-    answers = given;
+    replies = given;
     results.push(await tab.evaluate(([o, r]) => page.measure(o, r), [options, request] as const));
   }
   const [reached, frequent, impressions, watched, people] = results;
@@ -212,7 +212,7 @@ it.skipIf(lacksChromium)('answers no page of an origin that the operator did not
     privacy: PRIVACY,
     dataProviders: events(w.streamly),
   });
-  await answer(w.streamly, name!, reach(1n));
+  await fulfillWith(w.streamly, name!, reach(1n));
   const failureFrom = async (from: Server) => {
     const { tab } = await open(from);
     const failed = await tab.evaluate(([o, n]) => page.failure(o, n), [options, name!] as const);

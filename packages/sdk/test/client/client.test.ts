@@ -5,7 +5,7 @@ import { MAX_UINT64 } from '@measurement-exchange/contract';
 import { startExchange } from '@measurement-exchange/testkit/exchange';
 import { describe, expect, it } from 'vitest';
 import { createClient, retryOnAborted } from '../../src/index.ts';
-import { cast, clientOf, create, exchange, newFulfilment, newMeasurement, requisitionOf } from './world.ts';
+import { cast, clientOf, create, exchange, newFulfillment, newMeasurement, requisitionOf } from './world.ts';
 
 describe('a list', () => {
   it('gives each item exactly once, whatever the pages', async () => {
@@ -32,10 +32,10 @@ describe('a nonce', () => {
       const client = clientOf(cast.streamly);
       await client.fulfillDirectRequisition({
         name: name!,
-        body: newFulfilment(cast.streamly, etag!, nonce),
+        body: newFulfillment(cast.streamly, etag!, nonce),
       });
       expect((await client.getRequisition({ name: name! })).nonce).toBe(nonce);
-      const wrong = { ...newFulfilment(cast.streamly, etag!), nonce: nonce ^ 1n };
+      const wrong = { ...newFulfillment(cast.streamly, etag!), nonce: nonce ^ 1n };
       const other = await requisitionOf(cast.streamly, await create([cast.streamly], [nonce]));
       await expect(
         client.fulfillDirectRequisition({ name: other.name!, body: { ...wrong, etag: other.etag! } }),
@@ -46,16 +46,16 @@ describe('a nonce', () => {
 
 describe('what was asked for and not answered', () => {
   /** Stands before the exchange and swallows the first answers: the exchange has done the work, nobody hears of it. */
-  async function swallowing(answers: number) {
+  async function swallowing(replies: number) {
     const seen: string[] = [];
     const server: Server = createServer(async (incoming: IncomingMessage, outgoing) => {
       const body = Buffer.concat(await Array.fromAsync(incoming));
       seen.push(`${incoming.method} ${incoming.url} ${body}`);
       const { method, url, headers } = incoming;
-      const forwarded = request(`${exchange.url}${url}`, { method, headers }, async (answer) => {
-        const text = Buffer.concat(await Array.fromAsync(answer));
-        if (seen.length <= answers) return outgoing.destroy();
-        outgoing.writeHead(answer.statusCode!, answer.headers).end(text);
+      const forwarded = request(`${exchange.url}${url}`, { method, headers }, async (reply) => {
+        const text = Buffer.concat(await Array.fromAsync(reply));
+        if (seen.length <= replies) return outgoing.destroy();
+        outgoing.writeHead(reply.statusCode!, reply.headers).end(text);
       });
       forwarded.end(body);
     });
@@ -89,7 +89,7 @@ describe('what was asked for and not answered', () => {
     const proxy = await swallowing(1);
     const { name, etag } = await requisitionOf(cast.streamly, await create([cast.streamly]));
     const client = clientOf(cast.streamly, { baseUrl: proxy.url, clock: instantly });
-    const body = newFulfilment(cast.streamly, etag!);
+    const body = newFulfillment(cast.streamly, etag!);
     await expect(client.fulfillDirectRequisition({ name: name!, body })).rejects.toMatchObject({
       code: 'ABORTED',
       reason: 'REQUISITION_ETAG_MISMATCH',
@@ -119,7 +119,7 @@ describe('a race', () => {
         () => (reads.shift() ?? read)(),
         async (fresh) => {
           if (fresh.state === 'FULFILLED') return 'lost';
-          const body = newFulfilment(cast.chirper, fresh.etag!);
+          const body = newFulfillment(cast.chirper, fresh.etag!);
           await client.fulfillDirectRequisition({ name: name!, body }).catch((error) => {
             told.push(error.code);
             throw error;

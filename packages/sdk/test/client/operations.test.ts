@@ -2,7 +2,7 @@
 import { type Operation, ROUTES } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { createRoot, issueLeaf } from '../../src/identity/index.ts';
-import { cast, clientOf, create, exchange, newFulfilment, requisitionOf } from './world.ts';
+import { cast, clientOf, create, exchange, newFulfillment, requisitionOf } from './world.ts';
 
 describe('every operation', () => {
   const descriptorSet = (...names: string[]) => ({
@@ -263,7 +263,7 @@ describe('every operation', () => {
       const { etag } = await streamly().getRequisition({ name: made.requisition! });
       const done = await streamly().fulfillDirectRequisition({
         name: made.requisition!,
-        body: newFulfilment(cast.streamly, etag!),
+        body: newFulfillment(cast.streamly, etag!),
       });
       expect([done.state, done.nonce]).toEqual(['FULFILLED', 1n]);
     },

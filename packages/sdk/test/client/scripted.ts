@@ -13,7 +13,7 @@ export interface Sent {
   headers: Record<string, string>;
   body: string | null;
 }
-/** An answer, or what fetch rejects with. */
+/** A reply, or what fetch rejects with. */
 export type Step = Response | Error | ((init: RequestInit) => Promise<Response>);
 
 /** A client whose exchange answers by a script; what does not follow it fails the test. */

@@ -39,7 +39,7 @@ export const newMeasurement = (consumer: DevParty, providers: DevParty[], nonces
   typed(MeasurementInput, measurementRequest(consumer, providers, nonces));
 
 /** A good body of fulfillDirectRequisition. */
-export const newFulfilment = (provider: DevParty, etag: string, nonce = 1n) =>
+export const newFulfillment = (provider: DevParty, etag: string, nonce = 1n) =>
   typed(FulfillDirectRequest, fulfillment(provider, { etag }, nonce));
 
 /** A measurement of acme. */

@@ -1,12 +1,12 @@
 import { decodeMeasurementSpec, ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import {
-  answer,
-  answered,
   asking,
   events,
   frequency,
+  fulfillWith,
   INTERVAL,
   impression,
+  measured,
   type Party,
   PRIVACY,
   population,
@@ -45,7 +45,7 @@ async function measurementCount(): Promise<number> {
 describe('a measurement, end to end under strict checks', () => {
   it('of reach: each its own, and bounds of both', async () => {
     const asked = { ...asking(w, 'reach', w.streamly, w.chirper), vidSampling: { start: 0, width: 0.5 } };
-    const measurement = await answered(w, asked, [w.streamly, reach(120_000n)], [w.chirper, reach(80_000n)]);
+    const measurement = await measured(w, asked, [w.streamly, reach(120_000n)], [w.chirper, reach(80_000n)]);
     expect(await findings(measurement)).toEqual(['REACH_NOT_DEDUPLICATED']);
     const result = await w.consumer.open(measurement);
     const noise = noiseVariance('GEOMETRIC', PRIVACY);
@@ -64,7 +64,7 @@ describe('a measurement, end to end under strict checks', () => {
   it('of reach and frequency', async () => {
     const asked: MeasurementRequest = { ...asking(w), type: 'reachAndFrequency', maximumFrequency: 3 };
     const shares = { '1': 0.5, '2': 0.25, '3': 0.25 };
-    const measurement = await answered(w, asked, [w.streamly, { ...reach(1000n), ...frequency(shares) }]);
+    const measurement = await measured(w, asked, [w.streamly, { ...reach(1000n), ...frequency(shares) }]);
     expect(await findings(measurement)).toEqual([]);
     const { type, dataProviders, total } = await w.consumer.open(measurement);
     expect(type).toBe('reachAndFrequency');
@@ -82,7 +82,7 @@ describe('a measurement, end to end under strict checks', () => {
 
   it('of impressions, which add up', async () => {
     const asked = asking(w, 'impression', w.streamly, w.chirper, w.dailynews);
-    const measurement = await answered(
+    const measurement = await measured(
       w,
       asked,
       [w.chirper, impression(200n)],
@@ -102,7 +102,7 @@ describe('a measurement, end to end under strict checks', () => {
       type: 'duration',
       maximumWatchDurationSeconds: 12.5,
     };
-    const measurement = await answered(
+    const measurement = await measured(
       w,
       asked,
       [w.streamly, watchDuration(3600n, 250_000_000)],
@@ -123,11 +123,11 @@ describe('a measurement, end to end under strict checks', () => {
         population: { filter: 'person.age > 30', interval: INTERVAL },
       })),
     };
-    const answers: [Party, ResultInit][] = [
+    const replies: [Party, ResultInit][] = [
       [w.streamly, population(83_000_000n)],
       [w.chirper, population(82_999_000n)],
     ];
-    const measurement = await answered(w, asked, ...answers);
+    const measurement = await measured(w, asked, ...replies);
     expect(await findings(measurement)).toEqual([]);
     const result = await w.consumer.open(measurement);
     expect(byName(result)[w.streamly.name]!.population).toMatchObject({ value: 83_000_000, variance: 0 });
@@ -142,7 +142,7 @@ describe('a measurement, end to end under strict checks', () => {
       pollMs: 20,
       onChange: ({ measurement, requisitions }) => {
         told.push([measurement.state, ...requisitions.map(({ state }) => state)].join(' '));
-        answering ??= answer(w.streamly, measurement.name!, reach(7n));
+        answering ??= fulfillWith(w.streamly, measurement.name!, reach(7n));
       },
     });
     await answering;
@@ -160,7 +160,7 @@ describe('a measurement, end to end under strict checks', () => {
     const json = {
       reach: { value: 55, noiseMechanism: 'LAPLACE', customDirectMethodology: { variance: 4 } },
     };
-    await answer(w.streamly, name!, {}, { bytes: new TextEncoder().encode(JSON.stringify(json)) });
+    await fulfillWith(w.streamly, name!, {}, { bytes: new TextEncoder().encode(JSON.stringify(json)) });
     const { dataProviders } = await w.consumer.open(await w.consumer.wait(name!));
     expect(dataProviders).toMatchObject([
       {
@@ -258,7 +258,7 @@ describe('creating', () => {
   it('again with the same requestId gives the measurement there is', async () => {
     const asked = { ...asking(w), requestId: 'nightly-2026-01-31', referenceId: 'job 7' };
     const first = await w.consumer.create(asked);
-    await answer(w.streamly, first.name!, reach(9n));
+    await fulfillWith(w.streamly, first.name!, reach(9n));
     const again = await w.consumer.create(asked);
     expect(again).toMatchObject({ name: first.name, state: 'SUCCEEDED', measurementReferenceId: 'job 7' });
   });

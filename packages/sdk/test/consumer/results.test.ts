@@ -1,9 +1,9 @@
 import type { Measurement } from '@measurement-exchange/contract';
 import {
-  answer,
-  answered,
   asking,
+  fulfillWith,
   impression,
+  measured,
   type Party,
   reach,
   useWorld,
@@ -18,7 +18,7 @@ describe('results that are not what they should be', () => {
   let measurement: Measurement;
   beforeAll(async () => {
     const asked = asking(w, 'reach', w.streamly, w.chirper);
-    measurement = await answered(w, asked, [w.streamly, reach(100n)], [w.chirper, reach(50n)]);
+    measurement = await measured(w, asked, [w.streamly, reach(100n)], [w.chirper, reach(50n)]);
   });
 
   type Results = NonNullable<Measurement['results']>;
@@ -58,13 +58,13 @@ describe('results that are not what they should be', () => {
   });
 
   it('are rejected when somebody signed who was not asked', async () => {
-    const [foreign] = (await answered(w, asking(w, 'reach', w.dailynews), [w.dailynews, reach(1n)])).results!;
+    const [foreign] = (await measured(w, asking(w, 'reach', w.dailynews), [w.dailynews, reach(1n)])).results!;
     expect(await altered((a) => [a, foreign!])).toBe(`SIGNER_FOREIGN ${w.dailynews.name}`);
   });
 
   it('are rejected when the certificate named is not of the key that signed', async () => {
     const { name } = await w.consumer.create(asking(w));
-    await answer(w.streamly, name!, reach(1n), { privateKeyPem: w.chirper.privateKeyPem });
+    await fulfillWith(w.streamly, name!, reach(1n), { privateKeyPem: w.chirper.privateKeyPem });
     expect(await fault(await w.consumer.wait(name!))).toBe(`SIGNATURE_INVALID ${w.streamly.name}`);
   });
 
@@ -77,18 +77,18 @@ describe('results that are not what they should be', () => {
 
   it('are rejected when they answer another kind of measurement', async () => {
     const asked = asking(w, 'impression', w.streamly);
-    const [other] = (await answered(w, asked, [w.streamly, impression(9n)])).results!;
+    const [other] = (await measured(w, asked, [w.streamly, impression(9n)])).results!;
     expect(await altered((_a, b) => [other!, b])).toBe(`RESULT_TYPE_MISMATCH ${w.streamly.name}`);
   });
 
   it('cannot be told from those of another measurement of the same type and provider', async () => {
-    const [other] = (await answered(w, asking(w), [w.streamly, reach(31n)])).results!;
+    const [other] = (await measured(w, asking(w), [w.streamly, reach(31n)])).results!;
     const results = [other!, measurement.results!.find((r) => r.certificate === w.chirper.certificate)!];
     const { total } = await w.consumer.open({ ...measurement, results });
     expect(total.reach!.bounds).toEqual([50, 81]);
   });
 
-  it.each<[string, string, Parameters<typeof answer>[3]]>([
+  it.each<[string, string, Parameters<typeof fulfillWith>[3]]>([
     ['no signed message', 'MESSAGE_MALFORMED', { seal: () => Uint8Array.of(0xff, 1, 2) }],
     ['nothing in them', 'MESSAGE_MALFORMED', { seal: () => new Uint8Array(0) }],
     ['no result', 'RESULT_MALFORMED', { bytes: Uint8Array.of(0xff, 0xff) }],
@@ -96,14 +96,14 @@ describe('results that are not what they should be', () => {
     ['another result', 'RESULT_TYPE_MISMATCH', { bytes: new TextEncoder().encode('{}') }],
   ])('are rejected with %s in them', async (_what, code, otherwise) => {
     const { name } = await w.consumer.create(asking(w));
-    await answer(w.streamly, name!, reach(1n), otherwise);
+    await fulfillWith(w.streamly, name!, reach(1n), otherwise);
     expect(await fault(await w.consumer.wait(name!))).toBe(`${code} ${w.streamly.name}`);
   });
 
   it('are rejected when they were encrypted for somebody else', async () => {
     const { publicKeyset } = await createEncryptionKeysets();
     const { name } = await w.consumer.create(asking(w));
-    await answer(w.streamly, name!, reach(1n), { keyset: publicKeyset });
+    await fulfillWith(w.streamly, name!, reach(1n), { keyset: publicKeyset });
     expect(await fault(await w.consumer.wait(name!))).toBe(`NO_MATCHING_KEY ${w.streamly.name}`);
   });
 
@@ -115,7 +115,7 @@ describe('results that are not what they should be', () => {
       parent: w.streamly.name,
       body: { x509Der: der },
     });
-    await answer(w.streamly, name!, reach(5n), { certificate: certificate!, privateKeyPem });
+    await fulfillWith(w.streamly, name!, reach(5n), { certificate: certificate!, privateKeyPem });
     const opened = await w.consumer.wait(name!);
     expect((await w.consumer.open(opened)).dataProviders).toMatchObject([{ reach: { value: 5 } }]);
 

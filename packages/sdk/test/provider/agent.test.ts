@@ -197,12 +197,12 @@ describe('an agent tries again, and refuses nothing,', () => {
       String(input).includes(part) && left-- > 0 ? how(input, init) : fetch(input, init);
   };
   const noAnswer = () => Promise.reject(new TypeError('fetch failed'));
-  const answers = (status: number) => async () => new Response('nginx', { status });
+  const replies = (status: number) => async () => new Response('nginx', { status });
 
   it.each<[string, string, () => Promise<Response>]>([
     ['while certificates are out of reach', '/certificates/', noAnswer],
-    ['while certificates are answered with 503', '/certificates/', answers(503)],
-    ['while a proxy answers 404 for everything', '/certificates/', answers(404)],
+    ['while certificates are answered with 503', '/certificates/', replies(503)],
+    ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
     ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
   ])('%s', async (_what, part, how) => {

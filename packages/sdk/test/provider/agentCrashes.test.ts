@@ -42,10 +42,10 @@ async function reckon(path: string, asked: Measurement[]) {
     );
     // The result at the exchange is the one that is stored: none was drawn a second time and sent.
     for (const [i, { state, results }] of measurements.entries()) {
-      const answer = ledger.response(requisitions[i]!.name)!;
+      const reply = ledger.response(requisitions[i]!.name)!;
       if (state === 'SUCCEEDED')
-        expect(answer).toMatchObject({ encryptedResult: results![0]!.encryptedResult });
-      else expect(answer).toMatchObject({ refusal: { justification: 'SPEC_INVALID' } });
+        expect(reply).toMatchObject({ encryptedResult: results![0]!.encryptedResult });
+      else expect(reply).toMatchObject({ refusal: { justification: 'SPEC_INVALID' } });
     }
     expect(ledger.audit()).toEqual([]);
     return {
@@ -66,9 +66,9 @@ async function answersIn(path: string, asked: Measurement[]): Promise<string[]> 
   const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
   const ledger = openLedger(path, BUDGET);
   try {
-    const answers = requisitions.map(({ name }) => ledger.response(name));
-    return answers.flatMap((answer) =>
-      answer && !answer.refusal ? [toBase64(answer.encryptedResult.ciphertext)] : [],
+    const replies = requisitions.map(({ name }) => ledger.response(name));
+    return replies.flatMap((reply) =>
+      reply && !reply.refusal ? [toBase64(reply.encryptedResult.ciphertext)] : [],
     );
   } finally {
     ledger.close();
@@ -193,9 +193,9 @@ it('20 kills between charge and fulfilment: the ledger’s sum is exact, and no 
     const agent = startAgent(path, true);
     const ended = await agent.ended;
     expect([ended, agent.lines.filter((line) => /Error|retrying/.test(line))]).toEqual(['SIGKILL', []]);
-    const answers = await answersIn(path, asked);
-    expect(answers.length).toBeGreaterThan(0);
-    for (const ciphertext of answers) stored.add(ciphertext);
+    const replies = await answersIn(path, asked);
+    expect(replies.length).toBeGreaterThan(0);
+    for (const ciphertext of replies) stored.add(ciphertext);
   }
   expect(stored.size).toBeLessThanOrEqual(asked.length);
   const last = startAgent(path);

@@ -17,7 +17,7 @@ export interface AgentJob {
   events: string;
   ledger: string;
   budget: { epsilon: number; delta: number; rho: number };
-  /** End as by kill -9 after the answer is stored, before it is sent. */
+  /** End as by kill -9 after the reply is stored, before it is sent. */
   dieBeforeFulfilling: boolean;
 }
 

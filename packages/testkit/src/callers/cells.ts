@@ -1,6 +1,6 @@
 /** The cells of the caller matrix: who calls what of whom, and the expected response. */
 import { API_PREFIX, type Route } from '@measurement-exchange/contract';
-import { type Answer, call } from '../exchange.ts';
+import { call, type Reply } from '../exchange.ts';
 import type { Row } from './rights.ts';
 import type { Caller, World } from './world.ts';
 
@@ -51,7 +51,7 @@ export function targetsOf(route: Route): Target[] {
 
 /** `200`, or the expected status and reason. */
 export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
-  if (caller.refusal !== undefined) return caller.refusal;
+  if (caller.error !== undefined) return caller.error;
   if (target.malformed) return '400 MALFORMED_NAME';
   const right = row.may[caller.kind!];
   const allowed =
@@ -116,7 +116,7 @@ export function knock(
   caller: Caller,
   target: Target,
   mayWrite: boolean,
-): Promise<Answer> {
+): Promise<Reply> {
   const { path, body, headers } = knockOf(world, route, row, target, mayWrite);
   const url = `${world.exchange.url}${API_PREFIX}/${path}`;
   return call(caller.token, route.method, url, body, headers);

@@ -5,7 +5,7 @@ import type { Kind } from './world.ts';
 export type Right = 'own' | 'any' | 'wildcard';
 export interface Row {
   may: Partial<Record<Kind, Right>>;
-  /** What the answer to an absent one is; none where the path names only a party that exists. */
+  /** The error for an absent one; none where the path names only a party that exists. */
   absent?: string;
   /** Where names of resources come beside the path. */
   names?: 'query' | 'body';

@@ -18,10 +18,10 @@ export type Kind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator'
 export interface Caller {
   title: string;
   token: string | undefined;
-  /** Absent: nobody the exchange knows, or nobody it lets in; `refusal` says how it is sent away. */
+  /** Absent: nobody the exchange knows, or nobody it lets in; `error` is what it gets. */
   kind?: Kind;
   id?: string;
-  refusal?: string;
+  error?: string;
 }
 
 /** What one owner has: the IDs that go into paths, and bodies that its own calls may carry. */
@@ -136,15 +136,15 @@ async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<
     return { title: name, token: await mint(name), kind: KINDS[collection]!, id };
   });
   const suspended = SUSPENDED.map(async (name): Promise<Caller> => {
-    return { title: `${name}, suspended,`, token: await mint(name), refusal: '403 PRINCIPAL_SUSPENDED' };
+    return { title: `${name}, suspended,`, token: await mint(name), error: '403 PRINCIPAL_SUSPENDED' };
   });
   return [
-    { title: 'somebody without a token', token: undefined, refusal: '401 TOKEN_INVALID' },
-    { title: 'somebody with a garbage token', token: 'garbage', refusal: '401 TOKEN_INVALID' },
+    { title: 'somebody without a token', token: undefined, error: '401 TOKEN_INVALID' },
+    { title: 'somebody with a garbage token', token: 'garbage', error: '401 TOKEN_INVALID' },
     {
       title: 'somebody whom the issuer knows and the exchange does not',
       token: await mint('measurementConsumers/nobody'),
-      refusal: '403 PRINCIPAL_UNKNOWN',
+      error: '403 PRINCIPAL_UNKNOWN',
     },
     ...(await Promise.all([...suspended, ...active])),
     { title: 'the operator', token: dev.operator.token, kind: 'operator' },
