@@ -2,14 +2,10 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import * as x509 from '@peculiar/x509';
 import type { DevParty, TestExchange } from './exchange.ts';
+import { generateKeys, P256 } from './issuing.ts';
 import { ok, post } from './steps.ts';
 
-const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 export const DAY_MS = 24 * 3600_000;
-
-export function newKeys(): Promise<CryptoKeyPair> {
-  return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
-}
 
 export interface NewCertificate {
   x509Der: string;
@@ -21,7 +17,7 @@ export async function newCertificate(
   keys?: CryptoKeyPair,
   options: { notAfter?: Date; extensions?: x509.Extension[] } = {},
 ): Promise<NewCertificate> {
-  const used = keys ?? (await newKeys());
+  const used = keys ?? (await generateKeys());
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     keys: used,
     signingAlgorithm: P256,
@@ -37,7 +33,7 @@ export async function newCertificate(
 
 /** Registered, all of one key. */
 export async function register(exchange: TestExchange, party: DevParty, count: number): Promise<string[]> {
-  const keys = await newKeys();
+  const keys = await generateKeys();
   const names: string[] = [];
   for (let i = 0; i < count; i++) {
     const { x509Der } = await newCertificate(keys);

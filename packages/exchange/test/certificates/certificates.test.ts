@@ -1,6 +1,7 @@
 import 'reflect-metadata';
-import { DAY_MS, newCertificate, newKeys, register } from '@measurement-exchange/testkit/certificates';
+import { DAY_MS, newCertificate, register } from '@measurement-exchange/testkit/certificates';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { generateKeys } from '@measurement-exchange/testkit/issuing';
 import { castOf, errorOf, get, metadata, ok, post, stored } from '@measurement-exchange/testkit/steps';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -190,7 +191,7 @@ describe('registering', () => {
   });
 
   it('takes a key again for the same party, but not for another one', async () => {
-    const keys = await newKeys();
+    const keys = await generateKeys();
     const first = await created(acme, keys);
     expect(await created(acme, keys)).not.toBe(first);
     for (const other of [globex, streamly, parties.duchy]) {
@@ -203,7 +204,7 @@ describe('registering', () => {
   it('has one winner when parties bring the same key at once, in each of 40 races', async () => {
     const racers = [acme, globex, streamly, parties.duchy];
     for (let race = 0; race < 40; race++) {
-      const keys = await newKeys();
+      const keys = await generateKeys();
       const same = await newCertificate(keys);
       const replies = await Promise.all(
         racers.map(async (party) =>
@@ -327,7 +328,7 @@ describe('a list of certificates', () => {
   });
 
   it('can be of some keys only, and its page tokens belong to them', async () => {
-    const [a, b] = [await newKeys(), await newKeys()];
+    const [a, b] = [await generateKeys(), await generateKeys()];
     const wanted = [await created(acme, a), await created(acme, b), await created(acme, a)];
     await created(streamly);
     const keys = [];
