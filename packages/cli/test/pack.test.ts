@@ -152,6 +152,12 @@ it('a package of ours that asks for another version of one of ours is not packed
   expect(publishedManifest(contract)).toEqual({ ...contract, engines: { node: '>=24' } });
 });
 
+it('what tests import of a package is not for its users', () => {
+  const exports = { '.': './src/index.ts', './internal/*': './src/*.ts' };
+  const published = publishedManifest({ name: 'exchange', version: '2.0.0', exports });
+  expect(Object.keys(published.exports!)).toEqual(['.']);
+});
+
 describe('mex, installed', () => {
   it('is JavaScript, and knows its version and its commands', async () => {
     const bin = join(everything, 'node_modules/.bin/mex');
