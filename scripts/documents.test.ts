@@ -1,5 +1,5 @@
 /** What the documents list completely, compared with the code. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
@@ -63,4 +63,13 @@ describe('docs/data-model.md', () => {
 
 it('docs/production.md names every setting', () => {
   expect(missingFrom('docs/production.md', Object.keys(loadConfig({})))).toEqual([]);
+});
+
+it('CONTRIBUTING.md names files that exist', () => {
+  const [section] = /^## To do X[\s\S]*?^## /m.exec(textOf('CONTRIBUTING.md'))!;
+  const paths = [...section.matchAll(/`([\w.]+\/[\w./]*)`/g)].map(([, path]) => path!);
+  expect(paths.length).toBeGreaterThan(20);
+  const isThere = (path: string) =>
+    ['.', 'packages', 'packages/exchange/src'].some((at) => existsSync(join(ROOT, at, path)));
+  expect(paths.filter((path) => !isThere(path))).toEqual([]);
 });
