@@ -15,7 +15,7 @@ import { createWorld } from './lib/world.ts';
 const { values: options } = parseArgs({
   options: {
     with: { type: 'string' },
-    operations: { type: 'string', default: 'get,list,batchGet,create,fulfil,refuse' },
+    operations: { type: 'string', default: 'get,list,batchGet,create,fulfill,refuse' },
     rounds: { type: 'string', default: '7' },
     connections: { type: 'string', default: '64' },
   },
@@ -51,7 +51,7 @@ try {
         });
         if (round === 0) continue;
         perSecond[which].push(timing.perSecond);
-        processor[which].push((processorMs(pid) - spent) / timing.answers);
+        processor[which].push((processorMs(pid) - spent) / timing.responses);
       }
     }
     rows.push({

@@ -92,7 +92,7 @@ export async function fairness(bench: Bench): Promise<Section> {
       'p99 alone': show(figure(p99(alone))),
       'p99 beside': show(figure(p99(beside))),
       'p99 beside / alone': show(ratio(p99(beside), p99(alone))),
-      'of the loud one, refused': `${abuser.at(-1)!.refused[429] ?? 0} of ${abuser.at(-1)!.answers}`,
+      'of the loud one, refused': `${abuser.at(-1)!.rejected[429] ?? 0} of ${abuser.at(-1)!.responses}`,
     })),
   );
   return {

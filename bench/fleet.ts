@@ -43,8 +43,8 @@ export async function fleet(bench: Bench): Promise<Section> {
             items: await items(bench.quick ? 300 : 2_000),
             ...(!consumes && { seconds: bench.quick ? 0.4 : 1.5 }),
           });
-          if (Object.keys(timing.refused).length > 0) {
-            throw new Error(`${name} on ${size}: refused ${JSON.stringify(timing.refused)}`);
+          if (Object.keys(timing.rejected).length > 0) {
+            throw new Error(`${name} on ${size}: rejected ${JSON.stringify(timing.rejected)}`);
           }
           if (round > 0) timings[size]!.push(timing);
         }

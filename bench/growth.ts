@@ -13,7 +13,7 @@ import {
   copyMeasurement,
   copyRequisitionId,
   createWorld,
-  fulfilment,
+  fulfillment,
   type World,
 } from './lib/world.ts';
 
@@ -72,11 +72,11 @@ const CASES: Case[] = [
     token: (world) => world.consumer.token,
   },
   {
-    name: 'fulfil',
+    name: 'fulfill',
     template: ({ world }) => ({
       method: 'POST',
       path: `/v2alpha/${world.providers[0]!.name}/requisitions/<<0>>:fulfillDirect`,
-      body: JSON.stringify({ ...fulfilment(world.providers[0]!, ''), etag: '<<1>>' }),
+      body: JSON.stringify({ ...fulfillment(world.providers[0]!, ''), etag: '<<1>>' }),
     }),
     items: async ({ database, world }, count) => {
       const prefix = randomUUID();
@@ -170,8 +170,8 @@ async function deepPageToken(grown: Grown): Promise<string> {
   let token = '';
   for (let page = 2; page <= DEEP_PAGE; page++) {
     const path = list(grown, token === '' ? '' : `&pageToken=${token}`).slice('/v2alpha/'.length);
-    const answer = await exchange.call(world.providers[0]!.token, 'GET', path);
-    const { nextPageToken } = answer as { nextPageToken?: string };
+    const response = await exchange.call(world.providers[0]!.token, 'GET', path);
+    const { nextPageToken } = response as { nextPageToken?: string };
     if (nextPageToken === undefined) break;
     // The last page may not be full.
     if (grown.requisitions < DEEP_PAGE * PAGE && page * PAGE > grown.requisitions) break;
@@ -196,8 +196,8 @@ async function measureAll(bench: Bench, all: Grown[]): Promise<Map<string, Timin
           items: await items(grown, bench.quick ? 100 : 500),
           ...(!consumes && { seconds: bench.quick ? 0.4 : 1.5 }),
         });
-        if (Object.keys(timing.refused).length > 0) {
-          throw new Error(`${name} at ${grown.requisitions}: refused ${JSON.stringify(timing.refused)}`);
+        if (Object.keys(timing.rejected).length > 0) {
+          throw new Error(`${name} at ${grown.requisitions}: rejected ${JSON.stringify(timing.rejected)}`);
         }
         const key = `${name} ${grown.requisitions}`;
         if (round > 0) timings.set(key, [...(timings.get(key) ?? []), timing]);

@@ -1,4 +1,4 @@
-/** Operations over HTTP beside their yardsticks: the same statements behind a bare handler and without one, and an empty answer. */
+/** Operations over HTTP beside their yardsticks: the same statements behind a bare handler and without one, and an empty response. */
 import type { Bare } from './lib/bare.ts';
 import type { Empty } from './lib/empty.ts';
 import { processorMs, startExchange } from './lib/exchange.ts';
@@ -134,8 +134,8 @@ async function measure(
       const before = pid === undefined ? 0 : processorMs(pid);
       const timing = await runOnce(stage, name, operation, script, names, items, connections, seconds);
       const spent = pid === undefined ? 0 : processorMs(pid) - before;
-      if (Object.keys(timing.refused).length > 0) {
-        throw new Error(`${operation.name} on ${name}: refused ${JSON.stringify(timing.refused)}`);
+      if (Object.keys(timing.rejected).length > 0) {
+        throw new Error(`${operation.name} on ${name}: rejected ${JSON.stringify(timing.rejected)}`);
       }
       if (round === 0) continue;
       timings[name].push(timing);

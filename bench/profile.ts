@@ -63,7 +63,7 @@ try {
   const [file] = globSync('*.cpuprofile', { cwd: folder });
   summarise(JSON.parse(await readFile(join(folder, file!), 'utf8')), ended - started);
   console.log(
-    `\n${operation.name}: ${timing.answers} answers, ${(spent / timing.answers).toFixed(3)} ms of processor time each`,
+    `\n${operation.name}: ${timing.responses} responses, ${(spent / timing.responses).toFixed(3)} ms of processor time each`,
   );
   await database.drop();
 } finally {

@@ -20,7 +20,7 @@ import { startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Bench } from './lib/options.ts';
 import { printTable, progress, type Section } from './lib/report.ts';
-import { createWorld, fulfilment, request } from './lib/world.ts';
+import { createWorld, fulfillment, request } from './lib/world.ts';
 
 const { subtle } = webcrypto;
 const MESSAGE_BYTES = 2_048;
@@ -212,7 +212,7 @@ async function openingCase(bench: Bench): Promise<Case[]> {
         await of.fulfillDirectRequisition({
           name: requisition.name!,
           body: {
-            ...fulfilment(provider, requisition.name!.split('/').at(-1)!),
+            ...fulfillment(provider, requisition.name!.split('/').at(-1)!),
             nonce: 1n,
             encryptedResult: { ciphertext, typeUrl: TYPE_URLS.MeasurementResult },
           },

@@ -14,7 +14,7 @@ export type Bare = {
 };
 
 let player: ScriptPlayer;
-let answer = '';
+let body = '';
 
 async function listen(databaseUrl: string): Promise<number> {
   player = new ScriptPlayer(databaseUrl);
@@ -22,7 +22,7 @@ async function listen(databaseUrl: string): Promise<number> {
   const handler = async (request: { params: unknown }, reply: { type(type: string): unknown }) => {
     await player.play(Number((request.params as { item: string }).item));
     reply.type('application/json');
-    return answer;
+    return body;
   };
   app.get('/:item', handler);
   app.post('/:item', handler);
@@ -32,7 +32,7 @@ async function listen(databaseUrl: string): Promise<number> {
 
 function load(play: Play): void {
   player.load(play);
-  answer = JSON.stringify('x'.repeat(Math.max(0, play.script.bytes - 2)));
+  body = JSON.stringify('x'.repeat(Math.max(0, play.script.bytes - 2)));
 }
 
 async function drive({ concurrency, seconds }: { concurrency: number; seconds?: number }): Promise<Timing> {
@@ -51,12 +51,12 @@ async function drive({ concurrency, seconds }: { concurrency: number; seconds?: 
   await Promise.all(Array.from({ length: concurrency }, worker));
   const sorted = Float64Array.from(latencies).sort();
   return {
-    answers: sorted.length,
+    responses: sorted.length,
     all: sorted.length,
     perSecond: (sorted.length / (performance.now() - started)) * 1000,
     p50: percentile(sorted, 50),
     p99: percentile(sorted, 99),
-    refused: {},
+    rejected: {},
     bytes: 0,
   };
 }

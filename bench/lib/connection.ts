@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface Answer {
+export interface Received {
   status: number;
   bytes: number;
 }
@@ -16,11 +16,11 @@ export class Connection {
   private readonly port: number;
   private socket: Socket | undefined;
   private head: Buffer = Buffer.alloc(0);
-  /** Of the answer's body, still to come; undefined while the head is read. */
+  /** Bytes of the body still to come; undefined while the head is read. */
   private missing: number | undefined;
-  private answer: Answer = { status: 0, bytes: 0 };
+  private received: Received = { status: 0, bytes: 0 };
   private closes = false;
-  private settle: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+  private settle: { resolve: (received: Received) => void; reject: (error: Error) => void } | undefined;
 
   constructor(port: number) {
     this.port = port;
@@ -32,7 +32,7 @@ export class Connection {
     socket.on('data', (chunk) => this.read(chunk));
     const lost = (error?: Error) => {
       if (this.socket === socket) this.socket = undefined;
-      this.settle?.reject(error ?? new Error('The connection was closed before the answer.'));
+      this.settle?.reject(error ?? new Error('The connection was closed before the response.'));
     };
     socket.on('error', lost);
     socket.on('close', () => lost());
@@ -40,7 +40,7 @@ export class Connection {
   }
 
   /** One at a time. */
-  async send(request: Buffer): Promise<Answer> {
+  async send(request: Buffer): Promise<Received> {
     // A server ends a connection after so many requests: 1,000 on the exchange.
     if (this.socket === undefined) await this.open();
     return new Promise((resolve, reject) => {
@@ -62,10 +62,10 @@ export class Connection {
       if (end < 0) return;
       const text = this.head.toString('latin1', 0, end + 2);
       const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(text)?.[1];
-      if (length === undefined) throw new Error(`An answer without content-length:\n${text}`);
-      this.answer = { status: Number(text.slice(9, 12)), bytes: Number(length) };
+      if (length === undefined) throw new Error(`A response without content-length:\n${text}`);
+      this.received = { status: Number(text.slice(9, 12)), bytes: Number(length) };
       this.closes = /\r\nconnection: *close\r\n/i.test(text);
-      this.missing = this.answer.bytes - (this.head.length - end - HEAD_END.length);
+      this.missing = this.received.bytes - (this.head.length - end - HEAD_END.length);
       this.head = Buffer.alloc(0);
     } else {
       this.missing -= chunk.length;
@@ -75,6 +75,6 @@ export class Connection {
     const { settle } = this;
     this.settle = undefined;
     if (this.closes) this.close();
-    settle?.resolve(this.answer);
+    settle?.resolve(this.received);
   }
 }

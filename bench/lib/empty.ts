@@ -1,4 +1,4 @@
-/** Yardstick: node:http answering as many bytes, with nothing behind it. */
+/** Yardstick: node:http sending a response of as many bytes, with nothing behind it. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,14 +6,14 @@ import { serve } from './processes.ts';
 
 export type Empty = { listen: (argument: undefined) => Promise<number>; load: (bytes: number) => void };
 
-let answer = Buffer.alloc(0);
+let body = Buffer.alloc(0);
 
 async function listen(): Promise<number> {
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
-      response.end(answer);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+      response.end(body);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -22,7 +22,7 @@ async function listen(): Promise<number> {
 }
 
 function load(bytes: number): void {
-  answer = Buffer.alloc(bytes, 'x');
+  body = Buffer.alloc(bytes, 'x');
 }
 
 serve({ listen, load });

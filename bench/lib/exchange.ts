@@ -11,7 +11,7 @@ import type { CredentialsJson } from '@measurement-exchange/sdk';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const START_MS = 60_000;
-/** Nobody is refused: what is measured is the work, not the limit. */
+/** No rate limit: the benchmark measures the work, not the limit. */
 const UNLIMITED = { rate: { perSecond: 1_000_000, burst: 1_000_000 } };
 
 export type DevParty = CredentialsJson & { token: string };
@@ -30,7 +30,7 @@ export interface BenchExchange {
   url: string;
   dev: DevJson;
   dataDir: string;
-  /** Milliseconds from its start to the first answer to a caller with a token. */
+  /** Milliseconds from its start to the first response to a caller with a token. */
   startMs: number;
   call: (token: string, method: string, path: string, body?: unknown) => Promise<unknown>;
   stop: () => Promise<void>;
@@ -90,7 +90,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
     if (url === undefined) continue;
     const dev: DevJson = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
     const call: BenchExchange['call'] = async (token, method, path, body) => {
-      const answer = await fetch(`${url}/v2alpha/${path}`, {
+      const response = await fetch(`${url}/v2alpha/${path}`, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
@@ -98,16 +98,16 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
         },
         body: body === undefined ? null : JSON.stringify(body),
       });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      return answer.json();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      return response.json();
     };
     await call(dev.operator.token, 'GET', 'whoami');
     const startMs = performance.now() - started;
     return { pid: child.pid!, port: Number(new URL(url).port), url, dev, dataDir, startMs, call, stop };
   }
-  const said = output();
+  const printed = output();
   await stop();
-  throw new Error(`The exchange did not start:\n${said}`);
+  throw new Error(`The exchange did not start:\n${printed}`);
 }
 
 /** Bytes of a process that are in memory, now and at most so far. */

@@ -11,9 +11,9 @@ export interface Load {
   connections: number;
   template: Template;
   items: string[][];
-  /** For so long over and over; without it, each item once. */
+  /** Repeats the items for this long; without it, sends each item once. */
   seconds?: number;
-  /** The part of the load, at its beginning, that does not count. */
+  /** The warm-up, as a part of the load that is not counted. */
   lead?: number;
 }
 
@@ -24,16 +24,16 @@ export interface Caller {
 }
 
 export interface Timing {
-  answers: number;
-  /** With those that do not count. */
+  responses: number;
+  /** With those that are not counted. */
   all: number;
   perSecond: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Other answers than 2xx, by status. */
-  refused: Record<number, number>;
-  /** Of the last answer. */
+  /** Responses other than 2xx, by status. */
+  rejected: Record<number, number>;
+  /** Of the last response. */
   bytes: number;
 }
 
@@ -44,7 +44,7 @@ export type Generator = {
 
 class Recorder {
   private readonly latencies: number[] = [];
-  private readonly refused: Record<number, number> = {};
+  private readonly rejected: Record<number, number> = {};
   private bytes = 0;
   private all = 0;
 
@@ -52,24 +52,24 @@ class Recorder {
     this.all++;
     if (counts) this.latencies.push(milliseconds);
     this.bytes = bytes;
-    if (status < 200 || status > 299) this.refused[status] = (this.refused[status] ?? 0) + 1;
+    if (status < 200 || status > 299) this.rejected[status] = (this.rejected[status] ?? 0) + 1;
   }
 
   timing(seconds: number): Timing {
     const sorted = Float64Array.from(this.latencies).sort();
     return {
-      answers: sorted.length,
+      responses: sorted.length,
       all: this.all,
       perSecond: sorted.length / seconds,
       p50: percentile(sorted, 50),
       p99: percentile(sorted, 99),
-      refused: this.refused,
+      rejected: this.rejected,
       bytes: this.bytes,
     };
   }
 }
 
-/** Each connection asks again as soon as it is answered. */
+/** Closed loop: each connection sends the next request as soon as it has the response. */
 async function closed(load: Load): Promise<Timing> {
   const { targets, connections, template, items, seconds, lead = 0 } = load;
   const requests = targets.map((target) => items.map((item) => requestBytes(template, target, item)));
@@ -93,8 +93,8 @@ async function closed(load: Load): Promise<Timing> {
         if (seconds === undefined && n >= own.length) break;
         const counts = !leads(n, now);
         if (counts) from ??= now;
-        const answer = await connection.send(own[n % own.length]!);
-        recorder.record(performance.now() - now, answer, counts);
+        const response = await connection.send(own[n % own.length]!);
+        recorder.record(performance.now() - now, response, counts);
       }
     }),
   );
@@ -104,8 +104,8 @@ async function closed(load: Load): Promise<Timing> {
 }
 
 /**
- * Callers that ask at their own pace, answered or not. A latency counts from the moment at which the request was due:
- * what waits for a connection waits because of the exchange.
+ * Open loop: callers send at their own pace, whether they have a response or not. A latency counts from the moment at
+ * which the request was due, so waiting for a connection is part of it.
  */
 async function open(load: { callers: Caller[]; seconds: number; connections: number }): Promise<Timing> {
   const recorder = new Recorder();
@@ -129,10 +129,10 @@ async function pace(
   const started = performance.now();
   const gap = 1000 / perSecond;
 
-  const ask = async (connection: Connection) => {
+  const send = async (connection: Connection) => {
     for (let next = due.shift(); next !== undefined; next = due.shift()) {
-      const answer = await connection.send(next.request);
-      recorder.record(performance.now() - next.at, answer);
+      const response = await connection.send(next.request);
+      recorder.record(performance.now() - next.at, response);
     }
     idle.push(connection);
   };
@@ -143,8 +143,8 @@ async function pace(
       due.push({ at: started + (n + phase) * gap, request: bytes[n % bytes.length]! });
       const connection = idle.pop() ?? (opened++ < connections ? new Connection(target.port) : undefined);
       if (connection === undefined) continue;
-      const asked = ask(connection).finally(() => pending.delete(asked));
-      pending.add(asked);
+      const sent = send(connection).finally(() => pending.delete(sent));
+      pending.add(sent);
     }
     if (n < total) await sleep(Math.max(1, started + (n + phase) * gap - performance.now()));
   }

@@ -5,7 +5,7 @@ import { newId } from '@measurement-exchange/exchange/internal/ids';
 import type { DevParty } from './exchange.ts';
 import type { BenchDatabase } from './postgres.ts';
 import type { Template } from './requests.ts';
-import { copyId, copyMeasurement, copyRequisitionId, fulfilment, type World } from './world.ts';
+import { copyId, copyMeasurement, copyRequisitionId, fulfillment, type World } from './world.ts';
 
 export interface MeasuredOperation {
   name: string;
@@ -75,7 +75,7 @@ export async function measuredOperations(
       template: {
         method: 'POST',
         path: `${requisitions}/<<0>>:fulfillDirect`,
-        body: JSON.stringify({ ...fulfilment(provider, ''), etag: '<<1>>' }),
+        body: JSON.stringify({ ...fulfillment(provider, ''), etag: '<<1>>' }),
       },
       consumes: true,
       items: (count) => freshRequisitions(world, database, count),

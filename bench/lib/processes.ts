@@ -31,7 +31,7 @@ export async function startWorker<H extends Handlers>(file: string): Promise<Wor
     async call(name, argument) {
       const id = ++lastId;
       child.send({ id, name, argument });
-      const { result, error } = await Promise.race([answerTo(child, id), gone]);
+      const { result, error } = await Promise.race([replyTo(child, id), gone]);
       if (error !== undefined) throw new Error(`${file}: ${error}`);
       return result as never;
     },
@@ -49,7 +49,7 @@ interface Reply {
   error?: string;
 }
 
-function answerTo(child: ChildProcess, id: number): Promise<Reply> {
+function replyTo(child: ChildProcess, id: number): Promise<Reply> {
   return new Promise((resolve) => {
     const listener = (reply: Reply) => {
       if (reply.id !== id) return;
@@ -60,7 +60,7 @@ function answerTo(child: ChildProcess, id: number): Promise<Reply> {
   });
 }
 
-/** In the worker: answers calls one after the other. */
+/** In the worker: handles calls one after the other. */
 export function serve(handlers: Handlers): void {
   process.on('message', async ({ id, name, argument }: { id: number; name: string; argument: never }) => {
     try {

@@ -54,7 +54,7 @@ export function printVerdicts(verdicts: Verdict[]): void {
   );
 }
 
-/** One line on stderr that says what is measured now. */
+/** Prints to stderr what is measured now. */
 export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
   else console.error(text);

@@ -6,7 +6,7 @@ export interface Template {
   body?: string;
 }
 
-/** Who is asked, and how the caller says who it is. */
+/** The server, and the caller's token. */
 export interface Target {
   port: number;
   token?: string;

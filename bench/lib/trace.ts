@@ -27,7 +27,7 @@ export interface Script {
   trips: Step[][];
   /** IDs that the operation made. */
   made: string[];
-  /** Of the answer's body. */
+  /** Of the response's body. */
   bytes: number;
 }
 

@@ -62,7 +62,7 @@ export async function createWorld(exchange: BenchExchange, database: BenchDataba
   for (const [i, provider] of providers.entries()) {
     const requisition = succeeded.requisitions[i]!;
     const body = {
-      ...fulfilment(provider, requisition),
+      ...fulfillment(provider, requisition),
       nonce: await nonceOf(provider, dataProviders[provider.name].encryptedRequisitionSpec.ciphertext),
     };
     await exchange.call(
@@ -126,7 +126,7 @@ async function nonceOf(provider: DevParty, ciphertext: string): Promise<string> 
 }
 
 /** Of a copy: its nonce is 1. */
-export function fulfilment(provider: DevParty, requisition: string) {
+export function fulfillment(provider: DevParty, requisition: string) {
   return {
     encryptedResult: {
       ciphertext: randomBytes(RESULT_BYTES).toString('base64'),
