@@ -1,4 +1,4 @@
-/** The exchange that a command calls, and as whom. */
+/** Connects a command to the exchange, as the caller that the options or the environment name. */
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient, type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty, readDevFile } from './devFile.ts';
@@ -10,7 +10,7 @@ export interface ClientOptions {
   as?: string;
 }
 
-/** People wait for the first answer: a third attempt comes within a second. */
+/** A person waits for the response: the third attempt comes within a second. */
 const MAX_ATTEMPTS = 3;
 
 /**
@@ -44,14 +44,14 @@ function devToken(dev: DevFile, as: string | undefined): string {
   return as === undefined ? dev.operator.token : findDevParty(dev, as).token;
 }
 
-/** What to do about refusals whose message, made for every caller, does not say. */
+/** What to do about errors whose message, written for every caller, does not tell. */
 const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token (in development: mex token <name>) and set MEX_TOKEN.',
   PERMISSION_DENIED:
     'The token in use may not do this: call as an operator, or as the party itself (in development: --as <party>).',
 };
 
-/** A refusal of the exchange in full: its reason, each field that it names, and what to do; others as they are. */
+/** Adds the reason, the violations and advice to the message of an ExchangeError; other errors stay as they are. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof ExchangeError)) return error;
   const { message, reason, violations } = error;

@@ -1,4 +1,4 @@
-/** Who a command acts as: the keys of a party, whom it trusts, and the exchange it calls. */
+/** The identity of a command: the keys of a party, the roots it trusts, and a client of the exchange. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { readPartyFile } from './partyFile.ts';
 export interface CredentialOptions extends ClientOptions {
   /** A folder that `mex identity` made. */
   identity?: string;
-  /** A file with the bearer token, read again for every call: whoever renews the token writes it there. */
+  /** A file with the bearer token, read again for every call, so that it can be renewed. */
   tokenFile?: string;
   /** Files of trusted roots, PEM or DER; `measurementConsumers/acme=acme.pem` is trusted for that party only. */
   roots?: string[];

@@ -1,13 +1,13 @@
-/** What people see: plain sentences and tables on a terminal, JSON for scripts. */
+/** Output: sentences and tables for people, JSON for scripts. */
 import { JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
-/** An error in the words of whoever threw it; a stack helps nobody who typed a command. */
+/** The message of an error; with MEX_DEBUG, its stack. */
 export function explain(error: unknown): string {
   if (process.env.MEX_DEBUG !== undefined && error instanceof Error) return error.stack ?? error.message;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** An end that scripts tell from others by its exit code; every other error ends with 1. */
+/** An error with its own exit code; every other error exits with 1. */
 export class Failed extends Error {
   readonly exitCode: number;
   constructor(exitCode: number, message: string) {
@@ -20,7 +20,7 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Beside the answer: on standard error, where no script reads it. */
+/** Prints to standard error, which scripts do not read. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
@@ -38,7 +38,7 @@ export function printJsonLine(value: unknown): void {
 function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
-      // JSON leaves these alone, and a terminal would obey them.
+      // JSON does not escape these control characters, and a terminal would interpret them.
       .replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)
   );
 }
@@ -56,7 +56,7 @@ export function printTable(headings: string[], rows: (string | undefined)[][]): 
   startTable(headings)(rows);
 }
 
-/** A table that comes in parts: a later part is aligned with the first, which is printed at once. */
+/** A table that is printed in batches: later rows are aligned with the first ones. */
 export function startTable(headings: string[]): (rows: (string | undefined)[][]) => void {
   const widths = headings.map((heading) => heading.length);
   let started = false;
@@ -83,7 +83,7 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** What others wrote may hold control characters, which could repaint the terminal or turn the text around. */
+/** Replaces control characters in text from others, which could manipulate the terminal. */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

@@ -24,7 +24,7 @@ import { whoamiCommand } from './party/whoami.ts';
 import { providerCommand } from './provider/index.ts';
 import { verifyCommand } from './verify/command.ts';
 
-/** In the order in which people need them, each with what the overview says of it. */
+/** In the order in which people need them, each with its line in the overview. */
 const GROUPS: [heading: string, commands: [make: () => Command, summary: string][]][] = [
   [
     'Try it:',
@@ -90,7 +90,7 @@ export function createMex(): Command {
     for (const [make, summary] of commands) mex.addCommand(make().summary(summary));
   }
   inherit(mex);
-  // After that, so that only this one is in the last group.
+  // Added last, so that it is not in one of the groups above.
   mex.helpCommand(true);
   return mex;
 }
@@ -118,7 +118,7 @@ Whom you call, and as whom:
 --json prints what the API answers, lists one resource a line. Where something is
 your own, the last part of its name is enough. mex <command> --help says more.`;
 
-/** Commander hands settings down only to commands that are made inside of others. */
+/** Commander passes settings only to commands created by `.command()`, so they are copied here. */
 function inherit(parent: Command): void {
   for (const command of parent.commands) inherit(command.copyInheritedSettings(parent));
 }

@@ -1,4 +1,4 @@
-/** How far long work has come, on standard error: a bar on a terminal, a line per tenth in a pipe. */
+/** Progress on standard error: a bar on a terminal, a line per tenth in a pipe. */
 
 export interface Progress {
   update: (done: number, total: number) => void;

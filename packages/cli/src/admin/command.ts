@@ -1,4 +1,4 @@
-/** What the commands of `mex admin` have in common. */
+/** Shared parts of the commands that call the exchange. */
 import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
@@ -16,7 +16,7 @@ export function group(name: string, description: string, commands: Command[]): C
   return command;
 }
 
-/** What the exchange refuses, such a command tells in full. */
+/** A command that prints the errors of the exchange in full. */
 class RemoteCommand extends Command {
   override action(work: Parameters<Command['action']>[0]): this {
     return super.action(async (...args) => {
@@ -36,7 +36,7 @@ export function remote(usage: string, description: string): Command {
   for (const parameter of parameters) command.argument(parameter);
   return command
     .optionsGroup('The call:')
-    .option('--json', 'print the answer as JSON')
+    .option('--json', 'print the response as JSON')
     .option('--url <url>', 'the exchange (else MEX_URL, else the development exchange here)')
     .option('--token <token>', 'who calls (better MEX_TOKEN, which others on this machine do not see)')
     .option('--as <party>', 'in development: call as this demo party, streamly or dataProviders/streamly')
@@ -49,10 +49,10 @@ export function show<T>(options: CallOptions, resource: T, sentence: (resource: 
   else print(sentence(resource));
 }
 
-/** As many as the exchange gives at a time: a list that is read to its end. */
+/** The largest pages, for lists that are read to their end. */
 export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 
-/** A whole list: as JSON, or as a table; `none` says that there is nothing, and what to do about it. */
+/** A whole list: as JSON, or as a table; `none` is printed for an empty one. */
 export async function showList<T>(
   options: CallOptions,
   member: string,

@@ -1,4 +1,4 @@
-/** A new party in one command: everything an exchange must know of it, live; safe to run again. */
+/** `mex admin onboard`: registers a new party in one command, which may be run again. */
 import type { PrincipalInput } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
@@ -17,7 +17,7 @@ interface Options extends CallOptions {
   trustRoot?: boolean;
 }
 
-/** A piece of the onboarding: made now, or found as it should be. */
+/** A part of the onboarding: created now, or there already. */
 interface Piece {
   created: boolean;
   name?: string | undefined;
@@ -66,7 +66,7 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
   const before = await client.getParty({ name: file.name }).catch(unless(/_NOT_FOUND$/));
   const key = before?.publicKey && publicKeyJson(before.publicKey);
   const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
-  // Before anything is written: an old file must not put an old key back.
+  // Checked before anything is written: an old file must not restore an old key.
   if (key !== undefined && !sameKey) {
     throw new Error(
       `${file.name} is on board with another public key. To replace the key: ` +

@@ -46,7 +46,7 @@ function optionWords(option: Option): Node['options'] {
     .map((word) => ({ word, description, ...value }));
 }
 
-/** The placeholder says what is meant: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
+/** The kind of value follows from the placeholder: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
 function valuesOf(parameter: Argument | Option): Values {
   if (parameter.argChoices !== undefined) return { choices: parameter.argChoices };
   const text = 'flags' in parameter ? parameter.flags.replace(/^[^<[]*/, '') : parameter.name();

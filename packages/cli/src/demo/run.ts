@@ -1,4 +1,4 @@
-/** The demo: three providers with their agents, an advertiser with its questions, and the truth. */
+/** The demo: three providers with their agents, the measurements of an advertiser, and the true figures. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface DemoOptions {
 }
 
 const CONSUMER = 'measurementConsumers/acme';
-/** Agents and the advertiser look this often. */
+/** The polling interval of the agents and the advertiser. */
 const POLL_MS = 100;
 
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
@@ -80,7 +80,7 @@ function advertiserOf(dev: DevFile) {
   return { client, consumer: createConsumer({ client, credentials: readCredentials(party), trust }) };
 }
 
-/** The advertiser's part, from the signed and encrypted question to the opened answer. */
+/** The advertiser's part, from the signed and encrypted request to the decrypted result. */
 async function ask({ client, consumer }: Advertiser, { title, request, refusal }: Scenario) {
   const { name } = (await consumer.create(request)) as { name: string };
   const outcome = await consumer.wait(name, { pollMs: POLL_MS }).catch((error: unknown) => {

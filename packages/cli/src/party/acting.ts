@@ -7,7 +7,7 @@ import type { KeyOptions } from './command.ts';
 
 export type ActingOptions = CallOptions & KeyOptions;
 
-/** The options that say where the keys are. */
+/** Adds the options for keys and trusted roots. */
 export function withKeys(command: Command): Command {
   return command
     .optionsGroup('Your keys:')
@@ -24,7 +24,9 @@ export async function consumerOf(options: ActingOptions): Promise<Acting & { con
   const acting = await actingAs(options);
   const { name } = acting.credentials;
   if (!name.startsWith('measurementConsumers/')) {
-    throw new Error(`${name} is no measurement consumer: consumers ask and read results, providers answer.`);
+    throw new Error(
+      `${name} is no measurement consumer: consumers create measurements and read results, providers fulfill them.`,
+    );
   }
   return { ...acting, consumer: createConsumer(acting) };
 }

@@ -31,7 +31,7 @@ export function barChart(bars: Bar[], columns: number): string[] {
   );
 }
 
-/** A pipe has no width, and some terminals say 0; 80 columns fit everywhere. */
+/** 80 columns for a pipe, which has no width, and for terminals that report 0. */
 export function terminalColumns(): number {
   return Math.max(process.stdout.columns || 80, 40);
 }

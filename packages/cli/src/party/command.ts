@@ -1,4 +1,4 @@
-/** What the commands of parties have in common. */
+/** Shared parts of the commands of parties. */
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, remote } from '../admin/command.ts';
@@ -18,7 +18,7 @@ export interface KeyOptions {
   root?: string[];
 }
 
-/** The exchange itself says who calls: a token is not for reading. */
+/** Asks the exchange who the caller is, since tokens are opaque. */
 export async function callerOf(options: CallOptions): Promise<Caller> {
   const client = await connect(options);
   const { principal } = await client.whoAmI();
@@ -79,7 +79,7 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0, or `all`.');
 }
 
-/** No more is asked for in one page than is shown. */
+/** Requests no more in one page than is shown. */
 export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
   return { pageSize: Math.min(limit, 1000) };
 }
@@ -87,11 +87,11 @@ export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
 interface Shown<T> {
   headings: string[];
   row: (item: T) => (string | undefined)[];
-  /** Says that there is nothing, and what to do about it. */
+  /** Printed for an empty list. */
   none: string;
 }
 
-/** A list as it comes: one resource a line in JSON, or a table. */
+/** Prints a list page by page: one resource a line in JSON, or a table. */
 export async function showPages<T, Page extends { nextPageToken?: string }>(
   options: ListOptions,
   pages: AsyncIterable<Page>,

@@ -1,4 +1,4 @@
-/** Event groups with what their metadata says, or why that cannot be read. */
+/** Event groups with their decoded metadata, or the error of decoding it. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { DescribedEventGroup } from '@measurement-exchange/sdk';
 

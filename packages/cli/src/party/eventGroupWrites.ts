@@ -1,4 +1,4 @@
-/** `mex event-groups create` and `update`: what a provider says of its events. */
+/** `mex event-groups create` and `update`, for providers. */
 import {
   decode,
   type EventGroup,
@@ -36,7 +36,7 @@ interface Described extends CallOptions {
   validateOnly?: boolean;
 }
 
-/** What an event group says; in an update what is not given stays. */
+/** The fields of an event group; an update leaves those that are not given. */
 function describing(command: Command): Command {
   return command
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')
@@ -142,7 +142,7 @@ async function bodyOf(
   return body as EventGroupInput;
 }
 
-/** All that is wrong with the file at once. */
+/** Reports all violations of the file at once. */
 async function readEventGroup(file: string): Promise<Partial<EventGroup>> {
   const {
     name: _n,

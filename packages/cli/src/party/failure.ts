@@ -1,4 +1,4 @@
-/** Ends that are no result: who, why, and what to do next. The exit codes of `mex measure`. */
+/** The error messages and exit codes of a measurement without a result. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
@@ -32,7 +32,7 @@ const ADVICE: Record<RefusalJustification, string> = {
   DECLINED: 'It does not want to answer this: talk to the provider, or measure without it.',
 };
 
-/** What ended the wait, as an error with its exit code; others as they are. */
+/** Turns an error of the SDK into a message with an exit code; other errors stay as they are. */
 export function explainEnd(error: unknown, options: ActingOptions): unknown {
   const verify = (name: string) => nextCommand(options, `verify measurement ${name}`, options);
   if (error instanceof MeasurementFailed) return new Failed(EXIT.failed, failedText(error, verify));
@@ -84,7 +84,7 @@ function visibleLines(lines: string[]): string {
   return lines.map(visible).join('\n');
 }
 
-/** How to find a measurement again that goes on without anybody watching. */
+/** How to look at a measurement that goes on. */
 export function comeBack(name: string, options: CallOptions): string {
   return `It goes on. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
 }

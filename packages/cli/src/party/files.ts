@@ -1,15 +1,15 @@
-/** Files that people name on the command line. */
+/** Reads files named on the command line. */
 import { readFile } from 'node:fs/promises';
 import { type JsonObject, type JsonValue, parseJson } from '@measurement-exchange/contract';
 
-/** `-` is standard input. `what` says what belongs there. */
+/** `-` is standard input. `what` completes the error "give …". */
 export async function readBytes(file: string, what: string): Promise<Buffer> {
   return readFile(file === '-' ? '/dev/stdin' : file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${file} cannot be read (${error.code}): give ${what}.`);
   });
 }
 
-/** Every number digit by digit as it is written. */
+/** Numbers keep all their digits. */
 export async function readJson(file: string, what: string): Promise<JsonValue> {
   const text = (await readBytes(file, what)).toString('utf8');
   try {

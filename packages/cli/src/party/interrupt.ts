@@ -1,7 +1,7 @@
 import { Failed } from '../output.ts';
 import { EXIT } from './failure.ts';
 
-/** Ctrl-C ends the work, and says what became of it instead of ending in silence. */
+/** Ctrl-C aborts the work and prints how to go on. */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
   whatNow: string,

@@ -1,4 +1,4 @@
-/** `mex measure`: asks, waits, and shows what came back. */
+/** `mex measure`: creates a measurement, waits, and prints its result. */
 import { toPlainJson } from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { Argument, type Command, type Option } from 'commander';
@@ -75,7 +75,7 @@ export function measureCommand(): Command {
     .option('--no-wait', 'create it and go; mex measurements results shows the figures later')
     .option('--dry-run', 'print the request as JSON, which --spec takes, and create nothing')
     .addHelpText('after', HELP);
-  // What is asked comes first in the help, how the exchange is called last.
+  // In the help, the options of the request come first and those of the call last.
   const options = command.options as Option[];
   options.push(
     ...options.splice(
@@ -86,7 +86,9 @@ export function measureCommand(): Command {
   return command.action(async (type: string | undefined, options: MeasureOptions) => {
     const acting = await consumerOf(options);
     const request =
-      options.spec === undefined ? await typed(acting, type, options) : await written(type, options);
+      options.spec === undefined
+        ? await requestFromOptions(acting, type, options)
+        : await requestFromFile(type, options);
     if (options.dryRun) return printJson(request);
     const measurement = await interruptible(
       (signal) => acting.consumer.create(request, { signal }),
@@ -96,7 +98,7 @@ export function measureCommand(): Command {
     });
     const name = measurement.name!;
     if (!options.wait) {
-      // The name alone, so that a script can keep it.
+      // Only the name, for scripts.
       if (options.json) printJson(measurement);
       else print(name);
       note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
@@ -106,7 +108,7 @@ export function measureCommand(): Command {
   });
 }
 
-async function typed(
+async function requestFromOptions(
   { client, credentials }: Acting,
   type: string | undefined,
   options: MeasureOptions,
@@ -119,7 +121,7 @@ async function typed(
   return requestOf(client, credentials.name, TYPES[type]!, options);
 }
 
-async function written(
+async function requestFromFile(
   type: string | undefined,
   { spec, provider }: MeasureOptions,
 ): Promise<MeasurementRequest> {

@@ -1,4 +1,4 @@
-/** From what was typed to a MeasurementRequest. */
+/** Turns the arguments of `mex measure` into a MeasurementRequest. */
 import type { EventGroup, Timestamp } from '@measurement-exchange/contract';
 import type {
   ExchangeClient,
@@ -8,7 +8,7 @@ import type {
 } from '@measurement-exchange/sdk';
 import { InvalidArgumentError } from 'commander';
 
-/** As people say it; the names of the request are taken too. */
+/** Short names of the types; the names of the request are accepted too. */
 export const TYPES: Record<string, RequestType> = {
   reach: 'reach',
   frequency: 'reachAndFrequency',

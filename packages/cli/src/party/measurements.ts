@@ -1,4 +1,4 @@
-/** `mex measurements`: what a consumer asked for, and what became of it. */
+/** `mex measurements`: the measurements of a consumer. */
 import {
   MEASUREMENT_STATES,
   type Measurement,
@@ -35,7 +35,7 @@ export function measurementsCommand(): Command {
   ]);
 }
 
-/** Who asks, and the full name of what was asked for. */
+/** The caller, and the full name of the measurement. */
 export async function measurementOf(text: string, options: CallOptions): Promise<Caller & { name: string }> {
   const caller = await callerOf(options);
   requireKind('measurementConsumers', caller, 'mex measurements');
@@ -92,7 +92,7 @@ function show(): Command {
       if (options.json) return showResource(options, measurement, () => {});
       const requisitions = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name }));
       describe(measurement);
-      for (const requisition of requisitions) print(`  ${answerOf(requisition)}`);
+      for (const requisition of requisitions) print(`  ${requisitionLine(requisition)}`);
       print(`\n${nextStep(measurement, options)}`);
     },
   );
@@ -110,8 +110,8 @@ function describe(m: Measurement): void {
   });
 }
 
-/** One provider's part, in a line. */
-export function answerOf({ dataProvider, name, state, refusal }: Requisition): string {
+/** The requisition of one provider, in a line. */
+export function requisitionLine({ dataProvider, name, state, refusal }: Requisition): string {
   const why = refusal === undefined ? '' : ` (${refusal.justification}) ${refusal.message ?? ''}`;
   return visible(`${dataProvider ?? name}  ${state}${why}`.trimEnd());
 }

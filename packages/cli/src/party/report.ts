@@ -1,4 +1,4 @@
-/** A result, for people: each provider's figures with their 95 % intervals, and what they say together. */
+/** Prints a result: each provider's figures with their 95 % intervals, and the total. */
 import type { Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
 import { paint, print, visible } from '../output.ts';
 import { barChart, terminalColumns } from './chart.ts';

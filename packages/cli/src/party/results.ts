@@ -1,4 +1,4 @@
-/** Waiting for a result, and showing it: of a measurement just created, or of one from before. */
+/** Waits for the result of a measurement, and prints it. */
 import { isTerminal, type Measurement } from '@measurement-exchange/contract';
 import {
   type Consumer,
@@ -66,7 +66,7 @@ async function showResult(
   try {
     result = await consumer.open(await wait());
   } catch (error) {
-    // For scripts: the measurement itself says how it ended.
+    // For scripts: the measurement has the reason in its fields.
     if (options.json && error instanceof MeasurementFailed) printJson(error.measurement);
     throw explainEnd(error, options);
   }

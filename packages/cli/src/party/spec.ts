@@ -1,4 +1,4 @@
-/** What was asked, in words: read from the signed bytes of a MeasurementSpec. */
+/** Describes a MeasurementSpec from its signed bytes. */
 import { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from '@measurement-exchange/contract';
 
 const TYPE_WORDS: Record<PlainSpec['measurementType'], string> = {

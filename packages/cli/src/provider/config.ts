@@ -1,4 +1,4 @@
-/** `provider.json`: everything that `mex provider run` needs to know. */
+/** `provider.json`: the settings of `mex provider run`. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { NoiseMechanism } from '@measurement-exchange/sdk';
@@ -14,20 +14,20 @@ export interface ProviderConfig {
   identity?: string;
   /** Folders of earlier identities, whose encryption keys open what was encrypted before a renewal. */
   earlierIdentities?: string[];
-  /** PEM files of the roots of consumers; `measurementConsumers/acme=acme.pem` for that party only. */
+  /** Files of the roots of consumers, PEM or DER; `measurementConsumers/acme=acme.pem` for that party only. */
   roots?: string[];
-  /** Where the spent budget and the answers are kept. */
+  /** The file of the spent budget and the responses. */
   ledger?: string;
   /** What may be spent on the events of one event group on one UTC day. */
   budget?: PrivacyAmount;
   events?: Omit<EventsConfig, 'onWarning'>;
-  /** What the events call an event group, by its name, where that is not its eventGroupReferenceId. */
+  /** The event group's reference in the events by its resource name, where it is not its eventGroupReferenceId. */
   eventGroups?: Record<string, string>;
   /** A JSON file with the virtual population. */
   population?: string;
-  /** Unless given: DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
+  /** Default: DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
   noise?: NoiseMechanism;
-  /** Counts at most so many impressions of one person, whatever the consumer asks. */
+  /** A lower cap on the impressions of one person than the consumer's. */
   maximumFrequencyPerUser?: number;
   concurrency?: number;
   pollSeconds?: number;

@@ -1,11 +1,11 @@
-/** What an agent does, in sentences. */
+/** Log lines for the events of an agent. */
 import type { AgentEvent } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../output.ts';
 
-/** A long scan says how far it is this often. */
+/** How often a long scan logs its progress. */
 const PROGRESS_MS = 5000;
 
-/** Sentences for events in their order; none for what is not worth a line. */
+/** Describes events in their order; undefined for those that are not logged. */
 export function describeEvent(): (event: AgentEvent, now: number) => string | undefined {
   const said = new Map<string, number>();
   return (event, now) => {

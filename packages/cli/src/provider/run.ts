@@ -24,12 +24,12 @@ export interface RunOptions {
   json?: boolean;
 }
 
-/** Of the development exchange: room to play, and small enough to run out. */
+/** For the development exchange: enough to try things, and small enough to run out. */
 const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
 
 export function runCommand(): Command {
   const collect = (value: string, earlier: string[] = []) => [...earlier, value];
-  return remote('run', 'answer requisitions, until it is stopped')
+  return remote('run', 'fulfill or refuse requisitions, until it is stopped')
     .option('--config <file>', 'the settings of a provider, in JSON (see below); options win over it')
     .option(
       '--events <file>',
@@ -39,15 +39,15 @@ export function runCommand(): Command {
     .option('--population <file>', 'a JSON file with the virtual population')
     .option('--identity <dir>', 'the folder that mex identity made')
     .option('--root <file>', 'a root to trust, once for each: root.pem, or party=root.pem', collect)
-    .option('--ledger <file>', 'where the spent budget and the answers are kept')
+    .option('--ledger <file>', 'where the spent budget and the responses are stored')
     .option('--concurrency <count>', 'work on so many requisitions at once (2)', positiveInteger)
-    .option('--once', 'answer what is open now, and end')
+    .option('--once', 'handle what is open now, and exit')
     .addHelpText('after', HELP)
     .action((options: RunOptions) => run(options));
 }
 
 async function run(options: RunOptions): Promise<void> {
-  // Only here: DuckDB would take its memory in every other command, an exchange that serves among them.
+  // Imported here, since DuckDB would take memory in every other command, such as a serving exchange.
   const { createAgent, openLedger, openPopulation } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const { credentials, trust, client } = await loadCredentials(settings);
@@ -85,7 +85,7 @@ async function run(options: RunOptions): Promise<void> {
   }
 }
 
-/** Options win over the file. */
+/** Options override the file. */
 async function settingsOf(options: RunOptions): Promise<ProviderConfig & { as?: string; token?: string }> {
   const file = options.config === undefined ? {} : await readProviderConfig(options.config);
   const { as, token, url, identity, ledger, population, concurrency, root, events } = options;
@@ -128,12 +128,12 @@ export async function demoLedger(provider: string): Promise<string> {
   return path;
 }
 
-/** Opened when they are first needed: files may appear, or be mended, while the agent waits for them. */
+/** Opens the events when they are first needed, and again after a failure: files may appear later. */
 function eventsOf({ events }: ProviderConfig) {
   let opened: Promise<Events> | undefined;
   return {
     open: () => {
-      opened ??= openThem(events!).catch((error) => {
+      opened ??= openConfigured(events!).catch((error) => {
         opened = undefined;
         throw error;
       });
@@ -143,7 +143,7 @@ function eventsOf({ events }: ProviderConfig) {
   };
 }
 
-async function openThem(events: EventsConfig): Promise<Events> {
+async function openConfigured(events: EventsConfig): Promise<Events> {
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
   return openEvents({ ...events, onWarning: note });
 }
@@ -157,7 +157,7 @@ async function readPopulation(path: string) {
   }
 }
 
-/** The first signal ends it in order; a second one does not wait. */
+/** The first signal stops the agent gracefully; a second one exits at once. */
 function untilStopped(): { signal: AbortSignal; dispose: () => void } {
   const stop = new AbortController();
   const onSignal = () => (stop.signal.aborted ? process.exit(130) : stop.abort());

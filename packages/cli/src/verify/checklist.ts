@@ -1,4 +1,4 @@
-/** Steps that hold or do not, shown one by one. */
+/** A checklist whose steps are printed as they pass or fail. */
 import { ConsentError } from '@measurement-exchange/sdk';
 import { Failed, note, paint, print, printJson, visible } from '../output.ts';
 
@@ -29,7 +29,7 @@ export interface Checked<T> {
   detail?: string;
 }
 
-/** Something that is not as it must be, as opposed to trouble on the way to finding out. */
+/** A failed check, as opposed to an error that prevented it. */
 export class DoesNotHold extends Error {}
 
 export function startChecklist({ json }: { json?: boolean }): Checklist {
@@ -85,7 +85,7 @@ export function startChecklist({ json }: { json?: boolean }): Checklist {
   return list;
 }
 
-/** Refusals and rejections of the SDK name a code or a justification; anything else is trouble, not a verdict. */
+/** Errors of the SDK with a code or a justification are failed checks; every other error prevented the check. */
 function isFault(error: unknown): error is Error & { code?: string } {
   return (
     error instanceof DoesNotHold ||

@@ -1,4 +1,4 @@
-/** `mex verify`: is it what it says, and from whom it says? */
+/** `mex verify`: checks the signatures, certificates, hashes and keys of a measurement or a file. */
 import { parseName } from '@measurement-exchange/contract';
 import { Command } from 'commander';
 import { group, remote } from '../admin/command.ts';

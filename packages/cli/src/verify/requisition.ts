@@ -1,4 +1,4 @@
-/** A requisition as its provider sees it, before it answers. */
+/** Verifies a requisition as its provider does before it fulfills it. */
 import { equalBytes, type Requisition } from '@measurement-exchange/contract';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/sdk';
 import { type Checklist, DoesNotHold } from './checklist.ts';
@@ -37,7 +37,7 @@ async function checkDecryption(list: Checklist, { credentials }: Context, requis
 
 /** Nonce, result key, limits and event groups, as the agent of the provider judges them. */
 async function checkRest(list: Checklist, { client, credentials, trust }: Context, requisition: Requisition) {
-  // It brings the query engine with it, which takes its time to load.
+  // Imported here, since it loads the query engine.
   const provider = await import('@measurement-exchange/sdk/provider');
   await list.check('nonce, result key, limits and event groups are in order', async () => {
     const { selection } = await provider.verifyRequisition(requisition, {

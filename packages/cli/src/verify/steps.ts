@@ -1,4 +1,4 @@
-/** The steps that a consumer's and a provider's verification have in common. */
+/** Steps of both a consumer's and a provider's verification. */
 import {
   decodeMeasurementSpec,
   ExchangeError,
