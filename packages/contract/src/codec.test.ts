@@ -9,14 +9,14 @@ import { parseJson } from './json.ts';
 import type { TSchema } from './schema.ts';
 import { toJson } from './writer.ts';
 
-/** What an answer is read as; its violations where it cannot be. */
-function read(schema: TSchema, text: string, direction: 'request' | 'answer' = 'answer'): unknown {
+/** What a response is read as; its violations where it cannot be. */
+function read(schema: TSchema, text: string, direction: 'request' | 'response' = 'response'): unknown {
   const violations: Violation[] = [];
   const value = decode(schema, parseJson(text), violations, '', direction);
   return value ?? violations.map(({ field, description }) => `${field} ${description}`);
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   it('of a newer exchange is read without what it added, at every depth', () => {
     const text = `{"state":"SUCCEEDED","colour":"blue","protocolConfig":{"direct":{"rounds":3},"quantum":{}},
       "results":[{"certificate":"dataProviders/p/certificates/c","weight":1,

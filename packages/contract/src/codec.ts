@@ -9,11 +9,11 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './s
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 
 /**
- * A request is held to every rule. An answer may come from a newer exchange: fields it added are ignored, values it
- * added to a closed list are kept, limits it raised are not checked; only what the types promise must be there.
- * Free JSON in an answer is plain JSON, ready for other readers.
+ * A request is held to every rule. A response may come from a newer exchange: fields it added are ignored, values it
+ * added to a closed list are accepted, limits it raised are not checked; only what the types promise must be there.
+ * Free JSON in a response is plain JSON, ready for other readers.
  */
-export type Direction = 'request' | 'answer';
+export type Direction = 'request' | 'response';
 
 /** The keywords of JSON Schema and of ours that the compiler looks at. */
 export interface Keywords {
@@ -36,11 +36,11 @@ export interface Keywords {
   'x-key-pattern'?: PatternName;
 }
 
-/** An answer that lists fifty problems has said enough, and four megabytes of them take seconds to read on. */
+/** Fifty problems tell enough, and reading on through four megabytes of them takes seconds. */
 export const MAX_VIOLATIONS = 50;
 const ENOUGH = new Error('enough violations');
 
-const readers = { request: new WeakMap<TSchema, Reader>(), answer: new WeakMap<TSchema, Reader>() };
+const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap<TSchema, Reader>() };
 
 /** The typed value, with the violations (fifty at most) appended to `violations`; undefined when there was any. */
 export function decode<S extends TSchema>(
@@ -76,13 +76,13 @@ function readerOf(schema: TSchema, direction: Direction): Reader {
   let reader = readers[direction].get(schema);
   if (reader === undefined) {
     const keywords = schema as Keywords;
-    reader = compileReader(direction === 'answer' ? withoutLimits(keywords) : keywords, direction);
+    reader = compileReader(direction === 'response' ? withoutLimits(keywords) : keywords, direction);
     readers[direction].set(schema, reader);
   }
   return reader;
 }
 
-/** What is left of a schema for an answer: its types and its required members. */
+/** What is left of a schema for a response: its types and its required members. */
 function withoutLimits(schema: Keywords): Keywords {
   const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
   if (isText) return { type: 'string' };
@@ -95,7 +95,7 @@ const TEXT_FORMATS = new Set(['resource-name', 'chosen-id']);
 function compileReader(schema: Keywords, direction: Direction): Reader {
   switch (schema.format) {
     case 'json':
-      return direction === 'answer' ? toPlainJson : (value) => value;
+      return direction === 'response' ? toPlainJson : (value) => value;
     case 'map':
       return mapReader(schema, direction);
     case 'byte':
@@ -242,7 +242,7 @@ function sha256Reader(direction: Direction): Reader {
 
 /** A client gets bytes of its own, and the same class of them in Node as in a browser. */
 function bytesFor(direction: Direction, bytes: Uint8Array): Uint8Array {
-  return direction === 'answer' ? new Uint8Array(bytes) : bytes;
+  return direction === 'response' ? new Uint8Array(bytes) : bytes;
 }
 
 const readUint64: Reader = (value, path, report) => {

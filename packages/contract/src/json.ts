@@ -11,10 +11,10 @@ export const MAX_JSON_DEPTH = 64;
 /**
  * Keys and values of a request body. 4 MiB of data providers with 2 KB of ciphertext each, 1,700 of them, have 34,000.
  * Time goes by their number and not by the bytes: of hostile bodies of 4 MiB, one of keys took 350 ms of the event
- * loop and is refused after 20 ms; `[0,0,…]` took 300 ms and is refused after 7 ms.
+ * loop and is rejected after 20 ms; `[0,0,…]` took 300 ms and is rejected after 7 ms.
  */
 export const MAX_BODY_VALUES = 50_000;
-/** No key that means anything is longer; a megabyte of one is work for every reader and fills the answer. */
+/** No key that means anything is longer; a megabyte of one is work for every reader and fills the response. */
 const MAX_KEY_LENGTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;

@@ -140,7 +140,7 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
   return value ?? undefined;
 }
 
-/** A member that only repeats the path: accepted when it does, refused when it says otherwise. */
+/** A member that only repeats the path: accepted when it does, rejected when it differs. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
   // The parent of a collection path is everything before the collection.

@@ -70,7 +70,7 @@ describe('matchRoute', () => {
     expect(matchRoute('GET', `${M}/%62_%2D9`).params.measurement).toBe('b_-9');
   });
 
-  it('answers 405 with the methods that exist, and 404 below and above the table', () => {
+  it('rejects with 405 and the methods that exist, or 404 below and above the table', () => {
     expect(outcome('DELETE', `${M}/b`)).toBe('METHOD_NOT_ALLOWED');
     try {
       matchRoute('DELETE', M);

@@ -31,7 +31,7 @@ for (const route of ROUTES as readonly Route[]) {
   BY_SHAPE.set(shape, methods.set(route.method, { route, ids }));
 }
 
-/** The route of a request; refuses unknown paths (404), methods (405) and malformed IDs (400), in that order. */
+/** The route of a request; rejects unknown paths (404), methods (405) and malformed IDs (400), in that order. */
 export function matchRoute(method: string, rawPath: string): Match {
   const segments = rawPath.slice(API_PREFIX.length + 1).split('/');
   const last = segments.at(-1)!;

@@ -3,7 +3,7 @@ import { Finding } from './common.ts';
 
 const descriptorSet = anyJson(
   'google.protobuf.FileDescriptorSet: proto3 JSON, or on input a base64 string of its serialized form. ' +
-    'With `descriptorSetEncoding=BASE64` the answer holds the exact bytes.',
+    'With `descriptorSetEncoding=BASE64` the response holds the exact bytes.',
 );
 
 export const EventGroupMetadataDescriptorInput = object({ descriptorSet });

@@ -63,7 +63,7 @@ export const OPERATOR_ROUTES = [
     query: noQuery,
     response: PrincipalBinding,
     errors: ['PRINCIPAL_NOT_FOUND'],
-    summary: 'Unbind a subject; answers what it was',
+    summary: 'Unbind a subject; returns what it was',
   },
   {
     operation: 'createTrustedRoot',
@@ -102,7 +102,7 @@ export const OPERATOR_ROUTES = [
     query: noQuery,
     response: TrustedRoot,
     errors: ['TRUSTED_ROOT_NOT_FOUND'],
-    summary: 'Stop trusting a root; answers what it was',
+    summary: 'Stop trusting a root; returns what it was',
   },
   {
     operation: 'listAuditEntries',

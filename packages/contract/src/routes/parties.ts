@@ -76,7 +76,7 @@ export const PARTY_ROUTES = [
     path: PATTERNS.measurementConsumer,
     response: MeasurementConsumer,
     errors: ['MEASUREMENT_CONSUMER_NOT_FOUND'],
-    summary: 'Suspend a measurement consumer: its tokens are refused, its open work stays',
+    summary: 'Suspend a measurement consumer: its tokens are rejected, its open work stays',
   },
   {
     ...resume,
@@ -123,7 +123,7 @@ export const PARTY_ROUTES = [
     response: DataProvider,
     errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary:
-      'Suspend a data provider: its tokens are refused, it gets no new requisitions, its open work stays',
+      'Suspend a data provider: its tokens are rejected, it gets no new requisitions, its open work stays',
   },
   {
     ...resume,

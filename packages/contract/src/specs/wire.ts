@@ -2,7 +2,7 @@
  * Reads protobuf bytes strictly against a schema.
  *
  * The runtime's own reader ignores wire types and lets a nested message run past its parent's end, so that
- * damaged bytes can decode into something else. Bytes that others sent and signed deserve a clear answer:
+ * damaged bytes can decode into something else. Bytes that others sent and signed deserve a clear verdict:
  * this reader says where the first fault is. It also bounds depth and the number of messages before
  * anything large is built.
  */

@@ -38,7 +38,7 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
     );
   }
   const violations: Violation[] = [];
-  const decoded = decode(route.response, body.json, violations, '', 'answer');
+  const decoded = decode(route.response, body.json, violations, '', 'response');
   if (decoded !== undefined) return decoded;
   const [first] = violations as [Violation];
   throw unexpected(
