@@ -111,13 +111,21 @@ function columnsOf(field: string, stored: AnyField, path: string[]): Column<Reco
     return Object.keys(stored.fields).flatMap((key) => columnsOf(field, stored.fields[key]!, [...path, key]));
   }
   const { sql, write }: Type = TYPES[stored.type];
-  const valueAt = (record: unknown) =>
-    path.reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], record);
-  const storedValue = (record: unknown) => {
+  const source = `record${path.map((key) => `?.[${JSON.stringify(key)}]`).join('')}`;
+  const valueAt = new Function('record', `return ${source};`) as (record: unknown) => unknown;
+  const written = (record: unknown) => {
     const value = valueAt(record);
-    return value === undefined || write === undefined ? value : write(value);
+    return value === undefined ? undefined : write!(value);
   };
-  return [{ name: stored.column, sqlType: sql, isLong: stored.isLong, field, valueOf: storedValue }];
+  return [
+    {
+      name: stored.column,
+      sqlType: sql,
+      isLong: stored.isLong,
+      field,
+      valueOf: write === undefined ? valueAt : written,
+    },
+  ];
 }
 
 function objectSource(fields: Record<string, AnyField>, row: RowSource): string {

@@ -37,7 +37,7 @@ export async function batchGetEventGroupMetadataDescriptors(
   const encoding = query.descriptorSetEncoding;
   const bytes = descriptors.reduce((sum, d) => sum + d.descriptorSet.length, 0);
   if (bytes * growth(encoding) > MAX_BATCH_BYTES) {
-    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
+    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
   }
   return { eventGroupMetadataDescriptors: descriptors.map((d) => viewDescriptor(d, encoding)) };
 }

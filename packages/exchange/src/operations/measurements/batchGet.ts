@@ -31,7 +31,7 @@ export async function batchGetMeasurements(
   const absent = missing.find((id) => !tombstones.has(id));
   if (absent !== undefined) throw measurementNotFound(consumer, absent);
   if ('tooLarge' in batch) {
-    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The answer would be above 64 MiB: ask for fewer names.');
+    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
   }
   return {
     measurements: ids.map((id) => {
