@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
 import { TRIGGERS, UNIQUE_INDEXES } from '../../src/database/doctor/server.ts';
 import { CHECKS, doctor } from '../../src/database/doctor.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate, readMigrations } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../src/postgres/index.ts';
 import {
@@ -20,6 +20,7 @@ import { MEASUREMENT_ILLNESSES } from './doctor/measurementIllnesses.ts';
 import { RESOURCE_ILLNESSES } from './doctor/resourceIllnesses.ts';
 import { ROW_ILLNESSES } from './doctor/rowIllnesses.ts';
 
+const MIGRATIONS = readMigrations().map(({ name }) => name);
 const HEALTHY = 'healthy';
 /** A clone of it without CHECK constraints, which would keep most of the illnesses out. */
 const UNGUARDED = 'unguarded';
@@ -93,18 +94,13 @@ async function findings(database: string) {
 }
 
 const SCHEMA_ILLNESSES: Illness[] = [
-  [
-    'a migration that was not run',
-    'DELETE FROM schema_migrations',
-    'migration-pending',
-    ['0001_exchange', '0002_parties_and_event_groups'],
-  ],
+  ['a migration that was not run', 'DELETE FROM schema_migrations', 'migration-pending', MIGRATIONS],
   [
     'a migration that was edited, and one of a later version',
     `UPDATE schema_migrations SET sha256 = 'another';
      INSERT INTO schema_migrations VALUES (9999, '9999_later', 'sha256')`,
     'migration-foreign',
-    ['0001_exchange', '0002_parties_and_event_groups', '9999_later'],
+    [...MIGRATIONS, '9999_later'],
   ],
   [
     'a unique index that is gone, one that is no longer unique, and one that failed to build',
