@@ -1,0 +1,372 @@
+/** What passes the strict checks of the exchange is what a provider accepts: certificate by certificate, request by request. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import { createTrustStore, verifySignature } from '@measurement-exchange/consent';
+import { type MeasurementInput, timestampOf } from '@measurement-exchange/contract';
+import { generateKeys, type Issued, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
+import * as x509 from '@peculiar/x509';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { requireUsable } from '../../src/domain/certificate.ts';
+import { inspectConsent } from '../../src/domain/consent.ts';
+import { describeCertificate } from '../../src/domain/x509.ts';
+import { gatherConsent, verifySpec } from '../../src/operations/measurements/consent.ts';
+import { trustCheck } from '../../src/operations/trust.ts';
+
+const ACME = 'measurementConsumers/acme';
+const GLOBEX = 'measurementConsumers/globex';
+const { digitalSignature, keyCertSign, keyEncipherment, nonRepudiation } = x509.KeyUsageFlags;
+const RSA = {
+  name: 'RSASSA-PKCS1-v1_5',
+  modulusLength: 2048,
+  publicExponent: Uint8Array.of(1, 0, 1),
+  hash: 'SHA-256',
+};
+const message = new TextEncoder().encode('a MeasurementSpec');
+
+/** What the consumer shows, and the roots that both sides trust. */
+interface Case {
+  certificate: { der: Uint8Array; keys: CryptoKeyPair };
+  roots: { party?: string; pem: string }[];
+  party?: string;
+  /** Years from now. */
+  years?: number;
+  sign?: (keys: CryptoKeyPair) => Promise<Signed>;
+}
+interface Signed {
+  message: Uint8Array;
+  signature: Uint8Array;
+  signatureAlgorithm?: string;
+}
+
+const timeOf = ({ years = 0 }: Case) => new Date(NOW.getTime() + years * YEAR_MS);
+const derOf = (pem: string) => Uint8Array.from(Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
+
+/** Registers the certificate and sends a request that names it, as far as consent is concerned. */
+async function atExchange(given: Case): Promise<boolean> {
+  const { certificate, roots, party = ACME } = given;
+  const now = timestampOf(timeOf(given).getTime());
+  const name = `${party}/certificates/c`;
+  const stored = roots.map((each) => ({ party: each.party, x509Der: derOf(each.pem) }));
+  try {
+    const described = describeCertificate(certificate.der);
+    requireUsable({ ...described, party, id: 'c', revocationState: undefined }, 'certificate', now);
+  } catch {
+    return false;
+  }
+  const input = {
+    measurementConsumerCertificate: name,
+    measurementSpec: await signedBy(given),
+    dataProviders: {},
+  } as unknown as MeasurementInput;
+  const certificates = new Map([[name, { party, x509Der: certificate.der }]]);
+  const facts = await gatherConsent(input, certificates, verifySpec(input), trustCheck(stored, now));
+  return inspectConsent(input, { ...facts, parties: new Map() }).length === 0;
+}
+
+/** Verifies the certificate and the signature as a provider does before it reads a requisition. */
+async function atProvider(given: Case): Promise<boolean> {
+  const { certificate, roots, party = ACME } = given;
+  try {
+    const trusted = await createTrustStore(roots).verify(party, certificate.der, timeOf(given));
+    await verifySignature(await signedBy(given), trusted);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const signatures = new WeakMap<Case, Promise<Signed>>();
+function signedBy(given: Case): Promise<Signed> {
+  const made = signatures.get(given) ?? (given.sign ?? signed)(given.certificate.keys);
+  signatures.set(given, made);
+  return made;
+}
+
+/** With the hash of the curve, in DER. */
+async function signed(keys: CryptoKeyPair): Promise<Signed> {
+  const { sign } = process.getBuiltinModule('node:crypto');
+  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey));
+  const { namedCurve } = keys.privateKey.algorithm as EcKeyAlgorithm;
+  const hash = { 'P-384': 'sha384', 'P-521': 'sha512' }[namedCurve] ?? 'sha256';
+  const isPlain = keys.privateKey.algorithm.name === 'Ed25519';
+  const key = { key: pkcs8, format: 'der', type: 'pkcs8' } as const;
+  return { message, signature: Uint8Array.from(sign(isPlain ? null : hash, message, key)) };
+}
+
+let own: Issued;
+let other: Issued;
+let good: Issued;
+beforeAll(async () => {
+  own = await root('CN=Root');
+  other = await root('CN=Root');
+  good = await leaf(own);
+});
+
+const trusting = (pem: string, party?: string) => [{ pem, ...(party !== undefined && { party }) }];
+const changed = (der: Uint8Array, change: (bytes: Uint8Array) => unknown) => {
+  const copy = Uint8Array.from(der);
+  change(copy);
+  return copy;
+};
+/** The length of the outermost element in a form that BER allows and DER does not. */
+const berLength = (der: Uint8Array) => Uint8Array.of(0x30, 0x83, 0, ...der.subarray(2));
+const bytesOf = (length: number) => new x509.Extension('1.2.3.5', false, new Uint8Array(length));
+const critical = (oid: string) => new x509.Extension(oid, true, Uint8Array.of(5, 0));
+
+type Row = [title: string, accepted: boolean, make: () => Promise<Case> | Case];
+const withLeaf = (options: Parameters<typeof leaf>[1]) => async (): Promise<Case> => ({
+  certificate: await leaf(own, options),
+  roots: trusting(own.pem),
+});
+const withDer = (change: (der: Uint8Array) => Uint8Array) => (): Case => ({
+  certificate: { der: change(good.der), keys: good.keys },
+  roots: trusting(own.pem),
+});
+const withKeys = (algorithm: object) => async (): Promise<Case> => ({
+  certificate: await leaf(own, { keys: await generateKeys(algorithm) }),
+  roots: trusting(own.pem),
+});
+const withRoot =
+  (options: Parameters<typeof root>[1], years = 0) =>
+  async (): Promise<Case> => {
+    const issuer = await root('CN=Own', options);
+    return { certificate: await leaf(issuer, { until: 30 }), roots: trusting(issuer.pem), years };
+  };
+
+const CERTIFICATES: Row[] = [
+  ['a good one', true, withLeaf({})],
+  ['one on P-384', true, withKeys({ name: 'ECDSA', namedCurve: 'P-384' })],
+  ['one on P-521', true, withKeys({ name: 'ECDSA', namedCurve: 'P-521' })],
+  ['one with an RSA key', true, withKeys(RSA)],
+  ['one with an Ed25519 key', false, withKeys({ name: 'Ed25519' })],
+  ['one with more usages', true, withLeaf({ usages: digitalSignature | nonRepudiation | keyEncipherment })],
+  ['one that does not restrict its key', true, withLeaf({ usages: 'absent', ca: 'absent' })],
+  [
+    'one with a subject alternative name that is critical',
+    true,
+    withLeaf({
+      extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'acme.example' }], true)],
+    }),
+  ],
+  ['one with an unknown extension that is not critical', true, withLeaf({ extensions: [bytesOf(10)] })],
+  ['one of an authority', false, withLeaf({ ca: true, usages: keyCertSign | digitalSignature })],
+  ['one without digitalSignature', false, withLeaf({ usages: keyEncipherment })],
+  ['one with an unknown critical extension', false, withLeaf({ extensions: [critical('1.2.3.4')] })],
+  [
+    'one with critical name constraints',
+    false,
+    withLeaf({ extensions: [new x509.Extension('2.5.29.30', true, Uint8Array.of(0x30, 0))] }),
+  ],
+  ['one with an extension twice', false, withLeaf({ extensions: [bytesOf(1), bytesOf(2)] })],
+  ['one without an authority key identifier', false, withLeaf({ aki: 'absent' })],
+  [
+    'one that names the key of another root',
+    false,
+    async () => ({
+      certificate: await leaf(own, { aki: other.ski! }),
+      roots: [...trusting(own.pem), ...trusting(other.pem)],
+    }),
+  ],
+  [
+    'one that another root of the same name issued',
+    false,
+    async () => ({ certificate: await leaf(other), roots: trusting(own.pem) }),
+  ],
+  [
+    'one that another root issued in the name and with the key identifier of this one',
+    false,
+    async () => ({ certificate: await leaf(other, { aki: own.ski! }), roots: trusting(own.pem) }),
+  ],
+  ['one under another name of its issuer', false, withLeaf({ issuerName: 'CN=R00t' })],
+  ['one that has expired', false, withLeaf({ from: -2, until: -1 })],
+  ['one that is not valid yet', false, withLeaf({ from: 1, until: 2 })],
+  ['the root itself', false, () => ({ certificate: own, roots: trusting(own.pem) })],
+  [
+    'one that signed itself',
+    false,
+    async () => ({
+      certificate: await root('CN=Self', { ca: false, usages: digitalSignature }),
+      roots: trusting(own.pem),
+    }),
+  ],
+  [
+    'one that an intermediate authority issued',
+    false,
+    async () => {
+      const intermediate = await leaf(own, { name: 'CN=Intermediate', ca: true, usages: keyCertSign });
+      return { certificate: await leaf(intermediate), roots: trusting(own.pem) };
+    },
+  ],
+  [
+    'one whose signed part was changed',
+    false,
+    withDer((der) =>
+      changed(der, (b) =>
+        b.fill(0x73, Buffer.from(der).indexOf('Streamly'), Buffer.from(der).indexOf('Streamly') + 1),
+      ),
+    ),
+  ],
+  [
+    'one whose signature was changed',
+    false,
+    withDer((der) => changed(der, (b) => b.set([b.at(-1)! ^ 1], b.length - 1))),
+  ],
+  ['one with a byte after it', false, withDer((der) => Uint8Array.of(...der, 0))],
+  ['one cut short', false, withDer((der) => der.subarray(0, -1))],
+  ['one with a length in BER', false, withDer(berLength)],
+  [
+    'one in PEM',
+    false,
+    () => ({ certificate: { der: Buffer.from(good.pem), keys: good.keys }, roots: trusting(own.pem) }),
+  ],
+  ['one that is huge', false, withLeaf({ extensions: [bytesOf(15_000)] })],
+  ['nothing', false, withDer(() => new Uint8Array())],
+  [
+    'one signed with RSA-PSS',
+    false,
+    async () => {
+      const keys = await generateKeys({ ...RSA, name: 'RSA-PSS' });
+      const algorithm = { name: 'RSA-PSS', hash: 'SHA-256', saltLength: 32 };
+      return { certificate: await leaf({ ...own, keys }, { algorithm }), roots: trusting(own.pem) };
+    },
+  ],
+  [
+    'one signed with SHA-1',
+    false,
+    async () => {
+      const keys = await generateKeys({ ...RSA, hash: 'SHA-1' });
+      const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-1' };
+      return { certificate: await leaf({ ...own, keys }, { algorithm }), roots: trusting(own.pem) };
+    },
+  ],
+  ['one whose root has expired', false, withRoot({}, 21)],
+  ['one whose root is not valid yet', false, withRoot({ from: 0.5 })],
+  [
+    'one whose root expired, with a renewed root of the same key',
+    true,
+    async () => {
+      const expired = await root('CN=Root', { keys: own.keys, from: -9, until: -1 });
+      return { certificate: await leaf(own), roots: [...trusting(expired.pem), ...trusting(own.pem)] };
+    },
+  ],
+  ['one whose root is no authority', false, withRoot({ ca: false })],
+  ['one whose root may not issue', false, withRoot({ usages: digitalSignature })],
+  [
+    'one whose root has an unknown critical extension',
+    false,
+    withRoot({ extensions: [critical('1.2.3.4')] }),
+  ],
+  ['one of the root of its party', true, () => ({ certificate: good, roots: trusting(own.pem, ACME) })],
+  [
+    'one of the root for all, where its party has its own',
+    false,
+    () => ({ certificate: good, roots: [...trusting(own.pem), ...trusting(other.pem, ACME)] }),
+  ],
+  [
+    'one of the root of another party',
+    false,
+    () => ({ certificate: good, roots: [...trusting(own.pem, GLOBEX), ...trusting(other.pem)] }),
+  ],
+  [
+    'one of the root for all, where another party has its own',
+    true,
+    () => ({ certificate: good, roots: [...trusting(own.pem), ...trusting(other.pem, GLOBEX)] }),
+  ],
+];
+
+const request = (sign: Case['sign']) => (): Case => ({
+  certificate: good,
+  roots: trusting(own.pem),
+  sign,
+});
+const withSignature = (change: (made: Signed) => Signed) =>
+  request(async (keys) => change(await signed(keys)));
+
+const REQUESTS: Row[] = [
+  ['a good one', true, request(signed)],
+  [
+    'one that names its algorithm',
+    true,
+    withSignature((s) => ({ ...s, signatureAlgorithm: 'ECDSA_P256_SHA256' })),
+  ],
+  [
+    'one that names its algorithm by OID',
+    true,
+    withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.840.10045.4.3.2' })),
+  ],
+  ['one that another key signed', false, request(() => signed(other.keys))],
+  [
+    'one that names an algorithm of another curve',
+    false,
+    withSignature((s) => ({ ...s, signatureAlgorithm: 'ECDSA_P384_SHA384' })),
+  ],
+  [
+    'one that names an algorithm of RSA',
+    false,
+    withSignature((s) => ({ ...s, signatureAlgorithm: 'RSA_PKCS1_SHA256' })),
+  ],
+  [
+    'one that names another hash by OID',
+    false,
+    withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.840.10045.4.3.4' })),
+  ],
+  [
+    'one that names an unknown algorithm',
+    false,
+    withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.3' })),
+  ],
+  [
+    'one whose signature is cut short',
+    false,
+    withSignature((s) => ({ ...s, signature: s.signature.subarray(0, -1) })),
+  ],
+  [
+    'one whose signature has a byte more',
+    false,
+    withSignature((s) => ({ ...s, signature: Uint8Array.of(...s.signature, 0) })),
+  ],
+  [
+    'one whose signature has a length in BER',
+    false,
+    withSignature((s) => ({ ...s, signature: Uint8Array.of(0x30, 0x81, ...s.signature.subarray(1)) })),
+  ],
+  [
+    'one whose signature is two halves',
+    false,
+    request(async ({ privateKey }) => ({
+      message,
+      signature: new Uint8Array(
+        await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, privateKey, message),
+      ),
+    })),
+  ],
+  ['one without a signature', false, withSignature((s) => ({ ...s, signature: new Uint8Array() }))],
+  ['one over other bytes', false, withSignature((s) => ({ ...s, message: message.subarray(1) }))],
+];
+
+async function verdicts(make: Row[2]): Promise<{ exchange: boolean; provider: boolean }> {
+  const given = await make();
+  return { exchange: await atExchange(given), provider: await atProvider(given) };
+}
+
+it('the table is long', () => {
+  expect(CERTIFICATES.length).toBeGreaterThanOrEqual(40);
+  expect(CERTIFICATES.length + REQUESTS.length).toBeGreaterThanOrEqual(55);
+});
+
+describe('a certificate', () => {
+  it.each(CERTIFICATES)(
+    '%s: accepted is %s, at the exchange and at a provider',
+    async (_title, accepted, make) => {
+      expect(await verdicts(make)).toEqual({ exchange: accepted, provider: accepted });
+    },
+  );
+});
+
+describe('a signed request', () => {
+  it.each(REQUESTS)(
+    '%s: accepted is %s, at the exchange and at a provider',
+    async (_title, accepted, make) => {
+      expect(await verdicts(make)).toEqual({ exchange: accepted, provider: accepted });
+    },
+  );
+});
