@@ -17,8 +17,8 @@ import {
   values,
 } from './table.ts';
 
-/** With the ID of its best certificate, if it has any. */
-export type PartyWithCertificate = PartyRecord & { certificate: string | undefined };
+/** With the ID of its preferred certificate, if it has any. */
+export type PartyWithCertificate = PartyRecord & { preferredCertificate: string | undefined };
 
 const FIELDS: Fields<PartyRecord> = {
   name: column('name'),
@@ -42,12 +42,12 @@ const FIELDS: Fields<PartyRecord> = {
 const parties = table<PartyRecord>('parties', FIELDS);
 const withCertificate = table<PartyWithCertificate>('parties', {
   ...FIELDS,
-  certificate: optional('certificate'),
+  preferredCertificate: optional('preferred_certificate'),
 }).reader();
 
-/** `$1` is the time at which the best certificate is chosen. */
+/** `$1` is the time at which the preferred certificate is chosen. */
 const WITH_CERTIFICATE = `${select(parties, 'p')},
-  (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS certificate`;
+  (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS preferred_certificate`;
 
 const GET_MANY = sql(
   'party_get_many',

@@ -57,7 +57,7 @@ export async function createMeasurement(
   }
 }
 
-/** The key that the provider publishes, signed by the certificate it prefers, which a trusted root issued. */
+/** The key that the provider publishes, signed with the certificate that a trusted root issued. */
 async function providerKey(deps: Dependencies, name: string, signal?: AbortSignal): Promise<ProviderKey> {
   const provider = await deps.client.getParty({ name, ...(signal && { signal }) });
   const { certificate, publicKey } = provider;
@@ -71,7 +71,7 @@ async function providerKey(deps: Dependencies, name: string, signal?: AbortSigna
     const x509 = await trustedCertificate(deps, certificate, signal);
     await verifySignature(publicKey, x509).catch((error) => {
       if (!(error instanceof ConsentError && error.code === 'SIGNATURE_INVALID')) throw error;
-      const message = `${certificate} did not sign its encryption key; after a renewal it must sign it anew`;
+      const message = `${certificate} did not sign its encryption key; ${SIGN_AGAIN}`;
       throw new DataProviderUntrusted(name, error.code, message, error);
     });
     const keyset = unpackEncryptionPublicKey(publicKey.message);
@@ -79,9 +79,13 @@ async function providerKey(deps: Dependencies, name: string, signal?: AbortSigna
     return { certificate, keyset };
   } catch (error) {
     if (!(error instanceof ConsentError || error instanceof CertificateFault)) throw error;
-    throw new DataProviderUntrusted(name, error.code, error.message, error);
+    const isOutOfUse = error.code === 'CERTIFICATE_REVOKED' || error.code === 'CERTIFICATE_EXPIRED';
+    const message = isOutOfUse ? `${error.message}; ${SIGN_AGAIN}` : error.message;
+    throw new DataProviderUntrusted(name, error.code, message, error);
   }
 }
+
+const SIGN_AGAIN = 'the provider must sign its encryption key again with a certificate that can be used';
 
 async function seal(
   { credentials }: Dependencies,

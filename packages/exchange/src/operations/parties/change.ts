@@ -28,7 +28,7 @@ export function changeParty(
       findings,
       save: after.version === before.version ? undefined : () => saveParty(tx, after),
       versions: [{ name, version: after.version, time: after.updateTime }],
-      view: () => viewParty({ ...after, certificate: before.certificate }),
+      view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
   // Also after an error: where the outcome is not known, the change may have been committed.

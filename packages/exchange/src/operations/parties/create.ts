@@ -34,7 +34,7 @@ export async function createParty(
       save: () => insertParty(tx, party),
       savesToValidate: true,
       versions: [{ name, version: party.version, time: party.updateTime }],
-      view: () => viewParty({ ...party, certificate: undefined }),
+      view: () => viewParty({ ...party, preferredCertificate: undefined }),
     }));
   } catch (error) {
     if (uniqueViolation(error) !== 'parties_pkey') throw error;

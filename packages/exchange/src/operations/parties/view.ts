@@ -7,12 +7,14 @@ import { certificateName } from '../certificates/view.ts';
 export type Party = MeasurementConsumer & DataProvider & Duchy;
 
 export function viewParty(party: PartyWithCertificate): Party {
+  // The one that its key was signed with: who encrypts to the key verifies it with this certificate.
+  const certificate = party.publicKeyCertificate ?? party.preferredCertificate;
   const isProvider = party.name.startsWith('dataProviders/');
   return {
     name: party.name,
     displayName: party.displayName,
     state: party.state,
-    certificate: party.certificate && certificateName(party.name, party.certificate),
+    certificate: certificate && certificateName(party.name, certificate),
     publicKey: party.publicKey,
     capabilities: isProvider ? capabilitiesOf(party.protocols) : undefined,
     dataAvailabilityInterval: party.availability,

@@ -1,0 +1,59 @@
+/** A provider may have several certificates: the one that signed its key is the one that consumers check it with. */
+import {
+  answer,
+  asking,
+  reach,
+  requisitionOf,
+  startWorld,
+  type World,
+} from '@measurement-exchange/testkit/world';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { issueLeaf, type Leaf } from '../../src/identity/index.ts';
+import { createSigner } from '../../src/index.ts';
+
+let w: World;
+let longer: Leaf;
+/** The name of the longer-lived certificate. */
+let second: string;
+
+beforeAll(async () => {
+  w = await startWorld();
+  longer = await issueLeaf(w.root, 'Streamly results', Date.now(), 20 * 365);
+  const { name } = await w.streamly.client.createCertificate({
+    parent: w.streamly.name,
+    body: { x509Der: longer.der },
+  });
+  second = name!;
+});
+afterAll(async () => {
+  expect(await w.x.stop()).toEqual([]);
+});
+
+it('a provider with a longer-lived certificate for its results is measured by a consumer that trusts its root', async () => {
+  const { client, name } = w.streamly;
+  expect((await client.getParty({ name })).certificate).toBe(w.streamly.certificate);
+  expect((await client.getCertificate({ name: `${name}/certificates/preferred` })).name).toBe(second);
+
+  const created = await w.consumer.create(asking(w, 'reach', w.streamly));
+  const requisition = await requisitionOf(w.streamly, created.name!);
+  expect(requisition.dataProviderCertificate).toBe(w.streamly.certificate);
+  const otherwise = { certificate: second, privateKeyPem: longer.privateKeyPem };
+  await answer(w.streamly, created.name!, reach(120_000n), otherwise);
+  const result = await w.consumer.open(await w.consumer.wait(created.name!));
+  expect(result.dataProviders).toMatchObject([{ reach: { value: 120_000 } }]);
+});
+
+it('a provider whose key was signed with a revoked certificate must sign it again, and the consumer is told so', async () => {
+  const { client, name, certificate } = w.streamly;
+  await client.revokeCertificate({ name: certificate, body: { revocationState: 'REVOKED' } });
+  await expect(w.consumer.create(asking(w, 'reach', w.streamly))).rejects.toMatchObject({
+    name: 'DataProviderUntrusted',
+    code: 'CERTIFICATE_REVOKED',
+    message: expect.stringContaining('must sign its encryption key again'),
+  });
+  const { publicKey } = await client.getParty({ name });
+  const signed = await (await createSigner(longer.privateKeyPem)).sign(publicKey!.message);
+  const updated = await client.updateParty({ name, body: { publicKey: signed } });
+  expect(updated.certificate).toBe(second);
+  expect((await w.consumer.create(asking(w, 'reach', w.streamly))).state).toBeDefined();
+});
