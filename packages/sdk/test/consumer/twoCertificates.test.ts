@@ -1,7 +1,7 @@
 /** A provider may have several certificates: the one that signed its key is the one that consumers check it with. */
 import {
-  answer,
   asking,
+  fulfillWith,
   reach,
   requisitionOf,
   startWorld,
@@ -26,7 +26,7 @@ beforeAll(async () => {
   second = name!;
 });
 afterAll(async () => {
-  expect(await w.x.stop()).toEqual([]);
+  expect(await w.exchange.stop()).toEqual([]);
 });
 
 it('a provider with a longer-lived certificate for its results is measured by a consumer that trusts its root', async () => {
@@ -38,7 +38,7 @@ it('a provider with a longer-lived certificate for its results is measured by a 
   const requisition = await requisitionOf(w.streamly, created.name!);
   expect(requisition.dataProviderCertificate).toBe(w.streamly.certificate);
   const otherwise = { certificate: second, privateKeyPem: longer.privateKeyPem };
-  await answer(w.streamly, created.name!, reach(120_000n), otherwise);
+  await fulfillWith(w.streamly, created.name!, reach(120_000n), otherwise);
   const result = await w.consumer.open(await w.consumer.wait(created.name!));
   expect(result.dataProviders).toMatchObject([{ reach: { value: 120_000 } }]);
 });
