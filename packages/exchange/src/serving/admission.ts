@@ -1,73 +1,48 @@
 /**
- * Which requests are worked on, and who is next. A principal alone may use every slot; several share half of them, and
- * where that is not one slot for each, it is one at a time, and not all the time for one that has more than the others.
- * So who asks for more than the exchange can serve makes only itself wait.
+ * Which requests are worked on, and who is next.
+ *
+ * Fair queueing over a fixed number of slots: each principal is a flow with a queue of its own, and the flows take turns
+ * (Nagle, RFC 970; with several servers SFQ(D): Jin, Chase and Kaur 2004). Turns alone let the busiest flow keep the
+ * processor busy, so several flows share half of the slots, and where that is less than one slot each, a flow has one
+ * slot and a token bucket of slot time (as CPU bandwidth control does: Turner, Rao and Rao 2010).
  */
-import { ExchangeError } from '@measurement-exchange/contract';
-import { rateLimited } from './rateLimiter.ts';
+import { WaitingQueue } from './waitingQueue.ts';
 
-/** As many as the pool has connections: one more would only wait there, behind whoever came first. */
+/** As many as the pool has connections: one more would only wait there, behind whatever came first. */
 const SLOTS = 16;
-/** Who was here within this time counts as active: the others leave room for its next request. */
+/** A flow that was seen within this time is active: the others leave room for its next request. */
 const ACTIVE_MS = 1_000;
-/** What a principal has had is forgotten about as fast. */
-const HELD_MS = 100;
-/** However many are active: the part of the time in which each of them may hold a slot. */
-const LEAST = 1 / 8;
-/** Of the mean, what is much: where many are busy, none of them has more than the others. */
-const MUCH = 3;
-/** Of one principal: the burst that it has by default. */
-const MAX_WAITING = 1_000;
-/** Well below the ten seconds in which every request is answered: the operation comes after it. */
-const MAX_WAIT_MS = 4_000;
+/** Slot time that a flow may have saved, or owe. */
+const BURST_MS = 20;
+/** The part of the time that a flow has a slot at least, however many are active. */
+const MIN_RATE = 1 / 8;
+/** A flow that uses no more than this multiple of the mean is as busy as the others, and is not held back. */
+const MEAN_MULTIPLE = 3;
+/** The time constant of the moving average that the mean is taken from. */
+const LOAD_MS = 100;
 
-interface Waiter {
-  /** Whether nobody is left to answer. */
-  gone: () => boolean;
-  admit: () => void;
-  refuse: (error: ExchangeError) => void;
-  timer: NodeJS.Timeout;
-}
-
-/** Slots held, now and on average: the longer ago, the less it counts. */
-class Held {
-  slots = 0;
-  private before = 0;
-  private changedAt: number;
-
-  constructor(time: number) {
-    this.changedAt = time;
-  }
-
-  change(by: 1 | -1, time: number): void {
-    this.before = this.average(time);
-    this.changedAt = time;
-    this.slots += by;
-  }
-
-  average(time: number): number {
-    return this.slots + (this.before - this.slots) * Math.exp((this.changedAt - time) / HELD_MS);
-  }
-}
-
-/** What one principal has here. */
-interface Share {
-  held: Held;
-  queue: Waiter[];
+interface Flow {
+  queue: WaitingQueue;
+  slots: number;
   seenAt: number;
-  /** Runs while it has had enough. */
+  /** Tokens, in milliseconds of a slot, at `creditAt`. */
+  credit: number;
+  creditAt: number;
+  /** Runs until there is credit again. */
   pause?: NodeJS.Timeout | undefined;
 }
 
 export class Admission {
-  private readonly held: Held;
-  /** Of the active principals. */
-  private readonly shares = new Map<string, Share>();
-  /** Those with a queue, whose turn it is next first. */
-  private readonly waitingShares = new Set<Share>();
-  private readonly runningShares = new Set<Share>();
+  running = 0;
+  /** The active ones. */
+  private readonly flows = new Map<string, Flow>();
+  /** Those with a queue; the first is next. */
+  private readonly backlog = new Set<Flow>();
   private readonly slots: number;
   private readonly clock: () => number;
+  /** Slots in use, as a moving average, at `loadAt`. */
+  private load = 0;
+  private loadAt = 0;
   private sweptAt = 0;
   private granting = false;
 
@@ -75,20 +50,15 @@ export class Admission {
   constructor(slots = SLOTS, clock: () => number = () => performance.now()) {
     this.slots = slots;
     this.clock = clock;
-    this.held = new Held(clock());
-  }
-
-  get running(): number {
-    return this.held.slots;
   }
 
   get waiting(): number {
-    return [...this.waitingShares].reduce((sum, { queue }) => sum + queue.length, 0);
+    return [...this.backlog].reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
-  /** Runs `work` in a slot. `gone` tells whether the caller has hung up. */
-  async run<T>(principal: string, gone: () => boolean, work: () => Promise<T>): Promise<T> {
-    const turn = this.enter(principal, gone);
+  /** Runs `work` in a slot. */
+  async run<T>(principal: string, isGone: () => boolean, work: () => Promise<T>): Promise<T> {
+    const turn = this.enter(principal, isGone);
     if (turn !== undefined) await turn;
     try {
       return await work();
@@ -97,122 +67,94 @@ export class Admission {
     }
   }
 
-  /** Undefined: it may go on at once. Otherwise when the promise resolves. In both cases: `leave` when it is done. */
-  enter(principal: string, gone: () => boolean): Promise<void> | undefined {
-    const share = this.shareOf(principal);
-    // While slots are about to be handed out, nobody comes in past those who wait for them.
-    if (share.queue.length === 0 && !this.granting && this.hasRoomFor(share)) {
-      this.change(share, 1);
+  /** Undefined: it has a slot. Otherwise it has one when the promise resolves. In both cases: `leave` when it is done. */
+  enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
+    const flow = this.flowOf(principal);
+    // While slots are about to be granted, nobody overtakes those who wait for them.
+    if (flow.queue.length === 0 && !this.granting && this.mayBegin(flow)) {
+      this.change(flow, 1);
       return undefined;
     }
-    if (share.queue.length >= MAX_WAITING) {
-      for (const waiter of share.queue.filter(({ gone }) => gone())) this.take(share, waiter).refuse(left());
-    }
-    if (share.queue.length >= MAX_WAITING) throw rateLimited('Too many requests', 1);
-    return new Promise((admit, refuse) => {
-      const timer = setTimeout(() => this.take(share, waiter).refuse(busy()), MAX_WAIT_MS);
-      const waiter: Waiter = { gone, admit, refuse, timer };
-      share.queue.push(waiter);
-      this.waitingShares.add(share);
-    });
+    this.backlog.add(flow);
+    return flow.queue.wait(isGone);
   }
 
   leave(principal: string): void {
-    const share = this.shares.get(principal)!;
-    this.change(share, -1);
-    if (this.waitingShares.size === 0 || this.granting) return;
+    this.change(this.flows.get(principal)!, -1);
+    if (this.backlog.size === 0 || this.granting) return;
     // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
     this.granting = true;
     setImmediate(() => this.grant());
   }
 
-  private change(share: Share, by: 1 | -1): void {
-    const now = this.clock();
-    this.held.change(by, now);
-    share.held.change(by, now);
-    if (share.held.slots > 0) this.runningShares.add(share);
-    else this.runningShares.delete(share);
-  }
-
-  /** The free slots, to one principal after the other. */
+  /** The free slots, to one flow after the other. */
   private grant(): void {
     this.granting = false;
-    for (const share of this.waitingShares) {
-      if (!this.hasRoomFor(share)) continue;
-      const waiter = this.take(share, share.queue[0]!);
-      // To the end: this very loop comes to it again.
-      if (this.waitingShares.delete(share)) this.waitingShares.add(share);
-      if (waiter.gone()) {
-        waiter.refuse(left());
-        continue;
-      }
-      this.change(share, 1);
-      waiter.admit();
+    for (const flow of this.backlog) {
+      if (flow.queue.length > 0 && !this.mayBegin(flow)) continue;
+      this.backlog.delete(flow);
+      if (!flow.queue.admitFirst()) continue;
+      this.change(flow, 1);
+      // At the end, where this very loop comes to it again.
+      if (flow.queue.length > 0) this.backlog.add(flow);
     }
   }
 
-  private take(share: Share, waiter: Waiter): Waiter {
-    clearTimeout(waiter.timer);
-    share.queue.splice(share.queue.indexOf(waiter), 1);
-    if (share.queue.length === 0) this.waitingShares.delete(share);
-    return waiter;
-  }
-
-  private hasRoomFor(share: Share): boolean {
+  private mayBegin(flow: Flow): boolean {
     if (this.running >= this.slots) return false;
-    if (this.shares.size === 1) return true;
-    // The other half stays free for whoever comes next: what is ahead of a request is what it has to wait for.
-    const part = this.slots / 2 / this.shares.size;
-    if (part >= 1) return share.held.slots < Math.floor(part);
-    return share.held.slots === 0 && this.hasTimeFor(share, part);
+    if (this.flows.size === 1) return true;
+    // The other half stays free for flows that become active: a request waits for what is ahead of it.
+    const share = this.slots / 2 / this.flows.size;
+    if (share >= 1) return flow.slots < Math.floor(share);
+    return flow.slots === 0 && this.hasCredit(flow);
   }
 
-  /**
-   * Part of a slot is part of the time, and half of that stays free, too: beside a processor that is never idle
-   * everyone is slow. Who has had its time, and much more than the others, waits; beside one that has had less, half
-   * of it is enough.
-   */
-  private hasTimeFor(share: Share, part: number): boolean {
-    const now = this.clock();
-    const most = Math.max(part / 2, LEAST);
-    const had = share.held.average(now);
-    if (had <= Math.max(most / 2, (MUCH * this.held.average(now)) / this.shares.size)) return true;
-    const hadLess = ({ held }: Share) => held.average(now) <= most / 2;
-    const enough = [...this.runningShares].some(hadLess) ? most / 2 : most;
-    if (had <= enough) return true;
-    share.pause ??= setTimeout(() => this.resume(share), HELD_MS * Math.log(had / enough));
+  private hasCredit(flow: Flow): boolean {
+    const rate = this.settle(flow);
+    if (flow.credit >= 0) return true;
+    flow.pause ??= setTimeout(() => {
+      flow.pause = undefined;
+      this.grant();
+    }, -flow.credit / rate);
     return false;
   }
 
-  private resume(share: Share): void {
-    share.pause = undefined;
-    this.grant();
+  /** The credit grows with the rate, and shrinks with the slots in use. Returns the rate. */
+  private settle(flow: Flow): number {
+    const now = this.clock();
+    this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
+    this.loadAt = now;
+    const flows = this.flows.size;
+    // Half of the share: beside a processor that is never idle everyone is slow.
+    const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
+    const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
+    flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));
+    flow.creditAt = now;
+    return rate;
   }
 
-  private shareOf(principal: string): Share {
+  private change(flow: Flow, by: 1 | -1): void {
+    this.settle(flow);
+    flow.slots += by;
+    this.running += by;
+  }
+
+  private flowOf(principal: string): Flow {
     const now = this.clock();
     if (now - this.sweptAt >= ACTIVE_MS) this.sweep(now);
-    let share = this.shares.get(principal);
-    if (share === undefined) {
-      share = { held: new Held(now), queue: [], seenAt: now };
-      this.shares.set(principal, share);
+    let flow = this.flows.get(principal);
+    if (flow === undefined) {
+      flow = { queue: new WaitingQueue(), slots: 0, seenAt: now, credit: BURST_MS, creditAt: now };
+      this.flows.set(principal, flow);
     }
-    share.seenAt = now;
-    return share;
+    flow.seenAt = now;
+    return flow;
   }
 
   private sweep(now: number): void {
     this.sweptAt = now;
-    for (const [principal, { held, queue, seenAt }] of this.shares) {
-      if (held.slots === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.shares.delete(principal);
+    for (const [principal, { slots, queue, seenAt }] of this.flows) {
+      if (slots === 0 && queue.length === 0 && now - seenAt >= ACTIVE_MS) this.flows.delete(principal);
     }
   }
-}
-
-function busy(): ExchangeError {
-  return new ExchangeError('UNAVAILABLE', 'The exchange is busy: retry.', { retryAfterSeconds: 1 });
-}
-
-function left(): ExchangeError {
-  return new ExchangeError('MALFORMED_REQUEST', 'The caller left before it was its turn.');
 }

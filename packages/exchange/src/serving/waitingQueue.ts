@@ -1,0 +1,67 @@
+/** The requests of one principal that wait for a slot: bounded in number and in time. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { rateLimited } from './rateLimiter.ts';
+
+/** The burst that a principal has by default. */
+const MAX_WAITING = 1_000;
+/** Well below the ten seconds in which every request gets its response: the operation comes after the wait. */
+const MAX_WAIT_MS = 4_000;
+
+interface Waiter {
+  /** Whether the caller has hung up. */
+  isGone: () => boolean;
+  admit: () => void;
+  reject: (error: ExchangeError) => void;
+  timer: NodeJS.Timeout;
+}
+
+export class WaitingQueue {
+  /** In the order of their arrival. */
+  private readonly waiters = new Set<Waiter>();
+
+  get length(): number {
+    return this.waiters.size;
+  }
+
+  /** Resolves when it is admitted. */
+  wait(isGone: () => boolean): Promise<void> {
+    if (this.length >= MAX_WAITING) this.rejectGone();
+    if (this.length >= MAX_WAITING) throw rateLimited('Too many requests', 1);
+    return new Promise((admit, reject) => {
+      const timer = setTimeout(() => this.remove(waiter).reject(busy()), MAX_WAIT_MS);
+      const waiter: Waiter = { isGone, admit, reject, timer };
+      this.waiters.add(waiter);
+    });
+  }
+
+  /** Admits the first request whose caller is still there; false where there is none. */
+  admitFirst(): boolean {
+    for (const waiter of this.waiters) {
+      this.remove(waiter);
+      if (!waiter.isGone()) {
+        waiter.admit();
+        return true;
+      }
+      waiter.reject(gone());
+    }
+    return false;
+  }
+
+  private rejectGone(): void {
+    for (const waiter of this.waiters) if (waiter.isGone()) this.remove(waiter).reject(gone());
+  }
+
+  private remove(waiter: Waiter): Waiter {
+    clearTimeout(waiter.timer);
+    this.waiters.delete(waiter);
+    return waiter;
+  }
+}
+
+function busy(): ExchangeError {
+  return new ExchangeError('UNAVAILABLE', 'The exchange is busy: retry.', { retryAfterSeconds: 1 });
+}
+
+function gone(): ExchangeError {
+  return new ExchangeError('MALFORMED_REQUEST', 'The caller left before it was its turn.');
+}
