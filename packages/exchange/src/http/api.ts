@@ -8,6 +8,7 @@ import {
   API_PREFIX,
   type JsonValue,
   MAX_BODY_VALUES,
+  type Match,
   matchRoute,
   type Operation,
   parseJsonBytes,
@@ -91,7 +92,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
     const { authorized } = request.progress;
-    const body = await pipeline.run(authorized!, new JsonTransfer(request, authorized!.route));
+    const body = await pipeline.run(authorized!, new JsonTransfer(request, authorized!.match.route));
     const { findings } = request.progress.call!;
     if (findings.length > 0) reply.header('x-mex-findings', String(findings.length));
     reply.header('content-type', JSON_TYPE);
@@ -128,15 +129,15 @@ class JsonTransfer implements Transfer<string | Buffer> {
     return this.request.raw.socket.destroyed;
   }
 
-  read(): RequestOf<Operation> | Promise<RequestOf<Operation>> {
+  read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>> {
     const isLarge = (this.request.progress.bodyBytes ?? 0) > LARGE_BODY;
-    return isLarge ? turnOfItsOwn().then(() => this.readNow()) : this.readNow();
+    return isLarge ? turnOfItsOwn().then(() => this.readNow(match)) : this.readNow(match);
   }
 
-  private readNow(): RequestOf<Operation> {
-    const { originalUrl, progress, body } = this.request;
+  private readNow({ route, params }: Match): RequestOf<Operation> {
+    const { originalUrl, body } = this.request;
     const query = originalUrl.split('?').slice(1).join('?');
-    return readRequest(this.route, progress.match!.params, query, parseBody(body as Buffer | undefined));
+    return readRequest(route, params, query, parseBody(body as Buffer | undefined));
   }
 
   write(resource: unknown): string | Buffer {

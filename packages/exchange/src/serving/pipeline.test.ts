@@ -53,7 +53,7 @@ function face() {
 function transfer(change: Partial<Transfer<string>> = {}): Transfer<string> {
   return {
     isGone: () => false,
-    read: () => readRequest(WHO_AM_I.route, {}, '', undefined),
+    read: ({ route, params }) => readRequest(route, params, '', undefined),
     write: (resource) => (resource as WhoAmI).subject,
     ...change,
   };
@@ -66,14 +66,14 @@ it('runs an operation for a caller who may call it', async () => {
 
 it('cannot be asked to run an operation without authentication and authorization', async () => {
   const { pipeline, authorize } = face();
-  const { caller, route } = await authorize(WHO_AM_I);
+  const { caller, match } = await authorize(WHO_AM_I);
   const { progress, principal, token, leftMs } = caller;
   // These are compiled and never called.
   const attempts = [
     // @ts-expect-error a caller is not a call that is authorized
     () => pipeline.run(caller, transfer()),
     // @ts-expect-error an object with the same members is none, either
-    () => pipeline.run({ caller, route }, transfer()),
+    () => pipeline.run({ caller, match }, transfer()),
     // @ts-expect-error nor is one a caller
     () => pipeline.authorize({ progress, principal, token, leftMs }, WHO_AM_I),
   ];
@@ -91,7 +91,7 @@ it('rejects bad credentials, what the caller may not do, and too many requests',
 
 it('ends a request at its deadline', async () => {
   const { pipeline, authorize } = face();
-  const slow = transfer({ read: () => sleep(2 * DEADLINE_MS).then(() => transfer().read()) });
+  const slow = transfer({ read: () => sleep(2 * DEADLINE_MS).then(() => transfer().read(WHO_AM_I)) });
   await expect(pipeline.run(await authorize(WHO_AM_I), slow)).rejects.toMatchObject({
     reason: 'DEADLINE_EXCEEDED',
   });

@@ -3,13 +3,7 @@
  * observe. A face translates its wire to these plain values and back, and reaches an operation in no other way: `run`
  * takes what only `authorize` makes, which takes what only `authenticate` makes.
  */
-import {
-  ExchangeError,
-  type Match,
-  type Operation,
-  type RequestOf,
-  type Route,
-} from '@measurement-exchange/contract';
+import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { PrincipalResolver } from '../auth/principals.ts';
 import { parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
@@ -74,11 +68,11 @@ class Authenticated {
 class Authorized {
   declare protected readonly brand: 'authorized';
   readonly caller: Authenticated;
-  readonly route: Route;
+  readonly match: Match;
 
-  constructor(caller: Authenticated, route: Route) {
+  constructor(caller: Authenticated, match: Match) {
     this.caller = caller;
-    this.route = route;
+    this.match = match;
   }
 }
 
@@ -89,8 +83,8 @@ export type { Authenticated, Authorized };
 export interface Transfer<Wire> {
   /** Whether the caller has hung up. */
   isGone(): boolean;
-  /** Reads the request when its turn has come. */
-  read(): RequestOf<Operation> | Promise<RequestOf<Operation>>;
+  /** Reads the request of this route with these names, the ones that were authorized, when its turn has come. */
+  read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
   /** Writes the response, while the database commits where the operation allows that. */
   write(resource: unknown): Wire;
 }
@@ -148,7 +142,7 @@ export class Pipeline {
     if (tooMany === undefined) bucket.take();
     progress.quota = bucket.quota();
     if (tooMany !== undefined) throw tooMany;
-    return new Authorized(caller, match.route);
+    return new Authorized(caller, match);
   }
 
   /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its response is written. */
@@ -164,13 +158,13 @@ export class Pipeline {
 
   private async operate<Wire>(authorized: Authorized, transfer: Transfer<Wire>): Promise<Wire> {
     const { exchange, metrics } = this.options;
-    const request = await transfer.read();
+    const request = await transfer.read(authorized.match);
     const ahead: { written?: { resource: unknown; wire: Wire } } = {};
     const call = callOf(authorized, (resource) => {
       ahead.written = { resource, wire: transfer.write(resource) };
       return resource;
     });
-    const operation = operations[authorized.route.operation as Operation] as Handler<never>;
+    const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
     const response = await operation(exchange, call, request as never).catch((error) => {
       const isInside =
         error instanceof ExchangeError && error.violations.length > 0 && request.wrapper !== '';
