@@ -1,6 +1,6 @@
 /**
- * What `npm run check` enforces beside types and Biome: import rules, code that a browser can run, random
- * numbers, migrations that never change, links between documents, and a line about every folder.
+ * What `npm run check` enforces beside types and Biome: import rules, code that a browser can run, a pure domain,
+ * random numbers, migrations that never change, links between documents, and a line about every folder.
  */
 import { join } from 'node:path';
 import { folderProblems } from './check/folders.ts';
@@ -80,6 +80,7 @@ const problems = [
   ...relativeProblems(),
   ...circleProblems(),
   ...browserProblems(inBrowsers),
+  ...purityProblems(),
   ...randomProblems(),
   ...migrationProblems(join(ROOT, EXCHANGE, 'database/migrations')),
   ...linkProblems(ROOT),
@@ -97,4 +98,22 @@ function randomProblems(): string[] {
   return files('packages/*/src/**/*.{ts,js,mjs}', '{bench,rig,scripts}/**/*.{ts,mjs}')
     .filter((file) => forbidden.test(textOf(file)))
     .map((file) => `${file}: the random numbers of Math can be predicted: draw from crypto.getRandomValues`);
+}
+
+/** The domain decides on what it is given: it waits for nothing, reads no environment and remembers nothing. */
+function purityProblems(): string[] {
+  const impure = {
+    'waits for something': /\b(?:async|await|Promise)\b/,
+    'reads the environment or the clock': /\bprocess\.|\bDate\.now\b|\bperformance\b/,
+    'remembers something between calls':
+      /^(?:export )?(?:let\b|const .* = new (?:(?:Map|Set)(?:<.*>)?\(\)|WeakMap|LRUCache))/m,
+  };
+  return files(`${EXCHANGE}/domain/**/*.ts`)
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => {
+      const code = textOf(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+      return Object.entries(impure)
+        .filter(([, pattern]) => pattern.test(code))
+        .map(([what]) => `${file}: ${what}, and the domain is pure`);
+    });
 }

@@ -2,7 +2,7 @@
  * The files a descriptor set may import without carrying them: google/protobuf/* and google/type/*.
  * The first ones come with the protobuf runtime, the second ones from our own proto/google/type.
  */
-import type { DescFile } from '@bufbuild/protobuf';
+import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import type { FileDescriptorProto } from '@bufbuild/protobuf/wkt';
 import * as wkt from '@bufbuild/protobuf/wkt';
 import { file_google_type_calendar_period } from '../gen/google/type/calendar_period_pb.ts';
@@ -22,6 +22,7 @@ import { file_google_type_phone_number } from '../gen/google/type/phone_number_p
 import { file_google_type_postal_address } from '../gen/google/type/postal_address_pb.ts';
 import { file_google_type_quaternion } from '../gen/google/type/quaternion_pb.ts';
 import { file_google_type_timeofday } from '../gen/google/type/timeofday_pb.ts';
+import { readWire, SPEC_LIMITS, type WireMessage } from './wire.ts';
 
 const files: DescFile[] = [
   wkt.file_google_protobuf_any,
@@ -60,6 +61,22 @@ const files: DescFile[] = [
 
 /** By the name they are imported under, such as `google/type/date.proto`. */
 export const WELL_KNOWN_FILES: ReadonlyMap<string, DescFile> = new Map(files.map((f) => [f.proto.name, f]));
+
+const wireFiles = new Map<string, WireMessage>();
+
+/** A well-known file as `readWire` reads it. */
+export function readWellKnownFile(name: string): WireMessage | undefined {
+  const file = WELL_KNOWN_FILES.get(name);
+  if (file === undefined) return undefined;
+  let message = wireFiles.get(name);
+  if (message === undefined) {
+    const bytes = toBinary(wkt.FileDescriptorProtoSchema, file.proto);
+    const wire = readWire(wkt.FileDescriptorProtoSchema, bytes, SPEC_LIMITS);
+    message = 'message' in wire ? wire.message : {};
+    wireFiles.set(name, message);
+  }
+  return message;
+}
 
 /** Whether a file of this name belongs to everybody, so that its types are nobody's own. */
 export function isWellKnownFile(name: string): boolean {

@@ -237,7 +237,7 @@ describe.skipIf(account === undefined)(title, () => {
       { tls: { certfile: 'x' } as never },
       {},
       0o600,
-      [/tls\.certFile is missing/, /tls\.certfile/],
+      [/tls\.certFile is required/, /tls\.certfile/],
     ],
   ])('refuses to start %s', async (_title, change, env, mode, words) => {
     const { code, stdout, stderr } = await mex('serve', config(change), env, mode).ended;

@@ -1,7 +1,5 @@
 /** Files of a descriptor set and what they import: the set is closed, without cycles, in the right order. */
-import { toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { REQUIRED, readWire, SPEC_LIMITS, WELL_KNOWN_FILES } from '@measurement-exchange/contract';
+import { REQUIRED, readWellKnownFile } from '@measurement-exchange/contract';
 import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
 
 export interface SetFile {
@@ -91,19 +89,9 @@ function newFile(proto: FileProto, path: Path | undefined): SetFile {
   return { proto, path, imports: [], index: -1, visible: new Uint8Array() };
 }
 
-const wellKnownProtos = new Map<string, FileProto>();
-
 function wellKnownFile(name: string): SetFile | undefined {
-  const known = WELL_KNOWN_FILES.get(name);
-  if (known === undefined) return undefined;
-  let proto = wellKnownProtos.get(name);
-  if (proto === undefined) {
-    const bytes = toBinary(FileDescriptorProtoSchema, known.proto);
-    const wire = readWire(FileDescriptorProtoSchema, bytes, SPEC_LIMITS);
-    proto = ('message' in wire ? wire.message : {}) as FileProto;
-    wellKnownProtos.set(name, proto);
-  }
-  return newFile(proto, undefined);
+  const proto = readWellKnownFile(name);
+  return proto && newFile(proto as unknown as FileProto, undefined);
 }
 
 function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, report: Report): void {

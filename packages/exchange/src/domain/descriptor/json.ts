@@ -25,6 +25,7 @@ export function checkSetJson(json: unknown, report: Report): JsonOption[] {
 class Walk {
   readonly options: JsonOption[] = [];
   private readonly report: Report;
+  private readonly fieldMaps = new Map<DescMessage, Map<string, DescField>>();
 
   constructor(report: Report) {
     this.report = report;
@@ -35,7 +36,7 @@ class Walk {
       this.report.add(path ?? '', member, 'must be an object');
       return;
     }
-    const fields = fieldsOf(schema);
+    const fields = this.fieldsOf(schema);
     for (const [key, value] of Object.entries(json)) {
       if (this.report.full) return;
       const at = member === '' ? key : `${member}.${key}`;
@@ -44,6 +45,16 @@ class Walk {
       else if (!/^\[.*\]$/.test(key)) this.report.add(path ?? '', at, 'is not a known field');
       else this.options.push({ path, member: at, extendee: schema.typeName, name: key.slice(1, -1) });
     }
+  }
+
+  /** By both names that proto3 JSON readers take. */
+  private fieldsOf(schema: DescMessage): Map<string, DescField> {
+    let fields = this.fieldMaps.get(schema);
+    if (fields === undefined) {
+      fields = new Map(schema.fields.flatMap((f) => [[f.jsonName, f] as const, [f.name, f] as const]));
+      this.fieldMaps.set(schema, fields);
+    }
+    return fields;
   }
 
   private field(field: DescField, value: unknown, path: Path | undefined, at: string): void {
@@ -78,18 +89,6 @@ function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
   if (scalar === ScalarType.BOOL) return ['boolean'];
   return ['number', 'string'];
-}
-
-const fieldMaps = new Map<DescMessage, Map<string, DescField>>();
-
-/** By both names that proto3 JSON readers take. */
-function fieldsOf(schema: DescMessage): Map<string, DescField> {
-  let fields = fieldMaps.get(schema);
-  if (fields === undefined) {
-    fields = new Map(schema.fields.flatMap((f) => [[f.jsonName, f] as const, [f.name, f] as const]));
-    fieldMaps.set(schema, fields);
-  }
-  return fields;
 }
 
 function isObject(json: unknown): json is Record<string, unknown> {
