@@ -14,11 +14,11 @@ const header = { alg: 'ES256', typ: 'JWT' };
 const claims = { aud: 'mex', sub: 'alice', iat: NOW - 10, exp: NOW + 3600 };
 
 describe('a header', () => {
-  it.each(['RS256', 'ES256', 'EdDSA'])('may say %s where nothing is configured', (alg) => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('may have the alg %s by default', (alg) => {
     expect(headerError({ alg }, issuer)).toBeUndefined();
   });
 
-  it('may say only what is configured', () => {
+  it('may have only a configured alg', () => {
     const strict = { ...issuer, algorithms: ['PS256'] };
     expect(headerError({ alg: 'PS256' }, strict)).toBeUndefined();
     expect(headerError({ alg: 'ES256' }, strict)).toBe('alg is not allowed');

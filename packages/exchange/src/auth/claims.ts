@@ -1,4 +1,4 @@
-/** What an ID token must say, apart from its signature. Pure: everything here is decided before any key. */
+/** Validates the header and claims of an ID token, before any key is needed. */
 
 /** An identity provider whose tokens the exchange accepts. */
 export interface IssuerConfig {
@@ -10,7 +10,7 @@ export interface IssuerConfig {
   jwksFile?: string;
   /** Default RS256, ES256, EdDSA. */
   algorithms?: string[];
-  /** Counted from `iat`, whatever `exp` says: a token valid for years still ends here. Default 24 h. */
+  /** The maximum age since `iat`, also for tokens with a later `exp`. Default 24 h. */
   maxTokenAgeSeconds?: number;
   /** A claim that names the principal directly, for an issuer trusted to know it. */
   principalClaim?: string;
@@ -29,10 +29,10 @@ const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
 const SKEW_SECONDS = 60;
 /** OpenID Connect Core, section 2. */
 const MAX_SUBJECT_LENGTH = 255;
-/** An access token says at+jwt (RFC 9068), a logout token logout+jwt: those are not for us. */
+/** Excludes access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Why the header is rejected. Only alg and kid are ever used of it: jku, x5u, jwk and x5c name no keys here. */
+/** Why the header is rejected. Only alg and kid are ever used; keys in jku, x5u, jwk and x5c are ignored. */
 export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
@@ -53,7 +53,7 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
-  // The authorized party is the client the token was issued to: us, or a machine that speaks for itself.
+  // The authorized party is the client the token was issued to: this exchange, or the subject itself.
   if (azp !== undefined && azp !== issuer.audience && azp !== sub) return 'azp is another party';
   if (!isTime(exp)) return 'exp is not a time';
   if (!isTime(iat)) return 'iat is not a time';
@@ -70,7 +70,7 @@ export function expiryOf(claims: Json, issuer: IssuerConfig): number {
   return Math.min(claims.exp as number, (claims.iat as number) + maxAgeOf(issuer));
 }
 
-/** JSON.parse makes Infinity of 1e999. */
+/** JSON.parse reads 1e999 as Infinity. */
 function isTime(value: unknown): value is number {
   return Number.isFinite(value);
 }

@@ -52,20 +52,20 @@ it('keeps its key in a file that only the owner reads, and publishes no private 
   expect(Object.keys(issuer.jwks.keys[0]!).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
 });
 
-it('has one key, whoever starts first and however many start at once', async () => {
+it('has one key, however many processes start at once', async () => {
   const issuers = await Promise.all(Array.from({ length: 8 }, () => createDevIssuer({ keyFile, baseUrl })));
   const later = await createDevIssuer({ keyFile, baseUrl });
   expect(new Set([...issuers, later].map((issuer) => issuer.jwks.keys[0]!.kid)).size).toBe(1);
   expect(await readdir(join(directory, 'data'))).toEqual(['issuer.json']);
 });
 
-it('says which file to remove when the key is damaged', async () => {
+it('names the file to remove when the key is damaged', async () => {
   await createDevIssuer({ keyFile, baseUrl });
   await writeFile(keyFile, '{"kty":');
   await expect(createDevIssuer({ keyFile, baseUrl })).rejects.toThrow(`${keyFile} is damaged: remove it`);
 });
 
-it('mints only for principals, for as long as it is told', async () => {
+it('mints only for principals, with the given lifetime', async () => {
   const issuer = await createDevIssuer({ keyFile, baseUrl, clock: () => 1_800_000_000_500 });
   const claims = JSON.parse(
     Buffer.from((await issuer.mint('operator', 60)).split('.')[1]!, 'base64url').toString(),

@@ -30,12 +30,12 @@ export interface DevIssuer {
   issuerConfig: IssuerConfig;
 }
 
-/** Where a development exchange has the key of its issuer. */
+/** The file with the issuer's key of a development exchange. */
 export function devKeyFile(dataDir: string): string {
   return join(dataDir, 'dev-issuer.json');
 }
 
-/** The key is made once and kept in `keyFile`, so that `mex token` can mint beside a running exchange. */
+/** The key is created once and stored in `keyFile`, so that `mex token` can mint tokens for a running exchange. */
 export async function createDevIssuer(options: {
   keyFile: string;
   baseUrl: string;

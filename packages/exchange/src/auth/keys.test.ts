@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => provider.close());
 
-/** A token that was never seen before, so that no cache of tokens answers for it. */
+/** A new token, which is not in the token cache. */
 const fresh = (key: SigningKey, header: object = {}, seconds = 3600) => {
   const iat = Math.floor(now / 1000);
   const sub = `subject-${++serial}`;
@@ -80,7 +80,7 @@ describe('rotation', () => {
     expect(await outcome(token)).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('asks for keys again when half of their time is over, not earlier', async () => {
+  it('refreshes keys at half of their maximum age, not earlier', async () => {
     await outcome(fresh(oldKey));
     for (const [wait, fetches] of [
       [5 * MINUTE - 1, 1],
@@ -93,7 +93,7 @@ describe('rotation', () => {
     }
   });
 
-  it('learns of a withdrawal half way, behind the callers', async () => {
+  it('detects a withdrawn key at half of the maximum age, in the background', async () => {
     expect(await outcome(fresh(oldKey))).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
     now += 5 * MINUTE;
@@ -135,10 +135,10 @@ describe('a storm', () => {
 
 describe('an outage', () => {
   const outages: [string, () => void | Promise<void>][] = [
-    ['nobody listens', () => provider.close()],
-    ['the answer is 500', down],
+    ['the server is down', () => provider.close()],
+    ['the response is 500', down],
     [
-      'the answer is a redirect, even to good keys',
+      'the response is a redirect, even to good keys',
       () => {
         provider.respond = (response) => {
           if (response.req.url === '/elsewhere') provider.publish(response);
@@ -147,13 +147,13 @@ describe('an outage', () => {
       },
     ],
     [
-      'the answer is not JSON',
+      'the response is not JSON',
       () => {
         provider.respond = (response) => response.end('<html>');
       },
     ],
     [
-      'the answer is no key set',
+      'the response is not a key set',
       () => {
         provider.respond = (response) => response.end('{"keys": 7}');
       },
@@ -217,13 +217,13 @@ describe('a fetch of keys', () => {
     expect(error).toMatchObject({
       reason: 'KEYS_UNAVAILABLE',
       retryAfterSeconds: 1,
-      cause: { message: `${provider.jwksUri} answered 201` },
+      cause: { message: `${provider.jwksUri} responded with 201` },
     });
   });
 });
 
 describe('an accepted token', () => {
-  it('is remembered for 60 s', async () => {
+  it('is cached for 60 s', async () => {
     const token = fresh(oldKey);
     await outcome(token);
     const known = await verifier.verify(token);
@@ -233,7 +233,7 @@ describe('an accepted token', () => {
     expect(await verifier.verify(token)).not.toBe(known);
   });
 
-  it('is never remembered past its end', async () => {
+  it('is never cached beyond its end', async () => {
     const token = fresh(oldKey, {}, 10);
     const known = await verifier.verify(token);
     now += 10 * SECOND;

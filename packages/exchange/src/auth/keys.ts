@@ -5,37 +5,37 @@ import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
 /** A withdrawn key is rejected after this at the latest; an outage of the issuer is bridged for no longer. */
 const MAX_AGE_MS = 10 * 60_000;
-/** Between two attempts while no keys are at hand, when every caller is being sent away. */
+/** The minimum time between two attempts without valid keys, while every caller is rejected. */
 const RETRY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 export interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
-  /** Epoch milliseconds after which these keys no longer count. */
+  /** Epoch milliseconds after which these keys are no longer valid. */
   validUntil: number;
 }
 
 export interface KeySource {
-  /** The keys at hand, or KEYS_UNAVAILABLE. */
+  /** The cached keys, loaded if needed; rejects with KEYS_UNAVAILABLE. */
   current(): Promise<KeySet>;
-  /** Keys loaded after `seen`; undefined when the issuer has none newer, as far as the cooldown lets us know. */
+  /** Keys loaded after `seen`; undefined when there are none, or the cooldown allows no fetch. */
   newerThan(seen: KeySet): Promise<KeySet | undefined>;
 }
 
-interface Habits {
+interface RefreshPolicy {
   load: () => Promise<JSONWebKeySet>;
-  /** Keys of this age are loaded again. */
+  /** The age at which keys are refreshed. */
   refreshAfterMs: number;
-  /** Between two attempts, successful or not, while keys are at hand. */
+  /** The minimum time between two attempts, successful or not, while the cached keys are valid. */
   cooldownMs: number;
-  /** Whether the caller waits for that refresh, or is served with the keys at hand meanwhile. */
+  /** Whether the caller waits for that refresh, or gets the cached keys meanwhile. */
   waitForRefresh: boolean;
 }
 
 /**
- * Keys behind a URL. The refresh at half of the maximum age runs behind the callers, so that neither a slow
- * issuer delays them nor a short outage reaches them. jose's createRemoteJWKSet does neither, and has no
- * cooldown after a failed fetch: each unknown key ID asks again while the issuer is down.
+ * Keys behind a URL. The refresh at half of the maximum age runs in the background, so that neither a slow
+ * issuer nor a short outage delays callers. jose's createRemoteJWKSet does not do this, and has no
+ * cooldown after a failed fetch: each unknown key ID causes another fetch while the issuer is down.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -46,7 +46,7 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new Error(`${url} answered ${response.status}`);
+      throw new Error(`${url} responded with ${response.status}`);
     }
     return (await response.json()) as JSONWebKeySet;
   };
@@ -56,13 +56,13 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
   );
 }
 
-/** Keys in a file, read again at most once a second: an edit counts at once, and there is no watcher to lose. */
+/** Keys in a file, read again at most once a second, so that edits take effect without a file watcher. */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;
   return keySource({ load, refreshAfterMs: 1_000, cooldownMs: 1_000, waitForRefresh: true }, clock);
 }
 
-function keySource(habits: Habits, clock: () => number): KeySource {
+function keySource(policy: RefreshPolicy, clock: () => number): KeySource {
   let keys: KeySet | undefined;
   let loading: Promise<void> | undefined;
   let lastAttempt = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,7 @@ function keySource(habits: Habits, clock: () => number): KeySource {
     lastAttempt = clock();
     const validUntil = lastAttempt + MAX_AGE_MS;
     try {
-      keys = { find: createLocalJWKSet(await habits.load()), validUntil };
+      keys = { find: createLocalJWKSet(await policy.load()), validUntil };
       failure = undefined;
     } catch (error) {
       failure = error;
@@ -88,7 +88,7 @@ function keySource(habits: Habits, clock: () => number): KeySource {
     loading = undefined;
   }
 
-  /** Joins the load under way, or starts one. Never rejects: a failure is told when the keys are asked for. */
+  /** Joins the load in progress, or starts one. Never rejects: `current` and `newerThan` report the failure. */
   function reload(): Promise<void> {
     loading ??= loadOnce();
     return loading;
@@ -98,16 +98,16 @@ function keySource(habits: Habits, clock: () => number): KeySource {
     async current() {
       if (timeLeft() <= 0) {
         if (due(RETRY_MS)) await reload();
-      } else if (timeLeft() <= MAX_AGE_MS - habits.refreshAfterMs && due(habits.cooldownMs)) {
+      } else if (timeLeft() <= MAX_AGE_MS - policy.refreshAfterMs && due(policy.cooldownMs)) {
         const refresh = reload();
-        if (habits.waitForRefresh) await refresh;
+        if (policy.waitForRefresh) await refresh;
       }
       if (timeLeft() <= 0) throw unavailable();
       return keys!;
     },
 
     async newerThan(seen) {
-      if (due(habits.cooldownMs)) await reload();
+      if (due(policy.cooldownMs)) await reload();
       if (keys !== seen) return keys;
       if (failure !== undefined) throw unavailable();
       return undefined;

@@ -63,7 +63,7 @@ describe('a principal', () => {
     expect(await setUp({ alice: acme }).outcome(bob)).toBe('PRINCIPAL_UNKNOWN');
   });
 
-  it('is unknown when its binding names nobody who could call', async () => {
+  it('is unknown when its binding does not name a principal', async () => {
     const { outcome } = setUp({ alice: { name: 'principals/p', state: 'ACTIVE' } });
     expect(await outcome(alice)).toBe('PRINCIPAL_UNKNOWN');
   });
@@ -98,13 +98,13 @@ describe('what was found', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('is cached when it is nothing, too', async () => {
+  it('is cached when nothing was found, too', async () => {
     const { outcome, state } = setUp({});
     for (let i = 0; i < 3; i++) expect(await outcome(alice)).toBe('PRINCIPAL_UNKNOWN');
     expect(state.asked).toHaveLength(1);
   });
 
-  it('is asked for once by callers at the same time', async () => {
+  it('is looked up once for concurrent callers', async () => {
     const { outcome, state } = setUp({ alice: acme });
     const all = await Promise.all(Array.from({ length: 20 }, () => outcome(alice)));
     expect(new Set(all)).toEqual(new Set(['measurementConsumers/acme']));
@@ -123,7 +123,7 @@ describe('what was found', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('is not a failure: the next caller asks again', async () => {
+  it('is not cached after a failure: the next caller retries', async () => {
     const { outcome, state } = setUp({ alice: acme });
     state.fail = true;
     expect(await outcome(alice)).toBe('no database');
@@ -131,7 +131,7 @@ describe('what was found', () => {
     expect(await outcome(alice)).toBe('measurementConsumers/acme');
   });
 
-  it('is invalidated on demand, also what was under way', async () => {
+  it('is invalidated on demand, also while a lookup is in progress', async () => {
     const { outcome, state, resolver } = setUp({ alice: acme });
     const underWay = outcome(alice);
     state.records.alice = chirper;

@@ -1,10 +1,10 @@
-/** From an accepted token to the principal it speaks for. */
+/** Resolves an accepted token to its principal. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
 import type { VerifiedToken } from './tokens.ts';
 
-/** What is stored about a principal: found by its binding to (issuer, subject), or by its own name. */
+/** A stored principal, found by its binding to (issuer, subject) or by its name. */
 export type PrincipalQuery = { issuer: string; subject: string } | { name: string };
 export interface PrincipalRecord {
   name: string;
@@ -15,7 +15,7 @@ export type PrincipalLookup = (query: PrincipalQuery) => Promise<PrincipalRecord
 export interface PrincipalResolver {
   /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
   resolve(verified: VerifiedToken): Promise<Principal>;
-  /** After a change of bindings or parties on this replica; others follow within the time to live. */
+  /** Called after a change of bindings or parties on this replica; the caches of other replicas expire. */
   invalidate(): void;
 }
 
@@ -28,7 +28,7 @@ export function createPrincipalResolver(options: {
   clock?: () => number;
 }): PrincipalResolver {
   const { lookup, ttlMs = 30_000, clock = Date.now } = options;
-  // Of promises, so that callers who ask for the same principal at once share one lookup.
+  // Caches promises, so that concurrent lookups of the same principal share one query.
   const cache = new LRUCache<string, Promise<PrincipalRecord | undefined>>({
     max: CACHE_CAPACITY,
     ttl: ttlMs,
@@ -42,7 +42,7 @@ export function createPrincipalResolver(options: {
     if (known !== undefined) return known;
     const record = lookup(query);
     cache.set(key, record);
-    // A failure tells nothing about the principal: the next caller asks again.
+    // Failures are not cached, so the next caller retries.
     record.catch(() => {
       if (cache.peek(key) === record) cache.delete(key);
     });

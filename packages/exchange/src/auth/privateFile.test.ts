@@ -19,7 +19,7 @@ it('replaces a file that others could read by one that only the owner reads', as
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-it('makes a secret once: who comes second takes what is there', async () => {
+it('creates a secret once: a second caller reads the first one', async () => {
   const late = await readOrMakePrivateJson(path, async () => {
     await readOrMakePrivateJson(path, async () => ['first']);
     return ['second'];
@@ -34,7 +34,7 @@ it('leaves nothing behind when it fails', async () => {
   expect(await readdir(directory)).toEqual(['secret.json']);
 });
 
-it('reads the text of a file, nothing where there is none, and does not hide other trouble', async () => {
+it('reads the text of a file, undefined for a missing one, and throws other errors', async () => {
   expect(await readIfExists(path)).toBeUndefined();
   await writePrivateFile(path, 'ü');
   expect(await readIfExists(path)).toBe('ü');
@@ -47,7 +47,7 @@ it('makes the folders above it for the owner alone', async () => {
   expect((await stat(join(directory, 'a'))).mode & 0o777).toBe(0o700);
 });
 
-it('says what is wrong with a damaged file, and keeps the cause', async () => {
+it('reports what is wrong with a damaged file, with the cause', async () => {
   await writePrivateFile(path, '{');
   await expect(readOrMakePrivateJson(path, () => expect.fail())).rejects.toMatchObject({
     message: `${path} is damaged: remove it, and a new one is made.`,

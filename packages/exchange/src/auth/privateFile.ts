@@ -1,4 +1,4 @@
-/** Files that hold secrets: readable by their owner only, and whole at every moment. */
+/** Files that hold secrets: readable by their owner only, and replaced atomically. */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   await viaTemporary(path, text, (temporary) => rename(temporary, path));
 }
 
-/** The JSON in the file; when there is none, `make` gives it. Of several processes at once the first one wins. */
+/** Reads the JSON in the file, or creates it with `make`. Of several concurrent processes the first one wins. */
 export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
   let text = await readIfExists(path);
   if (text === undefined) {

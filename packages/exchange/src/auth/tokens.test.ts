@@ -110,9 +110,9 @@ describe('a good token', () => {
     const { url: issuer, jwksUri, close } = await startTestIssuer(ed);
     const plain = { issuer, audience: AUDIENCE, jwksUri, algorithms: ['Ed25519'] };
     const strict = createTokenVerifier({ issuers: [plain], clock: () => NOW * 1000 });
-    const said = claims({ iss: issuer, party: 'operator', undefined: 'operator' });
-    expect(await strict.verify(jws(ed, said, { alg: 'Ed25519' }))).not.toHaveProperty('claimedPrincipal');
-    await expect(strict.verify(jws(ed, said))).rejects.toMatchObject({ cause: 'alg is not allowed' });
+    const issued = claims({ iss: issuer, party: 'operator', undefined: 'operator' });
+    expect(await strict.verify(jws(ed, issued, { alg: 'Ed25519' }))).not.toHaveProperty('claimedPrincipal');
+    await expect(strict.verify(jws(ed, issued))).rejects.toMatchObject({ cause: 'alg is not allowed' });
     await close();
   });
 
@@ -151,7 +151,7 @@ describe('a bad token', () => {
     ['with a path as kid', () => jws(ec, claims(), { kid: '../../dev/null' })],
     ['with a number as kid', () => jws(ec, claims(), { kid: 1 })],
     ['that brings its own key', () => jws(stranger, claims(), { jwk: stranger.publicJwk, kid: undefined })],
-    ['that says where its key is', () => jws(stranger, claims(), { jku: 'http://127.0.0.1:1/jwks' })],
+    ['that names the URL of its key', () => jws(stranger, claims(), { jku: 'http://127.0.0.1:1/jwks' })],
     ['with typ at+jwt', () => jws(ec, claims(), { typ: 'at+jwt' })],
     ['with typ application/at+jwt', () => jws(ec, claims(), { typ: 'application/at+jwt' })],
     ['with typ logout+jwt', () => jws(ec, claims(), { typ: 'logout+jwt' })],
@@ -238,7 +238,7 @@ describe('a bad token', () => {
     expect(provider.fetches).toBe(1);
   });
 
-  it('comes of every change of one character', async () => {
+  it('results from every change of one character', async () => {
     const token = jws(ec, claims());
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (let i = 0; i < token.length; i++) {

@@ -1,4 +1,4 @@
-/** Bearer ID tokens: which are accepted, and what they say. */
+/** Verifies bearer ID tokens and returns their claims. */
 import { hash } from 'node:crypto';
 import { ExchangeError, fromBase64 } from '@measurement-exchange/contract';
 import { compactVerify, errors } from 'jose';
@@ -22,7 +22,7 @@ export interface VerifiedToken {
   readonly subject: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** What the issuer's principalClaim says, if it has one and it is a string. */
+  /** The value of the issuer's principalClaim, if it is configured and a string. */
   readonly claimedPrincipal?: string;
 }
 
@@ -39,7 +39,7 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** RFC 6750, section 2.1. */
 const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
 
-/** The one error for every bad token, so that it tells nothing; `why` goes to the log and holds no secret. */
+/** The same error for every bad token, so that it reveals nothing; `why` is logged and contains no secret. */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
@@ -84,9 +84,9 @@ export function createTokenVerifier(options: {
       const known = cache.get(digest);
       if (known !== undefined) return known;
 
-      // All that needs no key comes first: a junk token never causes a fetch.
+      // Checks that need no key come first, so that a junk token never causes a fetch.
       const { header, claims } = decode(token);
-      // Which issuer a token names is known before it is verified, and decides whose keys must verify it.
+      // The issuer is read before verification, to select the keys that must verify the token.
       const issuer = trusted.get(claims.iss as string);
       if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
       const { config, keys } = issuer;
@@ -101,7 +101,7 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // Neither past the token's end nor past the time its key may count; a cache entry is good at its ttl, too.
+      // Cached neither beyond the token's end nor beyond the validity of its key; an entry is still valid at its ttl.
       const until = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
       const ttl = Math.ceil(until - clock()) - 1;
       if (ttl > 0) cache.set(digest, verified, { ttl });
@@ -110,7 +110,7 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** Strict base64url, so that no two texts are the same token. */
+/** Strict base64url, so that a token has only one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
   if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
@@ -130,14 +130,14 @@ function parseObject(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** The keys that the signature was good with. */
+/** The key set that verified the signature. */
 async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
   const atHand = await keys.current();
   const why = await signatureError(token, atHand, algorithms);
   if (why === undefined) return atHand;
   // The issuer may have published this key, or replaced the one under this ID, since its keys were loaded.
   const newer = await keys.newerThan(atHand).catch((unavailable) => {
-    // Without its keys an unknown key ID is neither good nor bad; a bad signature is bad.
+    // Without current keys a token with an unknown key ID cannot be judged, but a bad signature is rejected.
     throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
   });
   const whyStill = newer === undefined ? why : await signatureError(token, newer, algorithms);
@@ -147,7 +147,7 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
-/** jose's errors can carry the claims: only the code leaves this place. */
+/** Errors of jose may contain the claims, so only their code is reported. */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {
     await compactVerify(token, keys.find, { algorithms });

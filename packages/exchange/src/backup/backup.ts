@@ -12,11 +12,11 @@ import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest
 
 export type { BackupFacts } from './manifest.ts';
 
-/** Development mode keeps its keys here, which belong to certificates in the database. */
+/** The key files of development mode, which belong to certificates in the database. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
 
-/** The backup is there whole, on disk, or not at all. */
+/** Creates a complete backup that is flushed to disk, or none. */
 export async function backup(
   config: Config,
   directory: string,

@@ -9,12 +9,12 @@ import { join, relative } from 'node:path';
 import pg from 'pg';
 import { type CopiedFile, copyFile, forEachFile, makeDirectories, writeCopy } from './files.ts';
 
-/** Directories that a server fills anew: kept, without what is in them. */
+/** Directories that a server fills at its start, so they are copied empty. */
 const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],
   'pg_subtrans',
 ];
-/** Of the running server only; or ours to write; or temporary. */
+/** Files of the running server only, files that the backup writes itself, and temporary files. */
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
 const CONTROL_FILE = 'global/pg_control';
@@ -26,14 +26,14 @@ export interface CopiedCluster {
   files: CopiedFile[];
 }
 
-/** `into` is an empty directory. Whoever reads it needs no other file: it starts, and recovers. */
+/** Copies the cluster to the empty directory `into`, with all the WAL that a server needs to recover from it. */
 export async function copyCluster(
   connection: pg.ClientConfig,
   into: string,
   onProgress: (done: number, total: number) => void,
 ): Promise<CopiedCluster> {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
-  client.on('error', () => {}); // an error also rejects what is under way
+  client.on('error', () => {}); // an error also rejects the query in progress
   await client.connect();
   try {
     const facts = await readFacts(client);
@@ -94,7 +94,7 @@ async function readFacts(client: pg.Client) {
   };
 }
 
-/** What is to be copied, the control file aside. */
+/** The files to copy, except the control file. */
 async function look(cluster: string): Promise<{ directories: string[]; files: string[]; bytes: number }> {
   const pathOf = (entry: Dirent) => relative(cluster, join(entry.parentPath, entry.name));
   const entries = (await readdir(cluster, { recursive: true, withFileTypes: true })).filter((entry) => {
@@ -108,7 +108,7 @@ async function look(cluster: string): Promise<{ directories: string[]; files: st
   return { directories: [...directories, ...EMPTIED].sort(), files, bytes };
 }
 
-/** A table that was dropped meanwhile takes its file with it; the WAL drops it in the copy too. */
+/** The file of a table that is dropped during the copy disappears; the WAL drops the table in the copy too. */
 async function copyUnlessGone(from: string, to: string, count: (bytes: number) => void) {
   try {
     return await copyFile(from, to, count);
@@ -119,7 +119,7 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
   }
 }
 
-/** Last, and read twice: nothing mends it when it is read while it is being written. */
+/** Copied last and read twice, since the WAL cannot repair a control file that was read during a write. */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
   const read = () => readFile(join(cluster, CONTROL_FILE));
   for (let before = await read(); ; ) {

@@ -1,4 +1,4 @@
-/** Copies, with the hash of what was copied, and how they get to the disk. */
+/** Copies files with their hashes, and flushes them to disk. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export interface CopiedFile {
   sha256: string;
 }
 
-/** Readable by its owner only, and never over another file. */
+/** Creates a copy that only its owner may read; never overwrites a file. */
 export async function copyFile(
   from: string,
   to: string,
@@ -35,7 +35,7 @@ export async function copyFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** The same for what is in memory. */
+/** The same for content in memory. */
 export async function writeCopy(base: string, path: string, contents: Uint8Array): Promise<CopiedFile> {
   await writeFile(join(base, path), contents, { flag: 'wx', mode: 0o600 });
   return { path, bytes: contents.length, sha256: createHash('sha256').update(contents).digest('hex') };
@@ -46,8 +46,8 @@ export async function makeDirectories(base: string, directories: string[]): Prom
 }
 
 /**
- * Everything is on disk from here on. All at the end: the first calls write out the rest with them, which is several
- * times as fast as one by one.
+ * Flushes everything to disk. This is done once at the end, since the first calls flush the rest too, which is
+ * several times as fast as flushing each file after its copy.
  */
 export async function sync(
   base: string,
@@ -62,7 +62,7 @@ export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<v
   await handle.sync().finally(() => handle.close());
 }
 
-/** A few at once: one waits for the disk while another is read and hashed. After a failure none is begun. */
+/** Handles a few files concurrently, so that reading overlaps with hashing; starts no more after a failure. */
 export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   let failure: unknown;

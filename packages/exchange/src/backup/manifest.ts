@@ -1,4 +1,4 @@
-/** manifest.json: what a backup is of, and the hash of every file in it. */
+/** manifest.json: the versions and time of a backup, and the hash of every file in it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, normalize, sep } from 'node:path';
 import type { CopiedFile } from './files.ts';
@@ -16,7 +16,7 @@ export interface BackupFacts {
 
 export interface Manifest extends BackupFacts {
   format: 1;
-  /** Also those without a file: PostgreSQL misses them. */
+  /** Includes empty directories, since PostgreSQL needs them. */
   directories: string[];
   files: CopiedFile[];
 }
@@ -42,7 +42,7 @@ export function factsOf({
   return facts;
 }
 
-/** Last of all: a backup without it was not finished. */
+/** Written last: a backup without a manifest is incomplete. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
   await writeFile(join(directory, NAME), text, { mode: 0o600, flag: 'wx', flush: true });
@@ -74,7 +74,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return manifest;
 }
 
-/** A manifest is data from elsewhere: nothing in it may lead out of the directory. */
+/** A manifest is untrusted: its paths must stay within the directory. */
 function isInside(path: unknown): boolean {
   return (
     typeof path === 'string' &&

@@ -1,4 +1,4 @@
-/** `mex restore`: a backup made the database of a data directory, checked byte by byte, recovered and examined. */
+/** `mex restore`: verifies a backup, copies it to a data directory, recovers the database and checks it. */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ import { copyFile, forEachFile, makeDirectories, sync, syncPath } from './files.
 import { type BackupFacts, damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
 export interface Restored extends BackupFacts {
-  /** What the doctor found in the restored database. */
+  /** The findings of the doctor in the restored database. */
   ailments: Ailment[];
 }
 
-/** Into a data directory without a database; what fails leaves it so. */
+/** Restores into a data directory without a database; a failed restore leaves none. */
 export async function restore(
   config: Config,
   directory: string,
@@ -74,7 +74,7 @@ function requireFree(home: string): void {
   );
 }
 
-/** The cluster is renamed into place last: until then there is none. */
+/** The cluster is renamed into place last, so that a failure leaves no database. */
 async function place(
   manifest: Manifest,
   directory: string,
@@ -84,7 +84,7 @@ async function place(
   const temporary = await mkdtemp(join(home, unfinished));
   try {
     await copyAll(manifest, directory, temporary, onProgress);
-    // As root we restore for whoever owns the data directory.
+    // As root, the files are given to the owner of the data directory.
     const { uid, gid } = await stat(home);
     if (process.geteuid!() === 0) await giveCluster(temporary, { uid, gid });
     for (const name of FILES_BESIDE) {
@@ -123,7 +123,7 @@ async function copyAll(
   await sync(into, manifest);
 }
 
-/** Nothing of this was there before. */
+/** Removes what the restore created; none of it existed before. */
 async function clear(home: string): Promise<void> {
   for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
 }

@@ -36,7 +36,7 @@ export function createDevFile(options: {
   baseUrl: string;
   issuer: DevIssuer;
   parties: DemoParties;
-  /** A renewal failed; the next one comes in 6 h. */
+  /** Called when a renewal failed; the next one is in 6 h. */
   onError: (error: unknown) => void;
 }): DevFile {
   const { dataDir, baseUrl, issuer, parties, onError } = options;
@@ -67,7 +67,7 @@ export function createDevFile(options: {
   return file;
 }
 
-/** What an earlier run left, as far as it is there: people edit and delete this file. */
+/** Reads the file of an earlier run; any part may be missing, since people edit and delete it. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

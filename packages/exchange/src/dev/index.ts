@@ -20,7 +20,7 @@ export interface Development {
   stop(): void;
 }
 
-/** Base64; it lives in the database, so that replicas on one database share it. */
+/** Base64; stored in the database, so that replicas on one database share it. */
 export function devPageTokenKey(db: Queryable): Promise<string> {
   return putFirstSetting(db, 'devPageTokenKey', randomBytes(32).toString('base64'));
 }
@@ -43,7 +43,7 @@ export async function startDevelopment(options: {
       ensureParty: async (name, displayName) => {
         if (await getParty(db, name, clock())) return;
         await insertParty(db, newParty(name, { displayName }, clock())).catch((error) => {
-          // Another replica that starts at the same moment was first.
+          // Another replica that started at the same time created it first.
           if (uniqueViolation(error) === undefined) throw error;
         });
       },

@@ -1,4 +1,4 @@
-/** The demo parties: created once, with their keys kept in dev.json, and healed when either side was lost. */
+/** The demo parties: created once with their keys in dev.json, and repaired when the file or the database was lost. */
 import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
 import {
@@ -21,7 +21,7 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
 
-/** What the exchange must be able to do for its demo parties. Parties are named, `measurementConsumers/acme`. */
+/** The operations of the exchange that demo parties need. Parties are resource names, `measurementConsumers/acme`. */
 export interface DemoStore {
   ensureParty(name: string, displayName: string): Promise<void>;
   certificateExists(name: string): Promise<boolean>;
@@ -48,10 +48,10 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   const root = await readOrMakePrivateJson(join(dataDir, 'dev-root.json'), () =>
     createRoot('Measurement Exchange demo root', clock()),
   );
-  const kept = keptParties(await readDevFile(dataDir), root);
+  const stored = storedParties(await readDevFile(dataDir), root);
   const ensureAll = async (parties: typeof DATA_PROVIDERS) => {
     const ensured: DemoParty[] = [];
-    for (const party of parties) ensured.push(await ensure(party, kept.get(party.name), root, options));
+    for (const party of parties) ensured.push(await ensure(party, stored.get(party.name), root, options));
     return ensured;
   };
   return {
@@ -63,7 +63,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
 }
 
 /** Parties of an earlier run by name; none when the root was lost, because their certificates chain to it. */
-function keptParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
+function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders];
   return new Map(
@@ -84,16 +84,16 @@ function isDemoParty(value: Partial<DemoParty> | null): value is DemoParty {
 
 async function ensure(
   { name, displayName }: { name: string; displayName: string },
-  kept: DemoParty | undefined,
+  stored: DemoParty | undefined,
   root: Root,
   { store, clock, newId }: Options,
 ): Promise<DemoParty> {
   await store.ensureParty(name, displayName);
   if (
-    kept?.certificate.startsWith(`${name}/certificates/`) &&
-    (await store.certificateExists(kept.certificate))
+    stored?.certificate.startsWith(`${name}/certificates/`) &&
+    (await store.certificateExists(stored.certificate))
   ) {
-    const { certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = kept;
+    const { certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = stored;
     return { name, displayName, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey };
   }
 

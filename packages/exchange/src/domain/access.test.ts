@@ -27,7 +27,7 @@ describe('the name of a principal', () => {
     'trustedRoots/r',
     'dataProviders/ä',
     'DataProviders/tv',
-  ])('%j names nobody', (name) => {
+  ])('%j is not a principal', (name) => {
     expect(parsePrincipal(name)).toBeUndefined();
   });
 
@@ -43,14 +43,14 @@ describe('the name of a principal', () => {
 });
 
 describe('a caller', () => {
-  it('of a kind that the row does not mention may not', () => {
+  it('of a kind that the route does not list may not call it', () => {
     const row = route({ measurementConsumer: 'own' });
     for (const principal of [tv, duchy, OPERATOR]) {
       expect(may(principal, row, { measurementConsumer: principal.id })).toBe(false);
     }
   });
 
-  it('may with what is its own, and with nothing else', () => {
+  it('may access its own resources, and no others', () => {
     const row = route({ measurementConsumer: 'own' });
     expect(may(acme, row, { measurementConsumer: 'acme' })).toBe(true);
     expect(may(acme, row, { measurementConsumer: 'acme', measurement: 'm' })).toBe(true);
@@ -60,14 +60,14 @@ describe('a caller', () => {
     expect(may(acme, row, { measurementConsumer: '-' })).toBe(false);
   });
 
-  it('may with whosever it is under `any`, yet not with all at once', () => {
+  it('may access resources of any owner under `any`, but not with a wildcard', () => {
     const row = route({ operator: 'any' });
     expect(may(OPERATOR, row, { measurementConsumer: 'acme' })).toBe(true);
     expect(may(OPERATOR, row, { measurementConsumer: '-' })).toBe(false);
     expect(may(OPERATOR, row, {})).toBe(true);
   });
 
-  it('may with all at once under `all`', () => {
+  it('may use the wildcard under `all`', () => {
     const row = route({ dataProvider: 'all' });
     expect(may(tv, row, { measurementConsumer: '-' })).toBe(true);
     expect(may(tv, row, { measurementConsumer: 'acme' })).toBe(true);
@@ -81,7 +81,7 @@ describe('a caller', () => {
     }
   });
 
-  it('is refused in the same words whether or not the thing exists', () => {
+  it('is rejected with the same message whether or not the resource exists', () => {
     const row = ROUTES.find(({ operation }) => operation === 'cancelMeasurement')! as Route;
     const params = { measurementConsumer: 'globex', measurement: 'm' };
     expect(() => authorize(acme, row, params)).toThrow(

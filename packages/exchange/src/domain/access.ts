@@ -1,4 +1,4 @@
-/** Who may do what, decided from names alone, before any lookup. The rules stand in the routes table. */
+/** Authorization, decided from names alone before any lookup. The rules are in the routes table. */
 import {
   ExchangeError,
   formatName,
@@ -22,7 +22,7 @@ export const OPERATOR: Principal = { kind: 'operator', id: '', name: 'operator' 
 export const PARTY_KINDS = ['measurementConsumer', 'dataProvider', 'duchy'] as const;
 export type PartyKind = (typeof PARTY_KINDS)[number];
 
-/** `dataProviders/x` or `operator` to a principal; undefined for anything else. */
+/** Parses `dataProviders/x` or `operator`; undefined for anything else. */
 export function parsePrincipal(name: string): Principal | undefined {
   if (name === OPERATOR.name) return OPERATOR;
   for (const kind of PARTY_KINDS) {
@@ -46,7 +46,7 @@ export function may(principal: Principal, route: Route, params: Record<string, s
   return rule === 'all' || owner !== WILDCARD;
 }
 
-/** The one refusal, the same bytes for existing and absent resources. */
+/** The same error for existing and absent resources, so that it does not reveal which exist. */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;
   throw new ExchangeError('PERMISSION_DENIED', `${principal.name} may not do this here.`);

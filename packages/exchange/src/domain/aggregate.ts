@@ -33,7 +33,7 @@ export interface MeasurementRecord {
   updateTime: Timestamp;
 }
 
-/** What the consumer notes on a measurement for itself: stored and shown as it is. */
+/** The consumer's own notes on a measurement, which the exchange stores and returns unchanged. */
 export type Labels = Omit<
   MeasurementInput,
   'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders'
@@ -84,7 +84,7 @@ export interface Change {
   steps: Step[];
 }
 
-/** Every transition there is: what may happen to which resource, from which state to which. */
+/** Every allowed transition: the resource, the trigger, and the states before and after. */
 export const EDGES = [
   ['measurement', 'created', undefined, 'AWAITING_REQUISITION_FULFILLMENT'],
   ['measurement', 'allFulfilled', 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'],
@@ -109,12 +109,12 @@ export type Trigger = Edge[1];
 type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[1];
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 
-/** Where a trigger leads from a state, or undefined where it may not happen. */
+/** The state after a trigger, or undefined where the trigger is not allowed. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** An aggregate while it changes: every step is one of EDGES, raises the version, and is logged. */
+/** An aggregate during a change: every step is one of EDGES, increments the version, and is logged. */
 export class Changing {
   private measurement: MeasurementRecord;
   requisitions: RequisitionRecord[];
@@ -150,7 +150,7 @@ export class Changing {
     this.steps.push({ requisition: changed.id, version, from, to, time: updateTime, cause });
   }
 
-  /** FULFILLED requisitions stay so whatever becomes of the measurement. */
+  /** Withdraws open requisitions; FULFILLED ones stay FULFILLED, whatever happens to the measurement. */
   withdrawOpen(): void {
     for (const r of this.requisitions) {
       if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');

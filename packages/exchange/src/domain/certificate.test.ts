@@ -55,7 +55,7 @@ describe('a certificate that a request names', () => {
     );
   });
 
-  it('is named in the failure of the measurements that rested on it', () => {
+  it('is named in the failure of the measurements that depended on it', () => {
     expect(revocationMessage(NAME, 'HOLD')).toBe(`${NAME} was put on hold.`);
     expect(revocationMessage(NAME, 'REVOKED')).toBe(`${NAME} was revoked.`);
   });
@@ -69,7 +69,7 @@ describe('the revocation state of a certificate', () => {
     expect(releaseHold(held, false)).toEqual({ ...certificate, version: 3 });
   });
 
-  it('is the same record where it was so already', () => {
+  it('returns the same record where nothing changes', () => {
     expect(revoke(held, 'HOLD')).toBe(held);
     expect(revoke(revoked, 'REVOKED')).toBe(revoked);
   });
@@ -86,7 +86,7 @@ describe('the revocation state of a certificate', () => {
     expect(() => releaseHold(certificate, false)).toThrow(illegal({ certificate: NAME }));
   });
 
-  it('stays as long as measurements of before are still to be failed', () => {
+  it('stays on hold until the earlier measurements have been failed', () => {
     expect(() => releaseHold(held, true)).toThrow(
       expect.objectContaining({ code: 'UNAVAILABLE', retryAfterSeconds: 1, metadata: { certificate: NAME } }),
     );
@@ -116,7 +116,7 @@ describe('the time that is left', () => {
     expect(expiresIn(certificate, now)).toBe(left);
   });
 
-  it('is not told of a certificate that is out of force anyway', () => {
+  it('is absent for a certificate that is revoked or on hold', () => {
     expect(expiresIn(held, '2026-02-28T00:00:00.000000Z')).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { ExchangeError, type RevocationState, type Timestamp } from '@measurement-exchange/contract';
 
-/** What decides whether a certificate may be used. */
+/** The properties that decide whether a certificate may be used. */
 export interface Certificate {
   /** `dataProviders/x` … */
   party: string;
@@ -10,7 +10,7 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
-/** One that can change; nothing but its revocation state ever does. */
+/** A certificate with its version; only its revocation state ever changes. */
 export interface VersionedCertificate extends Certificate {
   version: number;
 }
@@ -49,7 +49,7 @@ function whyUnusable(certificate: Certificate, now: Timestamp): string | undefin
   return undefined;
 }
 
-/** A measurement that rests on one of these is failed as soon as its turn comes: it takes no result any more. */
+/** A measurement that depends on such a certificate is about to be failed, and accepts no more results. */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;
   const name = nameOf(revoked);
@@ -60,18 +60,18 @@ export function requireNoneRevoked([revoked]: Certificate[]): void {
   );
 }
 
-/** REVOKED is final. The same record when it is in this state already. */
+/** Revokes a certificate, which is final, or puts it on hold; returns the same record if nothing changes. */
 export function revoke<C extends VersionedCertificate>(before: C, to: RevocationState): C {
   if (before.revocationState === to) return before;
   if (before.revocationState === 'REVOKED') throw stateIllegal(before);
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** `cascading`: measurements that rested on it when it was put on hold are still to be failed. */
+/** `cascading`: some measurements that depended on it when it was put on hold have not been failed yet. */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // Once it may be used again, nothing would tell the measurements of before from those of after.
+    // After the release, measurements from before the hold could not be told from those created later.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that rested on the certificate are still being failed: retry.',
@@ -94,12 +94,12 @@ function inWords(state: RevocationState): string {
   return state === 'HOLD' ? 'on hold' : 'revoked';
 }
 
-/** What a measurement that rests on the certificate says when it has failed for that. */
+/** The failure message of a measurement that depended on the certificate. */
 export function revocationMessage(certificate: string, state: RevocationState): string {
   return `${certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
 }
 
-/** How long it is still valid, as a duration of proto3 JSON, when that is no longer than 30 days. */
+/** The remaining validity as a proto3 JSON duration, if it is at most 30 days. */
 export function expiresIn(certificate: Certificate, now: Timestamp): string | undefined {
   if (certificate.revocationState !== undefined) return undefined;
   const seconds = Math.floor((Date.parse(certificate.notAfter) - Date.parse(now)) / 1000);

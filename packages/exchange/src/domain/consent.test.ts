@@ -31,7 +31,7 @@ function found(changes: Partial<ConsentFacts>, sent = keyset): string[] {
 }
 
 describe('findings about consent', () => {
-  it('are none where it holds', () => {
+  it('are empty where it is valid', () => {
     expect(found({})).toEqual([]);
   });
 

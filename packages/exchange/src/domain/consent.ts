@@ -1,4 +1,4 @@
-/** Whether the consent that a request shows holds: who signed, who vouches for the signer, and for which keys. */
+/** Checks the consent in a request: its signature, the trust in its certificates, and the keys it encrypts for. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   equalBytes,
@@ -9,11 +9,11 @@ import {
 } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
 
-/** What is known about a request and about the parties that it names. */
+/** Facts about a request and the parties it names. */
 export interface ConsentFacts {
   /** Whether the key of the consumer's certificate signed the specification. */
   isSpecSigned: boolean;
-  /** Why a certificate that the request names is not trusted; undefined where it is. By name. */
+  /** By name: why a certificate in the request is not trusted; undefined if it is. */
   untrusted: ReadonlyMap<string, string | undefined>;
   /** By name. */
   parties: ReadonlyMap<string, { publicKey: SignedMessage | undefined }>;
@@ -40,7 +40,7 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
   return findings;
 }
 
-/** `field` names or holds the certificate; `why` says why it is not trusted. */
+/** `field` is the request field with the certificate or its name; `why` is the reason it is not trusted. */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }

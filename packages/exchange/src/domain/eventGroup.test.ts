@@ -96,7 +96,7 @@ describe('an event group', () => {
     measurementConsumerPublicKey: key,
   };
 
-  test('holds what its input says, and is active', () => {
+  test('has the fields of its input, and is active', () => {
     const metadata = { descriptor: 'd', typeUrl: 't', value: bytes, size: 1 };
     const ids = { id: 'e', provider: PROVIDER, consumer: CONSUMER };
     expect(create(ids, contentOf(input(full), metadata), NOW)).toEqual({
@@ -124,14 +124,14 @@ describe('an event group', () => {
     expect(before).toMatchObject({ version: 1, brandName: 'b', encrypted: opaque });
   });
 
-  test('keeps nothing when it is deleted but what it was about', () => {
+  test('loses its metadata, key, brand and campaign when it is deleted', () => {
     const { encrypted, readable, publicKey, brandName, campaignName, ...rest } = remove(group(full), NOW);
     expect([encrypted, readable, publicKey, brandName, campaignName]).toEqual(Array(5).fill(undefined));
     expect(rest).toMatchObject({ state: 'DELETED', version: 2, referenceId: 'r', mediaTypes: ['VIDEO'] });
     expect(rest.availability).toEqual({ startTime: NOW });
   });
 
-  test('is not there for a change when it is deleted or absent', () => {
+  test('cannot be changed when it is deleted or absent', () => {
     const name = `${PROVIDER}/eventGroups/e`;
     for (const absent of [undefined, remove(group(), NOW)]) {
       expect(() => requireActive(absent, PROVIDER, 'e')).toThrow(

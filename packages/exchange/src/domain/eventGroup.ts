@@ -15,7 +15,7 @@ import {
 import { finding } from './findings.ts';
 import { strictlyAfter } from './time.ts';
 
-/** What an update replaces. */
+/** The fields that an update replaces. */
 export interface EventGroupContent {
   referenceId: string | undefined;
   mediaTypes: MediaType[];
@@ -50,14 +50,14 @@ export interface EventGroupRecord extends EventGroupContent {
   updateTime: Timestamp;
 }
 
-/** The form each side sees and may use. */
+/** The name under which each side reads it. */
 export function eventGroupName(party: string, id: string): string {
   return `${party}/eventGroups/${id}`;
 }
 
 export const METADATA_FIELD = 'encryptedMetadata.metadata';
 
-/** What an input must agree on by itself, whatever the database holds. */
+/** The rules for an input that do not depend on stored data. */
 export function inputViolations(provider: string, input: EventGroupInput): Violation[] {
   const violations: Violation[] = [];
   const report = (field: string, description: string) => violations.push({ field, description });
@@ -74,7 +74,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   } else if (isOpaque) {
     if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
     if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
-    // Whoever is to decrypt it must be able to tell for which of its keys it was encrypted.
+    // The consumer must be able to tell for which of its keys the metadata was encrypted.
     if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
   }
   if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {
@@ -83,7 +83,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   return violations;
 }
 
-/** What is checked beyond structure. */
+/** The findings of checks beyond structure. */
 export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
   const type = input.measurementConsumerPublicKey?.['@type'];
   if (type === undefined || type === TYPE_URLS.EncryptionPublicKey) return [];
@@ -91,7 +91,7 @@ export function inspectEventGroup(input: EventGroupInput, at: string): Finding[]
   return [finding('TYPE_URL_UNKNOWN', `${at}measurementConsumerPublicKey.@type`, message)];
 }
 
-/** Of an input without violations; `readable` is what its metadata was read to. */
+/** Requires an input without violations; `readable` is its decoded metadata. */
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
   const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
@@ -115,7 +115,7 @@ export function create(
   return { ...ids, ...content, state: 'ACTIVE', version: 1, createTime: now, updateTime: now };
 }
 
-/** A deleted event group is as good as gone for whoever would change it. */
+/** Throws for a deleted event group as for one that does not exist. */
 export function requireActive(
   group: EventGroupRecord | undefined,
   provider: string,
@@ -131,7 +131,7 @@ export function eventGroupNotFound(eventGroup: string): ExchangeError {
   });
 }
 
-/** Whom it is described to decides who may read it: that stays. */
+/** The measurement consumer cannot change, since it decides who may read the event group. */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;
@@ -153,7 +153,7 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** What the group is about and for whom stays readable; everything that describes its content goes. */
+/** Deletes an event group: its metadata, key, brand and campaign are removed, the rest stays readable. */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,

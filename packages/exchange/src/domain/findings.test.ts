@@ -41,18 +41,21 @@ function inspect(message: Uint8Array, first: object = {}) {
     dataProviders: { 'dataProviders/p1': { ...entry(1), ...first }, 'dataProviders/p2': entry(2) },
   } as unknown as MeasurementInput;
   const { measurementType, findings } = inspectMeasurement(input);
-  return { measurementType, told: findings.map(({ code, field, message }) => ({ code, field, message })) };
+  return {
+    measurementType,
+    findings: findings.map(({ code, field, message }) => ({ code, field, message })),
+  };
 }
 
 describe('a measurement', () => {
   it('that is in order has its type and no findings', () => {
-    expect(inspect(specBytes())).toEqual({ measurementType: 'REACH', told: [] });
+    expect(inspect(specBytes())).toEqual({ measurementType: 'REACH', findings: [] });
   });
 
   it('whose spec cannot be read has no type', () => {
     expect(inspect(Buffer.from('{'))).toMatchObject({
       measurementType: undefined,
-      told: [
+      findings: [
         {
           code: 'SPEC_UNDECODABLE',
           field: 'measurementSpec.message',
@@ -62,19 +65,19 @@ describe('a measurement', () => {
     });
   });
 
-  it('is told of each parameter that makes no sense, and keeps its type', () => {
+  it('has a finding for each invalid parameter, and still has its type', () => {
     const spec = specBytes({
       vidSamplingInterval: { start: 0, width: 2 },
       measurementType: { case: 'reach', value: {} },
     });
-    const { measurementType, told } = inspect(spec);
+    const { measurementType, findings } = inspect(spec);
     expect(measurementType).toBe('REACH');
-    expect(told.map(({ code, field }) => `${code} ${field}`)).toEqual([
+    expect(findings.map(({ code, field }) => `${code} ${field}`)).toEqual([
       'SPEC_PARAMETER_INVALID measurementSpec.message.vidSamplingInterval.width',
       'SPEC_PARAMETER_INVALID measurementSpec.message.vidSamplingInterval',
       'SPEC_PARAMETER_INVALID measurementSpec.message.reach.privacyParams',
     ]);
-    expect(told[2]!.message).toBe('reach.privacyParams is required.');
+    expect(findings[2]!.message).toBe('reach.privacyParams is required.');
   });
 
   it.each([
@@ -84,18 +87,18 @@ describe('a measurement', () => {
     ['too few', [hash(1)], ['NONCE_HASHES_MISMATCH']],
     ['too many', [hash(1), hash(2), hash(3)], ['NONCE_HASHES_MISMATCH']],
   ])('may list as nonce hashes %s: %#', (_title, nonceHashes, codes) => {
-    const { told } = inspect(specBytes({ nonceHashes }));
-    expect(told.map(({ code }) => code)).toEqual(codes);
-    for (const { field } of told) expect(field).toBe('measurementSpec.message.nonceHashes');
+    const { findings } = inspect(specBytes({ nonceHashes }));
+    expect(findings.map(({ code }) => code)).toEqual(codes);
+    for (const { field } of findings) expect(field).toBe('measurementSpec.message.nonceHashes');
   });
 
-  it('is told of types that a reader could not know, by entry', () => {
+  it('has a finding for each entry with an unknown type URL', () => {
     const first = {
       dataProviderPublicKey: { '@type': 'x/y', data: Uint8Array.of(1) },
       encryptedRequisitionSpec: { ciphertext: Uint8Array.of(1), typeUrl: 'x/z' },
     };
     const { EncryptionPublicKey, RequisitionSpec, SignedMessage } = TYPE_URLS;
-    expect(inspect(specBytes(), first).told).toEqual([
+    expect(inspect(specBytes(), first).findings).toEqual([
       {
         code: 'TYPE_URL_UNKNOWN',
         field: 'dataProviders[dataProviders/p1].dataProviderPublicKey.@type',
@@ -108,10 +111,10 @@ describe('a measurement', () => {
       },
     ]);
     const sealed = { encryptedRequisitionSpec: { ciphertext: Uint8Array.of(1), typeUrl: SignedMessage } };
-    expect(inspect(specBytes(), sealed).told).toEqual([]);
+    expect(inspect(specBytes(), sealed).findings).toEqual([]);
   });
 
-  it('of reach without a union says so', () => {
+  it('of reach without a union has a finding', () => {
     expect(reachFinding()).toMatchObject({ code: 'REACH_NOT_DEDUPLICATED', field: 'dataProviders' });
   });
 });
@@ -127,7 +130,7 @@ it('a result is of a type that the consumer knows, or a finding', () => {
 describe('findings', () => {
   const all = (Object.keys(FINDING_CODES) as FindingCode[]).map((code) => finding(code, 'f', 'Wrong.'));
 
-  it('come with the remedy of their code, or with a better one', () => {
+  it('have the remedy of their code, or a more specific one', () => {
     for (const { code, field, message, remedy } of all) {
       expect(remedy).toBe(FINDING_CODES[code as FindingCode].remedy);
       expect([field, message]).toEqual(['f', 'Wrong.']);
@@ -145,14 +148,14 @@ describe('findings', () => {
   });
 
   it('become one error under strict checks, with each code once and each field', () => {
-    const told = [
+    const findings = [
       reachFinding(),
       finding('TYPE_URL_UNKNOWN', 'a', 'A is wrong.'),
       finding('TYPE_URL_UNKNOWN', 'b', 'B is wrong.'),
       finding('SPEC_UNDECODABLE', 'c', 'C is wrong.', 'Mend it.'),
     ];
     const { remedy } = FINDING_CODES.TYPE_URL_UNKNOWN;
-    expect(() => enforce('strict', told)).toThrow(
+    expect(() => enforce('strict', findings)).toThrow(
       expect.objectContaining({
         reason: 'CHECK_FAILED',
         message: `a: A is wrong. ${remedy}`,

@@ -1,6 +1,6 @@
 /**
- * What is checked beyond structure. Each check yields findings; the setting `checks` decides whether they only
- * inform (advisory: the exchange stores and relays) or refuse the request (strict).
+ * Checks beyond structure. Each check returns findings; the setting `checks` decides whether they only
+ * inform (advisory: the exchange stores and relays) or reject the request (strict).
  */
 import {
   decodeMeasurementSpec,
@@ -17,7 +17,7 @@ import {
 export type Checks = 'advisory' | 'strict';
 
 /**
- * Every code there is, what to do about it, and whether it refuses the request under `strict`: with CHECK_FAILED,
+ * Every code with its remedy, and whether it rejects the request under `strict`: with CHECK_FAILED,
  * or with the reason given here.
  */
 export const FINDING_CODES = {
@@ -58,7 +58,7 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // Of another provider it refuses nothing: two may share an industry schema.
+  // A type of another provider rejects nothing, since two providers may share an industry schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -79,7 +79,7 @@ export function finding(
   return { code, field, message, remedy };
 }
 
-/** Under `strict`, findings that refuse become one error that names every field. The first one gives the reason. */
+/** Under `strict`, findings that reject become one error that names every field, with the reason of the first. */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
   if (checks === 'advisory' || refusing.length === 0) return;
@@ -134,11 +134,11 @@ export function inspectMeasurement(input: MeasurementInput): {
   return { measurementType: 'spec' in decoded ? decoded.spec.measurementType : undefined, findings };
 }
 
-/** A spec may leave its nonce hashes out; those it has are those of the entries. That none repeats is checked elsewhere. */
+/** Nonce hashes in a spec are optional, but must match the entries. Duplicates are checked elsewhere. */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
   if (hashes.length === 0) return [];
   const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
-  // Counted first: a hostile spec has room for a million.
+  // The count is compared first, since a hostile spec may hold a million hashes.
   if (hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash)))
     return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
@@ -151,7 +151,7 @@ export function reachFinding(): Finding {
   return finding('REACH_NOT_DEDUPLICATED', 'dataProviders', message);
 }
 
-/** The result of a direct fulfilment. */
+/** The findings about the result of a direct fulfillment. */
 export function inspectResult(typeUrl: string): Finding[] {
   return typeUrlFindings('encryptedResult.typeUrl', typeUrl, [
     TYPE_URLS.MeasurementResult,

@@ -65,7 +65,7 @@ function inStates(measurement: MeasurementState, requisitions: RequisitionState[
 const etag = (a: Aggregate, i = 0) => etagOf(a.requisitions[i]!);
 
 const triggers: Record<string, (a: Aggregate) => Change> = {
-  fulfil: (a) =>
+  fulfill: (a) =>
     fulfill(
       a,
       'ra',
@@ -108,7 +108,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     A,
     [U, U],
     {
-      fulfil: `${A} ${F} ${U}`,
+      fulfill: `${A} ${F} ${U}`,
       refuse: `FAILED ${R} ${W}`,
       cancel: `CANCELLED ${W} ${W}`,
       expire: `CANCELLED ${W} ${W}`,
@@ -120,7 +120,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     A,
     [U, F],
     {
-      fulfil: `SUCCEEDED ${F} ${F}`,
+      fulfill: `SUCCEEDED ${F} ${F}`,
       refuse: `FAILED ${R} ${F}`,
       cancel: `CANCELLED ${W} ${F}`,
       expire: `CANCELLED ${W} ${F}`,
@@ -132,7 +132,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     A,
     [F, U],
     {
-      fulfil: SHUT,
+      fulfill: SHUT,
       refuse: SHUT,
       cancel: `CANCELLED ${F} ${W}`,
       expire: `CANCELLED ${F} ${W}`,
@@ -144,7 +144,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     'COMPUTING',
     [F, F],
     {
-      fulfil: SHUT,
+      fulfill: SHUT,
       refuse: SHUT,
       cancel: `CANCELLED ${F} ${F}`,
       expire: `CANCELLED ${F} ${F}`,
@@ -156,7 +156,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     'SUCCEEDED',
     [F, F],
     {
-      fulfil: SHUT,
+      fulfill: SHUT,
       refuse: SHUT,
       cancel: CLOSED,
       expire: CLOSED,
@@ -168,7 +168,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     'FAILED',
     [R, W],
     {
-      fulfil: SHUT,
+      fulfill: SHUT,
       refuse: SHUT,
       cancel: CLOSED,
       expire: CLOSED,
@@ -180,7 +180,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     'FAILED',
     [W, R],
     {
-      fulfil: SHUT,
+      fulfill: SHUT,
       refuse: SHUT,
       cancel: CLOSED,
       expire: CLOSED,
@@ -192,7 +192,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
     'CANCELLED',
     [W, F],
     {
-      fulfil: SHUT,
+      fulfill: SHUT,
       refuse: SHUT,
       cancel: CLOSED,
       expire: CLOSED,
@@ -227,7 +227,7 @@ describe('the state machine', () => {
 
   it('logs each step with the next version, and nothing else changes version', () => {
     const before = inStates(A, [U, F]);
-    const { after, steps } = triggers.fulfil!(before);
+    const { after, steps } = triggers.fulfill!(before);
     expect(steps).toEqual([
       { requisition: 'ra', version: 2, from: U, to: F, time: LATER, cause: 'fulfilled' },
       { requisition: undefined, version: 2, from: A, to: 'COMPUTING', time: LATER, cause: 'allFulfilled' },
@@ -244,12 +244,12 @@ describe('the state machine', () => {
     expect(after.requisitions[1]).toBe(before.requisitions[1]);
   });
 
-  it('leaves the measurement untouched by a fulfilment that is not the last', () => {
+  it('leaves the measurement unchanged by a fulfillment that is not the last', () => {
     const before = fresh();
-    expect(triggers.fulfil!(before).after.measurement).toBe(before.measurement);
+    expect(triggers.fulfill!(before).after.measurement).toBe(before.measurement);
   });
 
-  it('never moves an update time back or lets it stand, whatever the clock says', () => {
+  it('always moves the update time forward, whatever the time of the clock', () => {
     const before = fresh();
     const { after } = cancel(before, '1999-01-01T00:00:00.000000Z');
     expect(after.measurement.updateTime).toBe('2026-01-02T03:04:05.000001Z');
@@ -257,7 +257,7 @@ describe('the state machine', () => {
   });
 });
 
-describe('fulfil', () => {
+describe('fulfill', () => {
   const attempt = (change: Partial<Parameters<typeof fulfill>[2]>, a = fresh()) =>
     outcome(() =>
       fulfill(
@@ -298,7 +298,7 @@ describe('fulfil', () => {
 });
 
 describe('refuse', () => {
-  it('names the justification, the requisition and what the provider says', () => {
+  it("names the justification, the requisition and the provider's message", () => {
     const a = fresh();
     const refusal = { justification: 'INSUFFICIENT_PRIVACY_BUDGET', message: 'used up' } as const;
     const { failure } = refuse(a, 'ra', { etag: etag(a), refusal }, LATER).after.measurement;

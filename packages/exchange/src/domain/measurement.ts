@@ -1,4 +1,4 @@
-/** Every way a measurement can change: given the time, each function decides and returns the steps to log. */
+/** Every change of a measurement: each function takes the time and returns the steps to log. */
 import { hash } from 'node:crypto';
 import {
   type EncryptedMessage,
@@ -25,7 +25,7 @@ export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
-/** What only the state machine sets. */
+/** The fields that only the state machine sets. */
 type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
 export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure'>;
 export type NewRequisition = Omit<RequisitionRecord, Progress | 'refusal' | 'fulfillment'>;
@@ -58,11 +58,11 @@ export interface FulfillInput {
   nonce: bigint;
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
-  /** The certificate named in the request, as far as it exists. */
+  /** The certificate named in the request, if it exists. */
   certificate: Certificate | undefined;
 }
 
-/** A provider's direct result. The last one carries the measurement through COMPUTING to SUCCEEDED. */
+/** Stores a provider's direct result. The last one moves the measurement through COMPUTING to SUCCEEDED. */
 export function fulfill(
   before: Aggregate,
   requisitionId: string,
@@ -103,7 +103,7 @@ export function fulfill(
   return changing.done();
 }
 
-/** A provider declines for good: its requisition is refused, the measurement fails, the others are withdrawn. */
+/** A provider refuses its requisition: the measurement fails, and the other requisitions are withdrawn. */
 export function refuse(
   before: Aggregate,
   requisitionId: string,
@@ -124,7 +124,7 @@ export function refuse(
   return changing.done();
 }
 
-/** The consumer gives up a measurement that is not complete, or it was pending for too long. */
+/** Cancels a measurement that is not complete: at the consumer's request, or because it was pending for too long. */
 export function cancel(
   before: Aggregate,
   now: Timestamp,
@@ -137,7 +137,7 @@ export function cancel(
   return changing.done();
 }
 
-/** A certificate it rests on was revoked or put on hold, or a duchy gave up. */
+/** Fails a measurement because a certificate it depends on was revoked or put on hold, or a duchy gave up. */
 export function fail(
   before: Aggregate,
   cause: 'certificateRevoked' | 'participantFailed',

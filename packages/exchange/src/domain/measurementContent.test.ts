@@ -1,4 +1,4 @@
-/** What a measurement holds after a change, beside its states, and what a refused change tells. */
+/** The content of a measurement after a change, besides its states, and the errors of rejected changes. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Aggregate, target } from './aggregate.ts';
@@ -72,7 +72,7 @@ describe('a new measurement', () => {
 });
 
 describe('a requisition', () => {
-  it('keeps the whole fulfilment, under the certificate that signed it, and its sibling keeps nothing', () => {
+  it('stores the whole fulfillment with the certificate that signed it, and nothing in the other requisition', () => {
     const before = fresh();
     const { requisitions } = fulfill(before, 'b', input(before), LATER).after;
     expect(requisitions[0]).toBe(before.requisitions[0]);
@@ -96,7 +96,7 @@ describe('a requisition', () => {
     );
   });
 
-  it('that changed tells both etags', () => {
+  it('that changed is rejected with both etags', () => {
     const before = fresh();
     expect(() => fulfill(before, 'b', { ...input(before), etag: 'old' }, LATER)).toThrow(
       expect.objectContaining({
@@ -107,7 +107,7 @@ describe('a requisition', () => {
     expect(etag(before)).toMatch(/^[0-9a-f]{20}$/);
   });
 
-  it('that is closed tells its name as the provider knows it, and its state', () => {
+  it("that is closed is rejected with the provider's name of it, and its state", () => {
     const before = fresh();
     const { after } = fulfill(before, 'b', input(before), LATER);
     expect(() => fulfill(after, 'b', input(after), LATER)).toThrow(
@@ -144,13 +144,13 @@ describe('a measurement', () => {
   it.each([
     ['certificateRevoked', 'CERTIFICATE_REVOKED'],
     ['participantFailed', 'COMPUTATION_PARTICIPANT_FAILED'],
-  ] as const)('that %s says so with the reason %s', (cause, reason) => {
+  ] as const)('that %s has the failure reason %s', (cause, reason) => {
     const { after, steps } = fail(fresh(), cause, 'gone', LATER);
     expect(after.measurement.failure).toEqual({ reason, message: 'gone' });
     expect(steps.map((s) => s.cause)).toEqual([cause, 'withdrawn', 'withdrawn']);
   });
 
-  it('has no failure when it is cancelled, and the log says why it was', () => {
+  it('has no failure when it is cancelled, and the log has the reason', () => {
     const { after, steps } = cancel(fresh(), LATER, 'expired');
     expect(after.measurement.failure).toBeUndefined();
     expect(steps.map((s) => [s.requisition, s.cause])).toEqual([
@@ -161,7 +161,7 @@ describe('a measurement', () => {
     expect(cancel(fresh(), LATER).steps[0]!.cause).toBe('cancelled');
   });
 
-  it('that is closed tells its name and its state', () => {
+  it('that is closed is rejected with its name and its state', () => {
     const { measurement } = cancel(fresh(), LATER).after;
     expect(measurementClosed(measurement)).toMatchObject({
       reason: 'MEASUREMENT_STATE_ILLEGAL',
@@ -176,7 +176,7 @@ describe('a measurement', () => {
     expect(target('requisition', 'created', undefined)).toBe('UNFULFILLED');
   });
 
-  it('that contradicts its requisitions stays as it is: the edge table has the last word', () => {
+  it('that contradicts its requisitions stays unchanged, since the edge table does not allow the step', () => {
     const before = fresh();
     const broken: Aggregate = { ...before, measurement: { ...before.measurement, state: 'SUCCEEDED' } };
     const refusal = { justification: 'DECLINED' } as const;

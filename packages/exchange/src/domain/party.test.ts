@@ -72,7 +72,7 @@ describe('a party', () => {
     });
   });
 
-  it('is suspended and resumed by a new version, and is the same record where it was so already', () => {
+  it('is suspended and resumed by a new version, and is the same record where nothing changes', () => {
     const before = newParty('dataProviders/tv', {}, NOW);
     const suspended = setState(before, 'SUSPENDED', NOW);
     const updateTime = '2026-01-01T00:00:00.000001Z';
@@ -99,7 +99,7 @@ describe('a party', () => {
     expect(() => of(Buffer.from('no protobuf'))).toThrow(refused);
   });
 
-  it('says its protocols as it was told them', () => {
+  it('returns its protocols as they were set', () => {
     expect(capabilitiesOf([])).toEqual({});
     expect(capabilitiesOf(['liquidLegionsV2', 'reachOnlyLiquidLegionsV2'])).toEqual({
       liquidLegionsV2Supported: true,

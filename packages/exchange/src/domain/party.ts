@@ -1,4 +1,4 @@
-/** Parties: what they may look like, and how an update changes them. */
+/** Parties: validation, creation and updates. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   type Capabilities,
@@ -51,12 +51,12 @@ export function newParty(name: string, input: PartyInput, now: Timestamp): Party
   return replaceFields(blank, input);
 }
 
-/** The fields present are replaced. */
+/** Replaces the fields that are present. */
 export function updateParty(before: PartyRecord, input: PartyInput, now: Timestamp): PartyRecord {
   return nextVersion(replaceFields(before, input), before, now);
 }
 
-/** Suspended or resumed; the same record where it already was. */
+/** Suspends or resumes the party; returns the same record if nothing changes. */
 export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {
   return before.state === state ? before : nextVersion({ ...before, state }, before, now);
 }
@@ -87,7 +87,7 @@ function requireEncryptionPublicKey(key: SignedMessage | undefined): void {
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {
-    // Not protobuf at all: the same answer.
+    // Bytes that are not protobuf get the same error.
   }
   throw invalid([{ field: 'publicKey.message', description: 'must be a serialized EncryptionPublicKey' }]);
 }

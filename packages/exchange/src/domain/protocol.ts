@@ -1,4 +1,4 @@
-/** Which protocol a measurement runs: fixed at creation. */
+/** Selects the protocol of a measurement, once, at its creation. */
 import type { MeasurementType, Protocol } from '@measurement-exchange/contract';
 
 /** Multi-party protocols in order of preference, and the measurement types each one computes. */
@@ -24,7 +24,7 @@ export function chooseProtocol(
   return choice?.[0] ?? 'direct';
 }
 
-/** Reach of several providers cannot be united from direct results: the consumer ought to know. */
+/** Tells the consumer that the reach of several providers cannot be deduplicated from direct results. */
 export function reachIsNotDeduplicated(
   type: MeasurementType | undefined,
   protocol: Protocol,

@@ -9,20 +9,20 @@ import { fromBase64, invalid, type Timestamp, timestampOf } from '@measurement-e
 
 export interface CertificateDescription {
   subjectKeyIdentifier: Uint8Array;
-  /** The subject key identifier of the issuing certificate, if the certificate says. */
+  /** The subject key identifier of the issuing certificate, if the certificate contains it. */
   authorityKeyIdentifier?: Uint8Array;
   notBefore: Timestamp;
   notAfter: Timestamp;
 }
 
-/** The message completes a sentence that begins with the field's name: "x509Der is not …". */
+/** The message completes a sentence that begins with the field name: "x509Der is not …". */
 export class BadCertificate extends Error {}
 
 /** The longest hash in use, SHA-512: key identifiers are hashes of keys. */
 const MAX_KEY_IDENTIFIER_BYTES = 64;
 const ONE_PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
-/** The certificate of a request, which gives it in one of the two forms; what is wrong is said of its field. */
+/** Reads the certificate of a request in either form; violations name the field that was used. */
 export function readCertificate(input: {
   x509Der?: Uint8Array | undefined;
   x509Pem?: string | undefined;

@@ -4,13 +4,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Binaries } from './binaries.ts';
 
-/** Whom the server runs as, and so who owns the cluster and its socket directory. */
+/** The account that the server runs as, which also owns the cluster and its socket directory. */
 export type Account = {
   uid: number;
   gid: number;
-  /** Put before the program: enters a user namespace. */
+  /** A command prefix that enters a user namespace. */
   prefix: string[];
-  /** For spawn: the account to change to. */
+  /** The uid and gid for spawn, if the account is not ours. */
   identity: { uid?: number; gid?: number };
 };
 
@@ -19,10 +19,10 @@ type Ids = { uid: number; gid: number };
 /**
  * Chooses the first account that can serve the cluster.
  *
- * Usually ourselves. PostgreSQL refuses root: root starts it for whoever owns the cluster, or before there
- * is one the data directory. What root itself owns is served from a user namespace, or, where there are
- * none (macOS, most containers), given to `nobody`. initdb refuses an account without a name, as in a
- * container run with any number as its user: in a user namespace we have one.
+ * Usually that is our own. PostgreSQL does not run as root, so root starts it as the owner of the cluster, or, before
+ * there is a cluster, of the data directory. A directory of root is served from a user namespace, or, without user
+ * namespaces (macOS, most containers), given to the account `nobody`. initdb rejects an account without a name, as in
+ * a container that runs with an arbitrary uid: a user namespace gives it a name.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -35,7 +35,7 @@ export async function chooseAccount(
 
   const candidates: Account[] = [];
   if (owner.uid !== 0) candidates.push(owner.uid === us.uid ? ourselves(us) : changeTo(owner));
-  // An existing cluster is not taken from its owner.
+  // An existing cluster keeps its owner.
   if (us.uid !== 0 || owner.uid === 0 || clusterDir === undefined) {
     if (namespaces) candidates.push(inNamespace(us, await nobody()));
     if (us.uid === 0) candidates.push(changeTo(await nobody()));
@@ -55,7 +55,7 @@ export async function chooseAccount(
   );
 }
 
-/** Starts a program as the account, in a directory every account may be in. */
+/** Starts a program as the account, in a directory that every account may enter. */
 export function spawnAs(account: Account, program: string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = [...account.prefix, ...program];
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
@@ -63,8 +63,8 @@ export function spawnAs(account: Account, program: string[], options: SpawnOptio
 
 /** The environment without PGDATA, PGPORT and the like, which would change what initdb and postgres do. */
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
-  return { ...Object.fromEntries(kept), LC_ALL: 'C' };
+  const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
+  return { ...Object.fromEntries(variables), LC_ALL: 'C' };
 }
 
 /** Why the account cannot serve, in the words of the program that failed. */
@@ -90,8 +90,8 @@ function ourselves(us: Ids): Account {
 }
 
 /**
- * In a user namespace we are seen under another number. We keep our files, so that root may serve a folder
- * only root may enter, but none of root's powers.
+ * Runs as ourselves with another uid in a user namespace. Access to our files stays, so that root can serve a folder
+ * that only root may enter, but without the privileges of root.
  */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];

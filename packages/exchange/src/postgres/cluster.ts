@@ -8,12 +8,12 @@ import { type Binaries, binariesVersion } from './binaries.ts';
 
 export const superuser = 'mex_owner';
 
-/** What a cluster's directory is named by until it is complete. */
+/** The name prefix of a cluster's directory until it is complete. */
 export const unfinished = 'pg-unfinished-';
 
 /**
- * Makes the cluster. In a directory beside, renamed when it is complete and on disk: a start that was
- * killed halfway leaves no half-made cluster, and the next one begins anew.
+ * Creates the cluster in a temporary directory, which is renamed when it is complete and on disk: a start that was
+ * killed halfway leaves no partial cluster, and the next start begins anew.
  */
 export async function createCluster(
   dataDir: string,
@@ -22,7 +22,7 @@ export async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    // The killed start's initdb may still be writing there: it then fails, and the rest goes next time.
+    // The initdb of a killed start may still be writing there: it then fails, and the next start removes the rest.
     if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
   }
   const directory = await mkdtemp(join(dataDir, unfinished));
@@ -46,7 +46,7 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
       // Only this account may enter the socket's directory, and there is no other way in.
       '--auth=trust',
       '--data-checksums',
-      // The same order of strings on every machine, whatever locales it has.
+      // Strings sort the same on every machine, whatever its locales.
       ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       '--no-instructions',
     ],
@@ -69,11 +69,11 @@ export async function giveCluster(clusterDir: string, account: Pick<Account, 'ui
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);
   }
-  // Last, as it is what says that nothing is left to do.
+  // The directory comes last, since its owner marks the change as complete.
   await lchown(clusterDir, account.uid, account.gid);
 }
 
-/** PostgreSQL reads only clusters of its own major version, and says so less plainly. */
+/** PostgreSQL reads only clusters of its own major version, but its own error is harder to understand. */
 export async function requireSameMajor(clusterDir: string): Promise<void> {
   const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
   const ours = await binariesVersion();

@@ -10,7 +10,7 @@ export function connectionUrl({ host, port, user, database }: Connection): strin
 }
 
 /**
- * Makes sure the database exists and tells which server has it; `silent` if nobody listens, `busy` if the
+ * Creates the database unless it exists, and returns the server's facts; `silent` if no server listens, `busy` if the
  * server is starting, recovering or stopping.
  */
 export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
@@ -39,7 +39,7 @@ async function facts(connection: Connection): Promise<ServerFacts> {
 async function query(connection: Connection, sql: string) {
   // PGSSLMODE may ask for TLS, which a Unix socket does not have.
   const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // an error also rejects what is under way
+  client.on('error', () => {}); // an error also rejects the query in progress
   try {
     await client.connect();
     return (await client.query(sql)).rows;
@@ -51,7 +51,7 @@ async function query(connection: Connection, sql: string) {
 function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code);
-  // pg's own errors have no code, only these words.
+  // Errors of pg itself have no code, only these messages.
   return /^(Connection terminated|timeout expired)/.test((error as Error).message);
 }
 

@@ -58,7 +58,7 @@ async function killHolder(): Promise<void> {
   await once(child, 'exit');
 }
 
-it('refuses a second holder, and says who holds the lock and what to do', async () => {
+it('rejects a second holder, with the holder of the lock and what to do in the error', async () => {
   await acquire('http://127.0.0.1:8080');
   await expect(acquire()).rejects.toThrow(
     `Another exchange (pid ${process.pid}, http://127.0.0.1:8080) already uses this data directory ${dataDir}. ` +
@@ -67,7 +67,7 @@ it('refuses a second holder, and says who holds the lock and what to do', async 
   );
 });
 
-it('tells the pid of another process that holds the lock', async () => {
+it('reports the pid of another process that holds the lock', async () => {
   const { pid } = await holder();
   await expect(acquire()).rejects.toThrow(`(pid ${pid})`);
 });
@@ -84,7 +84,7 @@ it('is free at once after its holder was killed', async () => {
   expect(readdirSync(join(dataDir, 'lock'))).toHaveLength(1);
 });
 
-it('stays held by a process that is stopped and cannot answer', async () => {
+it('stays held by a process that is stopped and cannot respond', async () => {
   const child = await holder();
   child.kill('SIGSTOP');
   await expect(acquire()).rejects.toThrow(`(pid ${child.pid})`);
@@ -102,12 +102,12 @@ it('goes to exactly one of 20 that want it at once, every time', async () => {
 it('goes to exactly one of 6 processes that find a killed holder at once', async () => {
   await killHolder();
   const outputs = Array.from({ length: 6 }, () => competitor()).map((child) => once(child.stdout!, 'data'));
-  const said = (await Promise.all(outputs)).map(String);
-  expect(said.filter((line) => line === 'held\n')).toHaveLength(1);
-  expect(said.filter((line) => line.startsWith('Another exchange'))).toHaveLength(5);
+  const lines = (await Promise.all(outputs)).map(String);
+  expect(lines.filter((line) => line === 'held\n')).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith('Another exchange'))).toHaveLength(5);
 });
 
-it('waits for one that came first and is still looking, which may yet hold or give up', async () => {
+it('waits for an earlier process that is still waiting, which may get the lock or give up', async () => {
   await (await acquire()).release();
   const first = createServer((socket) => socket.end('{"holds":false}'));
   await once(first.listen(join(dataDir, 'lock', '9999999-00000000.sock')), 'listening');

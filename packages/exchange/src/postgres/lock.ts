@@ -9,29 +9,29 @@ import { socketDirectory } from './socket-directory.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 
-/** What a lock's socket answers to whoever connects. */
+/** The response of a lock's socket to each connection. */
 type Claim = { holds: boolean; url?: string };
 
-const answerWithinMs = 2_000;
+const responseTimeoutMs = 2_000;
 
 /** Another exchange runs on the data directory. */
 export class DataDirInUse extends Error {}
 
 /**
- * Makes this process the only exchange on the data directory, or says which one is.
+ * Makes this process the only exchange on the data directory; throws DataDirInUse with the pid of the holder.
  *
- * Whoever wants the lock first listens on a socket of its own, `<pid>-<random>.sock`, and only then looks
- * at the others'. Of any two, the later one therefore sees the earlier one, and holds only once no other
- * is left. Between two that are both still looking, the lower name goes on and the higher one gives up.
- * The kernel closes a killed process's socket, and as no name is used twice, removing a closed one can
- * never remove a new one.
+ * Each process first listens on a socket of its own, `<pid>-<random>.sock`, and only then connects
+ * to the others. Of any two processes, the later one therefore sees the earlier one, and holds the lock only once no
+ * other is left. Between two that are both still waiting, the lower name goes on and the higher one gives up.
+ * The kernel closes the socket of a killed process, and since no name is used twice, removing a closed socket
+ * never removes a new one.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const home = await realpath(dataDir);
-  // Of one length, so that all come to the same answer whether the path is too long.
+  // Names have the same length, so that every process chooses the same directory where the path is too long.
   const name = `${String(process.pid).padStart(7, '0')}-${randomBytes(4).toString('hex')}.sock`;
-  // The data directory's owner, not ours: root and the owner must meet in one place.
+  // For the data directory's owner, so that root and the owner use the same directory.
   const directory = await socketDirectory(home, 'lock', name, await stat(home));
   const path = join(directory, name);
 
@@ -42,7 +42,7 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // Renamed into sight: between bind and listen a socket refuses connections, as a dead one does.
+    // Renamed once it listens: between bind and listen a socket refuses connections, as a dead one does.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();
@@ -72,14 +72,14 @@ async function outlastOthers(directory: string, name: string, dataDir: string): 
   }
 }
 
-/** The claim behind a socket. Who listens but does not answer, holds: it is stopped or very busy. */
+/** Reads the claim of a socket. A process that listens but does not respond holds the lock: it is stopped or busy. */
 async function ask(path: string): Promise<Claim | 'dead' | 'closing'> {
-  const socket = createConnection(path).setTimeout(answerWithinMs, () =>
+  const socket = createConnection(path).setTimeout(responseTimeoutMs, () =>
     socket.destroy(new Error('timeout')),
   );
   try {
-    const answer = await text(socket);
-    return answer === '' ? 'closing' : JSON.parse(answer);
+    const response = await text(socket);
+    return response === '' ? 'closing' : JSON.parse(response);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'dead';

@@ -12,7 +12,7 @@ export type ServerLog = {
   close(): Promise<void>;
 };
 
-/** Opens the server's log to append to it; one that has grown large is put aside, over the one before. */
+/** Opens the server's log for appending; a large one is renamed first, replacing the previous one. */
 export async function openLog(path: string): Promise<ServerLog> {
   const size = await stat(path).then(
     (found) => found.size,

@@ -56,9 +56,10 @@ async function query(server: EmbeddedPostgres, sql: string) {
   }
 }
 
-const writeRow = (server: EmbeddedPostgres) => query(server, 'CREATE TABLE kept AS SELECT 42 AS answer');
-const readRow = (server: EmbeddedPostgres) => query(server, 'SELECT answer FROM kept');
-const changeRow = (server: EmbeddedPostgres) => query(server, 'UPDATE kept SET answer = 43');
+const writeRow = (server: EmbeddedPostgres) =>
+  query(server, 'CREATE TABLE stored_rows AS SELECT 42 AS answer');
+const readRow = (server: EmbeddedPostgres) => query(server, 'SELECT answer FROM stored_rows');
+const changeRow = (server: EmbeddedPostgres) => query(server, 'UPDATE stored_rows SET answer = 43');
 const [row, changedRow] = [[{ answer: 42 }], [{ answer: 43 }]];
 
 // Made once: a start on a copy of it takes a tenth of a first start.
@@ -225,7 +226,7 @@ describe('a later start', () => {
     expect(other.exitCode ?? other.signalCode).toBe(null);
   });
 
-  it('says what PostgreSQL said when it does not start', async () => {
+  it("reports PostgreSQL's own error when it does not start", async () => {
     startedEarlier();
     writeFileSync(join(dataDir, 'pg/postgresql.conf'), 'no_such_setting = 1');
     await expect(start()).rejects.toThrow(/postgres\.log, says:\n.*no_such_setting/);
@@ -260,14 +261,14 @@ describe('the folder', () => {
   });
 });
 
-it('says what to do about a cluster of another major version', async () => {
+it('explains what to do about a cluster of another major version', async () => {
   startedEarlier();
   writeFileSync(join(dataDir, 'pg/PG_VERSION'), '17\n');
   await expect(start()).rejects.toThrow(/pg is of PostgreSQL 17, and npm brought 18\..*Upgrading/);
 });
 
 describe.runIf(isRoot)('root', () => {
-  it.runIf(reachable)('without user namespaces gives the cluster to nobody', async () => {
+  it.runIf(reachable)('without user namespaces gives the cluster to the account nobody', async () => {
     startedEarlier();
     const server = await start({ namespaces: false });
     expect(statSync(`/proc/${server.pid}`).uid).toBe(nobody);
@@ -275,7 +276,7 @@ describe.runIf(isRoot)('root', () => {
   });
 
   it.skipIf(reachable)(
-    'without user namespaces says what to do where nobody can reach the binaries',
+    'without user namespaces explains what to do where the account nobody cannot reach the binaries',
     async () => {
       startedEarlier();
       await expect(start({ namespaces: false })).rejects.toThrow(/let others enter these folders/);
@@ -290,7 +291,7 @@ describe.runIf(isRoot)('root', () => {
     expect(statSync(join(dataDir, 'pg')).uid).toBe(nobody);
   });
 
-  it('without user namespaces says what to do when nobody cannot enter the folder', async () => {
+  it('without user namespaces explains what to do when the account nobody cannot enter the folder', async () => {
     chmodSync(folder, 0o700);
     await expect(start({ namespaces: false })).rejects.toThrow(
       /by root, which it refuses.*account 65534: .*cd.*Start the exchange as an ordinary user.*DATABASE_URL/s,

@@ -18,15 +18,15 @@ export async function findPostmaster(cluster: Cluster): Promise<number | undefin
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // Left by a killed server. PostgreSQL clears it itself, unless its pid is in use again (after a reboot,
-  // by anything of ours): then it would refuse to start.
+  // A killed server leaves this file. PostgreSQL removes it, unless the pid is in use again (after a reboot,
+  // by any process of the account): then it would not start.
   await rm(pidFile, { force: true });
   return undefined;
 }
 
 /** Fast shutdown: clients are cut off, data is on disk; if that takes too long, an immediate one. */
 export async function stopPostmaster(pid: number, cluster: Cluster): Promise<void> {
-  // After the immediate one the next start replays the log: slower, nothing lost.
+  // After an immediate shutdown the next start replays the log: it is slower, but nothing is lost.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 10_000],

@@ -27,9 +27,9 @@ export type StartOptions = {
   namespaces?: boolean;
 };
 
-// Only names the socket: there is no TCP port.
+// Part of the socket's name; no TCP port is opened.
 const port = 5432;
-// A start listens within milliseconds, on a very busy machine within seconds.
+// PostgreSQL listens within milliseconds of its start, or within seconds on a very busy machine.
 const silenceMs = 20_000;
 
 /**
@@ -71,8 +71,8 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // It runs but cannot be reached, say because its socket was removed.
-    log(`PostgreSQL (pid ${pid}) does not answer: starting it anew`);
+    // It runs but cannot be reached, for example because its socket was removed.
+    log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }
   return server;
@@ -88,7 +88,7 @@ async function launch(
 ): Promise<ServerFacts> {
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
-  await chmod(cluster.path, 0o700); // a copy put back may be open to others, which PostgreSQL refuses
+  await chmod(cluster.path, 0o700); // a restored copy may be readable by others, which PostgreSQL rejects
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
     listen_addresses: '', // never TCP
@@ -97,7 +97,7 @@ async function launch(
     port: String(port),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Not the clients' errors: the exchange reports its own, and the log stays small and free of data.
+    // Errors of clients are not logged: the exchange reports them, and the log stays small and free of data.
     log_min_messages: 'log',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -105,7 +105,7 @@ async function launch(
     detached: true,
     stdio: ['ignore', serverLog.fd, serverLog.fd],
   });
-  child.on('error', () => {}); // then there is no pid
+  child.on('error', () => {}); // a failed spawn has no pid
   child.unref();
 
   const running = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
@@ -121,7 +121,7 @@ async function launch(
   }
 }
 
-/** Waits for the server to answer; undefined when it ends, or stays silent though it runs. */
+/** Waits until the server responds; undefined when it exits, or runs without responding. */
 async function untilReady(
   connection: Connection,
   pid: number,
@@ -129,22 +129,22 @@ async function untilReady(
   log: Log,
 ): Promise<ServerFacts | undefined> {
   const began = Date.now();
-  let [lastSign, told] = [began, false];
+  let [lastSign, logged] = [began, false];
   for (; await running(); await sleep(20)) {
-    const answer = await openDatabase(connection);
-    if (answer === 'silent') {
+    const state = await openDatabase(connection);
+    if (state === 'silent') {
       if (Date.now() - lastSign > silenceMs) return undefined;
-    } else if (answer === 'busy') {
-      // Every start is, for milliseconds; a recovery or a shutdown may take longer, and ends by itself.
+    } else if (state === 'busy') {
+      // A start takes milliseconds; a recovery or a shutdown may take longer, and ends by itself.
       lastSign = Date.now();
-      if (!told && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
-      told ||= lastSign - began > 1_000;
-    } else if (answer.pid !== pid) {
+      if (!logged && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
+      logged ||= lastSign - began > 1_000;
+    } else if (state.pid !== pid) {
       throw new Error(
-        `PostgreSQL of another folder (pid ${answer.pid}) listens in ${connection.host}: stop it first.`,
+        `PostgreSQL of another folder (pid ${state.pid}) listens in ${connection.host}: stop it first.`,
       );
     } else {
-      return answer;
+      return state;
     }
   }
   return undefined;

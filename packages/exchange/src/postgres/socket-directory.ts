@@ -8,7 +8,7 @@ const longestPath = process.platform === 'linux' ? 107 : 103;
 /**
  * Makes a directory that only its owner may enter, for a socket of that name: `<dataDir>/<name>`, or, where
  * the socket's path would be too long, one in /tmp. Not in os.tmpdir(): TMPDIR may be long as well, and
- * two shells with different ones would not meet.
+ * two shells with different values would use different directories.
  */
 export async function socketDirectory(
   dataDir: string,
@@ -28,7 +28,7 @@ export async function socketDirectory(
       throw error;
     },
   );
-  // Anyone may make things in /tmp, so what was there already is never given away, only checked.
+  // Anyone may create files in /tmp, so an existing directory is only checked, and never changes its owner.
   if (process.geteuid!() === 0 && (made || fits)) await lchown(directory, owner.uid, owner.gid);
   const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== owner.uid || (found.mode & 0o077) !== 0) {

@@ -23,21 +23,21 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * Any element takes 8 bytes or more, unless somebody tries how many empty ones fit into 1 MiB. The protobuf
+ * An element usually takes 8 bytes or more; only a hostile set fills 1 MiB with empty ones. The protobuf
  * runtime reads 100 levels; 64 nested messages and the options of the innermost take about 70.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
-/** A single byte of an option can print as a long name: what 1 MiB prints to is bounded too. */
+/** Bounds the JSON of 1 MiB too, since a single byte of an option can print as a long name. */
 const MAX_JSON_TEXT = 32 * 1024 * 1024;
 
 export interface DescriptorSet {
-  /** Exactly as given; serialized by us when it came as JSON. */
+  /** The bytes of the request, or serialized here when the set was sent as JSON. */
   bytes: Uint8Array;
   files: number;
   /** Full names of the top-level messages, except those of google/protobuf and google/type. */
   messageTypes: string[];
-  /** Those of `messageTypes` that have no package: they may collide with anybody's. */
+  /** Those of `messageTypes` without a package, whose names may collide with those of other providers. */
   messagesWithoutPackage: string[];
 }
 
@@ -57,7 +57,7 @@ export function descriptorSetToJson(bytes: Uint8Array): unknown {
   return options ? print(bytes, options) : toJson(FileDescriptorSetSchema, set);
 }
 
-/** The files of a set that was accepted, without the well-known ones: those are nobody's own. */
+/** The files of an accepted set, without the well-known ones. */
 export function ownFiles(bytes: Uint8Array): FileProto[] {
   const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
@@ -95,7 +95,7 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet | undefine
   const customOptions = checkSetJson(json, report);
   if (report.violations.length > 0) return undefined;
 
-  // Custom options can be read only with the schema that the rest of the set declares: that one is read first.
+  // Custom options can be read only with the schema that the rest of the set declares, so that is read first.
   const hasOptions = customOptions.length > 0;
   const bytes = encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report);
   const linked = bytes && link(bytes, report);
@@ -170,7 +170,7 @@ function link(bytes: Uint8Array, report: Report): Linked | undefined {
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
-    // A set may carry a well-known file of its own that lacks what the ones it left out need.
+    // The set may contain its own version of a well-known file, without what other well-known files import from it.
     report.add('', '', 'declares extensions that the well-known files it carries do not link with');
     return undefined;
   }
@@ -184,7 +184,7 @@ function messageNames(file: FileProto): string[] {
   return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
 }
 
-/** Only the set's own schema can tell whether its options are sound. */
+/** Validates the custom options with the schema that the set itself declares. */
 function checkPrintable(bytes: Uint8Array, options: OptionSchema, report: Report): void {
   const wire = readWire(options.schema, bytes, LIMITS);
   if ('reason' in wire) {

@@ -17,7 +17,7 @@ describe('fields', () => {
     expect(violationsOf(field({ number }))).toEqual([`${FIELD}.number must be from 1 to 536870911`]);
   });
 
-  test('numbers from 19000 to 19999 are kept by protobuf', () => {
+  test('numbers from 19000 to 19999 are reserved by protobuf', () => {
     for (const number of [19_000, 19_999]) expect(violationsOf(field({ number }))).toHaveLength(1);
     for (const number of [1, 18_999, 20_000, 536_870_911])
       expect(violationsOf(field({ number }))).toEqual([]);
@@ -58,7 +58,7 @@ describe('fields', () => {
       'extensionRange[0] overlaps reservedRange[0]',
     ],
     ['no type', field({ type: null }), 'field[0].type is required'],
-    ['a type nobody knows', field({ type: 19 }), 'field[0].type "19" is not a value of Type'],
+    ['an unknown type', field({ type: 19 }), 'field[0].type "19" is not a value of Type'],
     ['a message type without a name', field({ type: 'TYPE_MESSAGE' }), 'field[0].typeName is required'],
     [
       'a relative type name',
@@ -71,7 +71,7 @@ describe('fields', () => {
       'field[0].typeName ".a.X" is not declared in the set',
     ],
     [
-      'a message where an enum is said',
+      'a message declared as an enum',
       field({ type: 'TYPE_ENUM', typeName: '.a.M' }),
       'field[0].typeName ".a.M" is not an enum',
     ],
@@ -141,7 +141,7 @@ describe('fields', () => {
     expect(violationsOf(file)).toEqual([`file[0].messageType[0].${violation}`]);
   });
 
-  test('a proto2 enum in proto3, of a file that says its syntax', () => {
+  test('a proto2 enum in proto3, of a file that declares its syntax', () => {
     const enumType = [{ name: 'E', value: [{ name: 'V', number: 0 }] }];
     const other = { name: 'b.proto', package: 'b', syntax: 'proto2', enumType };
     const user = field({ type: 'TYPE_ENUM', typeName: '.b.E' }, { ...proto3, dependency: ['b.proto'] });

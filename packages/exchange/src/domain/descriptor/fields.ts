@@ -1,4 +1,4 @@
-/** What a field, an extension or a map entry may be, apart from the names it uses. */
+/** Rules for fields, extensions and map entries that do not depend on other names. */
 import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
@@ -42,7 +42,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
 
 const MAP_KEYS: ReadonlySet<number> = new Set([...INTEGERS.keys(), Type.BOOL, Type.STRING]);
 
-/** Why a message marked as a map entry is none; undefined when it is one. */
+/** Why a message marked as a map entry is not valid as one; undefined when it is. */
 export function mapEntryFault(proto: MessageProto, isNested: boolean): string | undefined {
   const [key, value, ...more] = proto.field ?? [];
   const singular = (field: FieldProto | undefined, name: string, number: number) =>

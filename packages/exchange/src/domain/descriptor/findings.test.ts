@@ -23,7 +23,7 @@ describe('findings about a descriptor set', () => {
     expect(many[99]).toBe('The message M99 has no package. And 150 more.');
   });
 
-  test('tell the descriptor that has a type already, and of another provider only that it is one', () => {
+  test("name the provider's own descriptor that has a type already, but not another provider's", () => {
     const own = 'dataProviders/tv/eventGroupMetadataDescriptors/d';
     const { own: ours, others } = typeFindings([
       { type: 'a.M', own },
@@ -38,16 +38,17 @@ describe('findings about a descriptor set', () => {
     ]);
   });
 
-  test('tell breaking changes with the event groups that would have to move', () => {
+  test('count the event groups that a breaking change would require to migrate', () => {
     const change = { kind: 'FIELD_REMOVED', path: 'a.M.f', breaking: true, message: 'a.M.f was removed.' };
-    const said = (eventGroups: number) => schemaChangeFindings([change as SchemaChange], eventGroups)[0]!;
-    expect(said(0)).toEqual({
+    const findingFor = (eventGroups: number) =>
+      schemaChangeFindings([change as SchemaChange], eventGroups)[0]!;
+    expect(findingFor(0)).toEqual({
       code: 'SCHEMA_CHANGE_BREAKING',
       field: 'descriptorSet',
       message: 'FIELD_REMOVED: a.M.f was removed.',
       remedy: 'Create a new descriptor instead; no event group refers to this one.',
     });
-    expect(said(1).remedy).toBe('Create a new descriptor instead, then migrate 1 event group to it.');
-    expect(said(2).remedy).toBe('Create a new descriptor instead, then migrate 2 event groups to it.');
+    expect(findingFor(1).remedy).toBe('Create a new descriptor instead, then migrate 1 event group to it.');
+    expect(findingFor(2).remedy).toBe('Create a new descriptor instead, then migrate 2 event groups to it.');
   });
 });

@@ -5,7 +5,7 @@ import { quote } from './model.ts';
 
 const FIELD = 'descriptorSet';
 
-/** A set has room for ten thousand messages: more findings of one kind would help nobody. */
+/** Limits the findings of one kind, since a set may hold ten thousand messages. */
 const MAX_FINDINGS = 100;
 
 function atMost(findings: Finding[]): Finding[] {
@@ -25,24 +25,24 @@ export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
 /** A message type that other descriptors define too. */
 export interface RegisteredType {
   type: string;
-  /** The name of one that the same provider has. */
+  /** The name of such a descriptor of the same provider. */
   own: string | undefined;
 }
 
-/** Of another provider only the type is told. */
+/** A descriptor of another provider is not named, only the type. */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
   const code = 'TYPE_ALREADY_REGISTERED';
-  const said = ({ type, own }: RegisteredType) => {
+  const toFinding = ({ type, own }: RegisteredType) => {
     const holder = own === undefined ? 'a descriptor of another provider' : own;
     return finding(code, FIELD, `The type ${quote(type)} is defined by ${holder} too.`);
   };
   return {
-    own: atMost(registered.filter(({ own }) => own !== undefined).map(said)),
-    others: atMost(registered.filter(({ own }) => own === undefined).map(said)),
+    own: atMost(registered.filter(({ own }) => own !== undefined).map(toFinding)),
+    others: atMost(registered.filter(({ own }) => own === undefined).map(toFinding)),
   };
 }
 
-/** `eventGroups`: how many refer to the descriptor. */
+/** `eventGroups` is the number of event groups that refer to the descriptor. */
 export function schemaChangeFindings(breaking: SchemaChange[], eventGroups: number): Finding[] {
   const groups = eventGroups === 1 ? '1 event group' : `${eventGroups} event groups`;
   const remedy =

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { FIELD, field, message, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
 
 describe('imports', () => {
-  test('a missing one is named', () => {
+  test('a missing import is named', () => {
     expect(violationsOf({ name: 'a', dependency: ['b', 'c'] }, { name: 'b' })).toEqual([
       'file[0].dependency[1] imports "c", which is neither in the set nor a well-known file',
     ]);
   });
 
-  test('a cycle is refused, of one file and of three', () => {
+  test('a cycle is rejected, of one file and of three', () => {
     expect(violationsOf({ name: 'a', dependency: ['a'] })).toEqual(['file[0].dependency[0] imports itself']);
     expect(
       violationsOf(
@@ -20,7 +20,7 @@ describe('imports', () => {
     ).toEqual(['file[2].dependency[0] closes a cycle of imports']);
   });
 
-  test('a cycle is told when all imports are there', () => {
+  test('a cycle is reported once all imports are present', () => {
     expect(violationsOf({ name: 'a', dependency: ['a', 'b'] })).toEqual([
       'file[0].dependency[1] imports "b", which is neither in the set nor a well-known file',
     ]);

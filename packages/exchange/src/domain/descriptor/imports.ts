@@ -4,11 +4,11 @@ import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './mod
 
 export interface SetFile {
   proto: FileProto;
-  /** Absent for a well-known file that the set left out. */
+  /** Absent for a well-known file that the set does not contain. */
   path: Path | undefined;
   /** In the order of `dependency`. */
   imports: SetFile[];
-  /** Among all files: those of the set, then the well-known ones. */
+  /** The index among all files: those of the set, then the well-known ones. */
   index: number;
   /**
    * 1 at the index of each file whose types this one may name: itself, what it imports, and what those import
@@ -20,7 +20,7 @@ export interface SetFile {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FILE_NAME = /^[^\u0000-\u001f\u007f\\]+$/;
 
-/** The files of the set and the well-known ones they reach; undefined when the report says why not. */
+/** The files of the set and the well-known ones they import; undefined when violations were reported. */
 export function resolveImports(protos: FileProto[], report: Report): SetFile[] | undefined {
   const files: SetFile[] = protos.map((proto, i) => newFile(proto, new Path('file', i)));
   const byName = new Map<string, SetFile>();
@@ -45,7 +45,7 @@ export function resolveImports(protos: FileProto[], report: Report): SetFile[] |
     return known;
   };
   for (const file of files) importsOf(file, find, report);
-  // Grows while it is read: well-known files import others.
+  // The list grows during the loop, since well-known files import others.
   for (const file of wellKnown) importsOf(file, find, report);
 
   if (report.violations.length === 0) findCycles(files, report);

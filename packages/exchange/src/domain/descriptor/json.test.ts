@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkSetJson, inspectJson, jsonTextExceeds } from './json.ts';
 import { Report } from './model.ts';
 
-function told(...file: unknown[]) {
+function inspect(...file: unknown[]) {
   const report = new Report();
   const options = checkSetJson({ file }, report);
   return { violations: report.violations.map((v) => `${v.field} ${v.description}`), options };
@@ -19,7 +19,7 @@ describe('JSON of a set', () => {
       dependency: ['a'],
       options: { javaStringCheckUtf8: false, optimize_for: 'SPEED' },
     };
-    expect(told(good, {})).toEqual({ violations: [], options: [] });
+    expect(inspect(good, {})).toEqual({ violations: [], options: [] });
   });
 
   test.each<[string, object, string]>([
@@ -38,7 +38,7 @@ describe('JSON of a set', () => {
     ['a boolean as an enum', { edition: true }, 'edition must be a number or a string'],
     ['an item that is no object', { service: [{}, 7] }, 'service[1] must be an object'],
     [
-      'a member nobody knows, in a list',
+      'an unknown member in a list',
       { service: [{ method: [{ options: { x: 1 } }] }] },
       'service[0].method[0].options.x is not a known field',
     ],
@@ -52,19 +52,19 @@ describe('JSON of a set', () => {
     ['an open bracket', { options: { '[a.b': 1 } }, 'options.[a.b is not a known field'],
     ['a closing bracket', { options: { 'a.b]': 1 } }, 'options.a.b] is not a known field'],
   ])('is refused for %s', (_title, file, violation) => {
-    expect(told({}, file).violations).toEqual([`file[1].${violation}`]);
+    expect(inspect({}, file).violations).toEqual([`file[1].${violation}`]);
   });
 
   test('gives the custom options it met, each with its place', () => {
-    const { options } = told({ service: [{ options: { '[a.b]': 1, deprecated: true } }] });
+    const { options } = inspect({ service: [{ options: { '[a.b]': 1, deprecated: true } }] });
     expect(options.map((o) => [`${o.path}`, o.member, o.extendee, o.name])).toEqual([
       ['file[0].service[0]', 'options.[a.b]', 'google.protobuf.ServiceOptions', 'a.b'],
     ]);
   });
 
-  test('is told of 20 times at most, within one object too', () => {
+  test('is reported 20 times at most, within one object too', () => {
     const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`x${i}`, 1]));
-    expect(told(wrong).violations).toHaveLength(20);
+    expect(inspect(wrong).violations).toHaveLength(20);
   });
 });
 
@@ -85,7 +85,7 @@ describe('the size of JSON', () => {
     expect(inspectJson(null, limits)).toEqual({ exceeds: false, exact: false });
   });
 
-  test('says whether there are numbers that only our reader knows', () => {
+  test('tells whether there are numbers of our exact reader', () => {
     expect(inspectJson({ a: [1, 'x', true, null] }, limits).exact).toBe(false);
     expect(inspectJson({ a: [2n ** 60n] }, limits).exact).toBe(true);
     expect(inspectJson(parseJson('[1.5e400]'), limits).exact).toBe(true);

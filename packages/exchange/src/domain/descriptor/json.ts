@@ -15,7 +15,7 @@ export interface JsonOption {
   name: string;
 }
 
-/** Returns the custom options it met; what is wrong goes to the report. */
+/** Returns the custom options it finds, and reports violations. */
 export function checkSetJson(json: unknown, report: Report): JsonOption[] {
   const walk = new Walk(report);
   walk.message(FileDescriptorSetSchema, json, undefined, '');
@@ -114,7 +114,7 @@ export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boole
   return { exceeds: visit(json, 1), exact };
 }
 
-/** Whether a value takes more characters as JSON text, punctuation aside; stops counting there. */
+/** Whether a value is longer as JSON text, without punctuation; stops counting at the limit. */
 export function jsonTextExceeds(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {

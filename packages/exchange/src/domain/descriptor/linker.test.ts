@@ -61,7 +61,7 @@ describe('extensions, services, syntax', () => {
     ['what no field may be either', extended({ typeName: '.a.M' }), 'typeName a scalar type has none'],
     ['no extendee', extended({ extendee: null }), 'extendee is required'],
     [
-      'an extendee nobody declares',
+      'an extendee that is not declared',
       extended({ extendee: '.a.X' }),
       'extendee ".a.X" is not declared in the set',
     ],

@@ -15,7 +15,7 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/** Well-known files that the set left out are taken as they are: only what has a path is checked. */
+/** Checks only elements with a path: well-known files that the set does not contain have none and are trusted. */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);
@@ -41,7 +41,7 @@ const OPTIONS =
 class Linker {
   private readonly types: Symbols['types'];
   private readonly report: Report;
-  /** Number taken, per extended message. */
+  /** The numbers in use, by extended message. */
   private readonly extended = new Map<MessageSymbol, { ranges: Ranges; numbers: Set<number> }>();
 
   private readonly enumValues = new Map<EnumSymbol, ReadonlySet<string>>();

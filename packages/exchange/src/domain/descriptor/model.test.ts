@@ -16,7 +16,7 @@ describe('a report', () => {
     expect(fieldOf('', '')).toBe('');
   });
 
-  test('cuts a long place in front, for its end is what tells', () => {
+  test('cuts a long path at the front, since its end identifies the element', () => {
     expect(fieldOf('a'.repeat(298), 'b')).toBe(`${'a'.repeat(298)}.b`);
     expect(fieldOf('a'.repeat(299), 'b')).toBe(`…${'a'.repeat(298)}.b`);
   });

@@ -1,4 +1,4 @@
-/** A FileDescriptorSet as the strict reader leaves it: plain objects, only what was set, JSON names. */
+/** A FileDescriptorSet as the strict reader returns it: plain objects with JSON names, and only fields that are set. */
 import { REQUIRED, type Violation } from '@measurement-exchange/contract';
 
 export interface FileProto {
@@ -15,7 +15,7 @@ export interface FileProto {
   options?: Featured;
 }
 
-/** google.protobuf.FeatureSet: only what an element sets itself, the rest it inherits. */
+/** google.protobuf.FeatureSet with only the features that the element sets itself; it inherits the rest. */
 export interface FeaturesProto {
   fieldPresence?: number;
   enumType?: number;
@@ -41,7 +41,7 @@ export interface MessageProto {
   reservedName?: string[];
 }
 
-/** Of messages the end is exclusive, of enums inclusive. */
+/** The end is exclusive for messages and inclusive for enums. */
 export interface RangeProto {
   start?: number;
   end?: number;
@@ -74,7 +74,7 @@ export interface ServiceProto {
   method?: { name?: string; inputType?: string; outputType?: string }[];
 }
 
-/** Where an element is: rendered only when something is wrong with it. */
+/** The path of an element, which is rendered only for a violation. */
 export class Path {
   private readonly step: string;
   private readonly index: number;
@@ -91,14 +91,14 @@ export class Path {
   }
 }
 
-/** More would help nobody to repair a set, and would let a hostile one have us write megabytes. */
+/** Limits the response to a hostile set, which could have megabytes of violations. */
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_LENGTH = 300;
 
 export class Report {
   readonly violations: Violation[] = [];
 
-  /** Nothing more is taken: whoever walks a long list may stop. */
+  /** Whether the limit is reached, so that the check of a long list may stop. */
   get full(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
@@ -107,18 +107,18 @@ export class Report {
     if (this.full) return;
     const at = String(path);
     const field = at !== '' && member !== '' ? `${at}.${member}` : at + member;
-    // A path through a hundred nested messages is cut in front: the end is what tells.
+    // A long path is cut at the front, since its end identifies the element.
     const shown = field.length <= MAX_FIELD_LENGTH ? field : `…${field.slice(-MAX_FIELD_LENGTH)}`;
     this.violations.push({ field: shown, description });
   }
 }
 
-/** A name of the caller's, cut to a length that fits a sentence. */
+/** A name from the request in quotes, truncated to fit a message. */
 export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${name.slice(0, 100)}…`);
 }
 
-/** Protobuf has no limit; without one, nested long names would multiply into gigabytes of full names. */
+/** Protobuf sets no limit, but long nested names would multiply into gigabytes of full names. */
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -130,7 +130,7 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** A child of a package or message; at the root without a dot. */
+/** The full name of a child of a package or message, without a dot at the root. */
 export function fullName(scope: string, name: string): string {
   return scope === '' ? name : `${scope}.${name}`;
 }

@@ -71,7 +71,7 @@ describe('custom options in JSON', () => {
     ).toEqual([{ field: '', description: expect.stringMatching(/^cannot decode field .* from JSON$/) }]);
   });
 
-  test('do not answer to the name of the field they become', () => {
+  test('are not accepted under the internal name of their field', () => {
     expect(judge(file({ extension: [text], options: { option50000: 'hello' } }))).toEqual([
       { field: 'file[0].options.option50000', description: 'is not a known field' },
     ]);
@@ -167,7 +167,7 @@ describe('custom options in bytes', () => {
     expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
   });
 
-  test('are read between two tags where the set says so', () => {
+  test('are read in the delimited encoding where the set declares it', () => {
     const options = { features: { messageEncoding: 2 } };
     const init = { ...owner, options, syntax: 'editions', edition: 1000 };
     const bytes = withOption(init, [0x08, 7, ...varint((50_000 << 3) | 4)], 3);

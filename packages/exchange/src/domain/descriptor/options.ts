@@ -1,7 +1,7 @@
 /**
  * descriptor.proto as a descriptor set itself extends it.
  *
- * A custom option is an extension of FieldOptions and its kin. The protobuf runtime can read extensions
+ * A custom option is an extension of FieldOptions or another options message. The protobuf runtime can read extensions
  * through a registry, but looks at all unknown fields once per extension: a hostile set makes it quadratic. Here
  * the extensions become ordinary fields of a copy of descriptor.proto, with the JSON name that proto3 JSON
  * gives an extension, `[my.pkg.option]`: one schema that reads and writes a set with its own options.
@@ -40,7 +40,7 @@ export interface OptionSchema {
   optionsOf: Map<string, Set<string>>;
 }
 
-/** Of the files of a set that links, which it changes; undefined when they declare no custom options. */
+/** Builds the schema from the files of a linked set, which it modifies; undefined without custom options. */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
   for (const file of files) if (WELL_KNOWN_FILES.get(file.name)?.proto !== file) prepareFile(file);
@@ -51,13 +51,13 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // A set may carry a descriptor.proto of its own, in which a number is free that ours has taken.
+    // The set may contain its own descriptor.proto, in which a number is free that is taken in ours.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
   }
   if (optionsOf.size === 0) return undefined;
-  // Our descriptor.proto comes last: it names the types of all others, and nobody needs to see it.
+  // Our descriptor.proto comes last, since its added fields refer to types of the other files.
   const types = registryOf([...files, descriptor]);
   const registry = createRegistry(...[...types].filter((type) => type.kind === 'message'));
   return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
@@ -108,14 +108,14 @@ function openEnum(proto: EnumDescriptorProto): void {
   proto.options.features.enumType = FeatureSet_EnumType.OPEN;
 }
 
-/** What a field is called in JSON unless it says otherwise. */
+/** The default JSON name of a field. */
 export function jsonName(name: string): string {
   return name.replaceAll(/_+([^_]?)/g, (_, next: string) => next.toUpperCase());
 }
 
 function asField(extension: DescExtension): DescriptorProto['field'][number] {
   const field = clone(FieldDescriptorProtoSchema, extension.proto);
-  // Unlike its full name, its number is unique also as the name of a property.
+  // Two full names may become the same property name, but numbers are unique.
   field.name = `option${extension.number}`;
   field.jsonName = `[${extension.typeName}]`;
   field.extendee = '';

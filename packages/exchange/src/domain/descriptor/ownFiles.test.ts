@@ -29,7 +29,7 @@ describe('a set that was accepted', () => {
     expect(messageTypesOf(new Uint8Array())).toEqual([]);
   });
 
-  test('is read for what it is: anything else is a fault of ours, and told as one', () => {
+  test('is expected to be valid: anything else is an internal error', () => {
     expect(() => ownFiles(Uint8Array.of(0x0a, 5))).toThrow('file[0] is truncated');
   });
 
@@ -47,7 +47,7 @@ describe('a set that was accepted', () => {
 });
 
 describe('JSON of a set', () => {
-  test('is not too deep, even to be looked at', () => {
+  test('is rejected where it is nested too deeply to be checked', () => {
     let deep: object = {};
     for (let i = 0; i < 120; i++) deep = { nestedType: [deep] };
     expect(readDescriptorSet({ json: { file: [{ messageType: [deep] }] } })).toEqual({

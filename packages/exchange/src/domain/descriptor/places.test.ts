@@ -1,4 +1,4 @@
-/** Each element is checked wherever it stands, and what is wrong is told where it is. */
+/** Each element is checked wherever it is declared, and violations name its path. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const M = 'file[0].messageType[0]';
 const scalar = 'typeName a scalar type has none';
 const bad = { ...INT, typeName: '.a.M' };
 
-describe('an element is told by its place', () => {
+describe('a violation names the path of its element', () => {
   const x = (index: number) => ({
     name: `x${index}`,
     number: 100 + index,
@@ -126,7 +126,7 @@ describe('an element is told by its place', () => {
       `${FIELD}.typeName ".b.M" is declared in "b", which this file does not import`,
     ],
     [
-      'an enum where a message is said',
+      'an enum declared as a message',
       [field({ type: 'TYPE_MESSAGE', typeName: '.a.E' }, { enumType: [{ name: 'E', value: [V] }] })],
       `${FIELD}.typeName ".a.E" is not a message`,
     ],
@@ -260,7 +260,7 @@ describe('what is allowed', () => {
     ).toEqual([`${FIELD}.label a oneof has only singular fields`]);
   });
 
-  test('is told twenty times at most, wherever it happens', () => {
+  test('is reported twenty times at most, wherever it occurs', () => {
     const many = Array.from({ length: 30 }, (_, i) => ({ name: `f${i}`, number: 0, type: 'TYPE_INT32' }));
     expect(violationsOf(message({ field: many }))).toHaveLength(20);
     const value = Array.from({ length: 30 }, (_, i) => ({ name: `V${i}`, number: 1 }));

@@ -8,13 +8,13 @@ import {
   messageRanges,
 } from './ranges.ts';
 
-const told = (check: (path: Path, report: Report) => void) => {
+const violationsOf = (check: (path: Path, report: Report) => void) => {
   const report = new Report();
   check(new Path('m', 0), report);
   return report.violations.map((v) => `${v.field.slice('m[0].'.length)} ${v.description}`);
 };
-const ofMessage = (proto: object) => told((path, report) => checkMessageRanges(proto, path, report));
-const ofEnum = (proto: object) => told((path, report) => checkEnumRanges(proto, path, report));
+const ofMessage = (proto: object) => violationsOf((path, report) => checkMessageRanges(proto, path, report));
+const ofEnum = (proto: object) => violationsOf((path, report) => checkEnumRanges(proto, path, report));
 
 describe('the ranges of a message', () => {
   const ranges = messageRanges({
@@ -40,7 +40,7 @@ describe('the ranges of a message', () => {
     [199, 'extension'],
     [200, undefined],
     [-1, undefined],
-  ])('say of %d: %s', (number, kind) => {
+  ])('classify %d as %s', (number, kind) => {
     expect(ranges.kindOf(number)).toBe(kind);
   });
 
@@ -112,13 +112,13 @@ describe('the ranges of an enum', () => {
 
 test('a field has a number that protobuf leaves to it', () => {
   const range = 'must be from 1 to 536870911';
-  const kept = 'must not be from 19000 to 19999, which protobuf keeps to itself';
+  const reserved = 'must not be from 19000 to 19999, which protobuf keeps to itself';
   expect([0, 1, 18_999, 19_000, 19_999, 20_000, 536_870_911, 536_870_912].map(fieldNumberFault)).toEqual([
     range,
     undefined,
     undefined,
-    kept,
-    kept,
+    reserved,
+    reserved,
     undefined,
     undefined,
     range,

@@ -1,4 +1,4 @@
-/** Numbers that a message or an enum keeps from its fields or values. */
+/** The reserved and extension ranges of a message or an enum, whose numbers its fields or values may not use. */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;
@@ -13,7 +13,7 @@ interface NumberRange {
   member: string;
 }
 
-/** Sorted, so that thousands of ranges against thousands of fields stay cheap. */
+/** Sorted for binary search, since a set may have thousands of ranges and fields. */
 export class Ranges {
   private readonly sorted: NumberRange[];
 

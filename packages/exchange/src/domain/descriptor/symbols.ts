@@ -1,4 +1,4 @@
-/** Everything a descriptor set declares, by full name, each once. */
+/** Every declaration of a descriptor set by its unique full name. */
 import type { SetFile } from './imports.ts';
 import {
   type EnumProto,
@@ -46,10 +46,10 @@ export interface Symbols {
   services: Declared<ServiceProto>[];
 }
 
-/** Undefined when the set has more messages, or deeper ones, than the rest should work through. */
+/** Undefined when the set has too many messages, or nests them too deeply. */
 export function declareSymbols(files: SetFile[], report: Report): Symbols | undefined {
   const declaring = new Declaring(report);
-  // Well-known files first: a name that the set declares again is then the set's fault.
+  // Well-known files come first, so that a duplicate name is reported for the set's file.
   for (const file of files) if (file.path === undefined) declaring.file(file);
   for (const file of files) if (file.path !== undefined) declaring.file(file);
   for (const file of files) declaring.packageIsFree(file);
@@ -100,7 +100,7 @@ class Declaring {
     });
   }
 
-  /** `package a.b` takes the names `a` and `a.b`: nothing else may be called so. */
+  /** `package a.b` declares the names `a` and `a.b`, which nothing else may have. */
   packageIsFree(file: SetFile): void {
     const { package: name = '' } = file.proto;
     if (name.length > MAX_NAME_LENGTH) return;
@@ -150,7 +150,7 @@ class Declaring {
     const name = this.type(proto, at);
     if (name === undefined) return;
     this.symbols.types.set(name, { kind: 'enum', proto, name, file: at.file, path: at.path });
-    // As in C++, the values of an enum are names beside it, not within it.
+    // As in C++, the values of an enum are in the scope around the enum.
     proto.value?.forEach((value, i) => {
       this.name(at.scope, value.name, at.path, 'value', i);
     });
@@ -174,7 +174,7 @@ class Declaring {
     return undefined;
   }
 
-  /** Of the element at `path`, or of its child `step[index]`. */
+  /** Declares the element at `path`, or its child `step[index]`. */
   private name(scope: Scope, name = '', path?: Path, step?: string, index?: number): boolean {
     if (this.report.full) return false;
     const fault = nameFault(name) ?? (scope.has(name) ? `${quote(name)} is declared twice` : undefined);

@@ -20,12 +20,12 @@ const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|B
 const SPECIAL = /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/;
 const DURATION = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
-/** Whether proto3 JSON has a form of its own for the type. */
+/** Whether proto3 JSON has a special form for the type. */
 export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
 
-/** The JSON that the runtime is to read; what is wrong goes to the report, under the names the caller used. */
+/** Returns the JSON for the runtime to read, and reports violations under the names the caller used. */
 export function readMessageJson(
   schema: MetadataSchema,
   type: DescMessage,
@@ -99,7 +99,7 @@ class JsonReader {
     return result;
   }
 
-  /** One value: of a singular field, an item or a map's. Its path is made only when it is needed. */
+  /** Checks a singular field, a list item or a map value. Its path is built only when needed. */
   private value(field: DescField, json: JsonValue, at: () => string): unknown {
     if (json === null && !takesNull(field)) return this.fault(at(), 'must not be null');
     if (field.message) return this.message(field.message, json, at());
@@ -152,7 +152,7 @@ class JsonReader {
     return { '@type': typeUrl, value: this.message(type, value, `${at}.value`) };
   }
 
-  /** The runtime knows their forms, but takes 30 February and what follows the `s` of a duration. */
+  /** The runtime parses these forms, but accepts 30 February and text after the `s` of a duration. */
   private special(type: DescMessage, json: JsonValue, at: string): unknown {
     const plain = plainValue(json);
     const isWrong =
@@ -188,12 +188,12 @@ class JsonReader {
 }
 
 interface Shape {
-  /** By both names that proto3 JSON readers take. */
+  /** Fields by both names that proto3 JSON readers accept. */
   members: Map<string, DescField>;
   required: DescField[];
 }
 
-/** null is how JSON leaves a field out, except where it is a value. */
+/** null means that a field is absent, except for types where null is a value. */
 function takesNull({ message, enum: type }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Value' || type?.typeName === 'google.protobuf.NullValue';
 }
@@ -202,7 +202,7 @@ function isObject(json: JsonValue | undefined): json is JsonObject {
   return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof JsonDecimal);
 }
 
-/** JSON of any shape: its numbers are doubles. */
+/** Converts JSON of any shape, with its numbers as doubles. */
 function plainValue(json: JsonValue): unknown {
   if (typeof json === 'bigint') return Number(json);
   if (json instanceof JsonDecimal) return Number(json.text);

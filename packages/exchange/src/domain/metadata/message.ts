@@ -1,4 +1,4 @@
-/** What the wire format allows and the type does not, or JSON cannot say: checked on the message once it is read. */
+/** Checks a decoded message for what the wire format allows but its type forbids or JSON cannot express. */
 import { type DescEnum, type DescField, fromBinary, toJson } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import type { Any } from '@bufbuild/protobuf/wkt';
@@ -11,7 +11,7 @@ export function checkMessage(schema: MetadataSchema, message: ReflectMessage, re
   new MessageWalk(schema, report).message(message, '', 0);
 }
 
-/** An Any within an Any starts a new count of levels. */
+/** A separate limit, since the depth of messages is counted anew in each Any. */
 const MAX_NESTED_ANY = 8;
 
 class MessageWalk {
@@ -39,7 +39,7 @@ class MessageWalk {
       if (isRequired(field)) this.report.add(path, field.jsonName, REQUIRED);
       return;
     }
-    // Every other scalar is whatever it is.
+    // Only messages and closed enums need a check.
     if (!field.message && !(field.enum && this.schema.isClosed(field.enum))) return;
     const at = join(path, field.jsonName);
     if (field.fieldKind === 'list') {
@@ -82,7 +82,7 @@ class MessageWalk {
   }
 }
 
-/** Looked up, not searched: a hostile enum lists thousands. */
+/** A lookup instead of a search, since a hostile enum may list thousands of values. */
 function hasValue(type: DescEnum, number: number): boolean {
   return Object.hasOwn(type.value, number);
 }

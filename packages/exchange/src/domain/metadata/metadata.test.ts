@@ -116,8 +116,8 @@ describe('any message', () => {
         ([type, good], hits, cut) => {
           const damaged = Uint8Array.from(good);
           for (const [at, byte] of hits) damaged[at % damaged.length] = byte;
-          const kept = cut < 0.1 ? damaged.subarray(0, Math.floor(damaged.length * cut * 10)) : damaged;
-          const read = decodeMetadata(schema, typeUrl(type), kept);
+          const given = cut < 0.1 ? damaged.subarray(0, Math.floor(damaged.length * cut * 10)) : damaged;
+          const read = decodeMetadata(schema, typeUrl(type), given);
           if ('violations' in read) return read.violations.length > 0;
           const text = JSON.stringify({ '@type': typeUrl(type), ...read.json });
           // Bytes may hold a NUL or this key; JSON requests may not.
@@ -354,7 +354,7 @@ describe('a schema', () => {
       false,
     ],
     [
-      'an edition that says so',
+      'an edition with that feature',
       { syntax: 'editions', edition: 'EDITION_2023' },
       { options: { features: { enumType: 'CLOSED' } } },
       true,

@@ -1,6 +1,6 @@
 /**
- * The readable metadata of an event group: a google.protobuf.Any that must be exactly what its descriptor says.
- * It comes as proto3 JSON with `@type` or as serialized bytes, and is always kept as bytes.
+ * The readable metadata of an event group: a google.protobuf.Any that must match its descriptor exactly.
+ * It is sent as proto3 JSON with `@type` or as serialized bytes, and is always stored as bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -21,17 +21,17 @@ import { findType, type MetadataSchema } from './schema.ts';
 
 export interface Metadata {
   typeUrl: string;
-  /** The serialized message, exactly as given; serialized by us when it came as JSON. */
+  /** The serialized message: the bytes of the request, or serialized here when it was sent as JSON. */
   value: Uint8Array;
   /** The message in proto3 JSON, without `@type`. */
   json: JsonObject;
-  /** Characters of `json`, roughly. */
+  /** The approximate length of `json` in characters. */
   size: number;
 }
 
 export type MetadataResult = Metadata | { violations: Violation[] };
 
-/** A few bytes can print as a long name: both sides are bounded, so that a batch of 50 still fits an answer. */
+/** Bounds both bytes and JSON, since a few bytes can print as a long name, so that a batch of 50 fits a response. */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
@@ -50,12 +50,12 @@ export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResu
   return { violations: report.violations };
 }
 
-/** Serialized bytes as JSON; violations are relative to the message, or name `typeUrl`. */
+/** Decodes serialized bytes to JSON. Field paths in violations are relative to the message, or `typeUrl`. */
 export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: Uint8Array): MetadataResult {
   return fromBytes(schema, 'typeUrl', typeUrl, value, new Report());
 }
 
-/** Each violation under the field of the caller's that holds the message. */
+/** Prefixes the field of each violation with the request field that holds the message. */
 export function within(field: string, violations: Violation[]): Violation[] {
   return violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` }));
 }
@@ -125,11 +125,11 @@ function fromBytes(
   return report.violations.length === 0 ? { typeUrl, value, json, size } : refused();
 }
 
-/** Characters of a value as JSON, roughly; stops counting beyond the limit. */
+/** The approximate length of a value as JSON; stops counting beyond the limit. */
 function sizeOf(json: unknown, limit: number): number {
   let size = 0;
   const visit = (value: unknown): void => {
-    // A number or a literal, with what stands between two values.
+    // A number or a literal, and the separator.
     size += 8;
     if (typeof value === 'string') size += value.length;
     if (typeof value !== 'object' || value === null) return;

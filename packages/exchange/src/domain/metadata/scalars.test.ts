@@ -69,7 +69,7 @@ describe('a float', () => {
 });
 
 describe('other scalars', () => {
-  test('are not made of anything else', () => {
+  test('are not coerced from other types', () => {
     expect(read(ScalarType.STRING, 'a')).toBe('a');
     expect(read(ScalarType.STRING, 1)).toBe('must be a string');
     expect(read(ScalarType.BOOL, false)).toBe(false);
@@ -87,7 +87,7 @@ describe('the key of a map', () => {
     return value instanceof Fault ? value.description : value;
   };
 
-  test('is text that says a value of its type', () => {
+  test('is text that parses as a value of its type', () => {
     expect(key(ScalarType.STRING, '')).toBe('');
     expect([key(ScalarType.BOOL, 'true'), key(ScalarType.BOOL, 'false')]).toEqual(['true', 'false']);
     expect(key(ScalarType.BOOL, '1')).toBe('is not a boolean');

@@ -1,4 +1,4 @@
-/** Scalars in proto3 JSON, as our exact reader gives them: what the protobuf runtime is to be given for them. */
+/** Converts scalars of proto3 JSON, as our exact JSON reader returns them, to what the protobuf runtime expects. */
 import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 
@@ -10,7 +10,7 @@ export class Fault {
   }
 }
 
-/** Without coercion: `3` is no string, `"true"` no boolean. Numbers may come as text, as in all of proto3 JSON. */
+/** Does not coerce: `3` is not a string and `"true"` not a boolean. Numbers may be text, as proto3 JSON allows. */
 export function readScalar(type: ScalarType, json: JsonValue): unknown {
   switch (type) {
     case ScalarType.STRING:
@@ -44,7 +44,7 @@ export function readScalar(type: ScalarType, json: JsonValue): unknown {
   }
 }
 
-/** The key of a map, which JSON always writes as text. */
+/** Reads the key of a map, which is always a string in JSON. */
 export function readMapKey(type: ScalarType, key: string): unknown {
   if (type === ScalarType.STRING) return key;
   if (type === ScalarType.BOOL)
@@ -69,7 +69,7 @@ function readLong(json: JsonValue, min: bigint, max: bigint): string | Fault {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** `1.0` and `1e3` are integers too, within what a double holds exactly. */
+/** `1.0` and `1e3` count as integers within the safe integers of a double. */
 function readInteger(json: JsonValue, min: bigint, max: bigint): bigint | Fault {
   const text = numberText(json) ?? '';
   const isPlain = /^-?\d{1,20}$/.test(text);

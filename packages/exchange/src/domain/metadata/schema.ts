@@ -31,16 +31,16 @@ import { fullName } from '../descriptor/model.ts';
 import { jsonName } from '../descriptor/options.ts';
 
 export interface MetadataSchema {
-  /** Of every type that an Any may name: those of the set, and the well-known ones. */
+  /** Holds every type that an Any may name: those of the set, and the well-known ones. */
   registry: Registry;
   limits: WireLimits;
   /** Whether the enum allows only the values it lists. */
   isClosed: (type: DescEnum) => boolean;
-  /** The name a field has in its file: linked fields have others. */
+  /** The name of a field in its file, since linked fields are renamed. */
   nameOf: (field: DescField) => string;
 }
 
-/** The message of a type URL, if the set defines it: well-known types are nobody's metadata. */
+/** The message of a type URL if the set defines it; a well-known type is not accepted as metadata. */
 export function findType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const type = findAnyType(schema, typeUrl);
   return type && !isWellKnownFile(type.file.proto.name) ? type : undefined;
@@ -65,7 +65,7 @@ const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
-/** Of a set that was accepted; undefined when it carries well-known files that differ too much from ours. */
+/** Links an accepted set; undefined when it contains well-known files that differ too much from ours. */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
     return new Linker().link(fromBinary(FileDescriptorSetSchema, descriptorSet).file);
@@ -101,14 +101,14 @@ class Linker {
         refuseUnknown: true,
       },
       isClosed: ({ typeName }) => this.closedEnums.has(typeName),
-      // An extension has only the one in JSON.
+      // An extension has only its JSON name.
       nameOf: ({ proto, jsonName }) =>
         proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
     };
   }
 
   private file(file: FileDescriptorProto): void {
-    // The runtime knows Timestamp and its kin by name, and would take this file's for them.
+    // The runtime recognizes well-known types such as Timestamp by name, and would mistake these for them.
     if (file.package === 'google.protobuf') throw new Error(`${file.name} declares well-known types`);
     for (const type of file.enumType) this.enum(type, file.package, file);
     for (const type of file.messageType) this.message(type, file.package, file);
@@ -130,7 +130,7 @@ class Linker {
     for (const type of message.nestedType) this.message(type, name, file);
   }
 
-  /** The runtime compares each value of a closed enum with all it lists: read as open, its values are checked here. */
+  /** The runtime checks closed enums with a linear search, so they are read as open and checked here. */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
     type.options ??= create(EnumOptionsSchema);
@@ -139,7 +139,7 @@ class Linker {
   }
 }
 
-/** Of editions, only files and enums can set this feature; the default is open in all there are. */
+/** With editions, only files and enums can set this feature, and every edition so far defaults to open. */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';
   const set = type.options?.features?.enumType || file.options?.features?.enumType;

@@ -1,4 +1,4 @@
-/** What is wrong with a message is told by its place, in JSON as in bytes. */
+/** Violations of a message name their path, in JSON and in bytes. */
 import { type JsonObject, parseJson } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeMetadata, type Metadata, readMetadata, within } from './metadata.ts';
@@ -12,14 +12,14 @@ beforeAll(async () => {
 const typeUrl = (type: string) => `type.googleapis.com/${type}`;
 
 const read = (any: unknown) => readMetadata(compileSchema(sets.leanSet)!, any);
-const told = (result: ReturnType<typeof read>) =>
+const violationsOf = (result: ReturnType<typeof read>) =>
   'violations' in result ? result.violations.map((v) => `${v.field} ${v.description}`) : [];
 const violations = (type: string, members: string) =>
-  told(read(parseJson(`{"@type": "${typeUrl(type)}"${members && `, ${members}`}}`)));
+  violationsOf(read(parseJson(`{"@type": "${typeUrl(type)}"${members && `, ${members}`}}`)));
 const ofEpisode = (members: string) => violations('shows.Episode', members);
 const ofTape = (members: string) => violations('shows.archive.Tape', members);
 const ofBytes = (type: string, ...bytes: number[]) =>
-  told(decodeMetadata(compileSchema(sets.leanSet)!, typeUrl(type), Uint8Array.from(bytes)));
+  violationsOf(decodeMetadata(compileSchema(sets.leanSet)!, typeUrl(type), Uint8Array.from(bytes)));
 
 describe('JSON of a message', () => {
   test.each([
@@ -177,7 +177,7 @@ describe('bytes of a message', () => {
     ]);
   });
 
-  test('are kept exactly as they came', () => {
+  test('are stored byte for byte', () => {
     const value = sets.serialize('shows.Episode', { title: 'a' });
     const decoded = decodeMetadata(compileSchema(sets.leanSet)!, typeUrl('shows.Episode'), value) as Metadata;
     expect(decoded).toEqual({ typeUrl: typeUrl('shows.Episode'), value, json: { title: 'a' }, size: 22 });
@@ -210,13 +210,13 @@ describe('the Any around a message', () => {
     [{ '@type': null }, [`@type ${NO_TYPE}`]],
     [{ '@type': 'a/google.type.Date' }, [`@type ${NO_TYPE}`]],
   ])('%j', (any, expected) => {
-    expect(told(read(any))).toEqual(expected);
+    expect(violationsOf(read(any))).toEqual(expected);
   });
 
   test('is not too large, even to be looked at', () => {
     let deep: JsonObject = {};
     for (let i = 0; i < 60; i++) deep = { parent: deep };
-    expect(told(read({ '@type': 'a/shows.Episode', nobody: 1, line: deep }))).toEqual([
+    expect(violationsOf(read({ '@type': 'a/shows.Episode', nobody: 1, line: deep }))).toEqual([
       ' has too many elements, or nests them too deep',
     ]);
   });

@@ -19,7 +19,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('is told where two things differ, in short names', () => {
+  test('is reported where two values differ, with short names', () => {
     const changes = new Changes();
     changes.differs('SYNTAX_CHANGED', 'a', 'syntax', 'x', 'x');
     expect(changes.list).toEqual([]);
@@ -59,7 +59,7 @@ describe('what is reserved', () => {
     ['two of three', [range(5, 6), range(1, 2), range(3, 4)], [range(3, 4)], ['1', '5']],
     ['others after it', [range(1, 2)], [range(3, 4)], ['1']],
     ['what begins at 0', [{ end: 2 }], [range(1, 2)], ['0 to 1']],
-  ])('is kept as %s: %#', (_title, before, after, expected) => {
+  ])('is reported as %s: %#', (_title, before, after, expected) => {
     expect(lost(before, after)).toEqual(expected);
   });
 
@@ -76,7 +76,7 @@ describe('what is reserved', () => {
     expect(lost([{}], [], true)).toEqual(['0']);
   });
 
-  test('by name is told by name', () => {
+  test('by name is reported by name', () => {
     const changes = new Changes();
     compareReserved('a', { reservedName: ['x', 'y'] }, { reservedName: ['y', 'z'] }, changes);
     compareReserved('a', { reservedName: ['v'] }, {}, changes);

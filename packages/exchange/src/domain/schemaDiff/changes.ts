@@ -1,10 +1,10 @@
-/** Every kind of difference between two schemas, in the one place that says which of them break readers. */
+/** Every kind of difference between two schemas, and which of them break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
 /**
  * A change breaks when a message written with either version reads differently with the other, in bytes or in
- * JSON, or when something is gone that a reader could ask for by name. Each kind that does has the reason why;
+ * JSON, or when something is gone that a reader could look up by name. Each breaking kind has the reason why;
  * the others are compatible.
  */
 export const CHANGE_KINDS = {
@@ -56,23 +56,23 @@ const MAX_PATH_LENGTH = 1000;
 export class Changes {
   readonly list: SchemaChange[] = [];
 
-  /** `what` happened to the element at `path`, as the end of a sentence that begins with it. */
+  /** `what` completes a sentence that begins with the element at `path`. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
-    // Two names of 512 characters and a dot: the end is what tells.
+    // A path of two long names is cut at the front, since its end identifies the element.
     const shown = path.length <= MAX_PATH_LENGTH ? path : `…${path.slice(1 - MAX_PATH_LENGTH)}`;
     const message = `${shown} ${what}.${because === undefined ? '' : ` ${because}`}`;
     this.list.push({ kind, path: shown, breaking: because !== undefined, message });
   }
 
-  /** The usual sentence: what was one thing is another. */
+  /** Reports that a property changed from one value to another. */
   differs(kind: ChangeKind, path: string, what: string, before: string, after: string): void {
     if (before !== after)
       this.add(kind, path, `changed its ${what} from ${short(before)} to ${short(after)}`);
   }
 }
 
-/** A name without quotes, cut to a length that fits a sentence. */
+/** A name without quotes, truncated to fit a message. */
 export function short(name: string): string {
   return quote(name).slice(1, -1);
 }

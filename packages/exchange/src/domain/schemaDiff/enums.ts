@@ -6,7 +6,7 @@ export function compareEnum(path: string, before: Enum, after: Enum, changes: Ch
   const openness = ({ open }: Enum) => (open ? 'open' : 'closed');
   changes.differs('ENUM_TYPE_CHANGED', path, 'type', openness(before), openness(after));
 
-  // Of the names of one number, the first is the one that JSON has.
+  // JSON uses the first of several names for a number.
   const printed = { before: printedNames(before), after: printedNames(after) };
   const successors = new Set<string>();
   for (const [name, number] of before.numbers) {

@@ -1,4 +1,4 @@
-/** What proto2, proto3 and the editions say about an element, resolved as the editions do. */
+/** Resolves the features of an element for proto2, proto3 and the editions. */
 import {
   FeatureSet_EnumType as EnumType,
   FeatureSet_RepeatedFieldEncoding as FieldEncoding,
@@ -11,7 +11,7 @@ import type { FeaturesProto, FieldProto, FileProto } from '../descriptor/model.t
 
 export type Features = Required<FeaturesProto>;
 
-/** Editions so far differ only in features that leave the data alone. */
+/** Editions so far differ only in features that do not affect the data. */
 const EDITIONS: Features = {
   fieldPresence: FieldPresence.EXPLICIT,
   enumType: EnumType.OPEN,
@@ -32,14 +32,14 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/** Of an element within another. */
+/** The features of an element within another. */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }
 
 export type Presence = 'implicit' | 'explicit' | 'required';
 
-/** Of a singular field, whose own features are these. */
+/** The presence of a singular field with these features. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
   // A field with `optional` in proto3 is in a oneof of its own.
@@ -54,7 +54,7 @@ export function isPacked(field: FieldProto, { repeatedFieldEncoding }: Features)
   return field.options?.packed ?? repeatedFieldEncoding === FieldEncoding.PACKED;
 }
 
-/** Between two tags, as groups always were, instead of behind a length. */
+/** Delimited encoding, as for groups, instead of length-prefixed. */
 export function isDelimited({ type }: FieldProto, { messageEncoding }: Features): boolean {
   return type === Type.GROUP || (type === Type.MESSAGE && messageEncoding === MessageEncoding.DELIMITED);
 }

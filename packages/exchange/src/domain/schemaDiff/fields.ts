@@ -1,4 +1,4 @@
-/** The same field before and after, whatever it was called. */
+/** Compares a field before and after, also if it was renamed. */
 import { type Changes, short } from './changes.ts';
 import type { Field, Schema } from './schema.ts';
 
@@ -66,7 +66,7 @@ export class FieldComparer {
   }
 }
 
-/** Types that read each other's bytes, if not all of each other's values. Enums travel as int32. */
+/** Types that share a wire encoding, if not all values. Enums are encoded as int32. */
 const WIRE_GROUPS: Record<string, string> = {
   int32: 'varint',
   int64: 'varint',
@@ -83,7 +83,7 @@ const WIRE_GROUPS: Record<string, string> = {
   bytes: 'length',
 };
 
-/** A message may be called like a scalar, but is none. */
+/** A message may have the name of a scalar type. */
 function wireGroup({ kind, type }: Field): string | undefined {
   return kind === 'message' ? undefined : WIRE_GROUPS[kind === 'enum' ? 'int32' : type];
 }
@@ -92,7 +92,7 @@ const encoding = ({ delimited }: Field) => (delimited ? 'delimited' : 'length-pr
 const packing = ({ packed }: Field) => (packed ? 'packed' : 'expanded');
 const utf8 = ({ verifiesUtf8 }: Field) => (verifiesUtf8 ? 'verified' : 'none');
 
-/** What readers see where the field is not set. Of an enum the number counts, for names may change. */
+/** The value that readers see where the field is not set; for an enum its number, since names may change. */
 function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): string {
   if (kind === 'message') return '';
   if (kind === 'enum') {

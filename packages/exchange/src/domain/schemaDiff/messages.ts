@@ -86,7 +86,7 @@ function compareOneofs(
   }
 }
 
-/** A oneof that is gone while all fields that are left of it are in the same new one. */
+/** A oneof counts as renamed when it is gone and its remaining fields are all in the same new oneof. */
 function renamedOneofs(before: Message, after: Message, pairs: FieldPair[]): Map<string, string> {
   const [was, is] = [before, after].map(({ fields }) => new Set(fields.map(({ oneof }) => oneof)));
   const renamed = new Map<string, string>();

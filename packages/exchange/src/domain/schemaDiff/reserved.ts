@@ -1,4 +1,4 @@
-/** Numbers and names that a message or an enum keeps free. */
+/** The reserved numbers and names of a message or an enum. */
 import type { RangeProto } from '../descriptor/model.ts';
 import { type ChangeKind, type Changes, short } from './changes.ts';
 
@@ -7,7 +7,7 @@ interface Reserving {
   reservedName?: string[];
 }
 
-/** `closed`: of enums, the end of a range belongs to it. */
+/** `closed`: the end of a range is inclusive, as for enums. */
 export function compareReserved(
   path: string,
   before: Reserving,
@@ -23,7 +23,7 @@ export function compareReserved(
   }
 }
 
-/** Each range of before that those of after do not cover as a whole. */
+/** Each earlier range that the later ranges do not cover completely. */
 export function compareRanges(
   kind: ChangeKind,
   path: string,
@@ -33,7 +33,7 @@ export function compareRanges(
   changes: Changes,
   closed = false,
 ): void {
-  // An exclusive end is where the next range may begin.
+  // With an exclusive end, the next range may begin there.
   const end = (range: RangeProto) => (range.end ?? 0) + (closed ? 1 : 0);
   const start = (range: RangeProto) => range.start ?? 0;
   const covering = after.toSorted((a, b) => start(a) - start(b));

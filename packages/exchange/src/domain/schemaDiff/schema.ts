@@ -26,7 +26,7 @@ export interface Schema {
   files: Map<string, FileProto>;
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
-  /** Of the schema's own messages. Those of google.protobuf are options, which no message carries. */
+  /** Extensions of the schema's own messages; those of google.protobuf are options, which no data contains. */
   extensions: Map<string, Extension>;
   services: Map<string, ServiceProto>;
 }
@@ -56,12 +56,12 @@ export interface Field {
   number: number;
   jsonName: string;
   cardinality: 'singular' | 'repeated' | 'map';
-  /** `int32`, `string`, or the full name of a message or an enum; of a map, that of its values. */
+  /** `int32`, `string`, or the full name of a message or an enum; for a map, the type of its values. */
   type: string;
   kind: 'message' | 'enum' | 'scalar';
-  /** Of a map only. */
+  /** For maps only. */
   keyType: string | undefined;
-  /** Of a singular field only. */
+  /** For singular fields only. */
   presence: Presence | undefined;
   packed: boolean;
   delimited: boolean;
@@ -102,7 +102,7 @@ class SchemaReader {
     for (const s of proto.service ?? []) this.schema.services.set(fullName(scope, s.name!), s);
   }
 
-  /** What files and messages both may hold. */
+  /** Reads what both files and messages may declare. */
   private members(
     { nestedType = [], enumType = [], extension = [] }: Members,
     scope: string,

@@ -32,12 +32,12 @@ const judged = () => {
 const allChanges = () => judged().flatMap(({ before, after }) => diffDescriptorSets(before, after));
 
 describe('a change of a schema', () => {
-  it.each(SCHEMA_CHANGES)('is told for what it is: $title', (pair) => {
+  it.each(SCHEMA_CHANGES)('is reported with its kind: $title', (pair) => {
     const { before, after } = judged()[SCHEMA_CHANGES.indexOf(pair)]!;
     const changes = diffDescriptorSets(before, after);
     for (const bytes of [before, after]) expect(readDescriptorSet({ bytes })).toHaveProperty('bytes');
-    const told = changes.map(({ kind, path }) => `${kind} ${asInPair(path)}`);
-    expect(told.sort()).toEqual(pair.changes.toSorted());
+    const reported = changes.map(({ kind, path }) => `${kind} ${asInPair(path)}`);
+    expect(reported.sort()).toEqual(pair.changes.toSorted());
     expect(changes.some((change) => change.breaking)).toBe(pair.breaking);
   });
 
@@ -106,7 +106,7 @@ describe('what a field inherits', () => {
   });
 });
 
-/** The corpus imports few well-known files, which buf leaves to whoever reads the set. */
+/** The corpus imports few well-known files, which buf leaves out of the set. */
 function runtimeRegistry(bytes: Uint8Array) {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   const imports = new Set(set.file.flatMap(({ dependency }) => dependency));
@@ -158,7 +158,7 @@ describe('what is no change', () => {
 });
 
 describe('a hostile set', () => {
-  it('has its changes told within the bounds of an answer', () => {
+  it('has its changes reported within the size limit of a response', () => {
     const [long, longer] = ['m', 'f'].map((letter) => letter.repeat(510)) as [string, string];
     const set = (type: Type) =>
       encode({

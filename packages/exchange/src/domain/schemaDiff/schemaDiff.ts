@@ -10,8 +10,8 @@ import { compareMessage } from './messages.ts';
 import { type Declared, readSchema, type Schema } from './schema.ts';
 
 /**
- * Both are sets that were accepted. Well-known files do not count, nor does what leaves the data alone: the
- * order of things, comments, options.
+ * Compares two accepted sets. Ignores well-known files and what does not affect the data: the
+ * order of declarations, comments, options.
  */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SchemaChange[] {
   const [was, is] = [readSchema(ownFiles(before)), readSchema(ownFiles(after))];
@@ -46,7 +46,7 @@ function compareEnums(was: Schema, is: Schema, changes: Changes): void {
   });
 }
 
-/** A type within one that is itself gone or new is not told of. */
+/** Does not report a type within one that is itself gone or new. */
 function compareTypes(
   was: Schema,
   is: Schema,
@@ -72,7 +72,7 @@ function compareTypes(
   }
 }
 
-/** Where a file only changed its package, all that it declares has another name. */
+/** Explains a removed name by a new package of its file, which renames everything in it. */
 function newName(name: string, file: string, was: Schema, is: Schema, after: ReadonlyMap<string, Declared>) {
   const oldPackage = was.files.get(file)!.package ?? '';
   const newPackage = is.files.get(file)?.package ?? '';

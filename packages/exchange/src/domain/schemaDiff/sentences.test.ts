@@ -1,4 +1,4 @@
-/** What is said of a change, and of each pair of scalar types and defaults. */
+/** The description of each kind of change, and of each pair of scalar types and defaults. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   FileDescriptorSetSchema,
@@ -22,12 +22,12 @@ const enums = (...value: [string, number][]) => ({
   enumType: [{ name: 'E', value: value.map(([name, number]) => ({ name, number })) }],
 });
 /** The first sentence of each change: the second one gives the reason. */
-const said = (before: FileInit | FileInit[], after: FileInit | FileInit[]) =>
+const descriptions = (before: FileInit | FileInit[], after: FileInit | FileInit[]) =>
   diff([before].flat(), [after].flat()).map(
     ({ kind, message }) => `${kind} ${message.split(/\.(?: |$)/)[0]}`,
   );
 
-describe('a change is said in a sentence', () => {
+describe('a change is described in a sentence', () => {
   const g = { name: 'g', number: 1, type: Type.INT32 };
   const removed = 'FIELD_REMOVED a.M.f (1) was removed';
   const other = { name: 'h', number: 2, type: Type.INT32 };
@@ -266,14 +266,18 @@ describe('a change is said in a sentence', () => {
       ['SERVICE_CHANGED a.S changed'],
     ],
   ])('%s', (_title, before, after, expected) => {
-    expect(said(before, after)).toEqual(expected);
+    expect(descriptions(before, after)).toEqual(expected);
   });
 
   test('of a oneof', () => {
     const inOneof = (name: string) => message({ field: [{ ...f, oneofIndex: 0 }], oneofDecl: [{ name }] });
-    expect(said(inOneof('o'), inOneof('p'))).toEqual(['ONEOF_RENAMED a.M.o is now called p']);
-    expect(said(inOneof('o'), field({}))).toEqual(['FIELD_MOVED_OUT_OF_ONEOF a.M.f left the oneof o']);
-    expect(said(field({}), inOneof('o'))).toEqual(['FIELD_MOVED_INTO_ONEOF a.M.f is now in the oneof o']);
+    expect(descriptions(inOneof('o'), inOneof('p'))).toEqual(['ONEOF_RENAMED a.M.o is now called p']);
+    expect(descriptions(inOneof('o'), field({}))).toEqual([
+      'FIELD_MOVED_OUT_OF_ONEOF a.M.f left the oneof o',
+    ]);
+    expect(descriptions(field({}), inOneof('o'))).toEqual([
+      'FIELD_MOVED_INTO_ONEOF a.M.f is now in the oneof o',
+    ]);
   });
 });
 
@@ -293,7 +297,7 @@ test('scalar types read the bytes of each other within their groups, and of no o
       const compatible = groups.some((group) => group.includes(before) && group.includes(after));
       const kind = compatible ? 'FIELD_TYPE_CHANGED_WIRE_COMPATIBLE' : 'FIELD_TYPE_CHANGED';
       const [from, to] = [before, after].map((type) => Type[type]!.toLowerCase());
-      expect(said(field({ type: before }), field({ type: after }))).toEqual([
+      expect(descriptions(field({ type: before }), field({ type: after }))).toEqual([
         `${kind} a.M.f changed its type from ${from} to ${to}`,
       ]);
     }
@@ -302,7 +306,7 @@ test('scalar types read the bytes of each other within their groups, and of no o
 
 describe('a default that is written', () => {
   const same = (type: Type, before: string | undefined, after: string | undefined, more: object = {}) =>
-    said(
+    descriptions(
       field(
         { type, ...(before !== undefined && { defaultValue: before }), ...more },
         enums(['V', 3], ['W', 4]),
