@@ -76,7 +76,7 @@ describe('a command', () => {
     const list = () => mex('admin', 'parties', 'list', '--url', url, '--token', 't');
     await expect(list()).rejects.toThrow(/not one of an exchange: it is text\/html/);
     await new Promise((resolve) => server.close(resolve));
-    await expect(list()).rejects.toThrow(/does not answer \(.*ECONNREFUSED.*Does the exchange run there\?/);
+    await expect(list()).rejects.toThrow(/does not respond \(.*ECONNREFUSED.*Does the exchange run there\?/);
   });
 });
 

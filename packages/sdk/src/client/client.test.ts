@@ -83,7 +83,7 @@ describe('a token source', () => {
     }
   });
 
-  it('that has no other token is not tried again, nor is a token that is fixed', async () => {
+  it('that returns the same token again causes no retry, nor does a fixed token', async () => {
     for (const token of [() => 'same', 'fixed']) {
       const { client, sent } = scripted([invalid()], { token });
       await expect(client.whoAmI()).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
@@ -98,7 +98,7 @@ describe('a token source', () => {
     expect(asked).toBe(2);
   });
 
-  it('that fails is told as it failed', async () => {
+  it('that fails has its error thrown unchanged', async () => {
     const { client, sent } = scripted([], {
       token: () => {
         throw new Error('the vault is closed');
@@ -131,7 +131,7 @@ describe('a list', () => {
     expect(queries).toEqual(['pageSize=2', 'pageSize=2&pageToken=a+b', 'pageSize=2&pageToken=c']);
   });
 
-  it('asks for nothing before it is read, and for no page that nobody wants', async () => {
+  it('requests no page before it is needed', async () => {
     const { client, sent } = scripted([found(['principals/1'], 'next')]);
     const listing = client.listPrincipals();
     expect(sent).toEqual([]);
@@ -149,14 +149,14 @@ describe('a list', () => {
     expect(sent[0]!.url).toBe(`${BASE}/v2alpha/principals?pageToken=here`);
   });
 
-  it('that goes in a circle is left', async () => {
+  it('with a repeated page token throws', async () => {
     const { client } = scripted([found([], 'again'), found([], 'again')]);
     await expect(Array.fromAsync(client.listPrincipals())).rejects.toThrow(
       'its next page is the same page again',
     );
   });
 
-  it('reads a page again where that fails for now, and loses or repeats nothing', async () => {
+  it('retries a page after a transient failure, without losing or repeating items', async () => {
     const { client } = scripted([found(['principals/1'], 'a'), unavailable(), found(['principals/2'])]);
     expect((await Array.fromAsync(client.listPrincipals())).map((p) => p.name)).toEqual([
       'principals/1',

@@ -39,7 +39,7 @@ function refusal(operation: Operation, args: object): string[] {
 }
 
 const requisition = 'dataProviders/p/requisitions/r';
-const fulfilment = {
+const fulfillment = {
   encryptedResult: { ciphertext: Uint8Array.of(255, 254, 253), typeUrl: 't' },
   nonce: MAX_UINT64,
   certificate: 'dataProviders/p/certificates/c',
@@ -59,7 +59,7 @@ const measurement = {
 };
 
 describe('the path', () => {
-  it.each(ROUTES as readonly Route[])('of $method $path leads to its row', (route) => {
+  it.each(ROUTES as readonly Route[])('of $method $path matches its route', (route) => {
     const filled = route.path.replace(/\{\w+\}/g, 'an_ID-1');
     const target = filled.endsWith('an_ID-1') ? { name: filled } : { parent: filled.replace(/\/\w+$/, '') };
     const args = route.path.includes('/') ? target : { collection: route.path };
@@ -90,7 +90,7 @@ describe('the path', () => {
     ]);
   });
 
-  it('says which argument is wrong, what it is and what it must look like', () => {
+  it('names the invalid argument, its value and the expected pattern', () => {
     expect(() => prepare('getRequisition', { name: 'dataProviders/p' })).toThrow(
       'getRequisition: name is "dataProviders/p" and must be dataProviders/{dataProvider}/requisitions/{requisition}',
     );
@@ -100,9 +100,9 @@ describe('the path', () => {
 
 describe('a request', () => {
   it('arrives as it was given: bytes, exact nonce, lists and times in the query', () => {
-    const fulfil = asRead(prepare('fulfillDirectRequisition', { name: requisition, body: fulfilment }));
-    expect(fulfil.body).toMatchObject({ nonce: MAX_UINT64, etag: 'e"1' });
-    expect((fulfil.body as typeof fulfilment).encryptedResult.ciphertext).toEqual(Buffer.of(255, 254, 253));
+    const request = asRead(prepare('fulfillDirectRequisition', { name: requisition, body: fulfillment }));
+    expect(request.body).toMatchObject({ nonce: MAX_UINT64, etag: 'e"1' });
+    expect((request.body as typeof fulfillment).encryptedResult.ciphertext).toEqual(Buffer.of(255, 254, 253));
     const list = asRead(
       prepare('listCertificates', {
         parent: 'duchies/d',
@@ -125,16 +125,16 @@ describe('a request', () => {
     });
   });
 
-  it('may send back what was read, with what only the exchange sets', () => {
+  it('may send back a resource that was read, with the fields that only the exchange sets', () => {
     const group = { measurementConsumer: 'measurementConsumers/a', eventGroupReferenceId: 'ref' };
-    const asAnswered = { ...group, name: 'dataProviders/p/eventGroups/g', state: 'ACTIVE', updateTime: 'x' };
-    const { body } = prepare('updateEventGroup', { name: asAnswered.name, body: asAnswered });
+    const received = { ...group, name: 'dataProviders/p/eventGroups/g', state: 'ACTIVE', updateTime: 'x' };
+    const { body } = prepare('updateEventGroup', { name: received.name, body: received });
     expect(JSON.parse(body!)).toEqual(group);
     const { body: batch } = prepare('batchUpdateEventGroups', {
       parent: 'dataProviders/p',
-      body: { requests: [{ eventGroup: asAnswered }] },
+      body: { requests: [{ eventGroup: received }] },
     });
-    expect(JSON.parse(batch!).requests).toEqual([{ eventGroup: { ...group, name: asAnswered.name } }]);
+    expect(JSON.parse(batch!).requests).toEqual([{ eventGroup: { ...group, name: received.name } }]);
   });
 
   it('sends free JSON digit by digit', () => {
@@ -151,7 +151,7 @@ describe('a request', () => {
     ['getMeasurement', { name: 'measurementConsumers/a/measurements/m', body: {} }, 'body'],
     ['fulfillDirectRequisition', { name: requisition }, 'body'],
     ['fulfillDirectRequisition', { name: requisition, body: 'x' }, 'body'],
-    ['fulfillDirectRequisition', { name: requisition, body: { ...fulfilment, etags: 'x' } }, 'body.etags'],
+    ['fulfillDirectRequisition', { name: requisition, body: { ...fulfillment, etags: 'x' } }, 'body.etags'],
     [
       'createMeasurement',
       {
@@ -170,7 +170,7 @@ describe('a request', () => {
     ],
     [
       'fulfillDirectRequisition',
-      { name: requisition, body: { ...fulfilment, encryptedResult: { ciphertext: null, typeUrl: 't' } } },
+      { name: requisition, body: { ...fulfillment, encryptedResult: { ciphertext: null, typeUrl: 't' } } },
       'body',
     ],
   ] as [Operation, object, string][])(
@@ -181,7 +181,7 @@ describe('a request', () => {
   );
 });
 
-describe('sending again', () => {
+describe('a retry', () => {
   it('is for reads, for creates with a requestId and for changes with an etag', () => {
     const retryable = [...OPERATIONS.keys()].filter((operation) => {
       const route = OPERATIONS.get(operation)![0]!;
@@ -205,7 +205,7 @@ describe('sending again', () => {
     expect(retryable).toHaveLength(reads.length + changes.length);
   });
 
-  it('is for rehearsals too', () => {
+  it('is for dry runs too', () => {
     const cancel = { name: 'measurementConsumers/a/measurements/m' };
     expect(prepare('cancelMeasurement', cancel).retryable).toBe(false);
     expect(prepare('cancelMeasurement', { ...cancel, validateOnly: true }).retryable).toBe(true);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { json, me, page, refused, scripted } from '../../test/client/scripted.ts';
 import { isTransient, UnexpectedResponse, Unreachable } from './errors.ts';
 
-describe('an answer', () => {
+describe('a response', () => {
   it('of a newer exchange is read', async () => {
     const { client } = scripted([json({ ...me, mood: 'good', state: 'NEW' })]);
     expect(await client.whoAmI()).toEqual(me);
   });
 
-  it('may refuse for a reason that this version does not know', async () => {
+  it('may be an error with a reason that this version does not know', async () => {
     const error = new ExchangeError('TOO_EARLY', 'Come back in spring.', {
       code: 'FAILED_PRECONDITION',
       metadata: { season: 'spring' },
@@ -23,7 +23,7 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['a page where an answer should be', () => page('<h1>Welcome to the hotel</h1>', 200), true],
+    ['a page instead of a response', () => page('<h1>Welcome to the hotel</h1>', 200), true],
     ['a page of a proxy', () => page('<h1>Bad gateway</h1>', 502), true],
     ['a page that knows no such path', () => page('<h1>Not found</h1>', 404), false],
     ['JSON cut short', () => json('{"principal":"oper'), true],
@@ -31,23 +31,23 @@ describe('an answer', () => {
     ['an error of another service', () => json({ error: { code: 403, message: 'no' } }, 403), false],
     ['an outage of another service', () => json({ message: 'no upstream' }, 503), true],
     ['JSON of another service', () => json({ hello: 'world' }), false],
-  ])('that is not one of an exchange is called so: %s', async (_title, answer, transient) => {
-    const { client } = scripted([answer()], { maxAttempts: 1 });
+  ])('that is not one of the exchange is an UnexpectedResponse: %s', async (_title, response, transient) => {
+    const { client } = scripted([response()], { maxAttempts: 1 });
     const error = await client.whoAmI().catch((e) => e);
     expect(error).toBeInstanceOf(UnexpectedResponse);
-    expect(error.status).toBe(answer().status);
+    expect(error.status).toBe(response().status);
     expect(error.message).toMatch(/^whoAmI: .*(not one of an exchange|does not fit)/);
     expect(isTransient(error)).toBe(transient);
   });
 
-  it('that sends the caller elsewhere is not followed', async () => {
+  it('that is a redirect is not followed', async () => {
     const redirect = new Response(null, { status: 307, headers: { location: 'https://evil.example.com/' } });
     const opaque = Object.defineProperties(new Response(null), {
       type: { value: 'opaqueredirect' },
       status: { value: 0 },
     });
-    for (const answer of [redirect, opaque]) {
-      const { client, sent } = scripted([answer]);
+    for (const response of [redirect, opaque]) {
+      const { client, sent } = scripted([response]);
       const error = await client.whoAmI().catch((e) => e);
       expect(error).toBeInstanceOf(UnexpectedResponse);
       expect(error.message).toMatch('redirected elsewhere, which is not followed');

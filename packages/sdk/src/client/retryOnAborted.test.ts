@@ -29,7 +29,7 @@ describe('retryOnAborted', () => {
     expect(slept).toHaveLength(2);
   });
 
-  it('gives up after so many tries, with what the exchange said', async () => {
+  it('gives up after the maximum number of attempts, with the error of the exchange', async () => {
     let tries = 0;
     const never = async () => {
       tries++;
@@ -41,7 +41,7 @@ describe('retryOnAborted', () => {
     expect(tries).toBe(3);
   });
 
-  it('tries nothing again that was refused otherwise, or could not be read', async () => {
+  it('retries neither other errors nor a failed read', async () => {
     let tries = 0;
     const fail = (error: Error) => async () => {
       tries++;
@@ -55,7 +55,7 @@ describe('retryOnAborted', () => {
     expect(tries).toBe(2);
   });
 
-  it('ends when the caller says so', async () => {
+  it('ends when the caller aborts', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const changing = retryOnAborted(

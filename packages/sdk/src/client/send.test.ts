@@ -25,7 +25,7 @@ describe('a transient failure', () => {
     ['JSON cut short', () => json('{"principal":"oper')],
     ['too many requests at a proxy', () => page('Slow down', 429)],
     ['a body that breaks off', () => new Response(new ReadableStream({ start: (c) => c.error(reset()) }))],
-  ])('of a read is tried again, after a growing wait: %s', async (_title, failure) => {
+  ])('of a read is retried with a growing backoff: %s', async (_title, failure) => {
     const { client, slept } = scripted([failure(), failure(), failure(), failure(), json(me)]);
     expect(await client.whoAmI()).toEqual(me);
     expect(slept).toHaveLength(4);
@@ -35,7 +35,7 @@ describe('a transient failure', () => {
     }
   });
 
-  it('has waits that differ by chance', async () => {
+  it('has a backoff with jitter', async () => {
     const { client, slept } = scripted(
       Array.from({ length: 21 }, (_, i) => (i < 20 ? unavailable() : json(me))),
       { maxAttempts: 21 },
@@ -45,7 +45,7 @@ describe('a transient failure', () => {
     expect(Math.max(...slept)).toBeLessThanOrEqual(10_000);
   });
 
-  it('is told after the last attempt, as it came', async () => {
+  it('is thrown unchanged after the last attempt', async () => {
     const { client, sent } = scripted([unavailable(), unavailable(), unavailable()], { maxAttempts: 3 });
     const error = await client.whoAmI().catch((e) => e);
     expect(error).toBeInstanceOf(ExchangeError);
@@ -58,23 +58,23 @@ describe('a transient failure', () => {
     ['a date', { 'retry-after': 'Sun, 15 Nov 2026 08:00:30 GMT' }, 30_000],
     ['a date that is over', { 'retry-after': 'Sun, 15 Nov 2026 07:00:00 GMT' }, 0],
     ['nonsense', { 'retry-after': 'soon' }, 0],
-  ])('waits as long as Retry-After says: %s', async (_title, headers, least) => {
-    for (const answer of [limited(headers), page('Slow down', 429, headers)]) {
-      const { client, slept } = scripted([answer, json(me)]);
+  ])('waits for the time in Retry-After: %s', async (_title, headers, least) => {
+    for (const response of [limited(headers), page('Slow down', 429, headers)]) {
+      const { client, slept } = scripted([response, json(me)]);
       await client.whoAmI();
       expect(slept[0]).toBeGreaterThanOrEqual(least);
       expect(slept[0]).toBeLessThanOrEqual(least + 200);
     }
   });
 
-  it('waits as long as RetryInfo says', async () => {
-    const answer = refused(new ExchangeError('UNAVAILABLE', 'Later.', { retryAfterSeconds: 4 }));
-    const { client, slept } = scripted([answer, json(me)]);
+  it('waits for the time in RetryInfo', async () => {
+    const response = refused(new ExchangeError('UNAVAILABLE', 'Later.', { retryAfterSeconds: 4 }));
+    const { client, slept } = scripted([response, json(me)]);
     await client.whoAmI();
     expect(slept[0]).toBeGreaterThanOrEqual(4_000);
   });
 
-  it('that would take longer than a minute is left to the caller, who is told how long', async () => {
+  it('with a Retry-After above a minute is left to the caller, with the time in the error', async () => {
     const { client, sent } = scripted([limited({ 'retry-after': '61' })]);
     await expect(client.whoAmI()).rejects.toMatchObject({ reason: 'RATE_LIMITED', retryAfterSeconds: 61 });
     expect(sent).toHaveLength(1);
@@ -82,10 +82,10 @@ describe('a transient failure', () => {
 
   it.each([
     ['INTERNAL', new ExchangeError('INTERNAL', 'No.')],
-    ['an answer too large', new ExchangeError('RESPONSE_TOO_LARGE', 'No.')],
+    ['a response too large', new ExchangeError('RESPONSE_TOO_LARGE', 'No.')],
     ['a refusal', new ExchangeError('PERMISSION_DENIED', 'No.')],
     ['ABORTED', new ExchangeError('REQUISITION_ETAG_MISMATCH', 'No.')],
-  ])('is not what this is: %s', async (_title, error) => {
+  ])('is not any of these errors: %s', async (_title, error) => {
     const { client, sent } = scripted([refused(error)]);
     await expect(client.whoAmI()).rejects.toMatchObject({ reason: error.reason });
     expect(sent).toHaveLength(1);
@@ -103,14 +103,14 @@ describe('a change', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('says that its outcome is unknown', async () => {
+  it('reports that its outcome is unknown', async () => {
     const { client } = scripted([reset()]);
     await expect(client.cancelMeasurement(cancel)).rejects.toThrow(
-      `${BASE} does not answer (read ECONNRESET). Does the exchange run there? Whether it took effect is not known: read the resource before trying again.`,
+      `${BASE} does not respond (read ECONNRESET). Does the exchange run there? Whether it took effect is not known: read the resource before trying again.`,
     );
   });
 
-  it('that was not let in is tried again', async () => {
+  it('that was rate-limited is retried', async () => {
     const { client, sent } = scripted([limited(), page('', 429), json({ state: 'CANCELLED' })]);
     expect(await client.cancelMeasurement(cancel)).toEqual({ state: 'CANCELLED' });
     expect(sent).toHaveLength(3);
@@ -127,7 +127,7 @@ describe('a change', () => {
     expect(new Set(sent.map(({ url, body }) => `${url} ${body}`)).size).toBe(1);
   });
 
-  it('with an etag is sent again, and what that is refused with is not hidden', async () => {
+  it('with an etag is retried, and the error of the retry is thrown', async () => {
     const aborted = refused(new ExchangeError('REQUISITION_ETAG_MISMATCH', 'It changed.'));
     const { client, sent } = scripted([reset(), aborted]);
     const refuse = client.refuseRequisition({
@@ -140,14 +140,14 @@ describe('a change', () => {
 });
 
 describe('time', () => {
-  /** Never answers, and gives up when it is told to. */
+  /** Never responds, and rejects when the signal is aborted. */
   const silence = ({ signal }: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {
       if (signal!.aborted) return reject(signal!.reason);
       signal!.addEventListener('abort', () => reject(signal!.reason));
     });
-  /** Begins an answer and does not end it. */
-  const halfAnswer = async ({ signal }: RequestInit) =>
+  /** Starts a response and never ends it. */
+  const partialResponse = async ({ signal }: RequestInit) =>
     new Response(
       new ReadableStream({
         start: (controller) => {
@@ -158,24 +158,24 @@ describe('time', () => {
     );
 
   it.each([
-    ['no answer', silence],
-    ['half an answer', halfAnswer],
+    ['no response', silence],
+    ['a partial response', partialResponse],
   ])('that is up ends an attempt, and the next one begins: %s', async (_title, step) => {
     const { client, sent } = scripted([step, json(me)], { timeoutMs: 20 });
     expect(await client.whoAmI()).toEqual(me);
     expect(sent).toHaveLength(2);
   });
 
-  it('that is up in every attempt is told as unreachable, which is transient', async () => {
+  it('that is up in every attempt becomes Unreachable, which is transient', async () => {
     const { client } = scripted([silence, silence], { timeoutMs: 20, maxAttempts: 2 });
     const error = await client.whoAmI().catch((e) => e);
     expect(error).toBeInstanceOf(Unreachable);
-    expect(error.message).toBe(`${BASE} did not answer whoAmI within 20 ms.`);
+    expect(error.message).toBe(`${BASE} did not respond to whoAmI within 20 ms.`);
     expect(isTransient(error)).toBe(true);
   });
 
   // Sooner than an attempt would be over by itself.
-  it('is over for all attempts when the caller says so', { timeout: 10_000 }, async () => {
+  it('ends for all attempts when the caller aborts', { timeout: 10_000 }, async () => {
     const reason = new Error('the user left');
     const during = new AbortController();
     const leave = (init: RequestInit) => {

@@ -112,8 +112,8 @@ function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreac
     : ` Whether it took effect is not known: read the resource before trying again.`;
   const what =
     cause === undefined
-      ? `did not answer ${call.route.operation} within ${sender.timeoutMs} ms.`
-      : `does not answer (${reasonOf(cause)}). Does the exchange run there?`;
+      ? `did not respond to ${call.route.operation} within ${sender.timeoutMs} ms.`
+      : `does not respond (${reasonOf(cause)}). Does the exchange run there?`;
   return new Unreachable(`${sender.baseUrl} ${what}${unknown}`, { cause });
 }
 

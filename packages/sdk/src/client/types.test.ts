@@ -37,7 +37,7 @@ export function calls(client: ExchangeClient) {
   // @ts-expect-error nothing to create
   client.createMeasurement({ parent: 'p' });
   // @ts-expect-error 64-bit integers are bigint
-  client.fulfillDirectRequisition({ name: 'n', body: { ...fulfilment, nonce: 1 } });
+  client.fulfillDirectRequisition({ name: 'n', body: { ...fulfillment, nonce: 1 } });
   // @ts-expect-error reads are not rehearsed
   client.getMeasurement({ name: 'n', validateOnly: true });
   // @ts-expect-error which collection?
@@ -47,7 +47,7 @@ export function calls(client: ExchangeClient) {
   // @ts-expect-error no such operation
   client.getMeasurements({});
 }
-declare const fulfilment: NonNullable<ArgumentsOf<'fulfillDirectRequisition'>['body']>;
+declare const fulfillment: NonNullable<ArgumentsOf<'fulfillDirectRequisition'>['body']>;
 
 it('follows from the routes table', () => {
   expectTypeOf<ArgumentsOf<'createMeasurement'>['requestId']>().toEqualTypeOf<string | undefined>();

@@ -35,7 +35,7 @@ export function packEventGroupMetadata(metadata: PackedMetadata): Uint8Array {
   return toBinary(METADATA, message);
 }
 
-/** Throws an Error that says what is wrong. */
+/** Decodes the message; throws an Error with the reason if it is invalid. */
 export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   const { eventGroupMetadataDescriptor, metadata } = readMessage(METADATA, bytes);
   if (eventGroupMetadataDescriptor === '') throw new Error('it names no descriptor');
@@ -43,7 +43,7 @@ export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   return { eventGroupMetadataDescriptor, typeUrl: metadata.typeUrl, value: metadata.value };
 }
 
-/** The bytes as a message of this type, read strictly. Throws an Error that says what is wrong. */
+/** The bytes as a message of this type, read strictly. Throws an Error with the reason if they are invalid. */
 export function readMessage<T extends DescMessage>(type: T, bytes: Uint8Array): MessageShape<T> {
   const wire = readWire(type, bytes, SPEC_LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);

@@ -47,7 +47,7 @@ describe('the variance of a reach', () => {
     expect([noiseMechanism, methodology]).toEqual(['CONTINUOUS_LAPLACE', 'deterministicCountDistinct']);
   });
 
-  it('has that of the sample in it when not', () => {
+  it('includes that of the sample otherwise', () => {
     // (10000 · 1/4 · 3/4 + 8) / (1/4)²
     expect(figures(reachSpec(0.25), reach()).reach!.variance).toBe(10_000 * 3 + 8 * 16);
   });
@@ -70,7 +70,7 @@ describe('the variance of a reach', () => {
       ).reach!.variance;
     expect(custom({ case: 'scalar', value: 123 })).toBe(123);
     expect(custom({ case: 'unavailable', value: {} })).toBe(Number.POSITIVE_INFINITY);
-    // Nobody's variance: not taken for one.
+    // An invalid variance is ignored.
     expect(custom({ case: 'scalar', value: -1 })).toBe(Number.POSITIVE_INFINITY);
     expect(custom({ case: 'scalar', value: Number.NaN })).toBe(Number.POSITIVE_INFINITY);
   });
@@ -129,7 +129,7 @@ describe('a frequency distribution', () => {
     ]);
   });
 
-  it('says that a share may be anything when nobody may have been reached at all', () => {
+  it('has the variance of a uniform distribution for a share when the reach may be 0', () => {
     const { frequency } = figures(frequencySpec(), { ...result(), ...reach({ value: 1n }) });
     expect(frequency![0]!.share).toMatchObject({ variance: 1 / 12, interval: [0, expect.any(Number)] });
     expect(frequency![0]!.share.interval[1]).toBeLessThanOrEqual(1);
@@ -182,7 +182,7 @@ describe('impressions and durations', () => {
     );
   });
 
-  it('go by the cap that the data provider says it used', () => {
+  it('use the cap that the data provider states', () => {
     const custom = impression({ customMaximumFrequencyPerUser: 2 });
     expect(figures(impressionSpec(), custom).impressions!.variance).toBe(4 * 8);
     // Uncapped: nothing is known of what one person adds.
@@ -209,7 +209,7 @@ describe('impressions and durations', () => {
   });
 });
 
-it('takes a population as it is: counted, without noise', () => {
+it('returns a population unchanged: counted, without noise', () => {
   const spec: PlainSpec = { nonceHashes: [], measurementType: 'POPULATION' };
   const population = { value: 83_000_000n, methodology: { case: 'deterministicCount', value: {} } } as const;
   expect(figures(spec, { population })).toMatchObject({

@@ -34,12 +34,12 @@ function faults(request: unknown): Violation[] {
   }
 }
 
-describe('a request without fault', () => {
+describe('a valid request', () => {
   it.each(Object.keys(GOOD) as MeasurementRequest['type'][])('of type %s is read', (type) => {
     expect(violations(GOOD[type])).toEqual([]);
   });
 
-  it('has ten frequencies, everybody in the sample, and one budget for both unless it says otherwise', () => {
+  it('has ten frequencies, everybody in the sample, and one budget for both by default', () => {
     expect(readRequest(GOOD.reachAndFrequency).spec).toEqual({
       measurementType: 'REACH_AND_FREQUENCY',
       nonceHashes: [],
@@ -86,13 +86,13 @@ describe('a request without fault', () => {
     });
   });
 
-  it('takes no notice of members that are undefined', () => {
+  it('ignores members that are undefined', () => {
     expect(violations({ ...GOOD.population, vidSampling: undefined, typo: undefined })).toEqual([]);
   });
 });
 
-describe('a faulty request', () => {
-  it('names every fault at once, by the names of the caller', () => {
+describe('an invalid request', () => {
+  it("reports all violations at once, by the caller's field names", () => {
     const request = {
       type: 'impression',
       dataProviders: [
@@ -157,10 +157,10 @@ describe('a faulty request', () => {
     ['a budget with more in it', { privacy: { ...privacy, rho: 1 } }, ['privacy.rho']],
     ['a sample that is no number', { vidSampling: { start: Number.NaN, width: 1 } }, ['vidSampling.start']],
     // The spec has 32-bit floats, in which this is nothing.
-    ['a sample of nobody', { vidSampling: { start: 0, width: 1e-50 } }, ['vidSampling.width']],
+    ['an empty sample', { vidSampling: { start: 0, width: 1e-50 } }, ['vidSampling.width']],
     ['a list as a sample', { vidSampling: [0, 1] }, ['vidSampling']],
     ['a name that is too long', { referenceId: 'x'.repeat(256) }, ['referenceId']],
-  ])('is refused with %s', (_what, change, fields) => {
+  ])('is rejected with %s', (_what, change, fields) => {
     expect(faults({ ...GOOD.reach, ...change }).map(({ field }) => field)).toEqual(fields);
   });
 
@@ -208,11 +208,11 @@ describe('a faulty request', () => {
       { dataProviders: [{ ...streamly, eventGroups: [...streamly.eventGroups, ...streamly.eventGroups] }] },
       ['dataProviders[0].eventGroups[1].name'],
     ],
-  ])('is refused with %s', (_what, type, change, fields) => {
+  ])('is rejected with %s', (_what, type, change, fields) => {
     expect(faults({ ...GOOD[type], ...change }).map(({ field }) => field)).toEqual(fields);
   });
 
-  it('never ends otherwise than with violations, whatever it is', () => {
+  it('causes violations and no other error, whatever it is', () => {
     const near = fc.record(
       {
         type: fc.oneof(fc.constantFrom(...Object.keys(GOOD)), fc.anything()),

@@ -2,7 +2,7 @@
 import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
 
-/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error that says what is wrong. */
+/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   if (bytes[0] === 0x7b) return fromJsonBytes(bytes);
   const wire = readWire(specs.Measurement_ResultSchema, bytes, SPEC_LIMITS);

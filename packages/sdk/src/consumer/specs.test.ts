@@ -56,7 +56,7 @@ function inNanos(spec: PlainSpec): PlainSpec {
   return { ...spec, duration: { ...spec.duration, maximumWatchDurationPerUser: Math.round(seconds * 1e9) } };
 }
 
-it('writes a MeasurementSpec that reads as it was asked, and that no check finds fault with', () => {
+it('writes a MeasurementSpec that decodes to the request and passes every check', () => {
   fc.assert(
     fc.property(anyRequest, (request) => {
       const { spec } = readRequest(request);
@@ -111,7 +111,7 @@ it('writes a RequisitionSpec with event groups, intervals, filters, the nonce an
   expect(second!.value!.filter).toBeUndefined();
 });
 
-it('writes a RequisitionSpec of a population, with what was said of it and without', () => {
+it('writes a RequisitionSpec of a population, with and without a filter', () => {
   const of = (population?: { filter?: string; interval?: typeof interval }) => {
     const request: MeasurementRequest = {
       type: 'population',

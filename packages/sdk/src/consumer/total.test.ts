@@ -17,22 +17,22 @@ it('adds up impressions and durations with their variances', () => {
   expect(total).toEqual({ impressions: estimate(350, 25), watchDurationSeconds: estimate(3.5, 4) });
 });
 
-it('takes the errors of a sample for dependent: the same people are in it everywhere', () => {
+it('treats sampling errors as correlated, since every provider samples the same people', () => {
   expect(totalOf([impressions(100, 9), impressions(250, 16)], 0.5).impressions).toEqual(estimate(350, 49));
 });
 
-it('does not know how far off a sum is of which it does not know one part', () => {
+it('has no variance for a sum with a part of unknown variance', () => {
   const { impressions: sum } = totalOf([impressions(100, 9), impressions(250)], 1);
   expect(sum).toMatchObject({ value: 350, variance: Number.POSITIVE_INFINITY });
 });
 
-it('gives bounds of a reach of several, and says why no more', () => {
+it('returns bounds of the reach of several providers, and a note that explains why', () => {
   const { reach: bounds } = totalOf([reach(100), reach(300), reach(50)], 1);
   expect(bounds!.bounds).toEqual([300, 450]);
   expect(bounds!.note).toMatch(/between the largest .* and their sum/);
 });
 
-it('gives the reach of one as it is', () => {
+it('returns the reach of a single provider unchanged', () => {
   expect(totalOf([reach(100)], 1).reach).toEqual({
     bounds: [100, 100],
     note: expect.stringMatching(/^One /),

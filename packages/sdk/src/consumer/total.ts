@@ -19,7 +19,7 @@ export interface ReachBounds {
 
 const ONE_PROVIDER = 'One data provider: its reach is the whole reach.';
 const SEVERAL_PROVIDERS =
-  'Each data provider counted its own people, and nobody can tell how many of them are the same. The reach ' +
+  'Each data provider counted its own people, and how many of them are the same is unknown. The reach ' +
   'of all together lies between the largest of the reaches (everybody else was reached there too) and ' +
   'their sum (nobody was reached twice).';
 
@@ -43,8 +43,8 @@ export function totalOf(figures: Figures[], width: number): Total {
 
 /**
  * Noise is independent from provider to provider, so variances add up. The sample is not: a person is in it
- * at every provider or at none, and where audiences overlap its errors go the same way. How much they overlap
- * nobody knows; standard deviations that add up are the most it can come to.
+ * at every provider or at none, and where audiences overlap its errors are correlated. The overlap is unknown, so
+ * the sum of the standard deviations is used, which is the upper bound.
  */
 function sum(parts: (Estimate | undefined)[], width: number): Estimate | undefined {
   const given = parts.filter((part) => part !== undefined);

@@ -27,7 +27,7 @@ function scene(looks: Look[]) {
       now += ms;
     },
   };
-  const answer = (body: unknown) =>
+  const respond = (body: unknown) =>
     new Response(JSON.stringify(body), {
       headers: { 'content-type': 'application/json; charset=utf-8' },
     });
@@ -37,7 +37,7 @@ function scene(looks: Look[]) {
     if (!pathname.endsWith('/requisitions')) {
       look++;
       const { state, failure } = current();
-      return answer({ name: NAME, state, ...(failure && { failure }) });
+      return respond({ name: NAME, state, ...(failure && { failure }) });
     }
     const wanted = searchParams.getAll('filter.states');
     const requisitions = (current().requisitions ?? [])
@@ -48,7 +48,7 @@ function scene(looks: Look[]) {
         ...(state === 'REFUSED' && { refusal: { justification: 'DECLINED', message: 'not this quarter' } }),
       }))
       .filter(({ state }) => wanted.length === 0 || wanted.includes(state));
-    return answer({ requisitions });
+    return respond({ requisitions });
   };
   const client = createClient({ baseUrl: 'http://exchange.test', token: 't', fetch, clock });
   const wait = (options = {}) => waitForMeasurement(client, NAME, options, clock);
@@ -59,16 +59,16 @@ const AWAITING: Look = { state: 'AWAITING_REQUISITION_FULFILLMENT' };
 const SUCCEEDED: Look = { state: 'SUCCEEDED' };
 
 describe('waiting', () => {
-  it('looks again after longer and longer pauses, and ends with the measurement', async () => {
+  it('polls with a growing interval, and ends with the measurement', async () => {
     const { wait, pauses, paths } = scene([...new Array(12).fill(AWAITING), SUCCEEDED]);
     expect(await wait({ pollMs: 100 })).toMatchObject({ name: NAME, state: 'SUCCEEDED' });
     expect(pauses.slice(0, 3)).toEqual([100, 150, 225]);
     expect(pauses.at(-1)).toBe(2000);
-    // Nobody asked how the requisitions are.
+    // Without a callback the requisitions are not read.
     expect(new Set(paths)).toEqual(new Set(['m']));
   });
 
-  it('tells each change once, and looks sooner again after it', async () => {
+  it('reports each change once, and polls at the first interval again after it', async () => {
     const { wait, pauses } = scene([
       { ...AWAITING, requisitions: ['UNFULFILLED', 'UNFULFILLED'] },
       { ...AWAITING, requisitions: ['UNFULFILLED', 'UNFULFILLED'] },
@@ -89,7 +89,7 @@ describe('waiting', () => {
     expect(pauses).toEqual([100, 150, 100]);
   });
 
-  it('gives up when the time is up, having looked once more at the end', async () => {
+  it('times out after a last poll', async () => {
     const { wait, pauses, paths } = scene([AWAITING]);
     const error = await wait({ pollMs: 100, timeoutMs: 260 }).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(WaitTimedOut);
@@ -109,7 +109,7 @@ describe('waiting', () => {
 });
 
 describe('a measurement without a result', () => {
-  it('says who refused, and why', async () => {
+  it('names the data provider that refused, and why', async () => {
     const failure = { reason: 'REQUISITION_REFUSED', message: 'DECLINED …' };
     const { wait } = scene([{ state: 'FAILED', failure, requisitions: ['WITHDRAWN', 'REFUSED'] }]);
     const error = await wait().catch((e: unknown) => e);
@@ -122,7 +122,7 @@ describe('a measurement without a result', () => {
     expect((error as Error).message).toContain('dataProviders/p1 refused: DECLINED not this quarter');
   });
 
-  it('says why it failed where nobody refused', async () => {
+  it('has the reason of the failure where no data provider refused', async () => {
     const failure = { reason: 'CERTIFICATE_REVOKED', message: 'the certificate … was revoked' };
     const { wait, paths } = scene([{ state: 'FAILED', failure }]);
     const error = await wait().catch((e: unknown) => e);
@@ -131,7 +131,7 @@ describe('a measurement without a result', () => {
     expect(paths).toEqual(['m']);
   });
 
-  it('says that it was cancelled', async () => {
+  it('reports that it was cancelled', async () => {
     const { wait } = scene([AWAITING, { state: 'CANCELLED' }]);
     await expect(wait()).rejects.toMatchObject({ name: 'MeasurementFailed', reason: 'CANCELLED' });
   });

@@ -238,7 +238,7 @@ function isCharged(response: RequisitionResponse | undefined): boolean {
   return response !== undefined && response.refusal === undefined;
 }
 
-/** Whether the exchange deleted the requisition, as its retention rules say. */
+/** Whether the exchange deleted the requisition because its retention period ended. */
 function isGone(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'REQUISITION_NOT_FOUND';
 }

@@ -68,7 +68,7 @@ const compute = async (
   options: Methodology & { random?: RandomSource } = {},
 ) => (await computeResult(verified, { events, ...options })).result;
 
-describe('without noise to speak of, a result is the formula', () => {
+describe('with negligible noise, a result matches its formula', () => {
   it('reach: the people of the sample, over its width', async () => {
     const { reach: whole } = await compute(asking(reach()));
     expect(whole).toMatchObject({ value: 9n, noiseMechanism: noise.GEOMETRIC });
@@ -86,7 +86,7 @@ describe('without noise to speak of, a result is the formula', () => {
     const all = { ...events, frequencies: async () => [9n] } satisfies Events;
     const reachWith = async (width: number) =>
       (await compute(asking(reach(), { vidSampling: { start: 0, width } }), { events: all })).reach!.value;
-    // 9 / fround(0.1) = 89.9999987; a division of doubles says 90.
+    // 9 / fround(0.1) = 89.9999987; a division of doubles gives 90.
     expect(await reachWith(0.1)).toBe(89n);
     // 9 / fround(0.9) = 10.0000003; by the double 0.9, which is a little more, it were 9.
     expect(await reachWith(0.9)).toBe(10n);
@@ -100,14 +100,14 @@ describe('without noise to speak of, a result is the formula', () => {
     expect(shares!.methodology.case).toBe('deterministicDistribution');
   });
 
-  it('frequency of nobody: every share is 0', async () => {
+  it('frequency without any people: every share is 0', async () => {
     const nowhere = asking(frequency(3), { selection: { events: [{ ...SPRING, reference: 'autumn' }] } });
     const { reach: total, frequency: shares } = await compute(nowhere);
     expect(total!.value).toBe(0n);
     expect(shares!.relativeFrequencyDistribution).toEqual({ 1: 0, 2: 0, 3: 0 });
   });
 
-  it('impressions: at most so many of one person', async () => {
+  it('impressions: capped for each person', async () => {
     const { impression: capped } = await compute(asking(impression(4)));
     // 1 + 2 + 3 + 6 × 4
     expect(capped).toMatchObject({ value: 30n, noiseMechanism: noise.GEOMETRIC });
@@ -117,7 +117,7 @@ describe('without noise to speak of, a result is the formula', () => {
     });
   });
 
-  it('impressions: a cap of the provider’s own is told, and only then', async () => {
+  it("impressions: the provider's own cap is stated in the result, if there is one", async () => {
     const { impression: own } = await compute(asking(impression(4)), { maximumFrequencyPerUser: 2 });
     expect(own!.value).toBe(17n);
     expect(own!.methodology.value).toMatchObject({ customMaximumFrequencyPerUser: 2 });
@@ -130,7 +130,7 @@ describe('without noise to speak of, a result is the formula', () => {
     }
   });
 
-  it('watch duration: whole milliseconds, at most so many of one person', async () => {
+  it('watch duration: whole milliseconds, capped for each person', async () => {
     const { watchDuration } = await compute(asking(duration(10.25)));
     // v × v seconds of person v: 1 + 4 + 9 + 6 × 10.25
     expect(watchDuration!.value).toMatchObject({ seconds: 75n, nanos: 500_000_000 });
@@ -282,7 +282,7 @@ describe('charges', () => {
     expect(cost(asking(reach(gaussian)), { noise: 'GEOMETRIC' })).toEqual([costInUnits({ epsilon: 1 })]);
   });
 
-  it('are those that come with the result', async () => {
+  it('are those returned with the result', async () => {
     const verified = asking(frequency(5, gaussian, gaussian));
     const { charges } = await computeResult(verified, { events });
     expect(charges).toEqual(chargesFor(verified, { events }));

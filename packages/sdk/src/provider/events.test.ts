@@ -157,7 +157,7 @@ describe('the selected events', () => {
     expect(await count(later(1), later(1000))).toBe(0n);
   });
 
-  it('are none where the event group is unknown, or there is no event group', async () => {
+  it('are empty where the event group is unknown, or there is no event group', async () => {
     const unknown = [{ ...group(0), reference: "x' OR true --" }];
     expect(await parquet.frequencies(queryOf(unknown), 2)).toEqual([0n, 0n]);
     expect(await parquet.impressions(queryOf([]), 2)).toBe(0n);
@@ -175,7 +175,7 @@ describe('the selected events', () => {
     );
   });
 
-  it('are left out without a VID, and their number is told', async () => {
+  it('are left out without a VID, and their number is reported', async () => {
     const nameless = rows.filter((row) => row.vid === null && row.event_group === 'group-0').length;
     warnings.length = 0;
     await parquet.frequencies(queryOf([group(0)]), 3);
@@ -252,7 +252,7 @@ describe('sampling', () => {
     `SELECT (${vid})::BIGINT AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group`;
 });
 
-describe('a query that can never be answered', () => {
+describe('a query that can never be computed', () => {
   it.each<[string, EventQuery]>([
     ['an interval that ends where it starts', queryOf([group(0, undefined, { start: day(1), end: day(1) })])],
     ['no time at all', queryOf([group(0, undefined, { start: new Date('x'), end: day(1) })])],
@@ -261,23 +261,23 @@ describe('a query that can never be answered', () => {
     ['a start that is not a number', queryOf([group(0)], 1, Number.NaN)],
     ['a filter on no attribute', queryOf([group(0, 'income > 3')])],
     ['a filter on the VID', queryOf([group(0, 'vid == 3')])],
-  ])('is refused at once: %s', async (_title, query) => {
+  ])('is rejected at once: %s', async (_title, query) => {
     expect(() => parquet.check(query)).toThrow(InvalidQuery);
     await expect(parquet.frequencies(query, 3)).rejects.toThrow(InvalidQuery);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 1e9])('is refused for a cap of %d', async (cap) => {
+  it.each([0, -1, 1.5, Number.NaN, 1e9])('is rejected for a cap of %d', async (cap) => {
     await expect(parquet.frequencies(queryOf([group(0)]), cap)).rejects.toThrow('maximumFrequency');
     if (cap !== 1e9)
       await expect(parquet.impressions(queryOf([group(0)]), cap)).rejects.toThrow('maximumPerUser');
   });
 
-  it('is refused for a watch duration that no one may have', async () => {
+  it('is rejected for an invalid maximum watch duration', async () => {
     await expect(parquet.watchDurationMillis(queryOf([group(0)]), 0n)).rejects.toThrow(InvalidQuery);
     await expect(parquet.watchDurationMillis(queryOf([group(0)]), 2n ** 63n)).rejects.toThrow(InvalidQuery);
   });
 
-  it('is refused when its filter takes too many steps over the values there are', async () => {
+  it('is rejected when its filter takes too many steps over the existing values', async () => {
     const file = await files.write(
       'codes.parquet',
       `SELECT range AS vid, range AS code, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group

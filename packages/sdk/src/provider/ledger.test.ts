@@ -82,7 +82,7 @@ describe('a response', () => {
     expect(ledger.commit(named(1), result(2), charges)).toEqual(result(2));
   });
 
-  it('of another provider has no place in the file', () => {
+  it('of another provider is rejected', () => {
     ledger.commit(named(1), REFUSAL, []);
     expect(() => ledger.commit('dataProviders/q/requisitions/r1', REFUSAL, [])).toThrow(
       'This ledger belongs to dataProviders/p: use another file for dataProviders/q.',
@@ -100,7 +100,7 @@ describe('the budget', () => {
     expect(ledger.response(named(10))).toBeUndefined();
   });
 
-  it('that one of many days lacks leaves no trace on the others', () => {
+  it('that is insufficient on one of many days is charged on none of them', () => {
     ledger.commit(named(1), result(1), [charge({ rho: 0.4 }, '2026-07-03')]);
     const days = ['2026-07-01', '2026-07-02', '2026-07-03', '2026-07-04'];
     const charges = days.map((day) => charge({ rho: 0.2 }, day));
@@ -122,7 +122,7 @@ describe('the budget', () => {
     }
   });
 
-  it('that was lowered below what is spent admits nothing more, and says 0 is left', () => {
+  it('that was lowered below what is spent accepts no more charges, and has 0 left', () => {
     ledger.commit(named(1), result(1), [charge({ rho: 0.4 })]);
     ledger.close();
     ledger = openLedger(path, { ...BUDGET, rho: 0.1 });
@@ -132,7 +132,7 @@ describe('the budget', () => {
     ledger.commit(named(3), result(3), [charge({ epsilon: 0.5 })]);
   });
 
-  it('takes no charge that 64 bits do not hold', () => {
+  it('rejects a charge that does not fit 64 bits', () => {
     for (const epsilon of [1e10, 1e300, Number.MAX_VALUE]) {
       expect(() => ledger.commit(named(1), result(1), [charge({ epsilon })])).toThrow(InsufficientBudget);
     }
@@ -144,13 +144,13 @@ describe('the budget', () => {
     { ...BUDGET, epsilon: Number.NaN },
     { ...BUDGET, delta: -1 },
     { ...BUDGET, rho: Number.POSITIVE_INFINITY },
-  ])('is refused when it is %o', (budget) => {
+  ])('is rejected when it is %o', (budget) => {
     expect(() => openLedger(join(directory, 'other.sqlite'), budget)).toThrow('must be a number from 0 to');
   });
 });
 
 describe('amounts', () => {
-  it('are what a person wrote, rounded up at the unit: sums are exact where doubles are not', () => {
+  it('are the decimal text that was written, rounded up to the unit, so that sums are exact', () => {
     expect(0.1 + 0.2).not.toBe(0.3);
     expect(costInUnits({ epsilon: 0.1 }).epsilon + costInUnits({ epsilon: 0.2 }).epsilon).toBe(
       costInUnits({ epsilon: 0.3 }).epsilon,
@@ -174,14 +174,14 @@ describe('amounts', () => {
 });
 
 describe('the file', () => {
-  it('is private, and so are those that SQLite puts beside it', () => {
+  it('is readable by its owner only, as are the files that SQLite creates beside it', () => {
     ledger.commit(named(1), result(1), []);
     for (const suffix of ['', '-wal', '-shm', '.lock']) {
       expect(statSync(`${path}${suffix}`).mode & 0o777).toBe(0o600);
     }
   });
 
-  it('takes a second agent neither in this process nor in another, and takes one once the first is gone', () => {
+  it('is locked against a second agent, in this process or another, until the first is gone', () => {
     expect(() => openLedger(path, BUDGET)).toThrow(`Another agent works on ${path}.`);
     const module = fileURLToPath(new URL('ledger.ts', import.meta.url));
     const script = `import { openLedger } from ${JSON.stringify(module)};
@@ -195,7 +195,7 @@ describe('the file', () => {
     ledger = openLedger(path, BUDGET);
   });
 
-  it('can be looked into while an agent works on it, and afterwards', () => {
+  it('can be read while an agent uses it, and afterwards', () => {
     ledger.commit(named(1), result(1), [charge({ epsilon: 0.5 })]);
     const look = () => {
       const view = readLedger(path);
@@ -211,7 +211,7 @@ describe('the file', () => {
     ledger = openLedger(path, BUDGET);
   });
 
-  it('that a later version wrote is left alone', () => {
+  it('of a later version is rejected, and its lock released', () => {
     ledger.close();
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
@@ -221,11 +221,11 @@ describe('the file', () => {
     const reset = new DatabaseSync(path);
     reset.exec('PRAGMA user_version = 1');
     reset.close();
-    // The lock was given back, or this would fail.
+    // This would fail if the lock were still held.
     ledger = openLedger(path, BUDGET);
   });
 
-  it('that is no ledger, or in no folder, is refused', () => {
+  it('that is not a ledger, or in a missing folder, is rejected', () => {
     const text = join(directory, 'notes.txt');
     writeFileSync(text, 'not a database, but long enough to look like one to a hasty reader'.repeat(20));
     expect(() => openLedger(text, BUDGET)).toThrow('file is not a database');

@@ -26,7 +26,7 @@ export function requireInRange(spec: PlainSpec): void {
 type Size = [field: string, value: number, least: number, most: number];
 
 function sizesOf(spec: PlainSpec): Size[] {
-  // A sample narrower than one hash bucket contains nobody.
+  // A sample narrower than one hash bucket is empty.
   const width = spec.vidSamplingInterval?.width ?? 1;
   const sizes: Size[] = [['vidSamplingInterval.width', width, 1 / BUCKET_COUNT, 1]];
   // measurementSpecViolations has checked that the parameters are present.

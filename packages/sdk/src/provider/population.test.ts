@@ -26,7 +26,7 @@ describe('a population', () => {
     [`gender == 'F'`, 112n],
     [`gender == 'F' && age < 60`, 110n],
     ['age >= 50', 202n],
-    // Absent: the comparison fails, and whoever lacks the attribute is not counted.
+    // The comparison fails for an absent attribute, so people without it are not counted.
     ['tv', 110n],
     ['!tv', 200n],
     ['tv || age > 60', 112n],
@@ -35,14 +35,14 @@ describe('a population', () => {
     expect(openPopulation(SPEC).count(filter)).toBe(people);
   });
 
-  it('refuses filters on what it does not know, and those that are no question', () => {
+  it('rejects filters with unknown attributes, and those that are not a condition', () => {
     const population = openPopulation(SPEC);
     expect(() => population.count('income > 3')).toThrow(UnknownAttribute);
     expect(() => population.count('age + 1')).toThrow(FilterError);
     expect(() => population.count(`age == 'F'`)).toThrow(FilterError);
   });
 
-  it('takes whole and broken numbers of one attribute for broken ones', () => {
+  it('treats an attribute with integers and fractions as doubles', () => {
     const vidRanges = (start: number) => [{ start, end: start }];
     const population = openPopulation({
       subpopulations: [

@@ -18,7 +18,7 @@ export interface PlainRequisitionSpec {
   population?: { interval?: PlainInterval; filter?: string };
 }
 
-/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error that says what is wrong. */
+/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : fromWire(bytes);
   // Older fields, replaced by `events` and the Any.

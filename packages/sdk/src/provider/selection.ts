@@ -90,7 +90,7 @@ function referenceOf(name: string, eventGroup: EventGroup, { references }: Selec
   if (reference) return reference;
   // The provider's operator can fix this, so it is retried instead of refused.
   throw new Error(
-    `${name} has no eventGroupReferenceId: give it one, or say in eventGroups what the events call it.`,
+    `${name} has no eventGroupReferenceId: give it one, or set its reference under eventGroups.`,
   );
 }
 
@@ -98,7 +98,7 @@ function invalid(problem: string): RefusalError {
   return new RefusalError('SPEC_INVALID', problem);
 }
 
-/** Refuses when the exchange says that the resource does not exist; every other error is retried. */
+/** Refuses when the resource does not exist on the exchange; every other error is retried. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'CERTIFICATE_NOT_FOUND' | 'EVENT_GROUP_NOT_FOUND',

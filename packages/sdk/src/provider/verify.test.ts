@@ -111,19 +111,19 @@ describe('a good requisition', () => {
 });
 
 describe('a requisition is refused when', () => {
-  it.each(SPOILED)('%s (%s)', async (_what, justification, says, spoil) => {
+  it.each(SPOILED)('%s (%s)', async (_what, justification, message, spoil) => {
     const { context, ...draft } = await spoil(world);
     const requisition = await world.requisition(draft);
     const refusal = await verifyRequisition(requisition, world.context(context)).catch((error) => error);
     expect(refusal).toBeInstanceOf(RefusalError);
     expect(refusal.justification).toBe(justification);
-    expect(`${refusal.message} ${refusal.cause?.code}`).toContain(says);
+    expect(`${refusal.message} ${refusal.cause?.code}`).toContain(message);
   });
 });
 
-describe('a requisition is not refused, but tried again, when', () => {
+describe('a requisition is not refused, but retried, when', () => {
   it.each<[string, Error]>([
-    ['does not answer', new Unreachable('connection refused')],
+    ['does not respond', new Unreachable('connection refused')],
     ['is overloaded', new ExchangeError('UNAVAILABLE', 'later')],
     ['does not know the route', new ExchangeError('ROUTE_NOT_FOUND', 'no route')],
     ['does not let us in', new ExchangeError('PERMISSION_DENIED', 'no')],
@@ -147,7 +147,7 @@ describe('a requisition is not refused, but tried again, when', () => {
     expect(error).toMatchObject({ name: 'ConsentError' });
   });
 
-  it('nobody said what the events call the event group', async () => {
+  it('the event group has no reference in the events', async () => {
     const context = world.context(group(world, { eventGroupReferenceId: undefined }));
     const error = await verifyRequisition(await world.requisition(), context).catch((error) => error);
     expect(error).not.toBeInstanceOf(RefusalError);
@@ -155,7 +155,7 @@ describe('a requisition is not refused, but tried again, when', () => {
   });
 });
 
-it('a refusal carries what the exchange takes: 2,000 well-formed characters without control characters', () => {
+it('a refusal message fits the exchange: 2,000 well-formed characters without control characters', () => {
   const { message } = new RefusalError('SPEC_INVALID', `\u0000a\u001bb\ud800${'😀'.repeat(2000)}`);
   expect(message.length).toBe(2000);
   expect(message.isWellFormed()).toBe(true);

@@ -146,7 +146,7 @@ describe('attributes', () => {
     expect(await count(select, {}, { filter: `!(${filter})` })).toBe(0n);
   });
 
-  it('are every column that has no other part, but for those of no usable type', async () => {
+  it('are every column without another role whose type is supported', async () => {
     const events = await openEvents({
       files: await files.write(
         'all.parquet',
@@ -198,7 +198,7 @@ describe('CSV', () => {
     await expect(count(select, {}, options)).rejects.toThrow('bool and string');
   });
 
-  it('is trouble where a later row does not fit', async () => {
+  it('is an error where a later row does not have the type', async () => {
     const file = await files.write('odd.csv', select);
     const events = await openEvents({ files: file });
     await appendFile(file, 'x,yesterday,g,F,1\n');

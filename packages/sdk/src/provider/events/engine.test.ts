@@ -20,7 +20,7 @@ const select = (rows: number, from = 0) =>
      FROM range(${from}, ${from + rows})`;
 const rejection = (promise: Promise<unknown>) =>
   promise.then(
-    () => expect.fail('it was answered'),
+    () => expect.fail('the query succeeded'),
     (error: unknown) => error as Error,
   );
 
@@ -51,7 +51,7 @@ describe('files', () => {
     await both.close();
   });
 
-  it('are CSV where the option says so, whatever their name', async () => {
+  it('are CSV where the option is set, whatever their name', async () => {
     await files.write('text.csv', select(3));
     await expect(openEvents({ files: files.path('text.csv'), format: 'parquet' })).rejects.toThrow(
       EventsUnavailable,
@@ -79,7 +79,7 @@ describe('files', () => {
     },
   );
 
-  it('that are broken, or go away later, are trouble that may pass', async () => {
+  it('that are broken, or removed later, are a retryable error', async () => {
     await writeFile(files.path('broken.parquet'), 'PAR1 this is not Parquet');
     await expect(openEvents({ files: files.path('broken.parquet') })).rejects.toThrow(EventsUnavailable);
     const file = await files.write('passing.parquet', select(3));
@@ -91,7 +91,7 @@ describe('files', () => {
     await events.close();
   });
 
-  it('with a VID beyond 64 bits are trouble, and the VID is not taken for another', async () => {
+  it('with a VID beyond 64 bits are an error, so that the VID does not collide with another', async () => {
     const huge = `SELECT 18446744073709551615::UBIGINT AS vid, * EXCLUDE vid FROM (${select(1)})`;
     const events = await openEvents({ files: await files.write('huge.parquet', huge) });
     await expect(events.impressions(QUERY, 1)).rejects.toThrow(EventsUnavailable);
@@ -100,7 +100,7 @@ describe('files', () => {
 });
 
 describe('the engine', () => {
-  it('reads the given files and no others, and cannot be told otherwise', async () => {
+  it('reads only the given files, and its settings cannot be changed', async () => {
     const file = await files.write('given.parquet', select(1));
     const other = await files.write('other.parquet', select(1));
     const engine = await startEngine({ files: [file] });
@@ -119,14 +119,14 @@ describe('the engine', () => {
     await engine.close();
   });
 
-  it('uses the disk where the memory it is given does not do', async () => {
+  it('spills to disk where its memory is not enough', async () => {
     const file = await files.write('many.parquet', select(2_000_000));
     const events = await openEvents({ files: file, memoryLimit: '64MB', threads: 2 });
     expect(await events.frequencies(QUERY, 1)).toEqual([2_000_000n]);
     await events.close();
   });
 
-  it('says which settings it does not start with, and leaves nothing behind', async () => {
+  it('reports invalid settings at the start, and leaves no files behind', async () => {
     const left = await leftovers(async () => {
       await expect(openEvents({ files: 'x.parquet', memoryLimit: 'lots' })).rejects.toThrow('memoryLimit');
       await expect(openEvents({ files: 'x.parquet', threads: 0 })).rejects.toThrow('threads');
@@ -135,7 +135,7 @@ describe('the engine', () => {
     expect(left).toEqual([]);
   });
 
-  it('tells the progress of a scan, upwards to 100', async () => {
+  it('reports the progress of a scan, in ascending order up to 100', async () => {
     const events = await openEvents({ files: await files.write('progress.parquet', select(1_000_000)) });
     for (const filter of ['a > 1', "string(a).matches('[2-6]')"]) {
       const seen: number[] = [];

@@ -72,7 +72,7 @@ describe('a filter', () => {
     ["gender == null ? true : gender == 'F'", {}, true],
     ['subscriber', {}, false],
     ['!subscriber', {}, false],
-  ])('takes an absent attribute for an error that && and || absorb: %s', (filter, values, expected) => {
+  ])('treats an absent attribute as an error that && and || absorb: %s', (filter, values, expected) => {
     expect(matches(filter, values)).toBe(expected);
   });
 
@@ -113,7 +113,7 @@ describe('a filter', () => {
     ['age ==', 'not valid CEL', 1, 5],
     ["gender == 'F", 'not valid CEL', 1, 8],
     ['', 'not valid CEL', 1, 1],
-  ])('is refused with the place at fault: %s', (filter, message, line, column) => {
+  ])('is rejected with the position of the error: %s', (filter, message, line, column) => {
     const error = refusal(filter);
     expect(error.message).toContain(message);
     expect(error.position).toEqual({ line, column });
@@ -142,7 +142,7 @@ describe('a filter', () => {
     ['a long pattern', `gender.matches('${'a?'.repeat(600)}')`],
     ['a pattern that explodes', "gender.matches('((a{100}){100}){100}')"],
     ['half a character', "gender == '\ud800'"],
-  ])('is refused when it is hostile: %s', (_title, filter) => {
+  ])('is rejected when it is hostile: %s', (_title, filter) => {
     // Without the limits these take minutes, or all memory.
     expect(refusal(filter)).toBeInstanceOf(FilterError);
   });

@@ -1,4 +1,4 @@
-/** Random filters over random rows: what the engine counts is what CEL says of each row. */
+/** Random filters over random rows: the engine selects the same rows as CEL evaluated for each row. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
