@@ -29,12 +29,12 @@ export function printJson(value: unknown): void {
   print(toJson(value, 2));
 }
 
-/** One value of many, on a line of its own. */
+/** Prints one value of a list on a line of its own. */
 export function printJsonLine(value: unknown): void {
   print(toJson(value));
 }
 
-/** As the API prints it: bytes in base64, numbers digit by digit as they came. */
+/** JSON as the API prints it: bytes in base64, and numbers with all their digits. */
 function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
@@ -43,7 +43,7 @@ function toJson(value: unknown, indent?: number): string {
   );
 }
 
-/** `this` holds the value as it was before its own toJSON, which bytes may have. */
+/** `this` holds the value from before its toJSON was called, which bytes may have. */
 function apiForm(this: Record<string, unknown>, key: string, json: unknown): unknown {
   const value = this[key];
   if (value instanceof Uint8Array) return toBase64(value);
@@ -88,14 +88,14 @@ export function visible(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
-const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+const COLORS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
 export function paint(
-  colour: keyof typeof COLOURS,
+  color: keyof typeof COLORS,
   text: string,
   stream: { isTTY?: boolean } = process.stdout,
 ): string {
   return stream.isTTY && process.env.NO_COLOR === undefined
-    ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m`
+    ? `\u001b[${COLORS[color]}m${text}\u001b[0m`
     : text;
 }

@@ -46,7 +46,7 @@ const GROUPS: [heading: string, commands: [make: () => Command, summary: string]
   [
     'Provide data:',
     [
-      [providerCommand, 'answer what is asked from event files, within a privacy budget'],
+      [providerCommand, 'fulfill requisitions from event files, within a privacy budget'],
       [requisitionsCommand, 'what is asked: list, show, timeline, refuse'],
       [descriptorsCommand, 'schemas of metadata: list, get, create, update, diff, decode'],
     ],
@@ -95,7 +95,7 @@ export function createMex(): Command {
   return mex;
 }
 
-/** The overview has names alone; a group also shows what its commands take. */
+/** The overview shows only names; a group also shows the arguments of its commands. */
 function subcommandTerm(this: Help, command: Command): string {
   const isOverview = command.parent?.parent === null;
   return isOverview ? command.name() : Help.prototype.subcommandTerm.call(this, command);
@@ -106,7 +106,7 @@ First steps:
   mex demo                 everything at once: three publishers and an advertiser
                            measure together, and a report compares with the truth
   mex serve --dev          an exchange with demo parties; in another terminal:
-  mex provider run …       a publisher that answers from its event files
+  mex provider run …       a publisher that measures its event files
   mex measure reach --as acme --provider streamly --from 2026-01-01 --to 2026-02-01
 
 Whom you call, and as whom:
@@ -115,8 +115,8 @@ Whom you call, and as whom:
   --identity, --root       your keys (mex identity) and the roots you trust, where
                            something is signed or decrypted; --as brings its own
 
---json prints what the API answers, lists one resource a line. Where something is
-your own, the last part of its name is enough. mex <command> --help says more.`;
+--json prints the response of the API, lists one resource a line. For resources of
+your own, the last part of the name is enough. See also mex <command> --help.`;
 
 /** Commander passes settings only to commands created by `.command()`, so they are copied here. */
 function inherit(parent: Command): void {

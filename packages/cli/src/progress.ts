@@ -40,7 +40,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Several things that happen at once: a block that is repainted on a terminal, a line per change in a pipe. */
+/** Shows concurrent activities: a block that is repainted on a terminal, a line per change in a pipe. */
 export interface Live {
   /** The lines by their label, in the order they are shown. */
   show: (lines: Map<string, string>) => void;
@@ -49,7 +49,7 @@ export interface Live {
 
 const SPINNER = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
-/** `hint` stands below the lines. */
+/** `hint` is shown below the lines. */
 export function startLive(title: string, hint: string): Live {
   const { stderr } = process;
   if (!stderr.isTTY) return lineByLine(title, hint);
@@ -65,7 +65,7 @@ export function startLive(title: string, hint: string): Live {
       ...[...current].map(([label, text]) => `  ${label.padEnd(width)}  ${text}`),
       `  ${hint}`,
     ];
-    // A line that wraps would be two, and the block would creep down the screen.
+    // Lines are cut, since a wrapped line would make the block move down the screen.
     const cut = lines.map((line) => `\u001b[2K${line.slice(0, (stderr.columns || 80) - 1)}\n`);
     stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
     painted = lines.length;
@@ -75,7 +75,7 @@ export function startLive(title: string, hint: string): Live {
     show(lines) {
       current = lines;
     },
-    /** The last state stays, and the hint, which is no longer true, goes. */
+    /** Leaves the last state on the screen, and removes the hint. */
     end() {
       clearInterval(timer);
       repaint('·');

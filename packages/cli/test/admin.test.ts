@@ -62,7 +62,9 @@ describe('mex admin principals', () => {
     );
     await expect(mex(...bind)).rejects.toThrow('bound already');
     await mex('admin', 'principals', 'unbind', name);
-    expect(await mex('admin', 'principals', 'list', '--resource', 'operator')).toContain('Nobody is bound');
+    expect(await mex('admin', 'principals', 'list', '--resource', 'operator')).toContain(
+      'No principal is bound',
+    );
     await expect(mex('admin', 'principals', 'unbind', 'trustedRoots/x')).rejects.toThrow(
       'looks like principals/<id>',
     );

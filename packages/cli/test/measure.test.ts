@@ -71,8 +71,8 @@ describe('mex measure', () => {
         name,
         'dataProviders/streamly: … waiting',
         'dataProviders/chirper: … waiting',
-        'dataProviders/streamly: ✓ answered',
-        'dataProviders/chirper: ✓ answered',
+        'dataProviders/streamly: ✓ fulfilled',
+        'dataProviders/chirper: ✓ fulfilled',
       ]),
     );
     // Geometric noise at epsilon 0.5 has a variance of 7.8; 1.96 of its deviations are 5.5.
@@ -174,7 +174,7 @@ describe('mex measure', () => {
     expect(error?.exitCode).toBe(2);
     expect(error?.message.split('\n')).toEqual([
       'dataProviders/streamly refused: INSUFFICIENT_PRIVACY_BUDGET',
-      '  it says: the day is �[2Jused up',
+      '  its message: the day is �[2Jused up',
       expect.stringContaining('a smaller --epsilon'),
       expect.stringContaining('ask again with a new one'),
     ]);
@@ -314,7 +314,7 @@ describe('mex measure', () => {
       ['--as', 'acme', '--spec', '/nowhere.json'],
       /cannot be read \(ENOENT\): give a request/,
     ],
-    ['a file and options', ['reach', '--as', 'acme', '--spec', 'x.json'], /--spec says everything/],
+    ['a file and options', ['reach', '--as', 'acme', '--spec', 'x.json'], /--spec is the whole request/],
   ])('refuses %s with a sentence that helps', async (_what, args, message) => {
     const { error, err } = await run('measure', ...args);
     expect(`${err}${error?.message}`).toMatch(message);

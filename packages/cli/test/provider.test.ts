@@ -30,11 +30,11 @@ const stateOf = async ({ name }: { name?: string }) =>
 const demo = ['provider', 'run', '--as', 'streamly', '--events'];
 
 describe('mex provider run --as', () => {
-  it('answers what is open with nothing but events, says what it does, and keeps account of it', async () => {
+  it('fulfills open requisitions with only events, logs its progress, and charges the ledger', async () => {
     const measurement = await ask();
     const { out, err, error } = await run(...demo, path('events.csv'), '--once');
     expect(error).toBeUndefined();
-    expect(err).toContain('dataProviders/streamly answers its requisitions once.');
+    expect(err).toContain('dataProviders/streamly processes its requisitions once.');
     expect(out).toMatch(new RegExp(`received, for ${measurement.name}\n.* fulfilled in \\d`));
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
 
@@ -53,7 +53,7 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('FAILED');
   });
 
-  it('ends with 1 when something could not be answered for now, and refuses nothing for it', async () => {
+  it('exits with 1 when a requisition could not be fulfilled for now, and does not refuse it', async () => {
     const measurement = await ask();
     const { out, error } = await run(...demo, path('absent.csv'), '--once');
     expect(error).toMatchObject({
@@ -122,7 +122,7 @@ describe('mex provider run --config', () => {
   });
 
   it.each<[string, object, string]>([
-    ['a setting nobody knows', { legder: 'x' }, 'there is no setting named legder.'],
+    ['an unknown setting', { legder: 'x' }, 'there is no setting named legder.'],
     [
       'a setting of another kind',
       { budget: { epsilon: '1', delta: 0, rho: 0 } },
@@ -130,21 +130,21 @@ describe('mex provider run --config', () => {
     ],
     ['a part of the budget left out', { budget: { epsilon: 1 } }, 'budget.delta is missing.'],
     [
-      'a column nobody knows',
+      'an unknown column',
       { events: { files: 'x', columns: { user: 'x' } } },
       'no setting named events.columns.user',
     ],
-    ['noise nobody draws', { noise: 'NONE' }, 'noise must be one of DISCRETE_GAUSSIAN, GEOMETRIC.'],
-    ['nothing to answer from', {}, 'Say what to answer from'],
-    ['nobody to be', { events: { files: 'x' } }, 'Say who you are'],
-    ['nobody to trust', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],
-  ])('refuses %s', async (_what, config, says) => {
+    ['unknown noise', { noise: 'NONE' }, 'noise must be one of DISCRETE_GAUSSIAN, GEOMETRIC.'],
+    ['no data', {}, 'Say which data to use'],
+    ['no identity', { events: { files: 'x' } }, 'Say who you are'],
+    ['no trusted roots', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],
+  ])('rejects %s', async (_what, config, message) => {
     await writeFile(path('bad.json'), JSON.stringify(config));
     const { error } = await run('provider', 'run', '--config', path('bad.json'), '--once');
-    expect(error!.message).toContain(says);
+    expect(error!.message).toContain(message);
   });
 
-  it('says what is wrong with the file itself', async () => {
+  it('reports what is wrong with the file itself', async () => {
     expect((await run('provider', 'run', '--config', path('none.json'))).error!.message).toContain('ENOENT');
     await writeFile(path('bad.json'), '{');
     expect((await run('provider', 'run', '--config', path('bad.json'))).error!.message).toContain(
@@ -173,7 +173,7 @@ describe('mex provider budget', () => {
     expect(out).toContain(eventGroup);
   });
 
-  it('says where it looked in vain', async () => {
+  it('reports where it did not find a ledger', async () => {
     expect((await run('provider', 'budget', '--ledger', path('no.ledger'))).error!.message).toContain(
       'is not there',
     );

@@ -53,7 +53,7 @@ function list(): Command {
       await showList(options, 'principals', bindings, {
         headings: ['NAME', 'SPEAKS FOR', 'SUBJECT', 'ISSUER'],
         row: (b) => [b.name, b.resource, b.subject, b.issuer],
-        none: 'Nobody is bound: mex admin principals bind, or mex admin onboard.',
+        none: 'No principal is bound: mex admin principals bind, or mex admin onboard.',
       });
     });
 }

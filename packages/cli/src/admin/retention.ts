@@ -7,20 +7,20 @@ import { startProgress } from '../progress.ts';
 export function retentionCommand(): Command {
   return new Command('retention')
     .description('cancel what is pending for too long and remove what ended long ago, by the configured days')
-    .option('--apply', 'do it (else only say how many)')
+    .option('--apply', 'apply it (otherwise only print the counts)')
     .option('--json', 'print the counts as JSON')
     .addHelpText(
       'after',
       `
-The days stand in the file of MEX_CONFIG: "retention": {"cancelPendingAfterDays": 30, "removeTerminalAfterDays": 400}.
-A running exchange that has them applies them by itself, every minute; this command is to look before, and for a
+The days are set in the file of MEX_CONFIG: "retention": {"cancelPendingAfterDays": 30, "removeTerminalAfterDays": 400}.
+A running exchange with this setting applies it by itself, every minute; this command is for a preview, and for a
 first large run. Removed measurements leave a tombstone: name, state and times.`,
     )
     .action(async (options: { apply?: boolean; json?: boolean }) => {
       const config = loadConfig(process.env);
       if (config.retention === undefined) {
         throw new Error(
-          'No retention is configured, everything is kept: set "retention" in the file of MEX_CONFIG (mex admin retention --help).',
+          'No retention is configured, so nothing is removed: set "retention" in the file of MEX_CONFIG (mex admin retention --help).',
         );
       }
       const progress = startProgress('retention', 'measurements');

@@ -18,7 +18,7 @@ export function serveCommand(): Command {
       });
       const quiet = config.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
-      // Only here: no other command needs HTTP.
+      // Imported here, since no other command needs HTTP.
       const { createLog, start } = await import('@measurement-exchange/exchange');
       const running = await start(config, createLog(quiet ? 'warn' : config.logLevel));
       if (config.mode === 'development') print(banner(config, running));
@@ -28,23 +28,23 @@ export function serveCommand(): Command {
 }
 
 /**
- * What lives long is some 30 MB, and V8 collects the whole heap whenever it has grown by a fifth: under load that was
- * several times a second. It may become three times as large instead.
+ * Long-lived objects take about 30 MB, and V8 runs a major collection whenever the heap has grown by a fifth: under
+ * load that was several times a second. Here the heap may grow to three times that size first.
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');
-  // V8 would put what once outlived a collection among what lives long. There it keeps alive, until the whole heap is
-  // looked at, everything that it refers to: whole requests.
+  // Without pretenuring, since objects that V8 allocates in the old generation keep whole requests alive until the
+  // next major collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
-/** Starting takes 40 MB that serving does not need, and V8 would keep them for as long as there is nothing to do. */
+/** The start takes 40 MB that serving does not need, and that an idle V8 would not release. */
 function giveBackMemory(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** The first signal drains; a second one does not wait. */
+/** The first signal stops the exchange gracefully; a second one exits at once. */
 async function untilStopped(running: Running): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());

@@ -99,7 +99,7 @@ function attributeOf(name: keyof Subpopulation['attributes'], population: number
   return `CASE ${cases.join(' ')} END`;
 }
 
-/** What is true of the files: plain SQL, which shares nothing with the provider's computation. */
+/** Computes the truth with plain SQL, which shares no code with the provider's computation. */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;
   const one = async (sql: string) =>
@@ -111,7 +111,7 @@ export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
       one(`SELECT sum(least(n, ${cap})) FROM (SELECT count(*) AS n FROM ${events} GROUP BY vid)`),
     watchSeconds: (cap: number) =>
       one(`SELECT sum(least(n, ${cap})) FROM (SELECT sum(duration) AS n FROM ${events} GROUP BY vid)`),
-    /** Of the population rather than of the files. */
+    /** Counts the population instead of the files. */
     people: ({ subpopulations }: PopulationSpec) => {
       const rows = subpopulations.map(({ attributes, vidRanges: [range] }) => {
         const { gender, age_group } = attributes;

@@ -1,4 +1,4 @@
-/** The plots of the report, as SVG: drawn by the styles of the page, so that they follow its light and dark. */
+/** The charts of the report as SVG; the page's styles color them, also in dark mode. */
 
 const LABEL = 130;
 const WIDTH = 640;

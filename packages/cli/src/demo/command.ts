@@ -44,14 +44,14 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
-  // Only here: DuckDB would take its memory in every other command, an exchange that serves among them.
+  // Imported here, since DuckDB would take memory in every other command, such as a serving exchange.
   const { runDemo } = await import('./run.ts');
-  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const log = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
-  const exchange = await useExchange(loadConfig(process.env, { mode: 'development' }), say);
+  const exchange = await useExchange(loadConfig(process.env, { mode: 'development' }), log);
   let report: DemoReport;
   try {
-    report = await runDemo({ dev: exchange.dev, seed: options.seed, population: options.population, say });
+    report = await runDemo({ dev: exchange.dev, seed: options.seed, population: options.population, log });
   } finally {
     await exchange.stop();
   }
@@ -62,25 +62,25 @@ async function demo(options: Options): Promise<void> {
   if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
 }
 
-/** The one that runs here, else one of our own. */
-async function useExchange(config: Config, say: (line: string) => void) {
-  const running = await readDevFile(config.dataDir).then(whileItAnswers, () => undefined);
+/** Uses the development exchange that is running, or starts one. */
+async function useExchange(config: Config, log: (line: string) => void) {
+  const running = await readDevFile(config.dataDir).then(ifReachable, () => undefined);
   if (running !== undefined) {
-    say(`using the exchange at ${running.baseUrl}`);
+    log(`using the exchange at ${running.baseUrl}`);
     return { dev: running, stop: async () => {} };
   }
-  say(`starting an exchange with its own PostgreSQL in ${config.dataDir}`);
+  log(`starting an exchange with its own PostgreSQL in ${config.dataDir}`);
   const { start } = await import('@measurement-exchange/exchange');
   const own = await start({ ...config, port: 0, checks: 'strict' }, pino({ level: 'warn' }, process.stderr));
   return { dev: await readDevFile(config.dataDir), stop: () => own.stop() };
 }
 
-/** The file outlives the exchange that wrote it. */
-async function whileItAnswers(dev: DevFile): Promise<DevFile | undefined> {
-  const answer = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
+/** The file may be left from an exchange that has stopped. */
+async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
+  const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,
   );
-  return answer?.ok ? dev : undefined;
+  return response?.ok ? dev : undefined;
 }
 
 const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);

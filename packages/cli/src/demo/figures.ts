@@ -1,4 +1,4 @@
-/** What the demo found out, as plain data: printed as a table, written as JSON, drawn in the report. */
+/** The results of the demo as plain data, for the table, the JSON output and the report. */
 import type { Timeline } from '@measurement-exchange/contract';
 import type { Estimate } from '@measurement-exchange/sdk';
 
@@ -8,7 +8,7 @@ export interface Figure {
   truth: number;
   result: Estimate;
   inside95: boolean;
-  /** The rule of acceptance: five standard deviations, and the rounding down of a released figure. */
+  /** The tolerance: five standard deviations, and the rounding down of a released figure. */
   within5Sigma: boolean;
 }
 
@@ -17,9 +17,9 @@ export interface DemoMeasurement {
   name: string;
   state: string;
   figures: Figure[];
-  /** Reach over several providers: what can be said without computing across them, and the truth. */
+  /** The bounds of the reach over several providers, and the truth. */
   union?: { bounds: [low: number, high: number]; truth: number };
-  /** Why it failed, where that was the point. */
+  /** Why it failed, for the measurements that are expected to. */
   failure?: string;
   timeline: Timeline;
 }
@@ -48,7 +48,7 @@ export function figureOf(
     truth,
     result,
     inside95: low <= truth && truth <= high,
-    // A count without noise has no deviation, and must be the truth itself.
+    // A count without noise must equal the truth.
     within5Sigma: distance <= 5 * result.standardDeviation + rounding,
   };
 }

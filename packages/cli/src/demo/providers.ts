@@ -1,4 +1,4 @@
-/** The data providers of the demo: each tells the advertiser of its event groups, and runs its agent. */
+/** The data providers of the demo: each creates its event groups for the advertiser, and runs its agent. */
 import { join } from 'node:path';
 import { createClient, createTrustStore, readCredentials } from '@measurement-exchange/sdk';
 import {
@@ -18,7 +18,7 @@ export interface StartedProviders {
   stop(): Promise<void>;
 }
 
-/** Per event group and day: enough for the demo's questions, and not for the one that is to be too much. */
+/** The budget per event group and day: too small only for the measurement that is to be refused. */
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.01 };
 
 export async function startProviders(options: {
@@ -68,7 +68,7 @@ export async function startProviders(options: {
   }
 }
 
-/** Created once: a second demo on the same exchange finds those of the first. */
+/** Event groups are created once: a second demo on the same exchange reuses them. */
 async function describeEventGroups(
   client: ReturnType<typeof createClient>,
   parent: string,

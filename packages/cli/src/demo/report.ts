@@ -23,10 +23,10 @@ export function renderReport(report: DemoReport): string {
 <title>Measurement Exchange: the demo's report</title>
 <style>${STYLE}</style>
 <main>
-<h1>Three publishers, one advertiser, nobody shows their data</h1>
+<h1>Three publishers, one advertiser, and no data shared</h1>
 <p>${count(total)} synthetic impressions (seed ${report.seed}) at three data providers. The advertiser asked, each provider
-answered from its own file with noise added, and only the advertiser could decrypt the answers. The truth, which nobody
-in the exchange knows, was computed from the files afterwards. All of it took ${report.seconds.toFixed(1)} s.</p>
+computed its result from its own file with noise added, and only the advertiser could decrypt the results. The truth,
+which no party of the exchange knows, was computed from the files afterwards. All of it took ${report.seconds.toFixed(1)} s.</p>
 <p class="key"><span class="swatch bar"></span> released result <span class="swatch whisker"></span> 95 % interval <span class="swatch truth"></span> truth</p>
 ${section('Reach by provider', reachCharts(measurements))}
 ${section('How often people were reached', frequencyCharts(measurements))}
@@ -58,7 +58,7 @@ function reachCharts(measurements: DemoMeasurement[]): string {
       const note =
         union === undefined
           ? ''
-          : '<p>People whom two providers reached count twice in the sum, and nobody can tell how many they are from these answers: all that follows is that the union lies between the largest reach and the sum.</p>';
+          : '<p>People whom two providers reached count twice in the sum, and these results do not show how many they are: all that follows is that the union lies between the largest reach and the sum.</p>';
       return figure(measurement.title, barChart(`Reach: ${measurement.title}`, bars, ranges)) + note;
     })
     .join('');

@@ -22,7 +22,7 @@ export interface DemoOptions {
   dev: DevFile;
   seed: number;
   population: number;
-  say: (line: string) => void;
+  log: (line: string) => void;
 }
 
 const CONSUMER = 'measurementConsumers/acme';
@@ -30,7 +30,7 @@ const CONSUMER = 'measurementConsumers/acme';
 const POLL_MS = 100;
 
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
-  const { dev, seed, population, say } = options;
+  const { dev, seed, population, log } = options;
   const startedAt = performance.now();
   const directory = await mkdtemp(join(tmpdir(), 'mex-demo-'));
   const instance = await DuckDBInstance.create(':memory:');
@@ -39,7 +39,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   try {
     const audiences = await createAudiences(db, { directory, seed, population });
     const total = audiences.reduce((sum, { impressions }) => sum + impressions, 0);
-    say(`${total.toLocaleString('en-US')} impressions at ${audiences.length} providers, from seed ${seed}`);
+    log(`${total.toLocaleString('en-US')} impressions at ${audiences.length} providers, from seed ${seed}`);
     providers = await startProviders({
       dev,
       consumer: findDevParty(dev, CONSUMER),
@@ -54,7 +54,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       const { result, ...facts } = await ask(advertiser, scenario);
       const truth = result && (await compare(db, { audiences, population, scenario, result }));
       measurements.push({ ...facts, figures: [], ...truth });
-      say(`${facts.state.padEnd(9)}  ${scenario.title}${scenario.refusal ? ` (${scenario.refusal})` : ''}`);
+      log(`${facts.state.padEnd(9)}  ${scenario.title}${scenario.refusal ? ` (${scenario.refusal})` : ''}`);
     }
     return {
       exchange: dev.baseUrl,
@@ -110,7 +110,7 @@ interface Asked {
   result: MeasurementResult;
 }
 
-/** Every figure beside the truth. */
+/** Compares every figure with the truth. */
 async function compare(
   db: DuckDBConnection,
   asked: Asked,

@@ -1,4 +1,4 @@
-/** What the advertiser of the demo asks, and what is true. */
+/** The measurements that the advertiser of the demo creates, and how to compute the truth. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from './audience.ts';
 
@@ -7,7 +7,7 @@ export interface Scenario {
   request: MeasurementRequest;
   /** The same selection in SQL, for the truth. */
   where?: string;
-  /** The refusal that is the point of it. */
+  /** The refusal that is expected. */
   refusal?: string;
 }
 

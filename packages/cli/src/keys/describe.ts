@@ -44,7 +44,7 @@ export interface KeysetFacts {
 
 export type KeyFacts = CertificateFacts | PrivateKeyFacts | KeysetFacts;
 
-/** Everything in the file; throws an Error that says what is wrong with it. */
+/** Describes everything in the file; throws an Error with the reason if it is invalid. */
 export async function describeKeys(bytes: Uint8Array): Promise<KeyFacts[]> {
   const blocks = blocksIn(bytes);
   if (blocks === undefined) return [await describeKeyset(keysetBytes(bytes))];

@@ -12,7 +12,7 @@ export function bar(part: number, width: number): string {
 export interface Bar {
   label: string;
   value: number;
-  /** What stands behind the bar. */
+  /** The text after the bar. */
   text: string;
 }
 

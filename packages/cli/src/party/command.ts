@@ -58,7 +58,7 @@ export function nextCommand({ as, url, token }: CallOptions, command: string, ke
   return token === undefined ? line : `${line}   (with your --token, which is not printed)`;
 }
 
-/** As the API prints it, or for people. */
+/** Prints a resource as the API's JSON, or for people. */
 export function showResource<T>(options: CallOptions, resource: T, describe: (resource: T) => void): void {
   if (options.json) printJson(resource);
   else describe(resource);

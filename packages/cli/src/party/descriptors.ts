@@ -71,7 +71,10 @@ interface WriteOptions extends CallOptions {
   validateOnly?: boolean;
 }
 
-const VALIDATE_ONLY = ['--validate-only', 'only say what the exchange finds; register nothing'] as const;
+const VALIDATE_ONLY = [
+  '--validate-only',
+  'only print the findings of the exchange; register nothing',
+] as const;
 
 function create(): Command {
   return remote('create <file>', 'register a schema: a FileDescriptorSet, binary or JSON')

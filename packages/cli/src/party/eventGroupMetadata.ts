@@ -2,7 +2,7 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { DescribedEventGroup } from '@measurement-exchange/sdk';
 
-/** As the API has it, and what is added here. */
+/** The event group of the API with its decoded metadata. */
 export type DecodedEventGroup = EventGroup & {
   decodedMetadata?: { eventGroupMetadataDescriptor: string; typeUrl: string; message: unknown };
   metadataError?: { code: string; message: string };
@@ -37,7 +37,7 @@ export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) 
   yield { eventGroups };
 }
 
-/** In a word, for a table. */
+/** The metadata in one word, for a table. */
 export function metadataKind(group: DecodedEventGroup): string | undefined {
   const { encryptedMetadata, decodedMetadata, metadataError } = group;
   if (metadataError) return `unreadable: ${metadataError.code}`;

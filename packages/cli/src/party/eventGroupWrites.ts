@@ -48,7 +48,7 @@ function describing(command: Command): Command {
     .option('--campaign <text>', 'the campaign')
     .option('--descriptor <descriptor>', 'with --metadata: the schema that explains it')
     .option('--metadata <file>', 'readable metadata as JSON, with an @type that the schema defines')
-    .option('--validate-only', 'only say what the exchange finds; write nothing');
+    .option('--validate-only', 'only print the findings of the exchange; write nothing');
 }
 
 export function create(): Command {

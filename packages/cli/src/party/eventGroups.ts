@@ -82,7 +82,7 @@ function list(): Command {
         ],
         none: isOf('dataProviders', principal)
           ? `${principal} has described none: mex event-groups create describes one to a consumer.`
-          : `Nobody has described one to ${principal}: ask a provider to (mex event-groups create).`,
+          : `No provider has described one to ${principal}: ask a provider to (mex event-groups create).`,
       });
     });
 }

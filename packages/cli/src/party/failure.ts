@@ -18,18 +18,18 @@ Exit codes:
   0    the result was printed (with --no-wait: the measurement was created)
   1    something is wrong with the command, the keys or the exchange; nothing was measured
   2    the measurement failed or was cancelled, for good
-  3    the result cannot be believed: a signature, a certificate or an encryption does not hold
+  3    the result is rejected: a signature, a certificate or an encryption is not valid
   4    --timeout was up; the measurement goes on
   130  interrupted; the measurement goes on`;
 
 const ADVICE: Record<RefusalJustification, string> = {
   CONSENT_SIGNAL_INVALID:
-    'It does not believe that this is from you. Ask it whether it trusts your root, and see what holds: VERIFY',
+    'It could not verify that this is from you. Ask it whether it trusts your root, and check it yourself: VERIFY',
   SPEC_INVALID: 'Ask for something else: other event groups, another interval or filter, other limits.',
   INSUFFICIENT_PRIVACY_BUDGET:
     'Ask for less: a smaller --epsilon, fewer days, other event groups; or ask the provider for more budget.',
-  UNFULFILLABLE: 'It cannot answer this, now or later: ask the provider, or measure without it.',
-  DECLINED: 'It does not want to answer this: talk to the provider, or measure without it.',
+  UNFULFILLABLE: 'It can never fulfill this: ask the provider, or measure without it.',
+  DECLINED: 'It chose not to fulfill this: talk to the provider, or measure without it.',
 };
 
 /** Turns an error of the SDK into a message with an exit code; other errors stay as they are. */
@@ -39,7 +39,7 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
   if (error instanceof ResultRejected) {
     return new Failed(
       EXIT.rejected,
-      `${visible(error.message)} (${error.code})\n  The result is not shown. See what holds: ${verify(error.measurement)}`,
+      `${visible(error.message)} (${error.code})\n  The result is not shown. See which check failed: ${verify(error.measurement)}`,
     );
   }
   if (error instanceof WaitTimedOut) {
@@ -66,7 +66,7 @@ function failedText(
     const { dataProvider, justification, message } = refusedBy;
     return visibleLines([
       `${dataProvider} refused: ${justification}`,
-      ...(message ? [`  it says: ${message}`] : []),
+      ...(message ? [`  its message: ${message}`] : []),
       `  ${ADVICE[justification].replace('VERIFY', verify(name))}`,
       `  ${name} failed for good; ask again with a new one.`,
     ]);

@@ -53,7 +53,7 @@ export function measureCommand(): Command {
     )
     .option('--sampling <start,width>', 'count a part of the people, such as 0,0.5 (all)', parseSampling)
     .option('--model-line <name>', 'the model line that assigned people to events')
-    .option('--reference <text>', 'your own reference, kept with the measurement')
+    .option('--reference <text>', 'your own reference, stored with the measurement')
     .option('--request-id <id>', 'makes repeating the command find the measurement it made')
     .option('--spec <file>', 'the whole request as JSON (- for standard input), instead of the options above')
     .optionsGroup('Privacy:')
@@ -126,7 +126,7 @@ async function requestFromFile(
   { spec, provider }: MeasureOptions,
 ): Promise<MeasurementRequest> {
   if (type !== undefined || provider !== undefined) {
-    throw new Error('--spec says everything: leave out the type and --provider, or leave out --spec.');
+    throw new Error('--spec is the whole request: leave out the type and --provider, or leave out --spec.');
   }
   const json = await readJsonObject(spec!, 'a request as mex measure … --dry-run prints it');
   return toPlainJson(json) as MeasurementRequest;

@@ -79,13 +79,13 @@ function list(): Command {
           m.measurementReferenceId,
           shortTime(m.createTime),
         ],
-        none: `${caller.principal} has no such measurement: mex measure --help says how to make one.`,
+        none: `${caller.principal} has no such measurement: see mex measure --help to create one.`,
       });
     });
 }
 
 function show(): Command {
-  return remote('show <measurement>', 'its state, who has answered, and what to do next').action(
+  return remote('show <measurement>', 'its state, its requisitions, and what to do next').action(
     async (text: string, options: CallOptions) => {
       const { client, name } = await measurementOf(text, options);
       const measurement = await client.getMeasurement({ name });

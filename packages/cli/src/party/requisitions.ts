@@ -151,13 +151,13 @@ function refuse(): Command {
     .addHelpText(
       'after',
       `
-  CONSENT_SIGNAL_INVALID       a signature, a certificate or an encryption does not hold
-  SPEC_INVALID                 what is asked cannot be understood, or asks for what there is not
-  INSUFFICIENT_PRIVACY_BUDGET  answering would tell too much of what was asked before
-  UNFULFILLABLE                it cannot be answered, and never will be
-  DECLINED                     it will not be answered: policy, business, contract
+  CONSENT_SIGNAL_INVALID       a signature, a certificate or an encryption is not valid
+  SPEC_INVALID                 the request cannot be read, or asks for data that does not exist
+  INSUFFICIENT_PRIVACY_BUDGET  earlier results have used up the privacy budget
+  UNFULFILLABLE                it can never be fulfilled
+  DECLINED                     it will not be fulfilled: policy, business, contract
 
-For permanent reasons only: the measurement fails, and the other providers' work is in vain.`,
+For permanent reasons only: the measurement fails, and the other providers' results are discarded.`,
     )
     .action(async (text: string, options: RefuseOptions) => {
       const caller = await callerOf(options);

@@ -76,7 +76,7 @@ async function showResult(
 
 const WORDS = {
   UNFULFILLED: '… waiting',
-  FULFILLED: '✓ answered',
+  FULFILLED: '✓ fulfilled',
   REFUSED: '✗ refused',
   WITHDRAWN: '– withdrawn',
 } as const;

@@ -4,7 +4,7 @@ import { paint, print, printTable, visible } from '../output.ts';
 import { showResource } from './command.ts';
 import { shortTime } from './times.ts';
 
-/** What happened, and below it what the checks of the exchange found. */
+/** Prints the timeline, and below it the findings of the exchange. */
 export function showTimeline(options: CallOptions, timeline: Timeline): void {
   showResource(options, timeline, ({ transitions }) => {
     printTable(

@@ -7,26 +7,23 @@ const PROGRESS_MS = 5000;
 
 /** Describes events in their order; undefined for those that are not logged. */
 export function describeEvent(): (event: AgentEvent, now: number) => string | undefined {
-  const said = new Map<string, number>();
+  const loggedAt = new Map<string, number>();
   return (event, now) => {
     if (!('requisition' in event)) return ofExchange(event);
     const name = event.requisition.split('/').at(-1)!;
-    if (event.type === 'received') said.set(name, now);
+    if (event.type === 'received') loggedAt.set(name, now);
     if (event.type === 'progress') {
-      if (now - (said.get(name) ?? now) < PROGRESS_MS) return undefined;
-      said.set(name, now);
-    } else if (event.type !== 'received') said.delete(name);
+      if (now - (loggedAt.get(name) ?? now) < PROGRESS_MS) return undefined;
+      loggedAt.set(name, now);
+    } else if (event.type !== 'received') loggedAt.delete(name);
     return `${name}  ${ofRequisition(event)}`;
   };
 }
 
 function ofExchange(event: Extract<AgentEvent, { type: 'unreachable' | 'reachable' }>): string {
   return event.type === 'reachable'
-    ? paint('green', 'The exchange answers again.')
-    : paint(
-        'yellow',
-        `The exchange does not answer, and is asked again until it does: ${visible(event.why)}`,
-      );
+    ? paint('green', 'The exchange responds again.')
+    : paint('yellow', `The exchange does not respond, and is retried until it does: ${visible(event.why)}`);
 }
 
 function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): string {
@@ -36,13 +33,13 @@ function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): str
     case 'progress':
       return `scanning, ${Math.floor(event.percent)} %`;
     case 'resending':
-      return 'was answered before; the same answer is sent again';
+      return 'has a stored response, which is sent again';
     case 'fulfilled':
       return `${paint('green', 'fulfilled')} in ${(event.ms / 1000).toFixed(1)} s`;
     case 'refused':
       return `${paint('red', 'refused')} (${event.justification}): ${visible(event.message)}`;
     case 'closed':
-      return `is ${event.state}${event.charged ? '; what its answer cost stays charged' : ''}`;
+      return `is ${event.state}${event.charged ? '; the cost of its result stays charged' : ''}`;
     case 'retrying': {
       const wait = `${(event.inMs / 1000).toFixed(1)} s`;
       return `${paint('yellow', `attempt ${event.attempt} failed`)}, again in ${wait}: ${visible(event.why)}`;

@@ -6,7 +6,7 @@ import { runCommand } from './run.ts';
 export function providerCommand(): Command {
   return group(
     'provider',
-    'take part as a data provider: answer requisitions, and watch the privacy budget',
+    'take part as a data provider: fulfill requisitions, and show the privacy budget',
     [runCommand(), budgetCommand()],
   );
 }

@@ -77,7 +77,7 @@ async function run(options: RunOptions): Promise<void> {
     if (!options.json) note(banner(credentials.name, path, budget, options));
     if (!options.once) return await agent.run(signal);
     const { failed } = await agent.once(signal);
-    if (failed > 0) throw new Failed(1, `${failed} requisitions could not be answered yet: run it again.`);
+    if (failed > 0) throw new Failed(1, `${failed} requisitions could not be fulfilled yet: run it again.`);
   } finally {
     dispose();
     await events.close();
@@ -102,9 +102,7 @@ async function settingsOf(options: RunOptions): Promise<ProviderConfig & { as?: 
     ...(events && { events: { ...file.events, files: events } }),
   };
   if (!settings.events && !settings.population) {
-    throw new Error(
-      'Say what to answer from: --events with Parquet or CSV files, --population, or --config.',
-    );
+    throw new Error('Say which data to use: --events with Parquet or CSV files, --population, or --config.');
   }
   return settings;
 }
@@ -120,7 +118,7 @@ async function ledgerOf(settings: ProviderConfig & { as?: string }, provider: st
   return { budget, path: ledger };
 }
 
-/** In the data directory of the development exchange. */
+/** The default ledger, in the data directory of the development exchange. */
 export async function demoLedger(provider: string): Promise<string> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const path = join(dataDir, 'ledgers', `${provider.split('/').at(-1)}.sqlite`);
@@ -185,7 +183,7 @@ function logLine(): (event: AgentEvent) => void {
 
 function banner(provider: string, ledger: string, budget: PrivacyAmount, { once }: RunOptions): string {
   const { epsilon, delta, rho } = budget;
-  return `${paint('bold', provider, process.stderr)} answers its requisitions${once ? ' once' : '; Ctrl-C stops it'}.
+  return `${paint('bold', provider, process.stderr)} processes its requisitions${once ? ' once' : '; Ctrl-C stops it'}.
   Ledger  ${ledger}
   Budget  epsilon ${epsilon}, delta ${delta}, rho ${rho} for an event group and day
 `;
@@ -201,8 +199,8 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "tokenFile": "token",                         read again for every call; else MEX_TOKEN
     "identity": "keys/lakeside",                * the folder that mex identity made
     "earlierIdentities": ["keys/lakeside-2025"],  whose encryption keys may still be in use
-    "roots": ["measurementConsumers/acme=acme.pem"],  * whom to believe
-    "ledger": "lakeside.ledger",                * spent budget and answers: keep it, and back it up
+    "roots": ["measurementConsumers/acme=acme.pem"],  * whose certificates to trust
+    "ledger": "lakeside.ledger",                * spent budget and responses: back it up
     "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of an event group and day
     "events": {"files": "impressions/*.parquet",
                "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group",
@@ -214,5 +212,5 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "concurrency": 2, "pollSeconds": 2
   }
 
-One agent has a ledger at a time. It may be stopped or killed at any point: what was answered is sent again
-as it is, and charged once. A requisition that cannot be answered for now is tried until it can be.`;
+One agent uses a ledger at a time. It may be stopped or killed at any point: a stored response is sent again
+unchanged, and charged once. A requisition that cannot be fulfilled for now is retried until it can be.`;

@@ -4,21 +4,21 @@ import { Failed, note, paint, print, printJson, visible } from '../output.ts';
 
 interface Step {
   step: string;
-  /** Absent: it could not be made, because one before it failed. */
+  /** Absent if the step was skipped because an earlier one failed. */
   holds?: boolean;
   detail: string;
 }
 
 export interface Checklist {
-  /** Runs a step; what it returns goes to the steps that rest on it. A string of `detail` is shown beside it. */
+  /** Runs a step and returns its value for the steps that depend on it. `detail` is shown beside the step. */
   check<T>(step: string, run: () => Promise<Checked<T>> | Checked<T>): Promise<T | undefined>;
-  /** The same, for a step that rests on what earlier ones returned: skipped where one of them is missing. */
+  /** The same for a step that depends on values of earlier ones: skipped where one of them is missing. */
   checkWith<A extends unknown[], T>(
     step: string,
     needs: { [K in keyof A]: A[K] | undefined },
     run: (...needs: A) => Promise<Checked<T>> | Checked<T>,
   ): Promise<T | undefined>;
-  /** What the steps below are about. */
+  /** Prints the heading of the next steps. */
   about(title: string): void;
   /** Prints the verdict; throws when a step does not hold. */
   end(what: string): void;

@@ -1,4 +1,4 @@
-/** A signed message in a file, and the certificate that it should be of. */
+/** Verifies a signed message in a file with a certificate. */
 import { readFile } from 'node:fs/promises';
 import {
   createTrustStore,
@@ -33,7 +33,7 @@ export async function verifyFile(
   await checkSignature(list, 'the message', signed, x509);
 }
 
-/** JSON may have white space in front. */
+/** JSON may begin with white space. */
 function trimmed(bytes: Buffer): Uint8Array {
   const start = bytes.findIndex((byte) => ![0x20, 9, 10, 13].includes(byte));
   return bytes[start] === 0x7b ? bytes.subarray(start) : bytes;
@@ -62,7 +62,7 @@ async function checkChain(list: Checklist, der: Uint8Array, roots: string[]): Pr
   );
   await list.check('the certificate is valid and chains to the root', async () => {
     const trust = createTrustStore(pems.map((pem) => ({ pem })));
-    // These roots are trusted for whoever it is.
+    // These roots are trusted for every party.
     return { value: await trust.verify('', der, new Date()) };
   });
 }

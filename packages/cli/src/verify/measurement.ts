@@ -1,4 +1,4 @@
-/** A measurement as its consumer sees it: what it signed, whom it asked, and what came back. */
+/** Verifies a measurement as its consumer: the signed spec, the providers, and the results. */
 import { equalBytes, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
 import {
   createConsumer,
@@ -49,7 +49,7 @@ async function checkResultKey(list: Checklist, { credentials }: Context, spec: P
   );
 }
 
-/** Each provider's nonce is vouched for by the signature over the whole, and nobody else's is. */
+/** The signed spec must contain the nonce hash of each provider, and no other. */
 async function checkNonceHashes(
   list: Checklist,
   spec: PlainSpec | undefined,

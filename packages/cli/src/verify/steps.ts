@@ -23,7 +23,7 @@ export interface Context {
   trust: TrustStore;
 }
 
-/** A certificate of a party: there, not revoked, and issued by a root that is trusted for it. */
+/** Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for the party. */
 export function checkCertificate(
   list: Checklist,
   { client, trust }: Context,
@@ -39,7 +39,7 @@ export function checkCertificate(
   });
 }
 
-/** The caller's own, whose root is its own business. */
+/** Checks the caller's own certificate, for which no trusted root is needed. */
 export function checkOwnCertificate(
   list: Checklist,
   { client, credentials }: Context,
@@ -91,7 +91,7 @@ export function checkSpec(list: Checklist, message: Uint8Array | undefined): Pro
   });
 }
 
-/** In a protobuf SignedMessage it is an OID. */
+/** The algorithm in a protobuf SignedMessage is an OID. */
 function algorithmName(named: string | undefined): string {
   const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);
   return known?.[0] ?? named ?? 'the algorithm of the key';
