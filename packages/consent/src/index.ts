@@ -16,7 +16,14 @@ export {
   readPrivateKeyset,
   readPublicKeyset,
 } from './keysets.ts';
-export { nonceHash, nonceHashes, nonceMatches, randomNonce, requisitionFingerprint } from './nonce.ts';
+export {
+  includesHash,
+  nonceHash,
+  nonceHashes,
+  nonceMatches,
+  randomNonce,
+  requisitionFingerprint,
+} from './nonce.ts';
 export { packEncryptionPublicKey, unpackEncryptionPublicKey } from './publicKey.ts';
 export { createSigner, isSignedBy, type Signer, verifySignature } from './signatures.ts';
 export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';

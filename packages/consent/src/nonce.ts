@@ -21,7 +21,11 @@ export async function nonceHashes(nonce: bigint): Promise<Uint8Array[]> {
 
 /** Whether the hash is one of the nonce, in either form that the exchange takes. */
 export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boolean> {
-  return (await nonceHashes(nonce)).some((own) => equalBytes(own, hash));
+  return includesHash(await nonceHashes(nonce), hash);
+}
+
+export function includesHash(hashes: readonly Uint8Array[], hash: Uint8Array): boolean {
+  return hashes.some((own) => equalBytes(own, hash));
 }
 
 /** SHA-256 of the signed MeasurementSpec and the hash of the encrypted RequisitionSpec. */

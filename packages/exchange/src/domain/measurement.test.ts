@@ -72,6 +72,7 @@ const triggers: Record<string, (a: Aggregate) => Change> = {
       {
         etag: etag(a),
         nonce: 0n,
+        nonceHashes: [hashOf(0n)],
         encryptedResult: { ciphertext: new Uint8Array([9]), typeUrl: 't' },
         context: undefined,
         certificate,
@@ -266,6 +267,7 @@ describe('fulfill', () => {
         {
           etag: etag(a),
           nonce: 0n,
+          nonceHashes: [hashOf(0n)],
           encryptedResult: { ciphertext: new Uint8Array([9]), typeUrl: 't' },
           context: undefined,
           certificate,
@@ -278,8 +280,8 @@ describe('fulfill', () => {
   it('checks the etag before the state, the state before the nonce, the nonce before the certificate', () => {
     const shut = inStates(A, [F, U]);
     expect(attempt({ etag: 'stale' }, shut)).toBe('REQUISITION_ETAG_MISMATCH');
-    expect(attempt({ nonce: 7n }, shut)).toBe(SHUT);
-    expect(attempt({ nonce: 7n, certificate: undefined })).toBe('NONCE_MISMATCH');
+    expect(attempt({ nonceHashes: [hashOf(7n)] }, shut)).toBe(SHUT);
+    expect(attempt({ nonceHashes: [hashOf(7n)], certificate: undefined })).toBe('NONCE_MISMATCH');
     expect(attempt({ certificate: undefined })).toBe('CERTIFICATE_NOT_FOUND');
   });
 

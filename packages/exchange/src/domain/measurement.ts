@@ -1,5 +1,6 @@
 /** Every change of a measurement: each function takes the time and returns the steps to log. */
 import { hash } from 'node:crypto';
+import { includesHash } from '@measurement-exchange/consent';
 import {
   type EncryptedMessage,
   ExchangeError,
@@ -18,7 +19,6 @@ import {
   type Step,
 } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
-import { nonceMatches } from './nonce.ts';
 
 /** Changes with every version and never repeats; derived from the version, never from a clock. */
 export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {
@@ -56,6 +56,8 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
 export interface FulfillInput {
   etag: string;
   nonce: bigint;
+  /** What the nonce may hash to. */
+  nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
   /** The certificate named in the request, if it exists. */
@@ -76,7 +78,7 @@ export function fulfill(
       `The measurement runs ${before.measurement.protocol}; its requisitions take no direct result.`,
     );
   }
-  if (!nonceMatches(input.nonce, requisition.nonceHash)) {
+  if (!includesHash(input.nonceHashes, requisition.nonceHash)) {
     throw new ExchangeError(
       'NONCE_MISMATCH',
       'The nonce does not hash to the nonceHash of the requisition.',

@@ -1,3 +1,4 @@
+import { nonceMatches } from '@measurement-exchange/consent';
 import {
   canonicalJson,
   ExchangeError,
@@ -18,7 +19,6 @@ import { requireUsable } from '../../domain/certificate.ts';
 import { inspectConsent } from '../../domain/consent.ts';
 import { inspectMeasurement, reachFinding } from '../../domain/findings.ts';
 import { create } from '../../domain/measurement.ts';
-import { nonceMatches } from '../../domain/nonce.ts';
 import { chooseProtocol, reachIsNotDeduplicated } from '../../domain/protocol.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
@@ -34,7 +34,7 @@ export async function createMeasurement(
   request: RequestOf<'createMeasurement'>,
 ): Promise<Measurement> {
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
-  requireConsistent(consumer, request.body);
+  await requireConsistent(consumer, request.body);
   const hash = contentHash(canonicalJson(MeasurementInput, request.body));
   const inspected = inspectMeasurement(request.body);
   const isSpecSignedBy = verifySpec(request.body);
@@ -115,7 +115,7 @@ export async function createMeasurement(
 }
 
 /** What the names and hashes of a request must agree on, whatever the database holds. */
-function requireConsistent(consumer: string, input: MeasurementInput): void {
+async function requireConsistent(consumer: string, input: MeasurementInput): Promise<void> {
   const violations: Violation[] = [];
   const own = (field: string, certificate: string, party: string) => {
     if (!certificate.startsWith(`${party}/certificates/`)) {
@@ -127,7 +127,7 @@ function requireConsistent(consumer: string, input: MeasurementInput): void {
     const at = `dataProviders[${name}]`;
     own(`${at}.dataProviderCertificate`, entry.dataProviderCertificate, name);
     const nonce = entry.encryptedRequisitionSpec.nonce;
-    if (nonce !== undefined && !nonceMatches(nonce, entry.nonceHash)) {
+    if (nonce !== undefined && !(await nonceMatches(nonce, entry.nonceHash))) {
       const field = `${at}.encryptedRequisitionSpec.nonce`;
       violations.push({ field, description: 'does not hash to the nonceHash of the entry' });
     }

@@ -1,3 +1,4 @@
+import { nonceHashes } from '@measurement-exchange/consent';
 import { invalid, parseName, type RequestOf, type Requisition } from '@measurement-exchange/contract';
 import { revokedCertificates, shareCertificates } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
@@ -26,18 +27,20 @@ export async function fulfillDirectRequisition(
   }
 
   return mutate('fulfillDirectRequisition', exchange, call, request, async (tx) => {
-    const [before, certificates, revoked, roots] = await Promise.all([
+    const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       shareCertificates(tx, [{ party: provider, id: named.certificate }]),
       // Not shared: a revocation that commits from here on comes after this fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),
+      nonceHashes(body.nonce),
     ]);
     const now = exchange.clock();
     const certificate = certificates.get(body.certificate);
     const input = {
       etag: body.etag,
       nonce: body.nonce,
+      nonceHashes: hashes,
       encryptedResult: body.encryptedResult,
       context: body.fulfillmentContext,
       certificate,

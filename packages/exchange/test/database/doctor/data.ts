@@ -178,6 +178,7 @@ function fulfillBy(provider: string, before: Aggregate, now: Timestamp): Change 
   const input = {
     etag: etagOf(requisition),
     nonce: NONCE,
+    nonceHashes: [requisition.nonceHash],
     encryptedResult: { ciphertext: BYTES, typeUrl: 'type' },
     context: { buildLabel: 'build' },
     certificate: certificateOf(provider),
