@@ -78,7 +78,8 @@ export async function partyExists(db: Queryable, name: string): Promise<boolean>
 
 const LOCK = sql(
   'party_lock',
-  `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR UPDATE`,
+  // Not FOR UPDATE: the name of a party stays, so that foreign keys need not wait.
+  `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR NO KEY UPDATE`,
   withCertificate,
 );
 

@@ -41,7 +41,7 @@ export function requireUsable(
   });
 }
 
-function whyUnusable(certificate: Certificate, now: Timestamp): string | undefined {
+export function whyUnusable(certificate: Certificate, now: Timestamp): string | undefined {
   const { revocationState } = certificate;
   if (revocationState !== undefined) return `is ${inWords(revocationState)}`;
   if (now < certificate.notBefore) return 'is not valid yet';

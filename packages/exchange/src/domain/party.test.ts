@@ -1,7 +1,7 @@
 import { create as make, toBinary } from '@bufbuild/protobuf';
 import { type PartyInput, specs } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { capabilitiesOf, newParty, partyNotFound, setState, updateParty } from './party.ts';
+import { bindPublicKey, capabilitiesOf, newParty, partyNotFound, setState, updateParty } from './party.ts';
 
 const NOW = '2026-01-01T00:00:00.000000Z';
 const LATER = '2026-01-01T00:00:01.000000Z';
@@ -79,6 +79,12 @@ describe('a party', () => {
     expect(suspended).toEqual({ ...before, state: 'SUSPENDED', version: 2, updateTime });
     expect(setState(suspended, 'SUSPENDED', LATER)).toBe(suspended);
     expect(setState(before, 'ACTIVE', LATER)).toBe(before);
+  });
+
+  it('gets the certificate of its public key by a new version', () => {
+    const before = newParty('dataProviders/tv', full, NOW);
+    const after = { ...before, publicKeyCertificate: 'c', version: 2, updateTime: LATER };
+    expect(bindPublicKey(before, 'c', LATER)).toEqual(after);
   });
 
   it('has data from one time to a later one, or without an end', () => {

@@ -61,6 +61,11 @@ export function setState(before: PartyRecord, state: PartyState, now: Timestamp)
   return before.state === state ? before : nextVersion({ ...before, state }, before, now);
 }
 
+/** With the certificate that verifies its public key. */
+export function bindPublicKey(before: PartyRecord, certificate: string, now: Timestamp): PartyRecord {
+  return nextVersion({ ...before, publicKeyCertificate: certificate }, before, now);
+}
+
 function nextVersion(changed: PartyRecord, before: PartyRecord, now: Timestamp): PartyRecord {
   return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }

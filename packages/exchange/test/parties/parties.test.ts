@@ -13,8 +13,10 @@ import {
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
+import { type Issued, leaf, root } from '@measurement-exchange/testkit/issuing';
 import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
 import { castOf, errorOf, metadata, ok, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import { PemConverter } from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 type Json = Reply['json'];
@@ -37,12 +39,20 @@ beforeAll(() => {
 const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 const read = (name: string) => ok(operator('GET', name));
 
-async function signedKey(party: DevParty) {
+async function signedKey(party: { privateKeyPem: string }) {
   const { message, signature, signatureAlgorithm } = await signEncryptionKey(
     (await createEncryptionKeysets()).publicKeyset,
     party.privateKeyPem,
   );
   return { message: toBase64(message), signature: toBase64(signature), signatureAlgorithm };
+}
+
+async function keySignedWith({ keys }: Issued) {
+  const privateKeyPem = PemConverter.encode(
+    await crypto.subtle.exportKey('pkcs8', keys.privateKey),
+    'PRIVATE KEY',
+  );
+  return signedKey({ privateKeyPem });
 }
 
 describe.each(KINDS)('a %s', (kind, collection, notFound) => {
@@ -228,6 +238,52 @@ describe('the public key of a party', () => {
       expect(await strict.stop()).toEqual([]);
     }
     await ok(patch(exchange, chirper, await signedKey(chirper)));
+  });
+
+  it('is verified with the certificate that signed it, also when that is registered after the key', async () => {
+    const issuer = await root('CN=root');
+    const own = await leaf(issuer);
+    const { name, updateTime } = await ok(
+      operator('POST', 'dataProviders', { publicKey: await keySignedWith(own) }),
+    );
+    const send = async ({ der }: Issued, query = '') =>
+      (await ok(operator('POST', `${name}/certificates${query}`, { x509Der: toBase64(der) }))).name;
+
+    await send(await leaf(issuer));
+    await send(await leaf(issuer, { keys: own.keys, from: 18, until: 19 }));
+    await send(own, '?validateOnly=true');
+    expect((await read(name)).updateTime).toBe(updateTime);
+
+    const signer = await send(own);
+    const bound = await read(name);
+    expect(bound.certificate).toBe(signer);
+    expect(bound.updateTime > updateTime).toBe(true);
+    await send(await leaf(issuer, { keys: own.keys, until: 20 }));
+    expect(await read(name)).toEqual(bound);
+    const entries = await exchange.database.query(
+      'SELECT version, operation FROM audit_entries WHERE name = $1 ORDER BY seq',
+      [name],
+    );
+    expect(entries).toEqual([
+      { version: 1, operation: 'createParty' },
+      { version: 2, operation: 'createCertificate' },
+    ]);
+  });
+
+  it('is verified with the certificate that signed it, also when both are sent at once', async () => {
+    const issuer = await root('CN=root');
+    for (let i = 0; i < 10; i++) {
+      const { name } = await ok(operator('POST', 'dataProviders', {}));
+      const own = await leaf(issuer);
+      const publicKey = await keySignedWith(own);
+      const [registered] = await Promise.all([
+        ok(operator('POST', `${name}/certificates`, { x509Der: toBase64(own.der) })),
+        ok(operator('PATCH', name, { publicKey })),
+      ]);
+      const longer = await leaf(issuer, { until: 20 });
+      await ok(operator('POST', `${name}/certificates`, { x509Der: toBase64(longer.der) }));
+      expect((await read(name)).certificate).toBe(registered.name);
+    }
   });
 
   it('is a finding when the certificate that signed it was revoked', async () => {

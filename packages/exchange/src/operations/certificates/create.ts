@@ -1,9 +1,17 @@
-import { type Certificate, ExchangeError, equalBytes, type RequestOf } from '@measurement-exchange/contract';
+import { cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
+import {
+  type Certificate,
+  ExchangeError,
+  equalBytes,
+  type RequestOf,
+  type Timestamp,
+} from '@measurement-exchange/contract';
 import { type CertificateRecord, findObstacle, insertCertificate } from '../../database/certificates.ts';
-import { partyExists } from '../../database/parties.ts';
+import { lockParty, saveParty } from '../../database/parties.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
+import { whyUnusable } from '../../domain/certificate.ts';
 import { trustFindings } from '../../domain/consent.ts';
-import { partyNotFound } from '../../domain/party.ts';
+import { bindPublicKey, type PartyRecord, partyNotFound } from '../../domain/party.ts';
 import { readCertificate } from '../../domain/x509.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
@@ -19,8 +27,10 @@ export async function createCertificate(
   const party = partyOf(request.path);
   const { x509Der, subjectKeyIdentifier, notBefore, notAfter } = readCertificate(body);
   return mutate('createCertificate', exchange, call, request, async (tx) => {
-    if (!(await partyExists(tx, party))) throw partyNotFound(party);
     const now = exchange.clock();
+    // Locked: of a public key and its certificate that are sent at once, the later one finds the earlier.
+    const owner = await lockParty(tx, party, now);
+    if (owner === undefined) throw partyNotFound(party);
     const certificate: CertificateRecord = {
       party,
       id: exchange.newId(),
@@ -36,14 +46,35 @@ export async function createCertificate(
     if (obstacle !== undefined) throw alreadyExists(obstacle, certificate);
     const field = body.x509Der === undefined ? 'x509Pem' : 'x509Der';
     const whyUntrusted = trustCheck(await rootsForParties(tx, [party]), now);
+    const findings = trustFindings(field, await whyUntrusted(certificate));
+    const bound = (await verifiesKey(certificate, owner, now))
+      ? bindPublicKey(owner, certificate.id, now)
+      : undefined;
     return {
-      findings: trustFindings(field, await whyUntrusted(certificate)),
-      save: () => insertCertificate(tx, certificate, now),
+      findings,
+      save: async () => {
+        await insertCertificate(tx, certificate, now);
+        if (bound !== undefined) saveParty(tx, bound);
+      },
       savesToValidate: true,
-      versions: [{ name: certificateName(party, certificate.id), version: 1, time: now }],
+      versions: [
+        { name: certificateName(party, certificate.id), version: 1, time: now },
+        ...(bound === undefined ? [] : [{ name: party, version: bound.version, time: bound.updateTime }]),
+      ],
       view: () => viewCertificate(certificate),
     };
   });
+}
+
+/** Whether the certificate may be used now and verifies a public key that no earlier one did. */
+async function verifiesKey(
+  certificate: CertificateRecord,
+  { publicKey, publicKeyCertificate }: PartyRecord,
+  now: Timestamp,
+): Promise<boolean> {
+  if (publicKey === undefined || publicKeyCertificate !== undefined) return false;
+  if (whyUnusable(certificate, now) !== undefined) return false;
+  return isSignedBy(publicKey, cachedCertificate(certificate.x509Der));
 }
 
 /** Another party's certificate is not named: the caller must not learn whose key it is. */
