@@ -169,6 +169,10 @@ function requireForSigning(certificate: X509): void {
     const why = `has the critical extension ${unknown}, which is not known here: have it issued without.`;
     throw rejection('CERTIFICATE_EXTENSION_UNKNOWN', certificate, why);
   }
+  if (certificate.subjectKeyIdentifier === undefined) {
+    const why = 'does not name its own key: have it issued again with a subject key identifier.';
+    throw rejection('CERTIFICATE_UNTRUSTED', certificate, why);
+  }
   if (certificate.keyUsages?.includes('digitalSignature') === false) {
     const why = 'is not for signing: have one issued with the key usage digitalSignature.';
     throw rejection('CERTIFICATE_KEY_USAGE', certificate, why);

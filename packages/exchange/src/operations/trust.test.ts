@@ -53,25 +53,28 @@ async function rootOf(
   return { party, x509Der: new Uint8Array(made.rawData) };
 }
 
-/** A certificate from the authority; it may name another key than the one that signed, or none. */
+/** A certificate from the authority; it may name another key than the one that signed, or none, or not its own. */
 async function leafOf(
   authority: Authority,
   {
     key = authority.keys.publicKey,
+    namesOwnKey = true,
     ca,
     usage,
     critical,
-  }: { key?: CryptoKey | null; ca?: boolean; usage?: number; critical?: string } = {},
+  }: { key?: CryptoKey | null; namesOwnKey?: boolean; ca?: boolean; usage?: number; critical?: string } = {},
 ): Promise<Uint8Array> {
+  const { publicKey } = await keyPair();
   const made = await x509.X509CertificateGenerator.create({
     subject: 'CN=leaf',
     issuer: authority.name,
-    publicKey: (await keyPair()).publicKey,
+    publicKey,
     signingKey: authority.keys.privateKey,
     signingAlgorithm: P256,
     notBefore: new Date('2030-01-01'),
     notAfter: new Date('2031-01-01'),
     extensions: [
+      ...(namesOwnKey ? [await x509.SubjectKeyIdentifierExtension.create(publicKey)] : []),
       ...(key === null ? [] : [await x509.AuthorityKeyIdentifierExtension.create(key)]),
       ...(ca === undefined ? [] : [new x509.BasicConstraintsExtension(ca, undefined, true)]),
       ...(usage === undefined ? [] : [new x509.KeyUsagesExtension(usage, true)]),
@@ -128,6 +131,7 @@ describe('a certificate', () => {
 
   it.each<[string, Parameters<typeof leafOf>[1], RegExp]>([
     ['does not name the key of its issuer', { key: null }, /does not name its issuer/],
+    ['does not name its own key', { namesOwnKey: false }, /does not name its own key/],
     ['is one of an authority', { ca: true }, /is one of an authority, not of a signer/],
     ['is not for signing', { usage: keyEncipherment }, /is not for signing/],
     [

@@ -157,6 +157,7 @@ const CERTIFICATES: Row[] = [
     withLeaf({ extensions: [new x509.Extension('2.5.29.30', true, Uint8Array.of(0x30, 0))] }),
   ],
   ['one with an extension twice', false, withLeaf({ extensions: [bytesOf(1), bytesOf(2)] })],
+  ['one without a subject key identifier', false, withLeaf({ ski: 'absent' })],
   ['one without an authority key identifier', false, withLeaf({ aki: 'absent' })],
   [
     'one that names the key of another root',
