@@ -25,6 +25,7 @@ export default defineConfig({
     include: [
       'packages/exchange/src/{auth,domain}/**/*.test.ts',
       'packages/exchange/src/operations/*.test.ts',
+      'packages/consent/src/{cache,certificates,der,engine,isSignedBy,nonce,signatures,trust}.test.ts',
       'packages/contract/src/{names,router}.test.ts',
     ],
     setupFiles: ['scripts/fastCheckSeed.ts', 'scripts/mutation/shortRuns.ts'],
