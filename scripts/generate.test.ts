@@ -26,7 +26,7 @@ describe('the generated files', () => {
       .split('\n')
       .map((line) => line.replace(/ +/g, ' '));
     expect(rows).toContain(
-      `| \`METHOD_NOT_ALLOWED\` | UNIMPLEMENTED | 405 | ${REASONS.METHOD_NOT_ALLOWED.meaning} | a path or a method without an operation |`,
+      `| \`METHOD_NOT_ALLOWED\` | UNIMPLEMENTED | 405 | ${REASONS.METHOD_NOT_ALLOWED.meaning} |`,
     );
     expect(rows.filter((row) => row.startsWith('| `'))).toHaveLength(Object.keys(REASONS).length);
   });
