@@ -1,4 +1,5 @@
 /** For tests: what can be wrong with measurements, requisitions and their log. */
+import { EDGES } from '../../../src/domain/aggregate.ts';
 import { TV } from './data.ts';
 import { type Illness, measurement, past, radioRequisition, tvRequisition } from './illness.ts';
 
@@ -12,6 +13,11 @@ const undo = (id: string, requisition = '') => `
       : `UPDATE requisitions SET state = 'UNFULFILLED', version = 1, nonce = NULL, result_certificate = NULL,
            result_ciphertext = NULL, result_type_url = NULL, fulfillment_context = NULL WHERE id = '${requisition}'`
   }`;
+
+/** A step to CANCELLED that is allowed, but not as the first of a measurement. */
+const LATE = EDGES.find(
+  ([, , from, to]) => to === 'CANCELLED' && from !== 'AWAITING_REQUISITION_FULFILLMENT',
+)!;
 
 export const MEASUREMENT_ILLNESSES: Illness[] = [
   [
@@ -150,7 +156,8 @@ export const MEASUREMENT_ILLNESSES: Illness[] = [
   ],
   [
     'a step from where the one before it did not end',
-    `UPDATE transitions SET from_state = 'COMPUTING' WHERE measurement = 'cancelled' AND cause = 'cancelled'`,
+    `UPDATE transitions SET cause = '${LATE[1]}', from_state = '${LATE[2]}'
+      WHERE measurement = 'cancelled' AND requisition = '' AND version = 2`,
     'log-chain',
     [measurement('cancelled')],
   ],
