@@ -59,18 +59,6 @@ const measurement = {
 };
 
 describe('the path', () => {
-  it.each(ROUTES as readonly Route[])('of $method $path matches its route', (route) => {
-    const filled = route.path.replace(/\{\w+\}/g, 'an_ID-1');
-    const target = filled.endsWith('an_ID-1') ? { name: filled } : { parent: filled.replace(/\/\w+$/, '') };
-    const args = route.path.includes('/') ? target : { collection: route.path };
-    const query = route.operation.startsWith('batchGetEvent') ? { names: ['x'] } : {};
-    const required = (route.body?.schema as { required?: string[] } | undefined)?.required ?? [];
-    const body = required.length > 0 ? { body: {} } : {};
-    const call = prepareCall(OPERATIONS.get(route.operation)!, { ...args, ...query, ...body });
-    const found = matchRoute(call.route.method, call.path.split('?')[0]!).route;
-    expect([found.path, found.verb, found.operation]).toEqual([route.path, route.verb, route.operation]);
-  });
-
   it.each([
     ['getRequisition', { name: 'measurementConsumers/a/measurements/m' }],
     ['getRequisition', { name: 'dataProviders/p/requisitions/..' }],

@@ -1,0 +1,50 @@
+/** Every row of the routes table: what its method sends is what an exchange reads, and what it returns was sent back. */
+import {
+  matchRoute,
+  type Operation,
+  parseJson,
+  querySchemaOf,
+  ROUTES,
+  type Route,
+  readRequest,
+  toJson,
+} from '@measurement-exchange/contract';
+import { expect, it } from 'vitest';
+import { sampleOf, withIds } from '../../test/client/samples.ts';
+import { BASE, json, scripted } from '../../test/client/scripted.ts';
+import type { CallArguments } from './request.ts';
+
+type Method = (args: CallArguments) => Promise<unknown> | { page: () => Promise<unknown> };
+
+/** What names the resource, the parent or the collection of a path. */
+function targetOf(path: string): CallArguments {
+  if (!path.includes('/')) return { collection: path };
+  return path.endsWith('}')
+    ? { name: withIds(path) }
+    : { parent: withIds(path.slice(0, path.lastIndexOf('/'))) };
+}
+
+/** Where an update has two methods, the client uses the first. */
+const ROWS = Map.groupBy(ROUTES as readonly Route[], ({ operation, path }) => `${operation} ${path}`);
+
+it.each(Array.from(ROWS.values(), ([first]) => first!))('$operation: $method $path', async (route) => {
+  const query = sampleOf(querySchemaOf(route)) as Record<string, unknown>;
+  const body = route.body && (sampleOf(route.body.schema) as object);
+  const response = sampleOf(route.response);
+  const { client, sent } = scripted([json(toJson(route.response, response as never))]);
+
+  const call = client[route.operation as Operation] as Method;
+  const called = call({ ...targetOf(route.path), ...query, ...(body && { body }) });
+  expect(await ('page' in called ? called.page() : called)).toEqual(response);
+
+  expect(sent).toHaveLength(1);
+  const [path, rawQuery = ''] = sent[0]!.url.slice(BASE.length).split('?');
+  const found = matchRoute(sent[0]!.method, path!);
+  expect(found.route).toBe(route);
+  const text = sent[0]!.body;
+  const read = readRequest(route, found.params, rawQuery, text === null ? undefined : parseJson(text));
+  expect(read.path).toBe(withIds(route.path));
+  // An exchange reads bytes as Buffer; their clones are Uint8Array.
+  expect(structuredClone(read.query)).toEqual(query);
+  expect(structuredClone(read.body)).toEqual(body);
+});
