@@ -1,14 +1,17 @@
-/** Compares the errors that an exchange logged with those that the routes list: the API documents no fewer. */
+/** Compares the errors of an exchange with those that the routes list: the API documents no fewer. */
 import { API_PREFIX, errorsOf, matchRoute, ROUTES, type Route } from '@measurement-exchange/contract';
 
-/** What a request line of the log says of an error. */
-interface ErrorLine {
-  method: string;
-  operation: string;
-  name?: string;
+interface ErrorResponse {
   status: number;
   code: string;
   reason: string;
+}
+
+/** A request line of the log, of a request that failed. */
+interface ErrorLine extends ErrorResponse {
+  method: string;
+  operation: string;
+  name?: string;
 }
 
 /** Errors of requests that led to no route: those that every route has, and those of a wrong address. */
@@ -25,13 +28,27 @@ export function undocumentedErrors(logs: string[]): string[] {
     .flatMap((text) => text.split('\n'))
     .filter((line) => line.includes('"reason"') && line.includes('"operation"'))
     .map((line) => JSON.parse(line) as ErrorLine)
-    .filter((line) => line.operation !== 'page' && !expectedOf(line).has(textOf(line)))
+    .filter((line) => line.operation !== 'page' && !isDocumented(line, line.method, pathOf(line)))
     .map((line) => `${line.operation}: ${textOf(line)} is not documented`);
   return [...new Set(undocumented)];
 }
 
-function expectedOf({ method, name }: ErrorLine): Set<string> {
-  return name === undefined ? WITHOUT_ROUTE : documented(matchRoute(method, `${API_PREFIX}/${name}`).route);
+/** Whether the route that a request leads to lists this error; `path` is without the query. */
+export function isDocumented(error: ErrorResponse, method: string, path: string | undefined): boolean {
+  return expectedOf(method, path).has(textOf(error));
+}
+
+function pathOf({ name }: ErrorLine): string | undefined {
+  return name === undefined ? undefined : `${API_PREFIX}/${name}`;
+}
+
+function expectedOf(method: string, path: string | undefined): Set<string> {
+  if (path === undefined) return WITHOUT_ROUTE;
+  try {
+    return documented(matchRoute(method, path).route);
+  } catch {
+    return WITHOUT_ROUTE;
+  }
 }
 
 function documented(route: Route): Set<string> {
@@ -40,6 +57,6 @@ function documented(route: Route): Set<string> {
   );
 }
 
-function textOf({ status, code, reason }: Pick<ErrorLine, 'status' | 'code' | 'reason'>): string {
+function textOf({ status, code, reason }: ErrorResponse): string {
   return `${status} ${code} ${reason}`;
 }

@@ -1,5 +1,6 @@
 /** What every response must be, whatever was asked. */
 import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
+import { isDocumented } from '@measurement-exchange/testkit/documentedErrors';
 import { errorModelProblems } from '@measurement-exchange/testkit/errorModel';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
@@ -101,6 +102,9 @@ export class Judge {
 
   private rejectionOddities(sent: Built, { status, headers, json }: Reply): string[] {
     const reason: string = json?.error?.details?.[0]?.reason ?? '';
+    const code: string = json?.error?.status ?? '';
+    if (!isDocumented({ status, code, reason }, sent.method, sent.target.split('?')[0]))
+      return [`${status} ${code} ${reason} is not documented for this operation`];
     if (status === 405) {
       // The path of a twisted request need not be the one it began with.
       const wanted = sent.plan.twists.some(({ kind }) => kind === 'oddPath' || kind === 'oddId')
