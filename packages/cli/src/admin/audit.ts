@@ -10,7 +10,7 @@ export function auditCommand(): Command {
     'who changed what and when, oldest first (measurements have a timeline of their own)',
   )
     .option('--name <resource>', 'only changes of this resource, by its full name')
-    .option('--last <count>', 'only the last so many', positiveInteger)
+    .option('--last <count>', 'only this many of the last changes', positiveInteger)
     .action(async (options: CallOptions & { name?: string; last?: number }) => {
       const client = await connect(options);
       let entries: AuditEntry[] = [];

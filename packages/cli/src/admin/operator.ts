@@ -7,7 +7,7 @@ import { print, printJson } from '../output.ts';
 export function operatorCommand(): Command {
   return new Command('operator')
     .description('bind the first operator, straight in the database, as its owner')
-    .argument('<issuer>', 'the `iss` of its tokens, to the letter')
+    .argument('<issuer>', 'the `iss` of its tokens, exactly')
     .argument('<subject>', 'the `sub` of its tokens')
     .option('--json', 'print the binding as JSON')
     .addHelpText(

@@ -5,7 +5,7 @@ import { paint, print, printJson } from '../output.ts';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('audit the database for anything that should not be (reads only)')
+    .description('check the database for inconsistencies (read-only)')
     .option('--json', 'print the findings as JSON')
     .action(async (options: { json?: boolean }) => {
       const ailments = await withDatabase(loadConfig(process.env), ({ owner }) =>

@@ -8,7 +8,7 @@ import { isIll, printAilments } from './doctor.ts';
 
 export function restoreCommand(): Command {
   return new Command('restore')
-    .description('make a data directory of a backup, and examine it')
+    .description('create a data directory from a backup, and check it')
     .argument('<dir>', 'a backup that mex backup made')
     .option('--json', 'print what was restored, and what the doctor found, as JSON')
     .addHelpText(

@@ -70,7 +70,7 @@ export interface ListOptions extends CallOptions {
 
 /** A list command: JSON is one resource a line. */
 export function listCommand(usage: string, description: string): Command {
-  return remote(usage, description).option('--limit <count>', 'so many at most, or `all`', parseLimit, 50);
+  return remote(usage, description).option('--limit <count>', 'the maximum number, or `all`', parseLimit, 50);
 }
 
 function parseLimit(text: string): number {

@@ -40,7 +40,7 @@ interface Described extends CallOptions {
 function describing(command: Command): Command {
   return command
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')
-    .option('--reference <text>', 'how your own systems call it')
+    .option('--reference <text>', 'its name in your own systems')
     .addOption(new Option('--media-type <type...>', 'of its events').choices(MEDIA_TYPES))
     .option('--available-from <time>', 'since when there is data', parseMoment)
     .option('--available-until <time>', 'with --available-from: until when (else: open)', parseMoment)
@@ -58,7 +58,7 @@ export function create(): Command {
       'to whom: measurementConsumers/…',
     ),
   )
-    .option('--request-id <id>', 'makes repeating it find the one it made')
+    .option('--request-id <id>', 'makes the command idempotent: a repetition returns the same event group')
     .action(async (options: Described) => {
       const caller = await callerOf(options);
       requireKind('dataProviders', caller, 'mex event-groups create');

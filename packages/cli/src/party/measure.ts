@@ -54,7 +54,7 @@ export function measureCommand(): Command {
     .option('--sampling <start,width>', 'count a part of the people, such as 0,0.5 (all)', parseSampling)
     .option('--model-line <name>', 'the model line that assigned people to events')
     .option('--reference <text>', 'your own reference, stored with the measurement')
-    .option('--request-id <id>', 'makes repeating the command find the measurement it made')
+    .option('--request-id <id>', 'makes the command idempotent: a repetition returns the same measurement')
     .option('--spec <file>', 'the whole request as JSON (- for standard input), instead of the options above')
     .optionsGroup('Privacy:')
     .option(
@@ -72,7 +72,7 @@ export function measureCommand(): Command {
     .option('--frequency-delta <number>', 'likewise', parseNumber)
     .optionsGroup('Waiting:');
   withTimeout(command)
-    .option('--no-wait', 'create it and go; mex measurements results shows the figures later')
+    .option('--no-wait', 'only create it; mex measurements results shows the figures later')
     .option('--dry-run', 'print the request as JSON, which --spec takes, and create nothing')
     .addHelpText('after', HELP);
   // In the help, the options of the request come first and those of the call last.

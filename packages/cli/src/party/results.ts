@@ -22,7 +22,7 @@ export interface WaitingOptions extends ActingOptions {
 }
 
 export function withTimeout(command: Command): Command {
-  return command.option('--timeout <time>', 'wait so long at most: 90s, 5m, 1h', parseSeconds);
+  return command.option('--timeout <time>', 'the maximum time to wait: 90s, 5m, 1h', parseSeconds);
 }
 
 /** `mex measurements results`. */

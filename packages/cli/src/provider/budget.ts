@@ -19,7 +19,7 @@ export function budgetCommand(): Command {
     .description('show what is spent on each event group and day, also while the agent runs')
     .option('--config <file>', 'the settings of the provider, as for run')
     .option('--ledger <file>', 'the ledger itself')
-    .option('--as <party>', 'in development: of this demo provider')
+    .option('--as <party>', 'in development: the ledger of this demo provider')
     .option('--json', 'print it as JSON')
     .addHelpText(
       'after',

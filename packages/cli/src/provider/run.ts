@@ -30,7 +30,7 @@ const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
 export function runCommand(): Command {
   const collect = (value: string, earlier: string[] = []) => [...earlier, value];
   return remote('run', 'fulfill or refuse requisitions, until it is stopped')
-    .option('--config <file>', 'the settings of a provider, in JSON (see below); options win over it')
+    .option('--config <file>', 'the settings of a provider, in JSON (see below); options override it')
     .option(
       '--events <file>',
       'a Parquet or CSV file with events, once for each; patterns are allowed',
@@ -40,8 +40,8 @@ export function runCommand(): Command {
     .option('--identity <dir>', 'the folder that mex identity made')
     .option('--root <file>', 'a root to trust, once for each: root.pem, or party=root.pem', collect)
     .option('--ledger <file>', 'where the spent budget and the responses are stored')
-    .option('--concurrency <count>', 'work on so many requisitions at once (2)', positiveInteger)
-    .option('--once', 'handle what is open now, and exit')
+    .option('--concurrency <count>', 'how many requisitions to process concurrently (2)', positiveInteger)
+    .option('--once', 'process the open requisitions once, and exit')
     .addHelpText('after', HELP)
     .action((options: RunOptions) => run(options));
 }

@@ -17,7 +17,7 @@ export function verifyCommand(): Command {
 }
 
 const EXIT_CODES =
-  'Ends with 0 when every step holds, with 2 when one does not, with 1 when it cannot be told.';
+  'Exits with 0 when every step passes, with 2 when one fails, with 1 when a check was not possible.';
 
 function measurement(): Command {
   return withKeys(

@@ -48,7 +48,7 @@ function inspect(message: Uint8Array, first: object = {}) {
 }
 
 describe('a measurement', () => {
-  it('that is in order has its type and no findings', () => {
+  it('that is valid has its type and no findings', () => {
     expect(inspect(specBytes())).toEqual({ measurementType: 'REACH', findings: [] });
   });
 

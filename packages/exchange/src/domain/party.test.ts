@@ -25,7 +25,7 @@ const refusal = (field: string, description: string) =>
   expect.objectContaining({ reason: 'INVALID_FIELD_VALUE', violations: [{ field, description }] });
 
 describe('a party', () => {
-  it('is active and empty at first, but for what it is given', () => {
+  it('is active at first, and has only the given fields', () => {
     const blank = {
       name: 'dataProviders/tv',
       displayName: '',
@@ -117,7 +117,7 @@ describe('a party', () => {
     ['measurementConsumers/x', 'MEASUREMENT_CONSUMER_NOT_FOUND', 'measurementConsumer'],
     ['dataProviders/x', 'DATA_PROVIDER_NOT_FOUND', 'dataProvider'],
     ['duchies/x', 'DUCHY_NOT_FOUND', 'duchy'],
-  ])('%s that is not there is %s', (name, reason, kind) => {
+  ])('%s that does not exist is %s', (name, reason, kind) => {
     const error = partyNotFound(name);
     expect(error).toMatchObject({ reason, metadata: { [kind]: name } });
     expect(error.message).toBe(`${name} does not exist.`);

@@ -35,13 +35,13 @@ describe('the protocol of a measurement', () => {
     },
   );
 
-  it('is direct with one provider: there is nothing to unite', () => {
+  it('is direct with one provider, since there is nothing to deduplicate', () => {
     expect(choose('REACH', [ALL])).toBe('direct');
   });
 });
 
 describe('reach without its union', () => {
-  it('is what several providers give directly', () => {
+  it('results from direct results of several providers', () => {
     expect(reachIsNotDeduplicated('REACH', 'direct', 2)).toBe(true);
     expect(reachIsNotDeduplicated('REACH_AND_FREQUENCY', 'direct', 2)).toBe(true);
   });

@@ -69,7 +69,7 @@ describe('the certificate of a request', () => {
     }
   });
 
-  it('comes in one form, not in none or both', () => {
+  it('must be in exactly one form', () => {
     const refused = refusal('x509Der', 'must be given, or x509Pem in its place, but not both');
     expect(() => readCertificate({})).toThrow(refused);
     expect(() => readCertificate({ x509Der: leaf, x509Pem: pem() })).toThrow(refused);
@@ -83,12 +83,12 @@ describe('the certificate of a request', () => {
     ['of something else', () => pem().replaceAll('CERTIFICATE', 'PUBLIC KEY')],
     ['with characters of no base64', () => pem().replace('M', '*')],
     ['with padding in the middle', () => pem().replace('M', 'M=')],
-  ])('is refused as PEM %s', (_title, text) => {
+  ])('is rejected as PEM %s', (_title, text) => {
     const refused = refusal('x509Pem', 'must be the PEM of exactly one certificate');
     expect(() => readCertificate({ x509Pem: text() })).toThrow(refused);
   });
 
-  it('is refused under the name of the field that held it', () => {
+  it('is rejected with the name of its field', () => {
     const wrong = 'is not an X.509 certificate in DER';
     expect(() => readCertificate({ x509Der: Uint8Array.of(1) })).toThrow(refusal('x509Der', wrong));
     const x509Pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
@@ -112,11 +112,11 @@ describe('bytes that are not exactly one certificate in DER', () => {
     ['a certificate with a byte after it', () => Buffer.concat([leaf, Buffer.of(0)])],
     ['two certificates', () => Buffer.concat([leaf, leaf])],
   ];
-  it.each(bad)('%s is refused', (_title, make) => {
+  it.each(bad)('%s is rejected', (_title, make) => {
     expect(() => describeCertificate(make())).toThrow('is not an X.509 certificate in DER');
   });
 
-  it('are refused in no other way, whatever they are', () => {
+  it('are always rejected with the same kind of error', () => {
     const changes = fc.array(fc.tuple(fc.nat({ max: leaf.length - 1 }), fc.nat({ max: 255 })), {
       minLength: 1,
       maxLength: 3,

@@ -69,7 +69,7 @@ describe('a set that a compiler made', () => {
     expect(accepted({ bytes: withoutImports() })).toMatchObject({ files: 6, messageTypes });
   });
 
-  test('keeps exactly the bytes that were given', () => {
+  test('stores exactly the given bytes', () => {
     expect(accepted({ bytes: complete() }).bytes).toBe(complete());
   });
 
@@ -116,7 +116,7 @@ describe('a set that a compiler made', () => {
     expect(accepted({ json: { file: file.toReversed() } }).files).toBe(9);
   });
 
-  test('damaged anywhere, is accepted or refused, never more; and what is accepted prints', () => {
+  test('damaged anywhere, is accepted or rejected without an internal error, and prints if accepted', () => {
     const position = fc.nat({ max: withoutImports().length - 1 });
     fc.assert(
       fc.property(position, fc.nat({ max: 255 }), fc.nat({ max: 2 }), (at, byte, removed) => {
@@ -133,7 +133,7 @@ describe('a set that a compiler made', () => {
     );
   });
 
-  test('cut within its last file, is refused', () => {
+  test('cut within its last file, is rejected', () => {
     for (let cut = 1; cut < 50; cut++) {
       const bytes = withoutImports().subarray(0, -cut);
       expect(violations({ bytes })).toEqual([{ field: 'file[5]', description: 'is truncated' }]);
@@ -171,11 +171,11 @@ describe('what a set must be', () => {
       'file[0].messageType[0].field[0].type',
       '"TYPE_TEXT" is not a value of Type',
     ],
-  ])('JSON of %s is refused', (_title, json, field, description) => {
+  ])('JSON of %s is rejected', (_title, json, field, description) => {
     expect(violations({ json })).toEqual([{ field, description }]);
   });
 
-  test('JSON with a number out of range is refused without repeating it', () => {
+  test('JSON with a number out of range is rejected without repeating it', () => {
     const json = { file: [{ name: 'a', messageType: [{ name: 'M', field: [{ number: 1e10 }] }] }] };
     expect(violations({ json })).toEqual([
       { field: '', description: 'cannot decode field google.protobuf.FieldDescriptorProto.number from JSON' },
@@ -193,11 +193,11 @@ describe('what a set must be', () => {
     expect(violation!.description).toHaveLength(300);
   });
 
-  test('empty bytes are refused', () => {
+  test('empty bytes are rejected', () => {
     expect(violations({ bytes: new Uint8Array() })).toEqual([{ field: 'file', description: 'is required' }]);
   });
 
-  test('bytes with a wrong wire type or broken UTF-8 are refused where they are', () => {
+  test('bytes with a wrong wire type or broken UTF-8 are rejected with their path', () => {
     expect(violations({ bytes: Uint8Array.of(0x0a, 2, 0x08, 1) })).toEqual([
       { field: 'file[0].name', description: 'has wire type 0, which its type does not use' },
     ]);
@@ -276,7 +276,7 @@ describe('limits', () => {
     expect(descriptorSetToJson(bytes)).toEqual({ file: [file(64)] });
   });
 
-  test('as deep as 1 MiB can nest is refused', () => {
+  test('as deep as 1 MiB can nest is rejected', () => {
     const heads: number[][] = [];
     for (let length = 0; length < 1_000_000; length += heads.at(-1)!.length)
       heads.push([0x1a, ...varint(length)]);
@@ -291,7 +291,7 @@ describe('limits', () => {
     expect(violations({ json: { file: [{ messageType: [json] }] } })).toHaveLength(1);
   });
 
-  test('half a million empty elements are refused', () => {
+  test('half a million empty elements are rejected', () => {
     const file = Uint8Array.from({ length: 1_000_000 }, (_, i) => (i % 2 === 0 ? 0x22 : 0));
     const bytes = Uint8Array.from([0x0a, ...varint(file.length), ...file]);
     expect(violations({ bytes })).toEqual([
@@ -299,7 +299,7 @@ describe('limits', () => {
     ]);
   });
 
-  test('names that would multiply are refused', () => {
+  test('nested long names that would multiply are rejected', () => {
     expect(violationsOf({ name: 'a', messageType: [{ name: 'M'.repeat(513) }] })).toEqual([
       'file[0].messageType[0].name is longer than 512 characters',
     ]);

@@ -51,11 +51,11 @@ describe('JSON of a set', () => {
     ],
     ['an open bracket', { options: { '[a.b': 1 } }, 'options.[a.b is not a known field'],
     ['a closing bracket', { options: { 'a.b]': 1 } }, 'options.a.b] is not a known field'],
-  ])('is refused for %s', (_title, file, violation) => {
+  ])('is rejected for %s', (_title, file, violation) => {
     expect(inspect({}, file).violations).toEqual([`file[1].${violation}`]);
   });
 
-  test('gives the custom options it met, each with its place', () => {
+  test('returns the custom options it finds, each with its path', () => {
     const { options } = inspect({ service: [{ options: { '[a.b]': 1, deprecated: true } }] });
     expect(options.map((o) => [`${o.path}`, o.member, o.extendee, o.name])).toEqual([
       ['file[0].service[0]', 'options.[a.b]', 'google.protobuf.ServiceOptions', 'a.b'],

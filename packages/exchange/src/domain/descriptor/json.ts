@@ -47,7 +47,7 @@ class Walk {
     }
   }
 
-  /** By both names that proto3 JSON readers take. */
+  /** Fields by both names that proto3 JSON readers accept. */
   private fieldsOf(schema: DescMessage): Map<string, DescField> {
     let fields = this.fieldMaps.get(schema);
     if (fields === undefined) {

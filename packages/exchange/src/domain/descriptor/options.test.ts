@@ -65,7 +65,7 @@ describe('custom options in JSON', () => {
     ]);
   });
 
-  test('have the type that the set declares, and are refused without repeating the value', () => {
+  test('have the type that the set declares, and are rejected without repeating the value', () => {
     expect(
       judge(file({ extension: [onFiles({ type: 'TYPE_INT32' })], options: { '[a.x]': 'secret' } })),
     ).toEqual([{ field: '', description: expect.stringMatching(/^cannot decode field .* from JSON$/) }]);
@@ -134,7 +134,7 @@ describe('custom options in JSON', () => {
     });
   });
 
-  test('that would print to more than 32 MiB are refused', () => {
+  test('that would print to more than 32 MiB are rejected', () => {
     const enumType = [{ name: 'E', value: [{ name: 'V'.repeat(500), number: 0 }] }];
     const extension = [onFiles({ type: 'TYPE_ENUM', typeName: '.a.E', label: 'LABEL_REPEATED' })];
     const options = { '[a.x]': new Array(70_000).fill(0) };
@@ -231,11 +231,11 @@ describe('custom options in bytes', () => {
       'file[0].options.[a.x].id',
       'is truncated',
     ],
-  ])('%s is refused where it is', (_title, bytes, field, description) => {
+  ])('%s is rejected with its path', (_title, bytes, field, description) => {
     expect(readDescriptorSet({ bytes })).toEqual({ violations: [{ field, description }] });
   });
 
-  test('an Any of a type that the set does not have is refused, for it could not be printed', () => {
+  test('an Any of a type that the set does not have is rejected, since it could not be printed', () => {
     const init = {
       dependency: [DESCRIPTOR, 'google/protobuf/any.proto'],
       extension: [onFiles({ type: 11, typeName: '.google.protobuf.Any' })],
@@ -246,7 +246,7 @@ describe('custom options in bytes', () => {
     });
   });
 
-  test('a megabyte that would print as hundreds is refused', () => {
+  test('a megabyte that would print as hundreds is rejected', () => {
     const init = {
       enumType: [{ name: 'E', value: [{ name: 'V'.repeat(500) }] }],
       extension: [onFiles({ type: 14, typeName: '.a.E', label: 3 })],
@@ -274,7 +274,7 @@ describe('custom options in bytes', () => {
     expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { e: 'V29999' } } }] });
   });
 
-  test('a set that carries a hollow well-known file is refused', () => {
+  test('a set with an empty well-known file is rejected', () => {
     const files = [
       { ...file({ extension: [text] }), dependency: [DESCRIPTOR, 'google/type/interval.proto'] },
       { name: 'google/protobuf/timestamp.proto', package: 'google.protobuf' },

@@ -55,7 +55,7 @@ describe('JSON of a set', () => {
     });
   });
 
-  test('that is larger than 1 MiB as bytes is refused, with and without options of its own', () => {
+  test('that is larger than 1 MiB as bytes is rejected, with and without custom options', () => {
     const leadingComments = ' '.repeat(1024 * 1024);
     const file = { name: 'a', sourceCodeInfo: { location: [{ leadingComments }] } };
     const refused = { violations: [{ field: '', description: 'is larger than 1048576 bytes' }] };

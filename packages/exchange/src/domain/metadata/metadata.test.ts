@@ -132,7 +132,7 @@ describe('any message', () => {
     );
   });
 
-  test('as JSON of whatever shape is accepted or refused, never an error of ours', () => {
+  test('as JSON of any shape is accepted or rejected, and never causes an internal error', () => {
     const schema = shows();
     const leaf = fc.constantFrom(
       'null',

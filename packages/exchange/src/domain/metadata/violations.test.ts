@@ -151,11 +151,11 @@ describe('bytes of a message', () => {
     expect(ofBytes('shows.Episode', 0xc0, 0x3e, 1)).toHaveLength(1);
   });
 
-  test('of a type that is not known are refused by the name of the type', () => {
+  test('of an unknown type are rejected with the name of the type', () => {
     expect(ofBytes('shows.Nothing')).toEqual(['typeUrl names no message that the descriptor defines']);
   });
 
-  test('print, or are refused where they do not', () => {
+  test('are rejected where they cannot be printed as JSON', () => {
     // start_time (30) { seconds: 2 ** 40 }
     const late = [0xf2, 0x01, 7, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
     expect(ofBytes('shows.Episode', ...late)).toEqual([
