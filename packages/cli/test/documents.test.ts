@@ -40,7 +40,7 @@ it('the quickstart for providers ends with a figure near the truth', async () =>
   expect(shown[1]).toMatch(/ is described to measurementConsumers\/acme\.\n$/);
   expect(shown[2]).toContain('UNFULFILLED');
   expect(shown[3]).toContain('fulfilled in');
-  expect(shown[4]).toMatch(/eventGroups\/\w+ +2026-10-01 /);
+  expect(shown[4]).toMatch(/autumn +2026-10-01 /);
   const events = (await readFile('/tmp/impressions.csv', 'utf8')).trim().split('\n').slice(1);
   const people = new Set(events.filter((line) => line.endsWith('phone')).map((line) => line.split(',')[0]));
   const [, reach] = /reach +([\d,]+) +95 %/.exec(shown[5]!) ?? [];

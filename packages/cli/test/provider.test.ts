@@ -39,7 +39,7 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
 
     const budget = await mex('provider', 'budget', '--as', 'streamly');
-    for (const day of DAYS) expect(budget).toMatch(new RegExp(`${eventGroup}\\s+${day}\\s+1\\s+0\\s+0`));
+    for (const day of DAYS) expect(budget).toMatch(new RegExp(`spring\\s+${day}\\s+1\\s+0\\s+0`));
   });
 
   it('prints one JSON object a line, refuses beyond the budget, and tells so', async () => {
@@ -170,7 +170,7 @@ describe('mex provider budget', () => {
       exitCode: 1,
       message: expect.stringContaining('is not the sum of its charges'),
     });
-    expect(out).toContain(eventGroup);
+    expect(out).toContain('spring');
   });
 
   it('reports where it did not find a ledger', async () => {

@@ -10,19 +10,22 @@ const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name
 export const PROVIDER_BUGS: PlantedBug[] = [
   {
     name: 'budget-per-requisition',
+    edits: [inProvider('ledger.ts', 'const after = addUnits(spent, added);', 'const after = added;')],
+    foundBy: LEDGER_TEST,
+  },
+  {
+    name: 'charged-per-attempt',
     edits: [
-      inProvider('ledger.ts', 'const after = addUnits(spent, charge.cost);', 'const after = charge.cost;'),
+      inProvider(
+        'ledger.ts',
+        'const added = excessUnits(charge.cost, charged);',
+        'const added = (charged, charge.cost);',
+      ),
     ],
     foundBy: LEDGER_TEST,
   },
   {
-    // Two requisitions that each passed the first check spend the same budget.
-    name: 'budget-not-checked-at-commit',
-    edits: [inProvider('ledger.ts', 'check(charges); insertResponse', 'insertResponse')],
-    foundBy: LEDGER_TEST,
-  },
-  {
-    // A crash between the two leaves a result that was never charged.
+    // A crash between the two leaves a requisition that is charged in part.
     name: 'charge-outside-transaction',
     edits: [
       inProvider('ledger.ts', "database.exec('BEGIN IMMEDIATE');", ''),
@@ -32,10 +35,20 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'result-drawn-again',
-    edits: [
-      inProvider('ledger.ts', 'return responseOf(stored as unknown as ResponseRow);', 'return response;'),
-    ],
+    edits: [inProvider('ledger.ts', 'if (stored) return stored;', 'if (stored) return given;')],
     foundBy: LEDGER_TEST,
+  },
+  {
+    // What an earlier version spent would be granted again.
+    name: 'update-forgets-spending',
+    edits: [
+      inProvider(
+        'ledger/schema.ts',
+        'sum(epsilon), sum(delta), sum(rho) FROM totals_1',
+        '0, 0, 0 FROM totals_1',
+      ),
+    ],
+    foundBy: test('sdk/src/provider/ledger/schema.test.ts'),
   },
   {
     name: 'cost-rounded-down',
@@ -101,8 +114,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: agentTest('while event groups are out of reach'),
   },
   {
-    // A failure after the fulfillment gives the result away for free, and one before it draws another.
-    name: 'charged-after-fulfilling',
+    // A failure after the fulfillment draws another result.
+    name: 'sent-before-stored',
     edits: [
       inProvider(
         'agent.ts',
@@ -113,8 +126,20 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: agentTest('is charged before it is sent'),
   },
   {
+    name: 'charged-after-scan',
+    edits: [
+      inProvider('agent.ts', 'ledger.begin(name, chargesFor(verified, methodology));', ''),
+      inProvider(
+        'agent.ts',
+        'const sealed = await',
+        'ledger.begin(name, chargesFor(verified, methodology)); const sealed = await',
+      ),
+    ],
+    foundBy: agentTest('a refusal that the scan led to'),
+  },
+  {
     name: 'closed-requisition-charged',
     edits: [inProvider('agent.ts', "if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };", '')],
-    foundBy: agentTest('costs nothing'),
+    foundBy: agentTest('before the events are read costs nothing'),
   },
 ];

@@ -18,7 +18,7 @@ export interface StartedProviders {
   stop(): Promise<void>;
 }
 
-/** The budget per event group and day: too small only for the measurement that is to be refused. */
+/** The budget per reference and day: too small only for the measurement that is to be refused. */
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.01 };
 
 export async function startProviders(options: {

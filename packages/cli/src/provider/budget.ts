@@ -16,7 +16,7 @@ interface BudgetOptions {
 
 export function budgetCommand(): Command {
   return new Command('budget')
-    .description('show what is spent on each event group and day, also while the agent runs')
+    .description('show what is spent on each reference and day, also while the agent runs')
     .option('--config <file>', 'the settings of the provider, as for run')
     .option('--ledger <file>', 'the ledger itself')
     .option('--as <party>', 'in development: the ledger of this demo provider')
@@ -39,7 +39,7 @@ async function show(options: BudgetOptions): Promise<void> {
     const [spending, faults] = [ledger.spending(), ledger.audit()];
     if (options.json) printJson({ ledger: path, spending, faults });
     else if (spending.length === 0) print('Nothing is spent yet.');
-    else printTable(['EVENT GROUP', 'DAY', 'EPSILON', 'DELTA', 'RHO'], spending.map(row));
+    else printTable(['REFERENCE', 'DAY', 'EPSILON', 'DELTA', 'RHO'], spending.map(row));
     if (faults.length > 0) throw new Failed(1, `${path} does not add up:\n  ${faults.join('\n  ')}`);
   } finally {
     ledger.close();
@@ -59,9 +59,9 @@ async function pathOf({ config, ledger, as }: BudgetOptions): Promise<string> {
   );
 }
 
-function row({ eventGroup, day, spent }: Spending): string[] {
+function row({ reference, day, spent }: Spending): string[] {
   return [
-    eventGroup,
+    reference || 'all (earlier version)',
     day,
     ...[spent.epsilon, spent.delta, spent.rho].map((n) => (n === 0 ? '0' : String(n))),
   ];

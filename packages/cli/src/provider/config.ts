@@ -18,7 +18,7 @@ export interface ProviderConfig {
   roots?: string[];
   /** The file of the spent budget and the responses. */
   ledger?: string;
-  /** What may be spent on the events of one event group on one UTC day. */
+  /** What may be spent on the events of one reference on one UTC day, by all consumers together. */
   budget?: PrivacyAmount;
   events?: Omit<EventsConfig, 'onWarning'>;
   /** The event group's reference in the events by its resource name, where it is not its eventGroupReferenceId. */

@@ -39,7 +39,7 @@ function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): str
     case 'refused':
       return `${paint('red', 'refused')} (${event.justification}): ${visible(event.message)}`;
     case 'closed':
-      return `is ${event.state}${event.charged ? '; the cost of its result stays charged' : ''}`;
+      return `is ${event.state}${event.charged ? '; its cost stays charged' : ''}`;
     case 'retrying': {
       const wait = `${(event.inMs / 1000).toFixed(1)} s`;
       return `${paint('yellow', `attempt ${event.attempt} failed`)}, again in ${wait}: ${visible(event.why)}`;

@@ -185,7 +185,7 @@ function banner(provider: string, ledger: string, budget: PrivacyAmount, { once 
   const { epsilon, delta, rho } = budget;
   return `${paint('bold', provider, process.stderr)} processes its requisitions${once ? ' once' : '; Ctrl-C stops it'}.
   Ledger  ${ledger}
-  Budget  epsilon ${epsilon}, delta ${delta}, rho ${rho} for an event group and day
+  Budget  epsilon ${epsilon}, delta ${delta}, rho ${rho} for a reference and day
 `;
 }
 
@@ -201,7 +201,7 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "earlierIdentities": ["keys/lakeside-2025"],  whose encryption keys may still be in use
     "roots": ["measurementConsumers/acme=acme.pem"],  * whose certificates to trust
     "ledger": "lakeside.ledger",                * spent budget and responses: back it up
-    "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of an event group and day
+    "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of a reference and day
     "events": {"files": "impressions/*.parquet",
                "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group",
                            "duration": "seconds", "attributes": ["age", "country"]}},

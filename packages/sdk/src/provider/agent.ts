@@ -48,7 +48,7 @@ export type AgentEvent =
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
   | { type: 'refused'; requisition: string; justification: string; message: string }
-  /** Somebody else closed the requisition. What a stored response cost stays charged. */
+  /** Somebody else closed the requisition. What it was charged before its events were read stays charged. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string };
 
@@ -92,7 +92,11 @@ export function createAgent(options: AgentOptions): Agent {
     return { events: await events, population, noise, maximumFrequencyPerUser };
   }
 
-  /** Computes and stores the response; there is none, and no charge, when the requisition was closed meanwhile. */
+  /**
+   * Computes and stores the response; there is none, and no charge, when the requisition was closed before its events
+   * were to be read. From `begin` on it is charged, since every outcome may depend on the events: also an error, and
+   * what was closed meanwhile, which would tell how long the scan took.
+   */
   async function decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const name = requisition.name!;
     const watch = signal ? { signal } : {};
@@ -108,25 +112,22 @@ export function createAgent(options: AgentOptions): Agent {
       });
       const methodology = await methodologyFor(verified);
       requireComputable(verified, methodology);
-      // Checked before the scan, which may take long, and again when it is charged.
-      ledger.check(chargesFor(verified, methodology));
-      const { result, charges } = await computeResult(verified, {
+      const sealing = { signer: await signer, certificate: credentials.certificate };
+      const fresh = await client.getRequisition({ name, ...watch });
+      if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
+      ledger.begin(name, chargesFor(verified, methodology));
+      const result = await computeResult(verified, {
         ...methodology,
         ...watch,
         ...(options.random && { random: options.random }),
         onProgress: (percent) => log({ type: 'progress', requisition: name, percent }),
       });
-      const sealed = await sealResult(result, verified, {
-        signer: await signer,
-        certificate: credentials.certificate,
-      });
-      const fresh = await client.getRequisition({ name, ...watch });
-      if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
-      return { requisition: fresh, response: ledger.commit(name, sealed, charges) };
+      const sealed = await sealResult(result, verified, sealing);
+      return { requisition: fresh, response: ledger.commit(name, sealed) };
     } catch (error) {
       const refusal = refusalFor(error);
       if (refusal === undefined) throw error;
-      return { requisition, response: ledger.commit(name, { refusal }, []) };
+      return { requisition, response: ledger.commit(name, { refusal }) };
     }
   }
 
@@ -146,7 +147,7 @@ export function createAgent(options: AgentOptions): Agent {
     } else if (response && !response.refusal && state === 'FULFILLED') {
       log({ type: 'fulfilled', requisition: name, ms: clock.now() - startTime });
     } else {
-      log({ type: 'closed', requisition: name, state, charged: isCharged(response) });
+      log({ type: 'closed', requisition: name, state, charged: ledger.isCharged(name) });
     }
   }
 
@@ -161,7 +162,7 @@ export function createAgent(options: AgentOptions): Agent {
         if (!signal?.aborted) scheduleRetry(name, error);
         return;
       }
-      log({ type: 'closed', requisition: name, state: 'DELETED', charged: isCharged(ledger.response(name)) });
+      log({ type: 'closed', requisition: name, state: 'DELETED', charged: ledger.isCharged(name) });
     }
     counts.handled++;
     handled.add(name);
@@ -232,10 +233,6 @@ interface Decision {
   /** As last read. */
   requisition: Requisition;
   response?: RequisitionResponse;
-}
-
-function isCharged(response: RequisitionResponse | undefined): boolean {
-  return response !== undefined && response.refusal === undefined;
 }
 
 /** Whether the exchange deleted the requisition because its retention period ended. */

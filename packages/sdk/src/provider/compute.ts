@@ -60,29 +60,27 @@ export function requireComputable(verified: VerifiedRequisition, methodology: Me
 }
 
 /**
- * What the result will cost: the full cost for each event group and each UTC day that its collection interval
- * overlaps. It depends on the specification alone.
+ * What the result will cost: the full cost for each reference and each UTC day that a collection interval overlaps,
+ * once, however many event groups select it. It depends on the specification alone.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = releases(verified, methodology)
     .map(({ mechanism, params, sensitivity }) => costInUnits(charge(mechanism, params, sensitivity)))
     .reduce(addUnits, NOTHING);
-  return (verified.selection.events ?? []).flatMap(({ eventGroup, interval }) =>
-    daysOf(interval).map((day) => ({ eventGroup, day, cost })),
-  );
+  const charges = new Map<string, Charge>();
+  for (const { reference, interval } of verified.selection.events ?? []) {
+    for (const day of daysOf(interval)) charges.set(`${day} ${reference}`, { reference, day, cost });
+  }
+  return [...charges.values()];
 }
 
 /** Computes a result with fresh noise. Call it once for a requisition: two draws on the same data leak. */
 export async function computeResult(
   verified: VerifiedRequisition,
   options: ComputeOptions,
-): Promise<{ result: specs.Measurement_Result; charges: Charge[] }> {
+): Promise<specs.Measurement_Result> {
   requireComputable(verified, options);
-  const figures = await computeFigures(verified, options);
-  return {
-    result: create(specs.Measurement_ResultSchema, figures),
-    charges: chargesFor(verified, options),
-  };
+  return create(specs.Measurement_ResultSchema, await computeFigures(verified, options));
 }
 
 /** UTC days that `[start, end)` overlaps. */

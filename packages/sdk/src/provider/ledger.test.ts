@@ -16,7 +16,7 @@ import {
 } from './ledger.ts';
 
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.5 };
-const GROUP = 'dataProviders/p/eventGroups/spring';
+const SPRING = 'spring';
 
 let directory: string;
 let path: string;
@@ -33,8 +33,8 @@ afterEach(() => {
 });
 
 const named = (id: string | number) => `dataProviders/p/requisitions/r${id}`;
-const charge = (cost: Partial<PrivacyAmount>, day = '2026-07-28', eventGroup = GROUP): Charge => ({
-  eventGroup,
+const charge = (cost: Partial<PrivacyAmount>, day = '2026-07-28', reference = SPRING): Charge => ({
+  reference,
   day,
   cost: costInUnits(cost),
 });
@@ -44,97 +44,139 @@ const result = (seed: number): RequisitionResponse => ({
   certificate: 'dataProviders/p/certificates/c',
 });
 const REFUSAL: RequisitionResponse = { refusal: { justification: 'SPEC_INVALID', message: 'no such group' } };
+/** Charges and responds to a requisition, as an agent does. */
+const respond = (requisition: string, response: RequisitionResponse, charges: Charge[]) => {
+  ledger.begin(requisition, charges);
+  return ledger.commit(requisition, response);
+};
 const spentOn = (day = '2026-07-28') => ledger.spending().find((s) => s.day === day)?.spent;
 
 describe('a response', () => {
-  it('is stored with its charges, and comes back byte for byte after the file was closed', () => {
-    ledger.commit(named(1), result(1), [charge({ epsilon: 0.25 }), charge({ epsilon: 0.25 }, '2026-07-29')]);
-    ledger.commit(named(2), REFUSAL, []);
+  it('is stored, and comes back byte for byte after the file was closed', () => {
+    respond(named(1), result(1), [charge({ epsilon: 0.25 }), charge({ epsilon: 0.25 }, '2026-07-29')]);
+    ledger.commit(named(2), REFUSAL);
     ledger.close();
     ledger = openLedger(path, BUDGET);
     expect(ledger.response(named(1))).toEqual(result(1));
     expect(ledger.response(named(2))).toEqual(REFUSAL);
     expect(ledger.response(named(3))).toBeUndefined();
     expect(ledger.spending()).toEqual([
-      { eventGroup: GROUP, day: '2026-07-28', spent: { epsilon: 0.25, delta: 0, rho: 0 } },
-      { eventGroup: GROUP, day: '2026-07-29', spent: { epsilon: 0.25, delta: 0, rho: 0 } },
+      { reference: SPRING, day: '2026-07-28', spent: { epsilon: 0.25, delta: 0, rho: 0 } },
+      { reference: SPRING, day: '2026-07-29', spent: { epsilon: 0.25, delta: 0, rho: 0 } },
     ]);
+    expect([1, 2, 3].map((id) => ledger.isCharged(named(id)))).toEqual([true, false, false]);
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('is the first one, however often another is offered, and is charged once', () => {
-    expect(ledger.commit(named(1), result(1), [charge({ rho: 0.1 })])).toEqual(result(1));
-    expect(ledger.commit(named(1), result(2), [charge({ rho: 0.1 })])).toEqual(result(1));
-    expect(ledger.commit(named(1), REFUSAL, [])).toEqual(result(1));
+  it('is the first one, however often another is offered', () => {
+    ledger.begin(named(1), [charge({ rho: 0.1 })]);
+    expect(ledger.commit(named(1), result(1))).toEqual(result(1));
+    expect(ledger.commit(named(1), result(2))).toEqual(result(1));
+    expect(ledger.commit(named(1), REFUSAL)).toEqual(result(1));
+    expect(() => ledger.begin(named(1), [charge({ rho: 0.1 })])).toThrow('is not computed again');
     expect(spentOn()).toEqual({ epsilon: 0, delta: 0, rho: 0.1 });
   });
 
-  it('is not stored when one of its charges cannot be written', () => {
+  it('with a result is rejected when nothing was charged for it', () => {
+    expect(() => ledger.commit(named(1), result(1))).toThrow('was not charged');
+    expect(ledger.response(named(1))).toBeUndefined();
+  });
+
+  it('of another provider is rejected', () => {
+    ledger.commit(named(1), REFUSAL);
+    const message = 'This ledger belongs to dataProviders/p: use another file for dataProviders/q.';
+    expect(() => ledger.commit('dataProviders/q/requisitions/r1', REFUSAL)).toThrow(message);
+    expect(() => ledger.begin('dataProviders/q/requisitions/r1', [])).toThrow(message);
+  });
+});
+
+describe('an attempt', () => {
+  it('is charged once and counted each time, also after a restart', () => {
+    const charges = [charge({ epsilon: 0.75 })];
+    expect(ledger.begin(named(1), charges)).toBe(1);
+    expect(ledger.begin(named(1), charges)).toBe(2);
+    ledger.close();
+    ledger = openLedger(path, BUDGET);
+    expect(ledger.begin(named(1), charges)).toBe(3);
+    expect(ledger.begin(named(2), [])).toBe(1);
+    expect(spentOn()).toEqual({ epsilon: 0.75, delta: 0, rho: 0 });
+    expect(ledger.audit()).toEqual([]);
+  });
+
+  it('that ends in a refusal stays charged', () => {
+    expect(respond(named(1), REFUSAL, [charge({ epsilon: 0.75 })])).toEqual(REFUSAL);
+    expect(ledger.isCharged(named(1))).toBe(true);
+    expect(spentOn()).toEqual({ epsilon: 0.75, delta: 0, rho: 0 });
+    expect(ledger.audit()).toEqual([]);
+  });
+
+  it('that costs more than the one before, or other days, is charged the difference', () => {
+    ledger.begin(named(1), [charge({ epsilon: 0.5 }), charge({ epsilon: 0.5 }, '2026-07-29')]);
+    ledger.begin(named(1), [charge({ epsilon: 0.75, rho: 0.1 }), charge({ epsilon: 0.25 }, '2026-07-30')]);
+    expect(ledger.spending().map(({ day, spent }) => [day, spent.epsilon, spent.rho])).toEqual([
+      ['2026-07-28', 0.75, 0.1],
+      ['2026-07-29', 0.5, 0],
+      ['2026-07-30', 0.25, 0],
+    ]);
+    expect(() => ledger.begin(named(1), [charge({ epsilon: 1.25 })])).toThrow(InsufficientBudget);
+    expect(ledger.audit()).toEqual([]);
+  });
+
+  it('is neither charged nor counted when one of its charges cannot be written', () => {
     const other = new DatabaseSync(path);
     other.exec(`CREATE TRIGGER full BEFORE INSERT ON charges WHEN NEW.day = '2026-07-29'
       BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
     const charges = [charge({ epsilon: 0.25 }), charge({ epsilon: 0.25 }, '2026-07-29')];
-    expect(() => ledger.commit(named(1), result(1), charges)).toThrow('disk full');
-    expect(ledger.response(named(1))).toBeUndefined();
+    expect(() => ledger.begin(named(1), charges)).toThrow('disk full');
     expect(ledger.spending()).toEqual([]);
     other.exec('DROP TRIGGER full');
     other.close();
-    expect(ledger.commit(named(1), result(2), charges)).toEqual(result(2));
-  });
-
-  it('of another provider is rejected', () => {
-    ledger.commit(named(1), REFUSAL, []);
-    expect(() => ledger.commit('dataProviders/q/requisitions/r1', REFUSAL, [])).toThrow(
-      'This ledger belongs to dataProviders/p: use another file for dataProviders/q.',
-    );
+    expect(ledger.begin(named(1), charges)).toBe(1);
   });
 });
 
 describe('the budget', () => {
   it('can be spent to the last unit and not beyond, and names what is short', () => {
-    for (let i = 0; i < 10; i++) ledger.commit(named(i), result(i), [charge({ epsilon: 0.1 })]);
+    for (let i = 0; i < 10; i++) ledger.begin(named(i), [charge({ epsilon: 0.1 })]);
     expect(spentOn()).toEqual({ epsilon: 1, delta: 0, rho: 0 });
-    const over = () => ledger.commit(named(10), result(10), [charge({ epsilon: 1e-12 })]);
+    const over = () => ledger.begin(named(10), [charge({ epsilon: 1e-12 })]);
     expect(over).toThrow(InsufficientBudget);
-    expect(over).toThrow(`${GROUP} on 2026-07-28: this costs epsilon 1e-9, and 0 of its budget is left.`);
-    expect(ledger.response(named(10))).toBeUndefined();
+    expect(over).toThrow(`${SPRING} on 2026-07-28: this costs epsilon 1e-9, and 0 of its budget is left.`);
+    expect(ledger.isCharged(named(10))).toBe(false);
   });
 
   it('that is insufficient on one of many days is charged on none of them', () => {
-    ledger.commit(named(1), result(1), [charge({ rho: 0.4 }, '2026-07-03')]);
+    ledger.begin(named(1), [charge({ rho: 0.4 }, '2026-07-03')]);
     const days = ['2026-07-01', '2026-07-02', '2026-07-03', '2026-07-04'];
     const charges = days.map((day) => charge({ rho: 0.2 }, day));
-    expect(() => ledger.check(charges)).toThrow(InsufficientBudget);
-    expect(() => ledger.commit(named(2), result(2), charges)).toThrow('2026-07-03');
+    expect(() => ledger.begin(named(2), charges)).toThrow('2026-07-03');
     expect(ledger.spending()).toHaveLength(1);
-    expect(ledger.response(named(2))).toBeUndefined();
+    expect(ledger.isCharged(named(2))).toBe(false);
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('of each measure is its own, and each event group and day has one', () => {
-    ledger.commit(named(1), result(1), [charge({ epsilon: 1 })]);
-    ledger.commit(named(2), result(2), [charge({ rho: 0.5 })]);
-    ledger.commit(named(3), result(3), [charge({ delta: 1e-6 })]);
-    ledger.commit(named(4), result(4), [charge({ epsilon: 1 }, '2026-07-29')]);
-    ledger.commit(named(5), result(5), [charge({ epsilon: 1 }, '2026-07-28', `${GROUP}2`)]);
+  it('of each measure is its own, and each reference and day has one', () => {
+    ledger.begin(named(1), [charge({ epsilon: 1 })]);
+    ledger.begin(named(2), [charge({ rho: 0.5 })]);
+    ledger.begin(named(3), [charge({ delta: 1e-6 })]);
+    ledger.begin(named(4), [charge({ epsilon: 1 }, '2026-07-29')]);
+    ledger.begin(named(5), [charge({ epsilon: 1 }, '2026-07-28', `${SPRING}2`)]);
     for (const cost of [{ epsilon: 1e-9 }, { rho: 1e-12 }, { delta: 1e-18 }]) {
-      expect(() => ledger.commit(named(6), result(6), [charge(cost)])).toThrow(InsufficientBudget);
+      expect(() => ledger.begin(named(6), [charge(cost)])).toThrow(InsufficientBudget);
     }
   });
 
   it('that was lowered below what is spent accepts no more charges, and has 0 left', () => {
-    ledger.commit(named(1), result(1), [charge({ rho: 0.4 })]);
+    ledger.begin(named(1), [charge({ rho: 0.4 })]);
     ledger.close();
     ledger = openLedger(path, { ...BUDGET, rho: 0.1 });
-    expect(() => ledger.commit(named(2), result(2), [charge({ rho: 0.01 })])).toThrow(
-      '0 of its budget is left',
-    );
-    ledger.commit(named(3), result(3), [charge({ epsilon: 0.5 })]);
+    expect(() => ledger.begin(named(2), [charge({ rho: 0.01 })])).toThrow('0 of its budget is left');
+    ledger.begin(named(3), [charge({ epsilon: 0.5 })]);
   });
 
   it('rejects a charge that does not fit 64 bits', () => {
     for (const epsilon of [1e10, 1e300, Number.MAX_VALUE]) {
-      expect(() => ledger.commit(named(1), result(1), [charge({ epsilon })])).toThrow(InsufficientBudget);
+      expect(() => ledger.begin(named(1), [charge({ epsilon })])).toThrow(InsufficientBudget);
     }
     expect(() => charge({ epsilon: Number.POSITIVE_INFINITY })).toThrow(RangeError);
     expect(() => charge({ epsilon: -1 })).toThrow(RangeError);
@@ -175,7 +217,7 @@ describe('amounts', () => {
 
 describe('the file', () => {
   it('is readable by its owner only, as are the files that SQLite creates beside it', () => {
-    ledger.commit(named(1), result(1), []);
+    ledger.begin(named(1), []);
     for (const suffix of ['', '-wal', '-shm', '.lock']) {
       expect(statSync(`${path}${suffix}`).mode & 0o777).toBe(0o600);
     }
@@ -196,7 +238,7 @@ describe('the file', () => {
   });
 
   it('can be read while an agent uses it, and afterwards', () => {
-    ledger.commit(named(1), result(1), [charge({ epsilon: 0.5 })]);
+    ledger.begin(named(1), [charge({ epsilon: 0.5 })]);
     const look = () => {
       const view = readLedger(path);
       try {
@@ -216,10 +258,10 @@ describe('the file', () => {
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 1 only/);
+    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 2 only/);
     expect(() => readLedger(path)).toThrow(/schema 99/);
     const reset = new DatabaseSync(path);
-    reset.exec('PRAGMA user_version = 1');
+    reset.exec('PRAGMA user_version = 2');
     reset.close();
     // This would fail if the lock were still held.
     ledger = openLedger(path, BUDGET);
@@ -234,14 +276,21 @@ describe('the file', () => {
     );
   });
 
-  it('that was tampered with does not pass the audit', () => {
-    ledger.commit(named(1), result(1), [charge({ epsilon: 0.5 })]);
+  it.each([
+    [
+      'UPDATE totals SET epsilon = epsilon - 1',
+      `${SPRING} 2026-07-28: the total is not the sum of its charges`,
+    ],
+    ["UPDATE attempts SET requisition = 'x'", `${named(1)}: a charge has no attempt`],
+    ['DELETE FROM attempts; DELETE FROM charges; DELETE FROM totals', `${named(1)}: a result has no attempt`],
+  ])('that was tampered with does not pass the audit: %s', (tamper, finding) => {
+    respond(named(1), result(1), [charge({ epsilon: 0.5 })]);
     ledger.close();
-    const database = new DatabaseSync(path);
-    database.exec('UPDATE totals SET epsilon = epsilon - 1');
+    const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+    database.exec(tamper);
     database.close();
     ledger = openLedger(path, BUDGET);
-    expect(ledger.audit()).toEqual([`${GROUP} 2026-07-28: the total is not the sum of its charges`]);
+    expect(ledger.audit()).toContain(finding);
   });
 
   it('loses nothing that was committed when the process is killed at once', () => {
@@ -252,9 +301,10 @@ describe('the file', () => {
       const cost = { epsilon: 1n, delta: 0n, rho: 0n };
       for (let i = 0; ; i++) {
         if (i === 50) process.kill(process.pid, 'SIGKILL');
-        const charges = [{ eventGroup: 'g', day: '2026-07-28', cost }];
-        ledger.commit('dataProviders/p/requisitions/r' + i, { refusal: undefined, nonce: 1n, certificate: 'c',
-          encryptedResult: { ciphertext: new Uint8Array(500), typeUrl: 't' } }, charges);
+        const requisition = 'dataProviders/p/requisitions/r' + i;
+        ledger.begin(requisition, [{ reference: 'spring', day: '2026-07-28', cost }]);
+        ledger.commit(requisition, { refusal: undefined, nonce: 1n, certificate: 'c',
+          encryptedResult: { ciphertext: new Uint8Array(500), typeUrl: 't' } });
       }`;
     const killed = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     expect(killed.signal).toBe('SIGKILL');

@@ -1,13 +1,14 @@
 /**
- * The privacy-budget ledger of a data provider: what was spent on each event group and day, and the response to each
- * requisition. A response and its charges are written in one transaction, and a stored response is never computed
- * again: a retry sends the stored bytes.
+ * The privacy-budget ledger of a data provider: what was spent on each reference and day, and the response to each
+ * requisition. A requisition is charged before its events are read, and stays charged whatever comes of it. A stored
+ * response is never computed again: a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type EncryptedMessage, type Refusal, timestampOf } from '@measurement-exchange/contract';
 import {
   addUnits,
   budgetInUnits,
+  excessUnits,
   fromUnits,
   MEASURES,
   type Measure,
@@ -15,25 +16,26 @@ import {
   type PrivacyAmount,
   type Units,
 } from './ledger/amounts.ts';
-import { openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
+import { ANY_REFERENCE, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
 
 /** The response to a requisition as it is sent to the exchange, without the etag. */
 export type RequisitionResponse =
   | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: undefined }
   | { refusal: Refusal };
 
-/** What a result costs the events of one event group on one UTC day. */
+/** What a result costs the events of one reference on one UTC day. */
 export interface Charge {
-  /** The resource name. */
-  eventGroup: string;
+  /** What selects the rows in the provider's own data, whatever the exchange calls their event group. */
+  reference: string;
   /** `2026-07-28` */
   day: string;
   cost: Units;
 }
 
-/** What has been spent on an event group and day. */
+/** What has been spent on a reference and day. */
 export interface Spending {
-  eventGroup: string;
+  /** Empty for what an earlier version charged without one: it counts against every reference. */
+  reference: string;
   day: string;
   spent: PrivacyAmount;
 }
@@ -42,32 +44,38 @@ export interface Spending {
 export interface Ledger {
   /** The stored response to a requisition. */
   response(requisition: string): RequisitionResponse | undefined;
-  /** Throws InsufficientBudget when these charges do not fit, and writes nothing. */
-  check(charges: Charge[]): void;
   /**
-   * Stores the response with its charges, or throws InsufficientBudget and stores nothing. When the requisition
-   * has a response already, that one is returned and nothing is charged.
+   * Charges a requisition before its events are read, and returns the number of this attempt, from 1. Throws
+   * InsufficientBudget where the charges do not fit, and writes nothing. What an earlier attempt charged is not
+   * charged again; it is raised where this one costs more.
    */
-  commit(requisition: string, response: RequisitionResponse, charges: Charge[]): RequisitionResponse;
+  begin(requisition: string, charges: Charge[]): number;
+  /**
+   * Stores the response. When the requisition has one already, that one is returned. A result needs `begin` before;
+   * a refusal may come without, where no data was read to decide it.
+   */
+  commit(requisition: string, response: RequisitionResponse): RequisitionResponse;
+  /** Whether `begin` charged something for the requisition. */
+  isCharged(requisition: string): boolean;
   spending(): Spending[];
   /** Describes every inconsistency; empty for a sound ledger. */
   audit(): string[];
   close(): void;
 }
 
-/** The budget of an event group and day does not cover what a result costs. */
+/** The budget of a reference and day does not cover what a result costs. */
 export class InsufficientBudget extends Error {
   override readonly name = 'InsufficientBudget';
-  readonly eventGroup: string;
+  readonly reference: string;
   readonly day: string;
   readonly left: PrivacyAmount;
 
-  constructor({ eventGroup, day, cost }: Charge, left: Units, short: Measure) {
+  constructor({ reference, day, cost }: Charge, left: Units, short: Measure) {
     super(
-      `${eventGroup} on ${day}: this costs ${short} ${fromUnits(cost)[short]}, ` +
+      `${reference} on ${day}: this costs ${short} ${fromUnits(cost)[short]}, ` +
         `and ${fromUnits(left)[short]} of its budget is left.`,
     );
-    this.eventGroup = eventGroup;
+    this.reference = reference;
     this.day = day;
     this.left = fromUnits(left);
   }
@@ -78,7 +86,7 @@ const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**
  * Opens (or creates) the ledger at `path`, for one agent at a time. `budget` is what may be spent on the
- * events of one event group on one UTC day.
+ * events of one reference on one UTC day, by all consumers together.
  */
 export function openLedger(path: string, budget: PrivacyAmount): Ledger {
   for (const measure of MEASURES) {
@@ -100,69 +108,88 @@ export function readLedger(path: string): Pick<Ledger, 'spending' | 'audit' | 'c
 }
 
 function createLedger(database: DatabaseSync, budget: Units, close: () => void): Ledger {
-  const selectResponse = database.prepare('SELECT * FROM answers WHERE requisition = ?');
+  const selectResponse = database.prepare('SELECT * FROM responses WHERE requisition = ?');
   const insertResponse = database.prepare(`
-    INSERT INTO answers (requisition, answered_at, certificate, nonce, type_url, ciphertext, justification, message)
+    INSERT INTO responses
+      (requisition, responded_at, certificate, nonce, type_url, ciphertext, justification, message)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
-  const insertCharge = database.prepare('INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?)');
-  const selectTotal = database.prepare('SELECT * FROM totals WHERE event_group = ? AND day = ?');
-  selectTotal.setReadBigInts(true);
-  const addToTotal = database.prepare(`
-    INSERT INTO totals VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET
-      epsilon = epsilon + excluded.epsilon, delta = delta + excluded.delta, rho = rho + excluded.rho`);
+  const selectAttempts = database.prepare('SELECT count FROM attempts WHERE requisition = ?');
+  const countAttempt = database.prepare(
+    'INSERT INTO attempts VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1 RETURNING count',
+  );
+  const selectCharges = database.prepare('SELECT 1 FROM charges WHERE requisition = ? LIMIT 1');
+  const selectCharge = database.prepare(
+    'SELECT epsilon, delta, rho FROM charges WHERE requisition = ? AND reference = ? AND day = ?',
+  );
+  const selectTotal = database.prepare(`
+    SELECT coalesce(sum(epsilon), 0) AS epsilon, coalesce(sum(delta), 0) AS delta, coalesce(sum(rho), 0) AS rho
+    FROM totals WHERE reference IN (?, '${ANY_REFERENCE}') AND day = ?`);
+  for (const select of [selectCharge, selectTotal]) select.setReadBigInts(true);
+  const orAdd = `ON CONFLICT DO UPDATE SET
+    epsilon = epsilon + excluded.epsilon, delta = delta + excluded.delta, rho = rho + excluded.rho`;
+  const addToCharge = database.prepare(`INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?) ${orAdd}`);
+  const addToTotal = database.prepare(`INSERT INTO totals VALUES (?, ?, ?, ?, ?) ${orAdd}`);
 
-  function check(charges: Charge[]): void {
-    for (const charge of charges) {
-      const spent = (selectTotal.get(charge.eventGroup, charge.day) as Units | undefined) ?? NOTHING;
-      const after = addUnits(spent, charge.cost);
-      const short = MEASURES.find((measure) => charge.cost[measure] > 0n && after[measure] > budget[measure]);
-      if (short !== undefined) throw new InsufficientBudget(charge, leftOf(budget, spent), short);
-    }
+  function response(requisition: string): RequisitionResponse | undefined {
+    const row = selectResponse.get(requisition);
+    return row && responseOf(row as unknown as ResponseRow);
   }
 
-  function write(requisition: string, response: RequisitionResponse, charges: Charge[]): RequisitionResponse {
-    const stored = selectResponse.get(requisition);
-    if (stored !== undefined) return responseOf(stored as unknown as ResponseRow);
-    requireSameProvider(database, requisition);
-    check(charges);
-    insertResponse.run(requisition, timestampOf(Date.now()), ...columnsOf(response));
-    for (const { eventGroup, day, cost } of charges) {
-      insertCharge.run(requisition, eventGroup, day, cost.epsilon, cost.delta, cost.rho);
-      addToTotal.run(eventGroup, day, cost.epsilon, cost.delta, cost.rho);
+  /** Charges what the requisition has not been charged yet. */
+  function add(requisition: string, charge: Charge): void {
+    const { reference, day } = charge;
+    const charged = (selectCharge.get(requisition, reference, day) as Units | undefined) ?? NOTHING;
+    const added = excessUnits(charge.cost, charged);
+    const spent = selectTotal.get(reference, day) as unknown as Units;
+    const after = addUnits(spent, added);
+    const short = MEASURES.find((measure) => added[measure] > 0n && after[measure] > budget[measure]);
+    // The budget may have been lowered below what was already spent.
+    if (short !== undefined) throw new InsufficientBudget(charge, excessUnits(budget, spent), short);
+    addToCharge.run(requisition, reference, day, added.epsilon, added.delta, added.rho);
+    addToTotal.run(reference, day, added.epsilon, added.delta, added.rho);
+  }
+
+  /** All of it is on disk when this returns, or none of it. */
+  function transaction<T>(write: () => T): T {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = write();
+      database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // A full disk may have ended the transaction already.
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
     }
-    return response;
   }
 
   return {
-    response(requisition) {
-      const row = selectResponse.get(requisition);
-      return row && responseOf(row as unknown as ResponseRow);
-    },
-    check,
-    commit(requisition, response, charges) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const stored = write(requisition, response, charges);
-        database.exec('COMMIT');
-        return stored;
-      } catch (error) {
-        // A full disk may have ended the transaction already.
-        if (database.isTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
-    },
+    response,
+    begin: (requisition, charges) =>
+      transaction(() => {
+        requireSameProvider(database, requisition);
+        if (response(requisition))
+          throw new Error(`${requisition} has a response: it is not computed again.`);
+        const { count } = countAttempt.get(requisition)!;
+        for (const charge of charges) add(requisition, charge);
+        return Number(count);
+      }),
+    commit: (requisition, given) =>
+      transaction(() => {
+        const stored = response(requisition);
+        if (stored) return stored;
+        requireSameProvider(database, requisition);
+        if (!given.refusal && !selectAttempts.get(requisition)) {
+          throw new Error(`${requisition} was not charged: call begin before its result is computed.`);
+        }
+        insertResponse.run(requisition, timestampOf(Date.now()), ...columnsOf(given));
+        return given;
+      }),
+    isCharged: (requisition) => selectCharges.get(requisition) !== undefined,
     spending: () => spending(database),
     audit: () => audit(database),
     close,
   };
-}
-
-function leftOf(budget: Units, spent: Units): Units {
-  // The budget may have been lowered below what was already spent.
-  const left = (measure: Measure) =>
-    budget[measure] > spent[measure] ? budget[measure] - spent[measure] : 0n;
-  return { epsilon: left('epsilon'), delta: left('delta'), rho: left('rho') };
 }
 
 /** A ledger belongs to one provider: two in one file would share a budget. */
@@ -201,10 +228,10 @@ function responseOf(row: ResponseRow): RequisitionResponse {
 }
 
 function spending(database: DatabaseSync): Spending[] {
-  const select = database.prepare('SELECT * FROM totals ORDER BY event_group, day');
+  const select = database.prepare('SELECT * FROM totals ORDER BY reference, day');
   select.setReadBigInts(true);
-  return (select.all() as unknown as (Units & { event_group: string; day: string })[]).map((row) => ({
-    eventGroup: row.event_group,
+  return (select.all() as unknown as (Units & { reference: string; day: string })[]).map((row) => ({
+    reference: row.reference,
     day: row.day,
     spent: fromUnits(row),
   }));
@@ -214,19 +241,19 @@ function spending(database: DatabaseSync): Spending[] {
 const AUDIT: [what: string, query: string][] = [
   [
     'the total is not the sum of its charges',
-    `SELECT event_group || ' ' || day AS place FROM (
-       SELECT event_group, day, epsilon, delta, rho FROM totals
-       UNION ALL SELECT event_group, day, -epsilon, -delta, -rho FROM charges)
-     GROUP BY event_group, day HAVING sum(epsilon) <> 0 OR sum(delta) <> 0 OR sum(rho) <> 0`,
+    `SELECT reference || ' ' || day AS place FROM (
+       SELECT reference, day, epsilon, delta, rho FROM totals
+       UNION ALL SELECT reference, day, -epsilon, -delta, -rho FROM charges)
+     GROUP BY reference, day HAVING sum(epsilon) <> 0 OR sum(delta) <> 0 OR sum(rho) <> 0`,
   ],
   [
-    'a refusal is charged',
-    `SELECT DISTINCT requisition AS place FROM charges JOIN answers USING (requisition)
-     WHERE justification IS NOT NULL`,
+    'a charge has no attempt',
+    'SELECT DISTINCT requisition AS place FROM charges WHERE requisition NOT IN (SELECT requisition FROM attempts)',
   ],
   [
-    'a charge has no response',
-    'SELECT requisition AS place FROM charges WHERE requisition NOT IN (SELECT requisition FROM answers)',
+    'a result has no attempt',
+    `SELECT requisition AS place FROM responses
+     WHERE justification IS NULL AND requisition NOT IN (SELECT requisition FROM attempts)`,
   ],
 ];
 

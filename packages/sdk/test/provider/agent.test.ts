@@ -15,6 +15,7 @@ import {
   type AgentOptions,
   createAgent,
   type Events,
+  InvalidQuery,
   type Ledger,
   openEvents,
   openLedger,
@@ -133,8 +134,8 @@ describe('an agent fulfils', () => {
       state: 'REFUSED',
       refusal: { justification: 'SPEC_INVALID' },
     });
-    expect(ledger.spending().map(({ eventGroup, day }) => [eventGroup, day])).toEqual(
-      DAYS.map((day) => [world.eventGroup, day]),
+    expect(ledger.spending().map(({ reference, day }) => [reference, day])).toEqual(
+      DAYS.map((day) => ['spring', day]),
     );
     expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });
@@ -183,10 +184,53 @@ describe('an agent refuses', () => {
     expect(await Promise.all(asked.map(stateOf))).toEqual(['FULFILLED', 'FULFILLED', 'REFUSED']);
     const { refusal } = await world.requisitionOf(asked[2]!);
     expect(refusal!.justification).toBe('INSUFFICIENT_PRIVACY_BUDGET');
-    expect(refusal!.message).toContain(
-      `${world.eventGroup} on 2026-07-01: this costs epsilon 0.25, and 0 of`,
-    );
+    expect(refusal!.message).toContain('spring on 2026-07-01: this costs epsilon 0.25, and 0 of');
     expect(spent()).toEqual([0.5, 0.5, 0.5]);
+  });
+});
+
+describe('what may depend on the events is charged like a result:', () => {
+  /** Events whose scans fail as `fail` says, so many times. */
+  const broken = (fail: () => Error, times: number): Events => {
+    let left = times;
+    return {
+      ...events,
+      frequencies: (...query) => (left-- > 0 ? Promise.reject(fail()) : events.frequencies(...query)),
+    };
+  };
+
+  it('an error in the scan, once for all attempts', async () => {
+    const measurement = await world.ask();
+    const failing = broken(() => new Error('out of memory'), 2);
+    const agent = agentOf({ events: failing });
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      expect(await agent.once()).toEqual({ handled: 0, failed: 1 });
+      expect(spent()).toEqual([0.25, 0.25, 0.25]);
+    }
+    expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
+    expect(await stateOf(measurement)).toBe('FULFILLED');
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('a refusal that the scan led to', async () => {
+    const measurement = await world.ask();
+    await agentOf({ events: broken(() => new InvalidQuery('too many steps'), 1) }).once();
+    expect(await stateOf(measurement)).toBe('REFUSED');
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('a scan whose requisition was withdrawn meanwhile: the charge would tell how long it took', async () => {
+    const measurement = await world.ask();
+    const slow: Events = {
+      ...events,
+      frequencies: async (...query) => {
+        await world.acme.client.cancelMeasurement({ name: measurement.name! });
+        return events.frequencies(...query);
+      },
+    };
+    await agentOf({ events: slow }).once();
+    expect(log.at(-1)).toMatchObject({ type: 'closed', state: 'WITHDRAWN', charged: true });
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });
 });
 
@@ -277,7 +321,7 @@ describe('what happens at the exchange meanwhile', () => {
   const cancel = (measurement: Measurement) => () =>
     world.acme.client.cancelMeasurement({ name: measurement.name! });
 
-  it('a cancellation before the answer is stored costs nothing', async () => {
+  it('a cancellation before the events are read costs nothing', async () => {
     const measurement = await world.ask();
     const client = before('/certificates/', cancel(measurement));
     expect(await agentOf({ client }).once()).toEqual({ handled: 1, failed: 0 });
@@ -285,7 +329,7 @@ describe('what happens at the exchange meanwhile', () => {
     expect(ledger.spending()).toEqual([]);
   });
 
-  it('a cancellation after it leaves the charge', async () => {
+  it('a cancellation before the response is sent leaves the charge', async () => {
     const measurement = await world.ask();
     const client = before(':fulfillDirect', cancel(measurement));
     await agentOf({ client }).once();

@@ -77,7 +77,7 @@ async function answersIn(path: string, asked: Measurement[]): Promise<string[]> 
 
 const each = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
 
-it('1,000 failures between charge and fulfilment: every resend is the same bytes, every charge is there once', async () => {
+it('1,000 failures between result and fulfilment: every resend is the same bytes, every charge is there once', async () => {
   const [count, rounds] = [20, 50];
   const asked = await Promise.all(
     each(count, 0).map(() => world.ask({ privacy: { epsilon: 0.1, delta: 0 } })),
@@ -140,7 +140,7 @@ async function bundle(outfile: string): Promise<string> {
 }
 
 /** An agent that runs until it is killed or dies; `lines` is what it logged so far. */
-function startAgent(ledger: string, dieBeforeFulfilling = false) {
+function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
   const { name, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = world.streamly;
   const job: AgentJob = {
     baseUrl: world.exchange.url,
@@ -156,7 +156,7 @@ function startAgent(ledger: string, dieBeforeFulfilling = false) {
     events: world.events,
     ledger,
     budget: BUDGET,
-    dieBeforeFulfilling,
+    ...(dieBefore && { dieBefore }),
   };
   const child = spawn(process.execPath, [script, JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -185,12 +185,31 @@ function startAgent(ledger: string, dieBeforeFulfilling = false) {
   return { lines, ended, kill, said };
 }
 
-it('20 kills between charge and fulfilment: the ledger’s sum is exact, and no result was drawn twice', async () => {
+it('5 kills between charge and scan: the charge is there once, and the next agent computes the result', async () => {
+  const path = join(world.directory, 'charged.sqlite');
+  const asked = [await world.ask(), await world.ask()];
+  for (let kills = 0; kills < 5; kills++) {
+    const agent = startAgent(path, 'reading');
+    expect(await agent.ended).toBe('SIGKILL');
+    expect(await answersIn(path, asked)).toEqual([]);
+  }
+  const last = startAgent(path);
+  await untilClosed(asked);
+  last.kill();
+  await last.ended;
+  expect(await reckon(path, asked)).toEqual({
+    states: each(2, 'FULFILLED'),
+    closings: each(2, 1),
+    spending: DAYS.map((day) => [day, { epsilon: 0.5, delta: 0, rho: 0 }]),
+  });
+}, 60_000);
+
+it('20 kills between result and fulfilment: the ledger’s sum is exact, and no result was drawn twice', async () => {
   const path = join(world.directory, 'kills.sqlite');
   const asked = [await world.ask(), await world.ask(), await world.ask()];
   const stored = new Set<string>();
   for (let kills = 0; kills < 20; kills++) {
-    const agent = startAgent(path, true);
+    const agent = startAgent(path, 'sending');
     const ended = await agent.ended;
     expect([ended, agent.lines.filter((line) => /Error|retrying/.test(line))]).toEqual(['SIGKILL', []]);
     const replies = await answersIn(path, asked);

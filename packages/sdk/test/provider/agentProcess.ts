@@ -1,6 +1,6 @@
 /** An agent in a process of its own, as the tests that kill it start it: `node agentProcess.ts '<AgentJob>'`. */
 import { createClient, createTrustStore } from '../../src/index.ts';
-import { createAgent, openEvents, openLedger } from '../../src/provider/index.ts';
+import { createAgent, type Events, openEvents, openLedger } from '../../src/provider/index.ts';
 
 export interface AgentJob {
   baseUrl: string;
@@ -17,20 +17,30 @@ export interface AgentJob {
   events: string;
   ledger: string;
   budget: { epsilon: number; delta: number; rho: number };
-  /** End as by kill -9 after the reply is stored, before it is sent. */
-  dieBeforeFulfilling: boolean;
+  /** End as by kill -9 when the requisition is charged and its events are to be read, or its result is to be sent. */
+  dieBefore?: 'reading' | 'sending';
 }
 
 const job: AgentJob = JSON.parse(process.argv[2]!);
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
 
+const dieBefore = (moment: AgentJob['dieBefore']) => {
+  if (job.dieBefore === moment) process.kill(process.pid, 'SIGKILL');
+};
 const dying: typeof fetch = (input, init) => {
-  if (job.dieBeforeFulfilling && String(input).includes(':fulfillDirect'))
-    process.kill(process.pid, 'SIGKILL');
+  if (String(input).includes(':fulfillDirect')) dieBefore('sending');
   return fetch(input, init);
 };
 
-const events = openEvents({ files: job.events, threads: 1 });
+const events = openEvents({ files: job.events, threads: 1 }).then(
+  (opened): Events => ({
+    ...opened,
+    frequencies: (...query) => {
+      dieBefore('reading');
+      return opened.frequencies(...query);
+    },
+  }),
+);
 const agent = createAgent({
   client: createClient({ baseUrl: job.baseUrl, token: job.token, fetch: dying }),
   credentials: {

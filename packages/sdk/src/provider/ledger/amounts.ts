@@ -35,6 +35,12 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
+/** What `a` has above `b`: 0 where it has less. */
+export function excessUnits(a: Units, b: Units): Units {
+  const excess = (measure: Measure) => (a[measure] > b[measure] ? a[measure] - b[measure] : 0n);
+  return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };
+}
+
 export function fromUnits(units: Units): PrivacyAmount {
   const number = (measure: Measure) => Number(`${units[measure]}e-${DECIMALS[measure]}`);
   return { epsilon: number('epsilon'), delta: number('delta'), rho: number('rho') };

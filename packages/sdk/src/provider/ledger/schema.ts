@@ -1,14 +1,49 @@
-/** Opens the file of a ledger, locks it against a second agent, and creates the schema. */
+/** Opens the file of a ledger, locks it against a second agent, and creates or updates the schema. */
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const VERSION = 1;
+const VERSION = 2;
 /** SQLite's error code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;
 
 /**
- * `answers` has the response to each requisition. `totals` caches the sums of `charges`, so that checking a budget
- * does not read a year of them. Amounts are integer units (amounts.ts). Only totals are updated; nothing is deleted.
+ * The reference of what was charged before charges had one (schema 1, by resource name of an event group). It counts
+ * against every reference, since any of them may have been behind that name.
+ */
+export const ANY_REFERENCE = '';
+
+/** `charges` refers to `attempts`, so that nothing is charged without a count of how often it was tried. */
+const ACCOUNTS = `
+CREATE TABLE attempts (
+  requisition TEXT PRIMARY KEY,
+  count       INTEGER NOT NULL CHECK (count > 0)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE charges (
+  requisition TEXT NOT NULL REFERENCES attempts,
+  reference   TEXT NOT NULL,
+  day         TEXT NOT NULL,
+  epsilon     INTEGER NOT NULL CHECK (epsilon >= 0),
+  delta       INTEGER NOT NULL CHECK (delta >= 0),
+  rho         INTEGER NOT NULL CHECK (rho >= 0),
+  PRIMARY KEY (requisition, reference, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE totals (
+  reference TEXT NOT NULL,
+  day       TEXT NOT NULL,
+  epsilon   INTEGER NOT NULL,
+  delta     INTEGER NOT NULL,
+  rho       INTEGER NOT NULL,
+  PRIMARY KEY (reference, day)
+) STRICT, WITHOUT ROWID;
+
+PRAGMA user_version = ${VERSION};
+`;
+
+/**
+ * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that checking a budget
+ * does not read a year of them. Amounts are integer units (amounts.ts) and only grow; nothing is deleted.
  */
 const SCHEMA = `
 CREATE TABLE settings (
@@ -16,9 +51,9 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE answers (
+CREATE TABLE responses (
   requisition   TEXT PRIMARY KEY,
-  answered_at   TEXT NOT NULL,
+  responded_at  TEXT NOT NULL,
   certificate   TEXT,
   nonce         TEXT,
   type_url      TEXT,
@@ -29,27 +64,23 @@ CREATE TABLE answers (
     THEN certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL AND ciphertext IS NOT NULL
     ELSE ciphertext IS NULL END)
 ) STRICT, WITHOUT ROWID;
+${ACCOUNTS}`;
 
-CREATE TABLE charges (
-  requisition TEXT NOT NULL REFERENCES answers,
-  event_group TEXT NOT NULL,
-  day         TEXT NOT NULL,
-  epsilon     INTEGER NOT NULL CHECK (epsilon >= 0),
-  delta       INTEGER NOT NULL CHECK (delta >= 0),
-  rho         INTEGER NOT NULL CHECK (rho >= 0),
-  PRIMARY KEY (requisition, event_group, day)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE totals (
-  event_group TEXT NOT NULL,
-  day         TEXT NOT NULL,
-  epsilon     INTEGER NOT NULL,
-  delta       INTEGER NOT NULL,
-  rho         INTEGER NOT NULL,
-  PRIMARY KEY (event_group, day)
-) STRICT, WITHOUT ROWID;
-
-PRAGMA user_version = ${VERSION};
+/** From schema 1: every charge counts against ANY_REFERENCE from now on. */
+const FROM_1 = `
+ALTER TABLE answers RENAME TO responses;
+ALTER TABLE responses RENAME COLUMN answered_at TO responded_at;
+ALTER TABLE charges RENAME TO charges_1;
+ALTER TABLE totals RENAME TO totals_1;
+${ACCOUNTS}
+INSERT INTO attempts SELECT requisition, 1 FROM responses WHERE justification IS NULL;
+INSERT INTO charges
+  SELECT requisition, '${ANY_REFERENCE}', day, sum(epsilon), sum(delta), sum(rho) FROM charges_1
+  GROUP BY requisition, day;
+INSERT INTO totals
+  SELECT '${ANY_REFERENCE}', day, sum(epsilon), sum(delta), sum(rho) FROM totals_1 GROUP BY day;
+DROP TABLE charges_1;
+DROP TABLE totals_1;
 `;
 
 /** An open ledger; its lock is held until it is closed or the process ends. */
@@ -128,7 +159,9 @@ function createPrivate(path: string): void {
 function migrate(database: DatabaseSync, path: string): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    if (versionOf(database) === 0) database.exec(SCHEMA);
+    const version = versionOf(database);
+    if (version === 0) database.exec(SCHEMA);
+    if (version === 1) database.exec(FROM_1);
     requireKnown(database, path);
     database.exec('COMMIT');
   } catch (error) {
@@ -140,6 +173,9 @@ function migrate(database: DatabaseSync, path: string): void {
 function requireKnown(database: DatabaseSync, path: string): void {
   const version = versionOf(database);
   if (version === VERSION) return;
+  if (version < VERSION) {
+    throw new Error(`The ledger ${path} is of an earlier version: start its agent once, which updates it.`);
+  }
   throw new Error(
     `The ledger ${path} has schema ${version}, and this version knows ${VERSION} only: use the version that wrote it, or a newer one.`,
   );

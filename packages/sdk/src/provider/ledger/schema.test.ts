@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Ledger, openLedger, type RequisitionResponse, readLedger } from '../ledger.ts';
+import { costInUnits } from './amounts.ts';
+
+const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.5 };
+
+let directory: string;
+let path: string;
+let ledger: Ledger;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mex-ledger-'));
+  path = join(directory, 'ledger.sqlite');
+});
+afterEach(() => {
+  ledger.close();
+  rmSync(directory, { recursive: true });
+});
+
+const named = (id: number) => `dataProviders/p/requisitions/r${id}`;
+const result = (seed: number): RequisitionResponse => ({
+  encryptedResult: { ciphertext: Uint8Array.of(seed, 0, 255), typeUrl: 'type.googleapis.com/x' },
+  nonce: 2n ** 64n - BigInt(seed),
+  certificate: 'dataProviders/p/certificates/c',
+});
+
+describe('a ledger of schema 1', () => {
+  /** As version 1 wrote it: two results, of which one is about two event groups, and a refusal. */
+  const VERSION_1 = `
+    CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE answers (
+      requisition TEXT PRIMARY KEY, answered_at TEXT NOT NULL, certificate TEXT, nonce TEXT, type_url TEXT,
+      ciphertext BLOB, justification TEXT, message TEXT,
+      CHECK (CASE WHEN justification IS NULL
+        THEN certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL AND ciphertext IS NOT NULL
+        ELSE ciphertext IS NULL END)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE charges (
+      requisition TEXT NOT NULL REFERENCES answers, event_group TEXT NOT NULL, day TEXT NOT NULL,
+      epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0),
+      rho INTEGER NOT NULL CHECK (rho >= 0), PRIMARY KEY (requisition, event_group, day)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE totals (
+      event_group TEXT NOT NULL, day TEXT NOT NULL, epsilon INTEGER NOT NULL, delta INTEGER NOT NULL,
+      rho INTEGER NOT NULL, PRIMARY KEY (event_group, day)
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 1;
+    INSERT INTO settings VALUES ('provider', 'dataProviders/p');
+    INSERT INTO answers VALUES
+      ('${named(1)}', '2026-07-30T00:00:00Z', 'dataProviders/p/certificates/c', '18446744073709551615',
+        'type.googleapis.com/x', x'0100ff', NULL, NULL),
+      ('${named(2)}', '2026-07-30T00:00:01Z', 'dataProviders/p/certificates/c', '18446744073709551614',
+        'type.googleapis.com/x', x'0200ff', NULL, NULL),
+      ('${named(3)}', '2026-07-30T00:00:02Z', NULL, NULL, NULL, NULL, 'SPEC_INVALID', 'no such group');
+    INSERT INTO charges VALUES
+      ('${named(1)}', 'dataProviders/p/eventGroups/a', '2026-07-28', 100000000, 0, 0),
+      ('${named(1)}', 'dataProviders/p/eventGroups/b', '2026-07-28', 200000000, 0, 0),
+      ('${named(2)}', 'dataProviders/p/eventGroups/b', '2026-07-28', 300000000, 0, 7),
+      ('${named(2)}', 'dataProviders/p/eventGroups/b', '2026-07-29', 300000000, 0, 7);
+    INSERT INTO totals VALUES
+      ('dataProviders/p/eventGroups/a', '2026-07-28', 100000000, 0, 0),
+      ('dataProviders/p/eventGroups/b', '2026-07-28', 500000000, 0, 7),
+      ('dataProviders/p/eventGroups/b', '2026-07-29', 300000000, 0, 7);`;
+
+  beforeEach(() => {
+    const database = new DatabaseSync(path);
+    database.exec(VERSION_1);
+    database.close();
+  });
+
+  it('keeps its responses, and what it spent counts against every reference on its day', () => {
+    expect(() => readLedger(path)).toThrow('start its agent once');
+    ledger = openLedger(path, BUDGET);
+    expect([1, 2, 3].map((id) => ledger.response(named(id)))).toEqual([
+      result(1),
+      result(2),
+      { refusal: { justification: 'SPEC_INVALID', message: 'no such group' } },
+    ]);
+    expect(ledger.spending().map(({ reference, day, spent }) => [reference, day, spent.epsilon])).toEqual([
+      ['', '2026-07-28', 0.6],
+      ['', '2026-07-29', 0.3],
+    ]);
+    for (const [id, reference] of ['spring', 'summer', 'autumn'].entries()) {
+      const charge = (epsilon: number) => [{ reference, day: '2026-07-28', cost: costInUnits({ epsilon }) }];
+      expect(() => ledger.begin(named(10 + id), charge(0.5))).toThrow('0.4 of its budget is left');
+      ledger.begin(named(10 + id), charge(0.4));
+    }
+    expect(ledger.audit()).toEqual([]);
+    ledger.close();
+    ledger = openLedger(path, BUDGET);
+    expect(ledger.spending()).toHaveLength(5);
+  });
+
+  it('is left as it was when the update fails half way', () => {
+    const database = new DatabaseSync(path);
+    database.exec('CREATE TABLE totals_1 (x)');
+    database.close();
+    expect(() => openLedger(path, BUDGET)).toThrow('totals_1');
+    const again = new DatabaseSync(path);
+    expect(again.prepare('SELECT count(*) AS n FROM answers JOIN charges USING (requisition)').get()!.n).toBe(
+      4,
+    );
+    again.exec('DROP TABLE totals_1');
+    again.close();
+    ledger = openLedger(path, BUDGET);
+    expect(ledger.spending()).toHaveLength(2);
+  });
+});
