@@ -106,6 +106,7 @@ describe('mex measure', () => {
       client: w.streamly.client,
       events,
       ledger,
+      references: { spring: { measurementConsumers: [w.acme.name] } },
       pollMs: 50,
     });
     const working = agent.run(stop.signal);

@@ -1,8 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
-import { spawnMex } from '@measurement-exchange/testkit/process';
+import { ROOT, spawnMex } from '@measurement-exchange/testkit/process';
 import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readPartyFile } from '../src/partyFile.ts';
@@ -103,6 +104,7 @@ describe('mex provider run --config', () => {
       ledger: 'lakeside.ledger',
       budget: { epsilon: 1e6, delta: 0, rho: 0 },
       events: { files: 'events.csv', columns: { attributes: ['age'] } },
+      references: { spring: { measurementConsumers: ['measurementConsumers/acme'] } },
       concurrency: 1,
     };
     await writeFile(path('provider.json'), JSON.stringify(config));
@@ -119,6 +121,14 @@ describe('mex provider run --config', () => {
     const result = await consumer.open(await w.acme.client.getMeasurement({ name: measurement.name! }));
     expect(result.dataProviders[0]!.reach!.value).toBe(PEOPLE);
     expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toHaveLength(3);
+
+    const { references, ...open } = config;
+    const reject = async (settings: object) => {
+      await writeFile(path('open.json'), JSON.stringify(settings));
+      return (await run('provider', 'run', '--config', path('open.json'), '--once')).error!.message;
+    };
+    expect(await reject(open)).toContain('"references": {"spring": {"measurementConsumers"');
+    expect(await reject({ ...open, references, events: { files: 'events.csv' } })).toContain('"attributes"');
   });
 
   it.each<[string, object, string]>([
@@ -134,6 +144,31 @@ describe('mex provider run --config', () => {
       { events: { files: 'x', columns: { user: 'x' } } },
       'no setting named events.columns.user',
     ],
+    [
+      'a reference that nobody may ask about',
+      { references: { spring: {} } },
+      'references.spring.measurementConsumers is missing.',
+    ],
+    [
+      'a consumer that is none',
+      { references: { spring: { measurementConsumers: ['acme'] } } },
+      'references.spring.measurementConsumers must be a list of names of consumers: measurementConsumers/…',
+    ],
+    [
+      'an event group with two references',
+      {
+        references: Object.fromEntries(
+          ['spring', 'summer'].map((reference) => [
+            reference,
+            {
+              measurementConsumers: ['measurementConsumers/acme'],
+              eventGroups: ['dataProviders/lakeside/eventGroups/x'],
+            },
+          ]),
+        ),
+      },
+      'references lists dataProviders/lakeside/eventGroups/x twice',
+    ],
     ['unknown noise', { noise: 'NONE' }, 'noise must be one of DISCRETE_GAUSSIAN, GEOMETRIC.'],
     ['no data', {}, 'Say which data to use'],
     ['no identity', { events: { files: 'x' } }, 'Say who you are'],
@@ -142,6 +177,14 @@ describe('mex provider run --config', () => {
     await writeFile(path('bad.json'), JSON.stringify(config));
     const { error } = await run('provider', 'run', '--config', path('bad.json'), '--once');
     expect(error!.message).toContain(message);
+  });
+
+  it('accepts the settings in the quickstart', async () => {
+    const quickstart = await readFile(join(ROOT, 'docs/quickstart/provider.md'), 'utf8');
+    const [, settings] = /```json\n(.*?)```/s.exec(quickstart)!;
+    await writeFile(path('quickstart.json'), settings!);
+    const { error } = await run('provider', 'run', '--config', path('quickstart.json'), '--once');
+    expect(error!.message).toMatch(/acme\.pem.*ENOENT/);
   });
 
   it('reports what is wrong with the file itself', async () => {

@@ -85,6 +85,28 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: VERIFY_TEST,
   },
   {
+    name: 'consumer-not-listed-for-events',
+    edits: [
+      inProvider(
+        'selection.ts',
+        'if (access?.measurementConsumers.includes(measurementConsumer)) return reference;',
+        'if (access !== undefined) return reference;',
+      ),
+    ],
+    foundBy: VERIFY_TEST,
+  },
+  {
+    name: 'reference-told-by-exchange',
+    edits: [
+      inProvider(
+        'selection.ts',
+        'ownReference(name, references) ?? eventGroupReferenceId',
+        'eventGroupReferenceId || ownReference(name, references)',
+      ),
+    ],
+    foundBy: VERIFY_TEST,
+  },
+  {
     name: 'nonce-not-verified',
     edits: [
       inProvider(

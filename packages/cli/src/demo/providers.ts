@@ -32,6 +32,8 @@ export async function startProviders(options: {
   const { dev, consumer, audiences, directory, pollMs } = options;
   const trust = createTrustStore([{ party: consumer.name, pem: dev.rootCertificatePem }]);
   const population = openPopulation(options.population);
+  const access = { measurementConsumers: [consumer.name] };
+  const references = Object.fromEntries(EVENT_GROUPS.map((reference) => [reference, access]));
   const eventGroups = new Map<string, string[]>();
   const stopping = new AbortController();
   const opened: (Events | Ledger)[] = [];
@@ -57,6 +59,7 @@ export async function startProviders(options: {
         events,
         population,
         ledger,
+        references,
         pollMs,
       });
       agents.push(agent.run(stopping.signal));

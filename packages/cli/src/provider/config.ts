@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { NoiseMechanism } from '@measurement-exchange/sdk';
-import type { EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import type {
+  EventsConfig,
+  PrivacyAmount,
+  ReferenceAccess,
+  References,
+} from '@measurement-exchange/sdk/provider';
 
 /** Paths are relative to the folder of the file. */
 export interface ProviderConfig {
@@ -21,8 +26,8 @@ export interface ProviderConfig {
   /** What may be spent on the events of one reference on one UTC day, by all consumers together. */
   budget?: PrivacyAmount;
   events?: Omit<EventsConfig, 'onWarning'>;
-  /** The event group's reference in the events by its resource name, where it is not its eventGroupReferenceId. */
-  eventGroups?: Record<string, string>;
+  /** Who may ask about which events, by the value that selects them in the column `eventGroup`. */
+  references?: References;
   /** A JSON file with the virtual population. */
   population?: string;
   /** Default: DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
@@ -100,6 +105,29 @@ const objectOf =
     ];
   };
 
+const namesOf = (what: string, pattern: RegExp) =>
+  is(
+    `a list of names of ${what}`,
+    (value) => isTexts(value) && value.length > 0 && value.every((name) => pattern.test(name)),
+  );
+
+const access: Record<keyof ReferenceAccess, Check> = {
+  measurementConsumers: namesOf('consumers: measurementConsumers/…', /^measurementConsumers\/[^/]+$/),
+  eventGroups: namesOf(
+    'event groups: dataProviders/…/eventGroups/…',
+    /^dataProviders\/[^/]+\/eventGroups\/[^/]+$/,
+  ),
+};
+const references: Check = (value, path) => {
+  if (!isObject(value)) return [`${path} must be an object, with a member for each reference.`];
+  const each = objectOf(access, ['measurementConsumers']);
+  const faults = Object.entries(value).flatMap(([reference, member]) => each(member, `${path}.${reference}`));
+  if (faults.length > 0) return faults;
+  const names = Object.values(value as References).flatMap(({ eventGroups = [] }) => eventGroups);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  return twice === undefined ? [] : [`${path} lists ${twice} twice: an event group has one reference.`];
+};
+
 const columns: Record<keyof NonNullable<EventsConfig['columns']>, Check> = {
   vid: text,
   timestamp: text,
@@ -124,7 +152,7 @@ const settings: Record<keyof ProviderConfig, Check> = {
   ledger: text,
   budget: objectOf({ epsilon: amount, delta: amount, rho: amount }, ['epsilon', 'delta', 'rho']),
   events: objectOf(events, ['files']),
-  eventGroups: is('an object of texts', (value) => isObject(value) && Object.values(value).every(isText)),
+  references,
   population: text,
   noise: oneOf('DISCRETE_GAUSSIAN', 'GEOMETRIC'),
   maximumFrequencyPerUser: count,

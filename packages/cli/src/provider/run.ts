@@ -1,7 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import type { AgentEvent, Events, EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import type {
+  AgentEvent,
+  AgentOptions,
+  Events,
+  EventsConfig,
+  PrivacyAmount,
+} from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
@@ -54,6 +60,7 @@ async function run(options: RunOptions): Promise<void> {
   if (!credentials.name.startsWith('dataProviders/')) {
     throw new Error(`${credentials.name} is no data provider, and has no requisitions.`);
   }
+  const references = referencesOf(settings);
   const { budget, path } = await ledgerOf(settings, credentials.name);
   const ledger = openLedger(path, budget);
   const events = eventsOf(settings);
@@ -64,10 +71,10 @@ async function run(options: RunOptions): Promise<void> {
       credentials,
       trust,
       ledger,
+      references,
       earlierKeys: await Promise.all((settings.earlierIdentities ?? []).map(readEncryptionKeys)),
       ...(settings.events && { events: events.open }),
       ...(settings.population && { population: openPopulation(await readPopulation(settings.population)) }),
-      ...(settings.eventGroups && { references: settings.eventGroups }),
       ...(settings.noise && { noise: settings.noise }),
       ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
       ...(settings.concurrency && { concurrency: settings.concurrency }),
@@ -105,6 +112,29 @@ async function settingsOf(options: RunOptions): Promise<ProviderConfig & { as?: 
     throw new Error('Say which data to use: --events with Parquet or CSV files, --population, or --config.');
   }
   return settings;
+}
+
+/** Who may ask about which events. Only the demo parties believe what the exchange says of event groups. */
+function referencesOf({
+  as,
+  events,
+  references,
+}: ProviderConfig & { as?: string }): AgentOptions['references'] {
+  if (as !== undefined) return references ?? 'unchecked';
+  if (events === undefined) return references ?? {};
+  if (references === undefined) {
+    throw new Error(
+      'Say in --config who may ask about which events, by the values of their column event_group: ' +
+        '"references": {"spring": {"measurementConsumers": ["measurementConsumers/acme"]}}.',
+    );
+  }
+  if (events.columns?.attributes === undefined) {
+    throw new Error(
+      'Say in --config which columns consumers may filter by (none: []): ' +
+        '"events": {"files": …, "columns": {"attributes": ["age", "country"]}}.',
+    );
+  }
+  return references;
 }
 
 async function ledgerOf(settings: ProviderConfig & { as?: string }, provider: string) {
@@ -203,9 +233,11 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "ledger": "lakeside.ledger",                * spent budget and responses: back it up
     "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of a reference and day
     "events": {"files": "impressions/*.parquet",
-               "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group",
-                           "duration": "seconds", "attributes": ["age", "country"]}},
-    "eventGroups": {"dataProviders/lakeside/eventGroups/x": "spring"},  where the events have another name
+               "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group", "duration": "seconds",
+                           "attributes": ["age", "country"]}},  * what consumers may filter by
+    "references": {                             * who may ask about which events, by their event_group
+      "spring": {"measurementConsumers": ["measurementConsumers/acme"],
+                 "eventGroups": ["dataProviders/lakeside/eventGroups/x"]}},  without a reference at the exchange
     "population": "population.json",              for population measurements
     "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's

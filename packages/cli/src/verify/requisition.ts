@@ -46,6 +46,7 @@ async function checkRest(list: Checklist, { client, credentials, trust }: Contex
       trust,
       fetchCertificate: (certificate) => client.getCertificate({ name: certificate }),
       fetchEventGroup: (eventGroup) => client.getEventGroup({ name: eventGroup }),
+      references: 'unchecked',
       now: new Date(),
     });
     return { value: selection, detail: words(selection) };

@@ -14,6 +14,7 @@ import { chargesFor, computeResult, type Methodology, requireComputable } from '
 import type { Events } from './events.ts';
 import { deliver, refusalFor, sealResult } from './fulfill.ts';
 import type { Ledger, RequisitionResponse } from './ledger.ts';
+import type { References } from './selection.ts';
 import { type EncryptionKeys, type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
 /** The provider's identity, data and privacy budget, and how the agent works. */
@@ -26,8 +27,8 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   trust: TrustStore;
   /** The events, or a function that opens them, called before each use. Population measurements need none. */
   events?: Events | (() => Promise<Events>);
-  /** The event group's reference in the events by its resource name, where it is not its `eventGroupReferenceId`. */
-  references?: Readonly<Record<string, string>>;
+  /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
+  references: References | 'unchecked';
   ledger: Ledger;
   /** How many requisitions are processed concurrently; 2 by default. */
   concurrency?: number;
@@ -187,6 +188,8 @@ export function createAgent(options: AgentOptions): Agent {
     });
     for await (const requisition of listing) {
       const name = requisition.name!;
+      // Another name would be charged to this ledger, or make it somebody else's.
+      if (!name.startsWith(`${credentials.name}/requisitions/`)) continue;
       seen.add(name);
       if (running.has(name) || handled.has(name) || !isDue(name)) continue;
       while (running.size >= concurrency) await Promise.race(running.values());

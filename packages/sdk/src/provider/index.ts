@@ -10,5 +10,11 @@ export { LIMITS } from './limits.ts';
 export * from './population.ts';
 export { RefusalError } from './refusalError.ts';
 export type { PlainInterval } from './requisitionSpec.ts';
-export type { SelectedEvents, Selection, SelectionContext } from './selection.ts';
+export type {
+  ReferenceAccess,
+  References,
+  SelectedEvents,
+  Selection,
+  SelectionContext,
+} from './selection.ts';
 export * from './verify.ts';

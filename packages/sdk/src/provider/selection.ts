@@ -1,13 +1,25 @@
-/** Which events or people a requisition selects, and whether this consumer may ask about them. */
+/**
+ * Which events or people a requisition selects, and whether this consumer may ask about them. The provider's own
+ * settings decide that: what the exchange says of an event group can narrow it down, and never grants anything.
+ */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
 import { LIMITS } from './limits.ts';
 import { RefusalError } from './refusalError.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
+/** Who may ask about the events of a reference. */
+export interface ReferenceAccess {
+  /** Resource names: `measurementConsumers/acme`. */
+  measurementConsumers: readonly string[];
+  /** Resource names of event groups with these events, needed only where `eventGroupReferenceId` does not tell. */
+  eventGroups?: readonly string[];
+}
+
+/** The events that consumers may ask about, by their reference: the value that selects them in the provider's data. */
+export type References = Readonly<Record<string, ReferenceAccess>>;
+
 /** The selected events of one event group. */
 export interface SelectedEvents {
-  /** The resource name. */
-  eventGroup: string;
   /** The event group's reference in the events. */
   reference: string;
   interval: PlainInterval;
@@ -24,8 +36,8 @@ export interface SelectionContext {
   /** This provider: `dataProviders/…`. */
   name: string;
   fetchEventGroup(name: string): Promise<EventGroup>;
-  /** The event group's reference in the events by its resource name, where it is not its `eventGroupReferenceId`. */
-  references?: Readonly<Record<string, string>> | undefined;
+  /** `unchecked` in development only: it believes what the exchange says of event groups. */
+  references: References | 'unchecked';
 }
 
 export async function selectionOf(
@@ -42,18 +54,20 @@ export async function selectionOf(
     throw invalid(`A measurement of ${spec.measurementType} selects event groups.`);
   }
   let days = 0;
-  const selected = new Map<string, SelectedEvents>();
+  const names = new Set<string>();
+  const selected: SelectedEvents[] = [];
   for (const { eventGroup: name, interval, filter } of events) {
     if (!interval) throw invalid(`${name}: the collection interval must start before it ends.`);
-    if (selected.has(name)) throw invalid(`${name} is selected twice.`);
+    if (names.has(name)) throw invalid(`${name} is selected twice.`);
+    names.add(name);
     days += (interval.end.getTime() - interval.start.getTime()) / 86_400_000 + 1;
     if (days > LIMITS.days) throw invalid(`More than ${LIMITS.days} days of event groups are selected.`);
     const eventGroup = await ownEventGroup(name, measurementConsumer, context);
     requireRecorded(name, eventGroup, interval);
-    const reference = referenceOf(name, eventGroup, context);
-    selected.set(name, { eventGroup: name, reference, interval, ...(filter !== undefined && { filter }) });
+    const reference = referenceOf(name, eventGroup, measurementConsumer, context);
+    selected.push({ reference, interval, ...(filter !== undefined && { filter }) });
   }
-  return { events: [...selected.values()] };
+  return { events: selected };
 }
 
 /** The event group exists, is active, and belongs to this provider and this consumer. */
@@ -85,13 +99,27 @@ function requireRecorded(name: string, eventGroup: EventGroup, { end }: PlainInt
   throw new RefusalError('UNFULFILLABLE', `${name} has events since ${since} only.`);
 }
 
-function referenceOf(name: string, eventGroup: EventGroup, { references }: SelectionContext): string {
-  const reference = references?.[name] ?? eventGroup.eventGroupReferenceId;
-  if (reference) return reference;
-  // The provider's operator can fix this, so it is retried instead of refused.
-  throw new Error(
-    `${name} has no eventGroupReferenceId: give it one, or set its reference under eventGroups.`,
+/** The reference of an event group, whose events this consumer may ask about. */
+function referenceOf(
+  name: string,
+  { eventGroupReferenceId }: EventGroup,
+  measurementConsumer: string,
+  { references }: SelectionContext,
+): string {
+  const reference = ownReference(name, references) ?? eventGroupReferenceId;
+  if (!reference) throw invalid(`${name} has no eventGroupReferenceId, and is listed under no reference.`);
+  if (references === 'unchecked') return reference;
+  const access = Object.hasOwn(references, reference) ? references[reference] : undefined;
+  if (access?.measurementConsumers.includes(measurementConsumer)) return reference;
+  throw invalid(
+    `${name} is about ${JSON.stringify(reference)}, and references does not list ${measurementConsumer} for it.`,
   );
+}
+
+/** The reference that lists the event group. */
+function ownReference(name: string, references: SelectionContext['references']): string | undefined {
+  if (references === 'unchecked') return undefined;
+  return Object.keys(references).find((reference) => references[reference]!.eventGroups?.includes(name));
 }
 
 function invalid(problem: string): RefusalError {

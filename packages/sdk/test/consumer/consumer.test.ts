@@ -224,6 +224,7 @@ describe('what a data provider verifies', () => {
       trust: w.trust,
       fetchCertificate: (certificate) => w.streamly.client.getCertificate({ name: certificate }),
       fetchEventGroup: (group) => w.streamly.client.getEventGroup({ name: group }),
+      references: 'unchecked',
       now: new Date(),
     });
     expect(verified).toMatchObject({

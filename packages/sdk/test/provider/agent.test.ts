@@ -63,6 +63,7 @@ const agentOf = (changes: Partial<AgentOptions> = {}) =>
     trust: world.trust,
     events,
     ledger,
+    references: { spring: { measurementConsumers: [world.acme.name] } },
     pollMs: 400,
     clock,
     log: (event) => log.push(event),

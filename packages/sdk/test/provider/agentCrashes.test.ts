@@ -105,6 +105,7 @@ it('1,000 failures between result and fulfilment: every resend is the same bytes
       trust: world.trust,
       events,
       ledger,
+      references: 'unchecked',
       concurrency: 4,
     });
     const outcome = await agent.once();

@@ -51,6 +51,7 @@ const agent = createAgent({
   trust: createTrustStore([{ pem: job.root }]),
   events: () => events,
   ledger: openLedger(job.ledger, job.budget),
+  references: 'unchecked',
   pollMs: 20,
   concurrency: 4,
   log: (event) => console.log(JSON.stringify(event)),

@@ -72,6 +72,7 @@ export async function createWorld(): Promise<World> {
       trust: createTrustStore([{ party: CONSUMER, pem: consumer.root.certificatePem }]),
       fetchCertificate: async () => certificate,
       fetchEventGroup: async () => eventGroup,
+      references: { spring: { measurementConsumers: [CONSUMER] } },
       now: new Date(NOW),
       ...changes,
     }),

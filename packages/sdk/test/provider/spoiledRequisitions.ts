@@ -440,6 +440,32 @@ export const SPOILED: Row[] = [
     }),
   ],
   [
+    'an event group is about events that no settings list',
+    'SPEC_INVALID',
+    'references does not list',
+    (world) => ({ context: group(world, { eventGroupReferenceId: 'summer' }) }),
+  ],
+  [
+    'an event group is about a name that every object has',
+    'SPEC_INVALID',
+    'references does not list',
+    (world) => ({ context: group(world, { eventGroupReferenceId: 'constructor' }) }),
+  ],
+  [
+    'an event group is about another consumer’s events',
+    'SPEC_INVALID',
+    `references does not list ${CONSUMER}`,
+    () => ({
+      context: { references: { spring: { measurementConsumers: ['measurementConsumers/globex'] } } },
+    }),
+  ],
+  [
+    'an event group has no reference in the events',
+    'SPEC_INVALID',
+    'has no eventGroupReferenceId',
+    (world) => ({ context: group(world, { eventGroupReferenceId: undefined }) }),
+  ],
+  [
     'the events began to be recorded later',
     'UNFULFILLABLE',
     'has events since 2026-07-04',
