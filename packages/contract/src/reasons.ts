@@ -172,10 +172,9 @@ export const REASONS = {
   },
   TRUSTED_ROOT_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such trusted root.' },
   TRUSTED_ROOT_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'This root is trusted already.' },
-  CERTIFICATE_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'This certificate is registered already.' },
-  CERT_SUBJECT_KEY_ID_ALREADY_EXISTS: {
+  CERTIFICATE_ALREADY_EXISTS: {
     code: 'ALREADY_EXISTS',
-    meaning: 'Another party has a certificate with this subject key identifier.',
+    meaning: 'The party has registered this certificate already; metadata.existing names it.',
   },
   CERTIFICATE_REVOCATION_STATE_ILLEGAL: {
     code: 'FAILED_PRECONDITION',

@@ -61,11 +61,7 @@ const releaseHold = {
   summary: 'Release the hold on a certificate',
 } as const;
 
-const createErrors = [
-  'CERTIFICATE_ALREADY_EXISTS',
-  'CERT_SUBJECT_KEY_ID_ALREADY_EXISTS',
-  'CHECK_FAILED',
-] as const;
+const createErrors = ['CERTIFICATE_ALREADY_EXISTS', 'CHECK_FAILED'] as const;
 const CONSUMER = 'MEASUREMENT_CONSUMER_NOT_FOUND';
 const PROVIDER = 'DATA_PROVIDER_NOT_FOUND';
 const DUCHY = 'DUCHY_NOT_FOUND';

@@ -39,35 +39,18 @@ export async function insertCertificate(
   await db.query(INSERT, values(certificates.columns, { ...first, version: 1, createTime: now }));
 }
 
-const QUEUE_FOR_KEY = sql(
-  'certificate_queue_for_key',
-  `SELECT pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`,
-);
-const GET_SAME = sql(
-  'certificate_get_same',
-  `SELECT ${COLUMNS} FROM certificates WHERE sha256(x509_der) = sha256($1::bytea)`,
-  certificate,
-);
-const GET_FOREIGN = sql(
-  'certificate_get_foreign',
-  `SELECT ${COLUMNS} FROM certificates WHERE subject_key_identifier = $1 AND party <> $2 LIMIT 1`,
+const FIND = sql(
+  'certificate_find',
+  `SELECT ${COLUMNS} FROM certificates WHERE party = $1 AND sha256(x509_der) = sha256($2::bytea)`,
   certificate,
 );
 
-/**
- * What stands in the way of a new certificate: the same one, or another party's with its key. Others that would register
- * this key wait until the transaction ends: no unique index can express "in one party only".
- */
-export async function findObstacle(
-  tx: Transaction,
-  c: Pick<CertificateRecord, 'party' | 'x509Der' | 'subjectKeyIdentifier'>,
+/** The same certificate of the same party. Who registers one has locked the party, so that no other does meanwhile. */
+export async function findCertificate(
+  db: Queryable,
+  { party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>,
 ): Promise<CertificateRecord | undefined> {
-  const [, same, foreign] = await Promise.all([
-    tx.query(QUEUE_FOR_KEY, [c.subjectKeyIdentifier]),
-    tx.query(GET_SAME, [c.x509Der]),
-    tx.query(GET_FOREIGN, [c.subjectKeyIdentifier, c.party]),
-  ]);
-  return [...same, ...foreign][0];
+  return (await db.query(FIND, [party, x509Der]))[0];
 }
 
 /**

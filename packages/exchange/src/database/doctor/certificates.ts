@@ -49,12 +49,13 @@ export const certificateChecks: Check[] = [
     `SELECT k.party || '/certificates/' || k.certificate AS name FROM revocation_cascades k
       WHERE k.time < now() - interval '60 seconds'`,
   ),
-  check(
+  warning(
     {
       id: 'key-shared',
       meaning:
-        'Two parties have certificates with one subject key identifier: either can sign for the other.',
-      remedy: `Revoke those of the party that the key does not belong to. ${RESTORE}`,
+        'Two parties have certificates with one subject key identifier: they share a key, or one has registered what ' +
+        'is not its own and cannot sign with it.',
+      remedy: 'Ask both parties whose key it is, and let the other one revoke its certificate.',
     },
     `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
       WHERE EXISTS (SELECT 1 FROM certificates other

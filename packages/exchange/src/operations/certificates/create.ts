@@ -2,11 +2,10 @@ import { cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
 import {
   type Certificate,
   ExchangeError,
-  equalBytes,
   type RequestOf,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import { type CertificateRecord, findObstacle, insertCertificate } from '../../database/certificates.ts';
+import { type CertificateRecord, findCertificate, insertCertificate } from '../../database/certificates.ts';
 import { lockParty, saveParty } from '../../database/parties.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { whyUnusable } from '../../domain/certificate.ts';
@@ -28,7 +27,7 @@ export async function createCertificate(
   const { x509Der, subjectKeyIdentifier, notBefore, notAfter } = readCertificate(body);
   return mutate('createCertificate', exchange, call, request, async (tx) => {
     const now = exchange.clock();
-    // Locked: of a public key and its certificate that are sent at once, the later one finds the earlier.
+    // Locked: of two that are sent at once, or of a public key and its certificate, the later one finds the earlier.
     const owner = await lockParty(tx, party, now);
     if (owner === undefined) throw partyNotFound(party);
     const certificate: CertificateRecord = {
@@ -42,8 +41,8 @@ export async function createCertificate(
       version: 1,
       createTime: now,
     };
-    const obstacle = await findObstacle(tx, certificate);
-    if (obstacle !== undefined) throw alreadyExists(obstacle, certificate);
+    const existing = await findCertificate(tx, certificate);
+    if (existing !== undefined) throw alreadyExists(existing);
     const field = body.x509Der === undefined ? 'x509Pem' : 'x509Der';
     const whyUntrusted = trustCheck(await rootsForParties(tx, [party]), now);
     const findings = trustFindings(field, await whyUntrusted(certificate));
@@ -77,16 +76,12 @@ async function verifiesKey(
   return isSignedBy(publicKey, cachedCertificate(certificate.x509Der));
 }
 
-/** Another party's certificate is not named: the caller must not learn whose key it is. */
-function alreadyExists(obstacle: CertificateRecord, wanted: CertificateRecord): ExchangeError {
-  if (!equalBytes(obstacle.x509Der, wanted.x509Der)) {
-    return new ExchangeError(
-      'CERT_SUBJECT_KEY_ID_ALREADY_EXISTS',
-      'Another party has a certificate with this subject key identifier: use a key of your own.',
-    );
-  }
-  const existing = obstacle.party === wanted.party ? certificateName(obstacle.party, obstacle.id) : undefined;
-  return new ExchangeError('CERTIFICATE_ALREADY_EXISTS', 'This certificate is registered already.', {
-    ...(existing && { metadata: { existing } }),
-  });
+function alreadyExists({ party, id }: CertificateRecord): ExchangeError {
+  return new ExchangeError(
+    'CERTIFICATE_ALREADY_EXISTS',
+    `${party} has registered this certificate already.`,
+    {
+      metadata: { existing: certificateName(party, id) },
+    },
+  );
 }
