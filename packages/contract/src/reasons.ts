@@ -100,7 +100,7 @@ export const REASONS = {
   },
   RATE_LIMITED: {
     code: 'RESOURCE_EXHAUSTED',
-    meaning: 'Too many requests from this principal, or too many bad tokens from this address.',
+    meaning: 'Too many requests from this principal or subject, or too many bad tokens from this address.',
   },
   RESPONSE_TOO_LARGE: {
     code: 'RESOURCE_EXHAUSTED',

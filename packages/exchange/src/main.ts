@@ -78,12 +78,13 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   const pipeline = new Pipeline({
     exchange,
     // In development the issuer's address is known only once the server listens.
-    tokens: { verify: (token) => (tokens ? tokens.verify(token) : Promise.reject(starting())) },
+    tokens: { verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()) },
     principals,
     metrics,
     log,
     rateOf: (principal) => config.rates[principal] ?? config.rate,
   });
+    strangerRate: config.rate,
 
   let development: Development | undefined;
   const { url, stop } = await listen({

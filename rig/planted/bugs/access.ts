@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
 const PIPELINE = 'serving/pipeline.ts';
+const IDENTIFY = 'serving/identify.ts';
 
 export const ACCESS_BUGS: PlantedBug[] = [
   {
@@ -52,16 +53,27 @@ export const ACCESS_BUGS: PlantedBug[] = [
   },
   {
     name: 'bad-tokens-not-limited',
-    edits: [inExchange(PIPELINE, 'failures.take();', ';')],
+    edits: [inExchange(IDENTIFY, 'forged?.take();', 'throw error;')],
     foundBy: test('exchange/test/hostile/callers.test.ts', 'too many bad tokens'),
+  },
+  {
+    // Whoever shares an address with a forger is kept out with it.
+    name: 'known-subject-not-told-apart',
+    edits: [inExchange(IDENTIFY, 'if (knownSubject !== undefined) {', 'if (false) {')],
+    foundBy: test('exchange/test/hostile/callers.test.ts', 'keep no good one out'),
+  },
+  {
+    name: 'stranger-not-limited',
+    edits: [inExchange(IDENTIFY, 'throw isStranger(error) ?', 'throw false ?')],
+    foundBy: test('exchange/test/hostile/callers.test.ts', 'no principal'),
   },
   {
     name: 'authorization-logged',
     edits: [
       inExchange(
         PIPELINE,
-        'const failures =',
-        'Object.assign(progress, { authorization }); const failures =',
+        'const began =',
+        'Object.assign(progress, { authorization: credentials.authorization }); const began =',
       ),
       inExchange(
         'serving/observe.ts',

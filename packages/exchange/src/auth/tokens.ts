@@ -27,8 +27,20 @@ export interface VerifiedToken {
 }
 
 export interface TokenVerifier {
-  /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE. */
-  verify(token: string): Promise<VerifiedToken>;
+  /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with what `permit` throws. */
+  verify(token: string, permit?: Permit): Promise<VerifiedToken>;
+}
+
+/**
+ * Asked before a signature is checked, which is the expensive part; throws where it may not be. Never asked about a token
+ * that was accepted before. `knownSubject` is what the token claims to be, if a token of that subject was accepted before.
+ */
+export type Permit = (knownSubject: string | undefined) => void;
+
+interface AcceptedToken {
+  verified: VerifiedToken;
+  /** Epoch milliseconds at which it is checked again. */
+  checkAt: number;
 }
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
@@ -70,19 +82,15 @@ export function createTokenVerifier(options: {
     }),
   );
   // Checking a signature costs 150 to 200 µs, a known token 3 µs. The key is a hash, so that no token stays in memory.
-  const cache = new LRUCache<string, VerifiedToken>({
-    max: CACHE_CAPACITY,
-    ttl: CACHE_MS,
-    ttlResolution: 0,
-    perf: { now: clock },
-  });
+  const accepted = new LRUCache<string, AcceptedToken>({ max: CACHE_CAPACITY });
+  const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
   return {
-    async verify(token) {
+    async verify(token, permit) {
       if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
       const digest = hash('sha256', token, 'base64');
-      const known = cache.get(digest);
-      if (known !== undefined) return known;
+      const known = accepted.get(digest);
+      if (known !== undefined && clock() < known.checkAt) return known.verified;
 
       // Checks that need no key come first, so that a junk token never causes a fetch.
       const { header, claims } = decode(token);
@@ -92,7 +100,14 @@ export function createTokenVerifier(options: {
       const { config, keys } = issuer;
       const why = headerError(header, config) ?? claimsError(claims, config, Math.floor(clock() / 1000));
       if (why !== undefined) throw tokenInvalid(why);
-      const keySet = await checkSignature(token, keys, config.algorithms ?? DEFAULT_ALGORITHMS);
+      const claimedSubject = `${config.issuer} ${claims.sub}`;
+      if (known === undefined) permit?.(subjects.has(claimedSubject) ? claimedSubject : undefined);
+      const keySet = await checkSignature(token, keys, config.algorithms ?? DEFAULT_ALGORITHMS).catch(
+        (error) => {
+          accepted.delete(digest);
+          throw error;
+        },
+      );
 
       const claimed = config.principalClaim && claims[config.principalClaim];
       const verified: VerifiedToken = {
@@ -101,10 +116,10 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // Cached neither beyond the token's end nor beyond the validity of its key; an entry is still valid at its ttl.
-      const until = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
-      const ttl = Math.ceil(until - clock()) - 1;
-      if (ttl > 0) cache.set(digest, verified, { ttl });
+      // Not believed beyond the token's end, nor beyond the validity of its key.
+      const checkAt = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
+      accepted.set(digest, { verified, checkAt });
+      subjects.set(claimedSubject, true);
       return verified;
     },
   };

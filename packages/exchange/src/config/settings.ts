@@ -29,7 +29,8 @@ export interface Config {
   rates: Record<string, Rate>;
   tls: { certFile: string; keyFile: string } | undefined;
   behindTlsProxy: boolean;
-  trustedProxies: string[];
+  /** Empty: there is no proxy. Absent: nobody said. */
+  trustedProxies: string[] | undefined;
   corsOrigins: string[];
   /** Absent: nothing is ever cancelled or removed by itself. */
   retention: Retention | undefined;
@@ -54,7 +55,7 @@ export const DEFAULTS: Config = {
   rates: {},
   tls: undefined,
   behindTlsProxy: false,
-  trustedProxies: [],
+  trustedProxies: undefined,
   corsOrigins: [],
   retention: undefined,
   logLevel: 'info',

@@ -62,6 +62,7 @@ export interface DatabaseOptions {
 const PING = sql('ping', 'SELECT 1');
 const MAX_ATTEMPTS = 5;
 const ACQUIRE_MS = 2_000;
+const REACHABLE_MS = 1_000;
 /** A connection costs more than a request does: ten milliseconds and more, and what it has prepared is gone. */
 const IDLE_MS = 600_000;
 /** Over everything a transaction does, COMMIT included: statement_timeout does not bound a waiting COMMIT. */
@@ -97,6 +98,7 @@ function readTimestamp(text: string): Timestamp {
 export class Database implements Queryable {
   readonly pool: pg.Pool;
   private readonly observer: DatabaseObserver | undefined;
+  private reachable: Promise<boolean> | undefined;
 
   constructor(options: DatabaseOptions) {
     this.observer = options.observer;
@@ -175,13 +177,22 @@ export class Database implements Queryable {
     }
   }
 
-  /** Whether a statement comes back at all. */
-  async isReachable(): Promise<boolean> {
+  /** Whether a statement comes back at all. Strangers may ask, and often: an answer is good for a second. */
+  isReachable(): Promise<boolean> {
+    this.reachable ??= this.ping();
+    return this.reachable;
+  }
+
+  private async ping(): Promise<boolean> {
     try {
       await this.query(PING, []);
       return true;
     } catch {
       return false;
+    } finally {
+      setTimeout(() => {
+        this.reachable = undefined;
+      }, REACHABLE_MS).unref();
     }
   }
 

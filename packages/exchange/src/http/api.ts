@@ -1,5 +1,5 @@
 /**
- * The API under its prefix: from a well-formed request to the pipeline and back, in this order: address limit,
+ * The API under its prefix: from a well-formed request to the pipeline and back, in this order:
  * authentication, route and names, authorization, rate limit, body, admission, operation.
  */
 import type { IncomingMessage } from 'node:http';

@@ -50,6 +50,7 @@ async function askWith(
     metrics,
     log: pino({ level: 'silent' }),
     rateOf: () => ({ perSecond: 100, burst: 100 }),
+    strangerRate: { perSecond: 100, burst: 100 },
     deadlineMs,
   });
   app = createServer({

@@ -10,7 +10,7 @@ import { framingError } from './framing.ts';
 
 export interface ServerOptions extends ApiOptions {
   /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
-  trustedProxies: string[];
+  trustedProxies: string[] | undefined;
   corsOrigins: string[];
   tls: { cert: Buffer; key: Buffer } | undefined;
   /** Added to every response. */
@@ -55,7 +55,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // Its log lines hold URLs; ours hold only what is listed below.
     logger: false,
     genReqId: newRequestId,
-    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
+    trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
     requestTimeout: 15_000,
     keepAliveTimeout: 60_000,

@@ -1,10 +1,4 @@
 /** What a face may use. */
 export type { Outcome, Progress } from './observe.ts';
-export {
-  type Authorized,
-  type Credentials,
-  internalError,
-  type Pipeline,
-  type Transfer,
-} from './pipeline.ts';
+export { type Authorized, internalError, type Pipeline, type Transfer } from './pipeline.ts';
 export { type Quota, rateLimited } from './rateLimiter.ts';

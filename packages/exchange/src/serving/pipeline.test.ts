@@ -37,6 +37,7 @@ function face() {
     metrics,
     log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
+    strangerRate: { perSecond: 1, burst: 2 },
     deadlineMs: DEADLINE_MS,
   });
   const authorize = async (match: Match, subject = 'alice') => {

@@ -6,7 +6,7 @@
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { PrincipalResolver } from '../auth/principals.ts';
-import { parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
+import type { TokenVerifier, VerifiedToken } from '../auth/tokens.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
   authorize,
@@ -18,6 +18,7 @@ import {
 } from '../operations/index.ts';
 import { Admission } from './admission.ts';
 import { withDeadline } from './deadline.ts';
+import { type Credentials, Identifier } from './identify.ts';
 import { type Outcome, observe, type Progress } from './observe.ts';
 import { type Rate, RateLimiter } from './rateLimiter.ts';
 
@@ -28,6 +29,7 @@ export interface PipelineOptions {
   metrics: Metrics;
   log: Logger;
   rateOf: (principal: string) => Rate;
+  strangerRate: Rate;
   /** Within which every request that was received gets its response. */
   deadlineMs?: number;
 }
@@ -37,14 +39,6 @@ export interface PipelineOptions {
  * the other they would take longer than the ten seconds that a caller has to wait at most.
  */
 const DEADLINE_MS = 9_500;
-const FAILED_AUTHENTICATIONS: Rate = { perSecond: 50, burst: 200 };
-
-export interface Credentials {
-  /** The Authorization header, or what takes its place. */
-  authorization: string | undefined;
-  /** Where the caller is: many bad tokens from one address are rejected unread. */
-  address: string;
-}
 
 /** A caller whose credentials were good. */
 class Authenticated {
@@ -92,44 +86,23 @@ export interface Transfer<Wire> {
 export class Pipeline {
   private readonly options: PipelineOptions;
   private readonly deadlineMs: number;
-  private readonly perAddress = new RateLimiter(() => FAILED_AUTHENTICATIONS);
+  private readonly identifier: Identifier;
   private readonly perPrincipal: RateLimiter;
   private readonly admission = new Admission();
 
   constructor(options: PipelineOptions) {
     this.options = options;
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    this.identifier = new Identifier(options);
     this.perPrincipal = new RateLimiter(options.rateOf);
     watchAdmission(options.metrics, this.admission);
   }
 
   async authenticate(credentials: Credentials, progress: Progress): Promise<Authenticated> {
     const began = performance.now();
-    const token = await withDeadline(this.deadlineMs, this.identify(credentials, progress));
-    return new Authenticated(
-      progress,
-      progress.principal!,
-      token,
-      this.deadlineMs - (performance.now() - began),
-    );
-  }
-
-  /** Who the caller is, noted in `progress`. */
-  private async identify(
-    { authorization, address }: Credentials,
-    progress: Progress,
-  ): Promise<VerifiedToken> {
-    const { tokens, principals } = this.options;
-    const failures = this.perAddress.bucketOf(address);
-    if (failures.isEmpty) throw failures.error('Too many bad tokens from this address');
-    try {
-      const token = await tokens.verify(parseBearer(authorization));
-      progress.principal = await principals.resolve(token);
-      return token;
-    } catch (error) {
-      if (error instanceof ExchangeError && error.reason === 'TOKEN_INVALID') failures.take();
-      throw error;
-    }
+    const { token, principal } = await withDeadline(this.deadlineMs, this.identifier.identify(credentials));
+    progress.principal = principal;
+    return new Authenticated(progress, principal, token, this.deadlineMs - (performance.now() - began));
   }
 
   /** Decided from names alone, before anything is looked up; then the caller's rate. */

@@ -67,8 +67,9 @@ export class Bucket {
     return this.tokens < 1;
   }
 
+  /** Never below zero: what was begun together and is charged later puts nobody off for longer. */
   take(): void {
-    this.tokens -= 1;
+    this.tokens = Math.max(0, this.tokens - 1);
   }
 
   quota(): Quota {

@@ -7,9 +7,10 @@ import { startExchange, type TestExchange } from '@measurement-exchange/testkit/
 import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
 import { castOf, stored } from '@measurement-exchange/testkit/steps';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DEV_AUDIENCE } from '../../src/auth/devIssuer.ts';
 import type { Config } from '../../src/config/config.ts';
+import { Database } from '../../src/database/db.ts';
 import { devKeyFile } from '../../src/dev/index.ts';
 
 let exchange: TestExchange;
@@ -23,30 +24,29 @@ afterEach(async () => {
   expect(await exchange.stop()).toEqual([]);
 });
 
+/** Of the issuer of development mode, which signs anything here. */
+function devKey(): SigningKey & { publicJwk: JsonWebKey } {
+  const jwk = JSON.parse(readFileSync(devKeyFile(exchange.dataDir), 'utf8')) as JsonWebKey & { kid: string };
+  const { d: _d, ...publicJwk } = jwk;
+  const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
+  return { kid: jwk.kid, alg: 'ES256', privateKey, publicJwk } as SigningKey & { publicJwk: JsonWebKey };
+}
+
+function claimsOf(name: string): Record<string, unknown> {
+  const now = Math.floor(Date.now() / 1000);
+  const iss = `${exchange.url}/dev`;
+  return { iss, aud: DEV_AUDIENCE, sub: name, mex_principal: name, iat: now, exp: now + 600 };
+}
+
 describe('tokens', () => {
   it('that are bad in any way get one and the same answer', async () => {
     const { acme } = await begin();
     const before = await stored(exchange);
-    const jwk = JSON.parse(readFileSync(devKeyFile(exchange.dataDir), 'utf8')) as JsonWebKey & {
-      kid: string;
-    };
-    const { d: _d, ...publicJwk } = jwk;
-    const key = {
-      kid: jwk.kid,
-      alg: 'ES256',
-      privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
-      publicJwk,
-    } as SigningKey;
+    const key = devKey();
+    const { publicJwk } = key;
     const pem = createPublicKey({ key: publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
     const now = Math.floor(Date.now() / 1000);
-    const claims: Record<string, unknown> = {
-      iss: `${exchange.url}/dev`,
-      aud: DEV_AUDIENCE,
-      sub: acme.name,
-      mex_principal: acme.name,
-      iat: now,
-      exp: now + 600,
-    };
+    const claims = claimsOf(acme.name);
     const whoAmI = (authorization: string) =>
       send(exchange.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
     // Each of the others differs from this one in one thing.
@@ -55,18 +55,18 @@ describe('tokens', () => {
     const but = (changes: object) => jws(key, { ...claims, ...changes });
     const unsigned = (header: object) => `${encode(header)}.${encode(claims)}`;
     const hmac = (secret: string | Buffer) => {
-      const input = unsigned({ alg: 'HS256', kid: jwk.kid, typ: 'JWT' });
+      const input = unsigned({ alg: 'HS256', kid: key.kid, typ: 'JWT' });
       return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
     };
-    const mallory = makeKey(jwk.kid);
+    const mallory = makeKey(key.kid);
     const good = jws(key, claims);
     const [header, payload, signature] = good.split('.') as [string, string, string];
     const tokens = {
       'alg none': `${unsigned({ alg: 'none', typ: 'JWT' })}.`,
-      'alg None, with a signature': `${unsigned({ alg: 'None', kid: jwk.kid })}.${signature}`,
+      'alg None, with a signature': `${unsigned({ alg: 'None', kid: key.kid })}.${signature}`,
       'HS256 with the public JWK': hmac(JSON.stringify(publicJwk)),
       'HS256 with the public PEM': hmac(pem),
-      'HS256 with the coordinate x': hmac(Buffer.from(jwk.x!, 'base64url')),
+      'HS256 with the coordinate x': hmac(Buffer.from(publicJwk.x!, 'base64url')),
       'another alg named': jws(key, claims, { alg: 'ES384' }),
       'wrong aud': but({ aud: 'another-service' }),
       'an audience besides': but({ aud: [DEV_AUDIENCE, 'another-service'] }),
@@ -183,5 +183,66 @@ describe('limits', () => {
     expect((await send(exchange.url, request, { localAddress: '127.0.0.2' })).status).toBe(200);
     await sleep(1_000);
     expect((await whoAmI(acme.token)).status).toBe(200);
+  });
+
+  it('bad tokens keep no good one out of the address they share', async () => {
+    const { acme, globex, streamly } = await begin();
+    const key = devKey();
+    const mallory = makeKey(key.kid);
+    let drawn = 0;
+    const forged = (name: string) => jws(mallory, { ...claimsOf(name), jti: drawn++ });
+    const flood = async (make: () => string) =>
+      (await Promise.all(Array.from({ length: 400 }, () => whoAmI(make())))).map(({ status }) => status);
+    expect((await whoAmI(acme.token)).status).toBe(200);
+
+    // Junk costs nothing, and so it keeps nobody out, known or not.
+    expect(new Set(await flood(() => 'bad'))).toEqual(new Set([401, 429]));
+    expect((await whoAmI(acme.token)).status).toBe(200);
+    expect((await whoAmI(globex.token)).status).toBe(200);
+
+    // Forged tokens in the names of strangers: whoever was here before is let in, with a new token, too.
+    expect(await flood(() => forged('dataProviders/nobody'))).not.toContain(200);
+    expect(await flood(() => forged('dataProviders/nobody'))).toContain(429);
+    expect((await whoAmI(acme.token)).status).toBe(200);
+    expect((await whoAmI(jws(key, claimsOf(acme.name)))).status).toBe(200);
+
+    // In the name of somebody who was here: its tokens that were accepted still are.
+    await flood(() => forged(acme.name));
+    expect((await whoAmI(acme.token)).status).toBe(200);
+    expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);
+
+    // Whoever was never here waits no longer than the flood lasts.
+    await sleep(100);
+    expect((await whoAmI(streamly.token)).status).toBe(200);
+  });
+
+  it('a subject with no principal, or a suspended one, is limited like a principal', async () => {
+    const { acme, globex } = await begin({ rate: { perSecond: 1, burst: 3 } });
+    await exchange.database.query("UPDATE parties SET state = 'SUSPENDED' WHERE name = $1", [globex.name]);
+    const unbound = jws(devKey(), claimsOf('dataProviders/nobody'));
+    for (const [token, expected] of [
+      [unbound, '403 PRINCIPAL_UNKNOWN'],
+      [globex.token, '403 PRINCIPAL_SUSPENDED'],
+    ] as const) {
+      const replies = await Promise.all(Array.from({ length: 8 }, () => whoAmI(token)));
+      const answers = replies.map((reply) => checkedErrorOf(reply)).sort();
+      expect(answers).toEqual([...Array(3).fill(expected), ...Array(5).fill('429 RATE_LIMITED')]);
+    }
+    expect((await whoAmI(acme.token)).status).toBe(200);
+  });
+
+  it('whoever asks /readyz, however often, has the database asked once a second', async () => {
+    await begin();
+    const queries = vi.spyOn(Database.prototype, 'query');
+    try {
+      const ready = () => exchange.call(undefined, 'GET', '/readyz');
+      const began = performance.now();
+      const replies = await Promise.all(Array.from({ length: 200 }, ready));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+      const pings = queries.mock.calls.filter(([{ name }]) => name === 'ping').length;
+      expect(pings).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000);
+    } finally {
+      queries.mockRestore();
+    }
   });
 });

@@ -9,7 +9,12 @@ const proxied = (...trustedProxies: string[]) => ({ host: '0.0.0.0', behindTlsPr
 
 describe('listening', () => {
   accepts([
-    ['loopback without TLS', () => problemsOf({ host: '::1' })],
+    ['loopback without TLS, where no proxy is', () => problemsOf({ host: '::1', trustedProxies: [] })],
+    [
+      'a proxy on loopback',
+      () =>
+        problemsOf({ host: '127.0.0.1', behindTlsProxy: true, trustedProxies: ['127.0.0.1/32', '::1/128'] }),
+    ],
     ['TLS of our own', () => problemsOf(tls('/etc/mex/key.pem'))],
     [
       'a TLS proxy with explicit addresses',
@@ -24,6 +29,16 @@ describe('listening', () => {
     ],
     ['every address, in IPv6, without TLS', () => problemsOf({ host: '::' }), /no TLS/],
     ['a proxy that is not named', () => problemsOf(proxied()), /^behindTlsProxy: list/],
+    [
+      'a proxy on loopback that is not named',
+      () => problemsOf({ host: '127.0.0.1', behindTlsProxy: true, trustedProxies: [] }),
+      /^behindTlsProxy: list/,
+    ],
+    ...['127.0.0.1', '::1', 'localhost'].map((host): [string, () => string[], RegExp] => [
+      `${host} where nobody said whether a proxy is in front`,
+      () => problemsOf({ host, trustedProxies: undefined }),
+      /all callers would have one address.*Set trustedProxies/,
+    ]),
     ['a key that is not there', () => problemsOf(tls('/nowhere')), /^tls\.keyFile \/nowhere cannot be read/],
     [
       'a key of somebody else',

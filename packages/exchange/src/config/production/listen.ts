@@ -11,17 +11,21 @@ const SHORTEST_PREFIX = 7;
 export function listenProblems(config: Config, { file }: Pick<Surroundings, 'file'>): string[] {
   const { host, tls, behindTlsProxy, trustedProxies } = config;
   const problems: string[] = [];
-  if (!isLoopback(host) && tls === undefined) {
-    if (!behindTlsProxy) {
-      problems.push(
-        `host ${host} is reachable from outside and has no TLS: tokens would be readable on the way. ` +
-          'Set tls, or behindTlsProxy with trustedProxies, or listen on 127.0.0.1.',
-      );
-    } else if (trustedProxies.length === 0) {
-      problems.push('behindTlsProxy: list the addresses of the proxy in trustedProxies, as CIDRs.');
-    }
+  if (!isLoopback(host) && tls === undefined && !behindTlsProxy) {
+    problems.push(
+      `host ${host} is reachable from outside and has no TLS: tokens would be readable on the way. ` +
+        'Set tls, or behindTlsProxy with trustedProxies, or listen on 127.0.0.1.',
+    );
   }
-  for (const range of trustedProxies) {
+  if (behindTlsProxy && !trustedProxies?.length) {
+    problems.push('behindTlsProxy: list the addresses of the proxy in trustedProxies, as CIDRs.');
+  } else if (isLoopback(host) && trustedProxies === undefined) {
+    problems.push(
+      `host ${host} is for a proxy on this machine, behind which all callers would have one address and share its ` +
+        'limits. Set trustedProxies to the addresses of the proxy (["127.0.0.1/32", "::1/128"]), or to [] if there is none.',
+    );
+  }
+  for (const range of trustedProxies ?? []) {
     const problem = rangeProblem(range);
     if (problem !== undefined) problems.push(`trustedProxies: "${range}" ${problem}`);
   }

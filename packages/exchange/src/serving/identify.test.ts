@@ -1,0 +1,86 @@
+import { ExchangeError } from '@measurement-exchange/contract';
+import { expect, it } from 'vitest';
+import type { Permit } from '../auth/tokens.ts';
+import { Identifier } from './identify.ts';
+
+const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
+const NAT = '192.0.2.1';
+
+/** Tokens are `<subject>.<good or forged>`; a subject is known once a good token of it was seen. */
+function setUp() {
+  const known = new Set<string>();
+  const counts = { signatures: 0, lookups: 0 };
+  const identifier = new Identifier({
+    tokens: {
+      async verify(token: string, permit?: Permit) {
+        const [subject = '', signature] = token.split('.');
+        if (signature === undefined) throw new ExchangeError('TOKEN_INVALID', 'junk');
+        permit!(known.has(subject) ? subject : undefined);
+        counts.signatures += 1;
+        if (signature !== 'good') throw new ExchangeError('TOKEN_INVALID', 'forged');
+        known.add(subject);
+        return { issuer: 'https://idp.example', subject, expiresAt: 0 };
+      },
+    },
+    principals: {
+      async resolve({ subject }) {
+        counts.lookups += 1;
+        if (subject === 'stranger') throw new ExchangeError('PRINCIPAL_UNKNOWN', 'unknown');
+        return ACME;
+      },
+      invalidate() {},
+    },
+    strangerRate: { perSecond: 1, burst: 5 },
+  });
+  const outcome = (token: string, address = NAT) =>
+    identifier.identify({ authorization: `Bearer ${token}`, address }).then(
+      ({ principal }) => principal.name,
+      (error) => error.reason as string,
+    );
+  const flood = async (token: string, count = 1_000) => {
+    const began = performance.now();
+    for (let i = 0; i < count; i++) await outcome(token);
+    return (performance.now() - began) / 1000;
+  };
+  return { counts, outcome, flood };
+}
+
+it('checks few signatures, however many forged tokens an address sends', async () => {
+  const { counts, flood } = setUp();
+  const seconds = await flood('nobody.forged');
+  expect(counts.signatures).toBeGreaterThanOrEqual(200);
+  expect(counts.signatures).toBeLessThanOrEqual(201 + 50 * seconds);
+});
+
+it('checks few more in the name of a known subject', async () => {
+  const { counts, outcome, flood } = setUp();
+  expect(await outcome('acme.good')).toBe(ACME.name);
+  const seconds = (await flood('nobody.forged')) + (await flood('acme.forged'));
+  expect(counts.signatures).toBeLessThanOrEqual(213 + 51 * seconds);
+});
+
+it('checks a new token of a known subject while its address sends forged ones', async () => {
+  const { outcome, flood } = setUp();
+  await outcome('acme.good');
+  await flood('nobody.forged');
+  expect(await outcome('nobody.forged')).toBe('RATE_LIMITED');
+  expect(await outcome('acme.good')).toBe(ACME.name);
+  // Nor does a forger of its name keep it out elsewhere.
+  await flood('acme.forged');
+  expect(await outcome('acme.good', '192.0.2.2')).toBe(ACME.name);
+});
+
+it('checks any token while its address sends junk, which is told to slow down', async () => {
+  const { outcome, flood } = setUp();
+  await flood('junk');
+  expect(await outcome('junk')).toBe('RATE_LIMITED');
+  expect(await outcome('newcomer.good')).toBe(ACME.name);
+});
+
+it('tells a subject without a principal to slow down, and no other', async () => {
+  const { outcome } = setUp();
+  const outcomes = [];
+  for (let i = 0; i < 6; i++) outcomes.push(await outcome('stranger.good'));
+  expect(outcomes).toEqual([...Array(5).fill('PRINCIPAL_UNKNOWN'), 'RATE_LIMITED']);
+  expect(await outcome('acme.good')).toBe(ACME.name);
+});
