@@ -41,7 +41,7 @@ export async function startServer(): Promise<BenchServer> {
       const name = `bench_${++databases}`;
       await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
       const url = server.url.replace(/\/mex(?=\?|$)/, `/${name}`);
-      await migrate({ connection: { connectionString: url } });
+      await migrate({ connection: { connectionString: url }, mode: 'development' });
       return openDatabase(url, () => query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
     stop: async () => {

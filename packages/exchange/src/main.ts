@@ -42,7 +42,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   if (production) {
     for (const warning of await requireProductionDatabase(connections, config)) log.warn(warning);
   } else {
-    const applied = await migrate({ connection: connections.owner, appRole: connections.appRole });
+    const { owner, appRole } = connections;
+    const applied = await migrate({ connection: owner, appRole, mode: 'development' });
     if (applied.length > 0) log.info({ applied }, 'migrated');
   }
 
@@ -83,8 +84,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     metrics,
     log,
     rateOf: (principal) => config.rates[principal] ?? config.rate,
-  });
     strangerRate: config.rate,
+  });
 
   let development: Development | undefined;
   const { url, stop } = await listen({

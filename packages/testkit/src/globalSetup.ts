@@ -19,7 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { url, stop } = process.env.DATABASE_URL ? existing(process.env.DATABASE_URL) : await embedded();
   const template = `mex_template_${process.pid}`;
   await onServer(url, `CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`);
-  await migrate({ connection: { connectionString: withDatabase(url, template) } });
+  await migrate({ connection: { connectionString: withDatabase(url, template) }, mode: 'development' });
   project.provide('serverUrl', url);
   project.provide('template', template);
   return async () => {

@@ -5,11 +5,13 @@ import { print, printJson } from '../output.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('bring the database schema to this version (as its owner)')
+    .description(
+      'bring the database schema to this version (as its owner); a new database becomes one of production',
+    )
     .option('--json', 'print what was applied as JSON')
     .action(async (options: { json?: boolean }) => {
       const applied = await withDatabase(loadConfig(process.env), ({ owner, appRole }) =>
-        migrate({ connection: owner, appRole }),
+        migrate({ connection: owner, appRole, mode: 'production' }),
       );
       if (options.json) printJson({ applied });
       else print(applied.length === 0 ? 'The schema is current.' : `Applied ${applied.join(', ')}.`);

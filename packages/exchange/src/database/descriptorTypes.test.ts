@@ -63,7 +63,7 @@ it('migrating registers the types of the descriptors that are there', async () =
   await describe('songs', 'dataProviders/radio', setOf('Song'));
   await describe('damaged', 'dataProviders/radio', Uint8Array.of(255));
   for (let i = 0; i < 120; i++) await describe(`empty${i}`, 'dataProviders/tv', setOf());
-  await migrate({ connection });
+  await migrate({ connection, mode: 'production' });
   const registered = [
     'films a.Film dataProviders/tv',
     'films a.Series dataProviders/tv',
@@ -73,7 +73,7 @@ it('migrating registers the types of the descriptors that are there', async () =
 
   // The older exchange may serve on for a while: the next time catches up.
   await describe('news', 'dataProviders/radio', setOf('Song'));
-  await migrate({ connection });
+  await migrate({ connection, mode: 'production' });
   expect(await types()).toEqual([
     ...registered.slice(0, 2),
     'news a.Song dataProviders/radio',

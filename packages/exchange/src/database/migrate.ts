@@ -53,7 +53,15 @@ export interface MigrateOptions {
   connection: pg.ClientConfig;
   /** The role that serves requests: it gets what it needs and no more. Absent: the owner serves. */
   appRole?: string | undefined;
+  /** Whose database it becomes, if it is nobody's yet. */
+  mode: Mode;
 }
+
+type Mode = 'development' | 'production';
+
+const NOT_FOR_DEVELOPMENT =
+  'The database is not one of development mode, which would add demo parties whose keys are no secret: it was migrated ' +
+  'by mex migrate, or has parties already. Use another one (DATABASE_URL), or another data directory (MEX_DATA_DIR).';
 
 /** Applies what is pending and returns its names. Safe when several start at once. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
@@ -61,6 +69,9 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    if (options.mode === 'development' && (await modeOf(client)) === 'production') {
+      throw new Error(NOT_FOR_DEVELOPMENT);
+    }
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
     const { pending, foreign } = await schemaState(client);
@@ -75,12 +86,25 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       ]);
       await client.query('COMMIT');
     }
+    await client.query(MARK, [options.mode]);
     await fillDescriptorTypes(client);
     if (options.appRole !== undefined) await grant(client, options.appRole);
     return pending.map((m) => m.name);
   } finally {
     await client.end();
   }
+}
+
+/** The first mark stays. */
+const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
+
+/** One with parties and no mark is of production: development mode always left its mark, and first. */
+async function modeOf(client: pg.ClientBase): Promise<Mode | undefined> {
+  const exists = await client.query("SELECT to_regclass('settings') IS NOT NULL AS yes");
+  if (!exists.rows[0].yes) return undefined;
+  const { rows } = await client.query(`
+    SELECT (SELECT value FROM settings WHERE key = 'mode') AS mark, EXISTS (SELECT FROM parties) AS used`);
+  return rows[0].mark ?? (rows[0].used ? 'production' : undefined);
 }
 
 export function foreignMessage(foreign: string[]): string {

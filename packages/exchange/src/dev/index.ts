@@ -34,7 +34,6 @@ export async function startDevelopment(options: {
   log: Logger;
 }): Promise<Development> {
   const { dataDir, baseUrl, db, clock, newId, log } = options;
-  await putFirstSetting(db, 'mode', 'development');
   const parties = await ensureDemoParties({
     dataDir,
     newId,

@@ -53,7 +53,7 @@ beforeAll(async () => {
   chmodSync(folder, 0o755); // PostgreSQL may run as another account
   server = await startPostgres({ dataDir: folder });
   await run('postgres', `CREATE DATABASE ${HEALTHY}`);
-  await migrate({ connection: at(HEALTHY) });
+  await migrate({ connection: at(HEALTHY), mode: 'production' });
   const db = new Database({ connection: at(HEALTHY), applicationName: 'doctor test', maxConnections: 1 });
   await addParties(db);
   await addMeasurements(db);
@@ -215,14 +215,14 @@ describe('the doctor', () => {
       `CREATE DATABASE ${database} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'
       LOCALE_PROVIDER libc`,
     );
-    await migrate({ connection: at(database) });
+    await migrate({ connection: at(database), mode: 'production' });
     expect(await findings(database)).toEqual([['settings-unsafe', ['server_encoding = SQL_ASCII']]]);
   });
 
   it('needs no more than the serving role may do', async () => {
     const database = await clone(HEALTHY);
     await ensureRole(at(database), 'app');
-    await migrate({ connection: at(database), appRole: 'app' });
+    await migrate({ connection: at(database), appRole: 'app', mode: 'production' });
     expect(await doctor({ connection: { ...at(database), user: 'app' } })).toEqual([]);
   });
 

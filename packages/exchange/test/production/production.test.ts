@@ -59,6 +59,7 @@ function config(change: Partial<Config> = {}): Partial<Config> {
       { issuer: ISSUER, audience: 'exchange', jwksFile: join(folder, 'jwks.json'), maxTokenAgeSeconds: 3600 },
     ],
     pageTokenKey: randomBytes(32).toString('base64'),
+    trustedProxies: [],
     ...change,
   };
 }
@@ -70,7 +71,11 @@ function mex(
   mode = 0o600,
 ): MexProcess {
   const file = write('config.json', JSON.stringify(settings), mode);
-  const started = spawnMex([command], { cwd: folder, env: { MEX_CONFIG: file, ...env }, account: account! });
+  const started = spawnMex(command.split(' '), {
+    cwd: folder,
+    env: { MEX_CONFIG: file, ...env },
+    account: account!,
+  });
   children.push(started);
   return started;
 }
@@ -233,6 +238,13 @@ describe.skipIf(account === undefined)(title, () => {
     ['with a test variable', {}, { MEX_FAKE_CLOCK: '1' }, 0o600, [/MEX_FAKE_CLOCK is for tests only/]],
     ['with a debugger', {}, { NODE_OPTIONS: '--inspect=0' }, 0o600, [/--inspect is set \(NODE_OPTIONS\)/]],
     [
+      'with code of somebody else',
+      {},
+      { NODE_OPTIONS: '--import=data:text/javascript,' },
+      0o600,
+      [/--import is set \(NODE_OPTIONS\)/],
+    ],
+    [
       'with a misspelt setting',
       { tls: { certfile: 'x' } as never },
       {},
@@ -265,6 +277,19 @@ describe.skipIf(account === undefined)(title, () => {
     expect(stderr).not.toContain(password);
   });
 
+  it('keeps development mode out of its database', async () => {
+    const development = mex('serve --dev', config({ databaseUrl: as(own) }));
+    const outcome = await Promise.race([
+      development.ended,
+      urlOf(development).catch(() => development.ended),
+    ]);
+    expect(outcome).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not one of development mode'),
+    });
+    expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
+  });
+
   it.runIf(process.geteuid!() === 0)('refuses root', () => {
     const file = write('config.json', JSON.stringify(config()));
     const { status, stderr } = spawnSync(process.execPath, [MEX, 'serve'], {
@@ -276,7 +301,7 @@ describe.skipIf(account === undefined)(title, () => {
 
   // Last: there is no way back.
   it('refuses a database that has served development mode', async () => {
-    await onServer(as(own), "INSERT INTO settings VALUES ('mode', 'development')");
+    await onServer(as(own), "UPDATE settings SET value = 'development' WHERE key = 'mode'");
     const { code, stderr } = await mex('serve', config()).ended;
     expect({ code, stderr }).toEqual({
       code: 1,

@@ -118,7 +118,7 @@ describe('what only the retention may do', () => {
   beforeAll(async () => {
     const connection = { connectionString: exchange.database.url };
     await ensureRole(connection, ROLE);
-    await migrate({ connection, appRole: ROLE });
+    await migrate({ connection, appRole: ROLE, mode: 'development' });
     owner = new pg.Client(connection);
     app = new pg.Client(connection);
     await owner.connect();

@@ -1,0 +1,43 @@
+import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { migrate } from './migrate.ts';
+
+let database: Database;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  // As an earlier version left it.
+  await database.query("DELETE FROM settings WHERE key = 'mode'");
+});
+afterEach(() => database.drop());
+
+const migrateAs = (mode: 'development' | 'production') =>
+  migrate({ connection: { connectionString: database.url }, mode });
+const mark = async () => (await database.query("SELECT value FROM settings WHERE key = 'mode'"))[0]?.value;
+const addParty = () =>
+  database.query("INSERT INTO parties (name, create_time, update_time) VALUES ('duchies/d', now(), now())");
+
+it('an empty database belongs to the mode that comes first', async () => {
+  await migrateAs('development');
+  expect(await mark()).toBe('development');
+  await addParty();
+  await migrateAs('development');
+  // Production does not serve it, and says so itself.
+  await migrateAs('production');
+  expect(await mark()).toBe('development');
+});
+
+it('a database that was migrated for production is refused by development mode', async () => {
+  await migrateAs('production');
+  expect(await mark()).toBe('production');
+  await expect(migrateAs('development')).rejects.toThrow('not one of development mode');
+  await migrateAs('production');
+});
+
+it('so is one with parties that nobody marked, and it is left as it was', async () => {
+  await addParty();
+  await database.query('DELETE FROM schema_migrations WHERE version = 3');
+  await expect(migrateAs('development')).rejects.toThrow('not one of development mode');
+  expect(await mark()).toBeUndefined();
+  expect(await database.query('SELECT FROM schema_migrations WHERE version = 3')).toEqual([]);
+});
