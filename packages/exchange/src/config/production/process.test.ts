@@ -31,6 +31,12 @@ describe('the process', () => {
       () => problemsOfEnv({ NODE_OPTIONS: '--trace-exit "--inspect=9229"' }),
       /^--inspect is set \(NODE_OPTIONS\)/,
     ],
+    ['what is printed of connections', () => problemsOfEnv({ NODE_DEBUG: 'http' }), /^NODE_DEBUG prints/],
+    [
+      'code that runs first, however it is written',
+      () => problemsOfEnv({ NODE_OPTIONS: '"--im\\port" "./my hook.mjs"' }),
+      /^--import is set \(NODE_OPTIONS\)/,
+    ],
     [
       'a lenient parser',
       () => problemsOf({}, { execArgv: ['--insecure_http_parser'] }),
@@ -42,6 +48,35 @@ describe('the process', () => {
       /\(mode 0640\)\. Run: chmod 600/,
     ],
   ]);
+  refuses(
+    [
+      ...[
+        '--require',
+        '-r',
+        '--import',
+        '--loader',
+        '--experimental-loader',
+        '--conditions=development',
+        '-C',
+      ],
+      ...[
+        '--tls-keylog=/tmp/keys',
+        '--trace-tls',
+        '--heapsnapshot-signal=SIGUSR2',
+        '--report-on-signal',
+        '--prof',
+      ],
+      ...['--tls-min-v1.0', '--openssl-config=/tmp/x', '--unhandled-rejections=none', '--tls_keylog=x'],
+      ...['--experimental-default-config-file', '--experimental-config-file=x', '--inspect-publish-uid=http'],
+    ].flatMap((flag): [string, () => string[], RegExp][] => [
+      [flag, () => problemsOf({}, { execArgv: [flag, 'x'] }), /is set \(command line\)\. Remove it/],
+      [
+        `${flag} by NODE_OPTIONS`,
+        () => problemsOfEnv({ NODE_OPTIONS: `${flag} x` }),
+        /is set \(NODE_OPTIONS\)/,
+      ],
+    ]),
+  );
   refuses(
     ['MEX_FAILPOINT_COMMIT', 'MEX_FAKE_CLOCK', 'MEX_TEST_ISSUER'].map((name) => [
       name,

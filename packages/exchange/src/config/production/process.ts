@@ -19,8 +19,21 @@ export interface Surroundings {
 
 /** Node 20 ended in April 2026. */
 const OLDEST_NODE = 22;
-/** Each lets whoever can set or reach it read or bend what the exchange does. */
-const UNSAFE_FLAGS = ['--inspect', '--insecure-http-parser'];
+/** Each lets whoever can set or reach it read or bend what the exchange does; also what begins with one of them. */
+const UNSAFE_FLAGS = [
+  // Runs other code first, or in place of ours.
+  ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
+  ...['--snapshot-blob', '--experimental-config-file', '--experimental-default-config-file'],
+  // Shows or stores keys, tokens or memory.
+  ...['--tls-keylog', '--trace-tls', '--inspect', '--experimental-network-inspection', '--heapsnapshot'],
+  ...['--heap-prof', '--cpu-prof', '--prof', '--report', '--abort-on-uncaught-exception', '--diagnostic-dir'],
+  // Weakens a protocol, or goes on after an error.
+  ...['--insecure-http-parser', '--tls-min-v1.0', '--tls-min-v1.1', '--tls-cipher-list', '--security-revert'],
+  ...['--openssl-legacy-provider', '--openssl-config', '--openssl-shared-config', '--unhandled-rejections'],
+];
+const UNSAFE_SHORT_FLAGS = ['-r', '-C', '-e', '-p', '-pe'];
+/** Prints what goes over connections. */
+const UNSAFE_VARIABLES = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE'];
 const TEST_VARIABLES = ['MEX_FAILPOINT', 'MEX_FAKE_CLOCK', 'MEX_TEST_'];
 
 export function processProblems({ env, execArgv, nodeVersion, uid, file }: Surroundings): string[] {
@@ -38,14 +51,18 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Surro
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replaceAll('"', '').split(/\s+/)],
+    // Quotes and backslashes are for spaces; without them a flag looks the same however it was written.
+    ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
     // Node takes an underscore for a dash.
-    const names = flags.map((flag) => flag.replaceAll('_', '-'));
-    for (const unsafe of UNSAFE_FLAGS) {
-      const found = names.find((name) => name.startsWith(unsafe));
-      if (found !== undefined) problems.push(`${found.split('=')[0]} is set (${where}). Remove it.`);
-    }
+    const names = flags.map((flag) => flag.split('=')[0]!.replaceAll('_', '-'));
+    const unsafe = names.filter(
+      (name) => UNSAFE_FLAGS.some((flag) => name.startsWith(flag)) || UNSAFE_SHORT_FLAGS.includes(name),
+    );
+    for (const name of new Set(unsafe)) problems.push(`${name} is set (${where}). Remove it.`);
+  }
+  for (const name of UNSAFE_VARIABLES.filter((name) => env[name] !== undefined)) {
+    problems.push(`${name} prints what callers send. Unset it.`);
   }
   for (const name of Object.keys(env).filter((name) =>
     TEST_VARIABLES.some((test) => name.startsWith(test)),
