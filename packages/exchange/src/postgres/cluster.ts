@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { lchown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lchown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, spawnAs } from './account.ts';
@@ -43,7 +43,6 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
     account,
     [
       ...[binaries.initdb, '--pgdata', directory, '--username', superuser],
-      // Only this account may enter the socket's directory, and there is no other way in.
       '--auth=trust',
       '--data-checksums',
       // Strings sort the same on every machine, whatever its locales.
@@ -62,6 +61,15 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
   );
   if (code !== 0)
     throw new Error(`PostgreSQL could not make its cluster in ${directory}: ${complaints.trim()}`);
+}
+
+const ACCESS = `# Written at every start. Only the account of the server may enter the directory of its socket: there is no other way in.
+local all,replication all trust
+`;
+
+/** initdb also lists TCP from this machine. */
+export async function allowSocketOnly(clusterDir: string): Promise<void> {
+  await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }
 
 /** Gives the cluster to the account, when root made it for another one before. */

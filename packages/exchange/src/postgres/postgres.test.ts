@@ -62,6 +62,11 @@ const readRow = (server: EmbeddedPostgres) => query(server, 'SELECT answer FROM 
 const changeRow = (server: EmbeddedPostgres) => query(server, 'UPDATE stored_rows SET answer = 43');
 const [row, changedRow] = [[{ answer: 42 }], [{ answer: 43 }]];
 
+async function waysIn(server: EmbeddedPostgres): Promise<string[]> {
+  const rules = await query(server, 'SELECT DISTINCT type, error FROM pg_hba_file_rules ORDER BY 1');
+  return rules.map(({ type, error }) => error ?? type);
+}
+
 // Made once: a start on a copy of it takes a tenth of a first start.
 const earlier = mkdtempSync('/tmp/mex-pg-test-');
 
@@ -135,6 +140,15 @@ describe('the first start', () => {
       },
       ...{ max_connections: '100', timezone: 'UTC' },
     });
+    expect(await waysIn(server)).toEqual(['local']);
+  });
+
+  /** Also where an earlier version made the cluster, and allowed more. */
+  it('and every later one lists the socket alone as a way in', async () => {
+    startedEarlier();
+    const tcp = 'local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all ::1/128 trust\n';
+    writeFileSync(join(dataDir, 'pg', 'pg_hba.conf'), tcp);
+    expect(await waysIn(await start())).toEqual(['local']);
   });
 
   it('begins anew after one that was killed while it made the cluster', async () => {

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, chooseAccount, spawnAs } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { createCluster, giveCluster, hasCluster, requireSameMajor, superuser } from './cluster.ts';
+import {
+  allowSocketOnly,
+  createCluster,
+  giveCluster,
+  hasCluster,
+  requireSameMajor,
+  superuser,
+} from './cluster.ts';
 import { type Connection, connectionUrl, openDatabase, type ServerFacts } from './connection.ts';
 import { openLog } from './log.ts';
 import { type Cluster, findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
@@ -88,6 +95,7 @@ async function launch(
 ): Promise<ServerFacts> {
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
+  await allowSocketOnly(cluster.path);
   await chmod(cluster.path, 0o700); // a restored copy may be readable by others, which PostgreSQL rejects
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
