@@ -1,10 +1,11 @@
 /** Output: sentences and tables for people, JSON for scripts. */
 import { JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
-/** The message of an error; with MEX_DEBUG, its stack. */
+/** The message of an error, which may be of somebody else's making; with MEX_DEBUG, its stack. */
 export function explain(error: unknown): string {
-  if (process.env.MEX_DEBUG !== undefined && error instanceof Error) return error.stack ?? error.message;
-  return error instanceof Error ? error.message : String(error);
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const text = process.env.MEX_DEBUG === undefined ? message : (stack ?? message);
+  return text.split('\n').map(visible).join('\n');
 }
 
 /** An error with its own exit code; every other error exits with 1. */
@@ -15,6 +16,9 @@ export class Failed extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** Control characters, and those that change the direction of text: in a terminal it would look like something else. */
+const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -38,8 +42,8 @@ export function printJsonLine(value: unknown): void {
 function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
-      // JSON does not escape these control characters, and a terminal would interpret them.
-      .replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)
+      // JSON does not escape all of these, and a terminal would interpret them.
+      .replace(DECEPTIVE, (c) => (c === '\n' ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`))
   );
 }
 
@@ -83,9 +87,9 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** Replaces control characters in text from others, which could manipulate the terminal. */
+/** Replaces in text from others what could manipulate the terminal. */
 export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+  return text.replace(DECEPTIVE, '\ufffd');
 }
 
 const COLORS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
