@@ -1,14 +1,18 @@
 # The exchange in production mode, on a PostgreSQL server elsewhere. docs/production.md says what it needs.
-FROM node:24-slim
+#
+# The same commit builds the same image: the base is pinned by its digest, and every package by package-lock.json.
+# The version is the Node of package-lock.json, which the tests run on. To go to a newer one: npm update node, then
+# write its tag here, and the digest that `docker buildx imagetools inspect <tag>` prints for it.
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 ENV NODE_ENV=production
 WORKDIR /app
 
 # TypeScript runs as it is: there is nothing to build. The development dependencies (a Node of our own among
-# them) and the optional ones (an embedded PostgreSQL for each platform) stay out.
+# them) and the optional ones (an embedded PostgreSQL for each platform) stay out. No package runs a script.
 COPY package.json package-lock.json ./
 COPY packages packages
-RUN npm install --no-save --omit=dev --omit=optional --no-audit --no-fund && npm cache clean --force
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && npm cache clean --force
 
 # The exchange refuses to run as root. The code stays root's, so that the process cannot change it.
 RUN install -d -o node -g node -m 700 /var/lib/mex

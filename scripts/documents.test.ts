@@ -73,3 +73,21 @@ it('CONTRIBUTING.md names files that exist', () => {
     ['.', 'packages', 'packages/exchange/src'].some((at) => existsSync(join(ROOT, at, path)));
   expect(paths.filter((path) => !isThere(path))).toEqual([]);
 });
+
+describe('the Dockerfile', () => {
+  const dockerfile = textOf('Dockerfile');
+
+  it('pins its base by digest, at the Node that the tests run on, and names no registry', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json'));
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
+    expect(bases).toEqual([expect.stringMatching(/^node:[\d.]+-bookworm-slim@sha256:[0-9a-f]{64}$/)]);
+    expect(bases[0]).toContain(`node:${packages['node_modules/node'].version}-`);
+  });
+
+  it('installs what the lockfile says, and runs nothing of it', () => {
+    expect(dockerfile.match(/\bnpm (ci|install|i)\b.*/g)).toEqual([
+      expect.stringMatching(/^npm ci .*--ignore-scripts/),
+    ]);
+    expect(dockerfile).not.toMatch(/\b(curl|wget|apt-get|apk|npx)\b|^ADD /m);
+  });
+});
