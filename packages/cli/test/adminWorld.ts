@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { useExchange as startsExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
-import { path, useEnvironment } from './environment.ts';
+import { path, told, useEnvironment } from './environment.ts';
 import { mex } from './mexInProcess.ts';
 
 export { path } from './environment.ts';
@@ -27,6 +27,13 @@ export async function onboarded(name: string, ...options: string[]): Promise<str
   const directory = path(name.replace('/', '-'));
   const subject = ['--issuer', `${exchange.url}/dev`, '--subject', name];
   await mex('identity', name, '--out', directory);
-  await mex('admin', 'onboard', join(directory, 'party.json'), ...subject, ...options);
+  await mex(
+    'admin',
+    'onboard',
+    join(directory, 'party.json'),
+    ...(await told(directory)),
+    ...subject,
+    ...options,
+  );
   return directory;
 }

@@ -1,13 +1,19 @@
 /** A folder for the files of a test, and the environment by which commands find its exchange. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { fingerprintOf } from '../src/partyFile.ts';
 
 let folder: string;
 
 export const path = (file: string) => join(folder, file);
+
+/** The fingerprint that a party tells the operator over another channel, as the option of mex admin onboard. */
+export async function told(directory: string): Promise<string[]> {
+  return ['--fingerprint', fingerprintOf(await readFile(join(directory, 'certificate.pem'), 'utf8'))];
+}
 
 /** After the hooks that start the exchange. */
 export function useEnvironment(exchange: () => TestExchange): void {

@@ -21,6 +21,7 @@ import {
 } from '@measurement-exchange/testkit/tinkKeysets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPartyFile } from '../src/partyFile.ts';
+import { told } from './environment.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 import { der, pem } from './opensslIdentity.ts';
 
@@ -134,6 +135,7 @@ describe('an imported identity', () => {
         'https://i',
         '--subject',
         's',
+        ...(await told(path('rootless'))),
         '--trust-root',
       ),
     ).rejects.toThrow(/has no root to trust/);

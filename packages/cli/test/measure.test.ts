@@ -15,6 +15,7 @@ import {
 } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
 import { bar, barChart } from '../src/party/chart.ts';
+import { told } from './environment.ts';
 import { mex, run } from './mexInProcess.ts';
 import { asked, describeTo, path, useWorld, w } from './partyWorld.ts';
 
@@ -349,7 +350,7 @@ describe('mex measure with keys of its own', () => {
     const subject = ['--issuer', `${w.exchange.url}/dev`, '--subject', consumer];
     await mex('admin', 'parties', 'create', consumer);
     await mex('admin', 'roots', 'add', path('lakeside/root.pem'), '--party', consumer);
-    await mex('admin', 'onboard', path('lakeside/party.json'), ...subject);
+    await mex('admin', 'onboard', path('lakeside/party.json'), ...subject, ...(await told(path('lakeside'))));
     await describeTo({ ...w.acme, name: consumer }, w.streamly, 'spring');
     const issuer = await createDevIssuer({
       keyFile: devKeyFile(w.exchange.dataDir),

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exchange, onboarded, path, useExchange, whoAmI } from './adminWorld.ts';
+import { told } from './environment.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 
 useExchange();
@@ -21,6 +22,7 @@ describe('mex admin onboard', () => {
       '--subject',
       'once',
       '--trust-root',
+      ...(await told(path('once'))),
     ];
     expect((await whoAmI(name)).error.status).toBe('PERMISSION_DENIED');
     const first = await mexJson(...onboard);
@@ -49,6 +51,25 @@ describe('mex admin onboard', () => {
     );
   });
 
+  it('registers nothing when the fingerprint is not the one that the party told', async () => {
+    const name = 'dataProviders/swapped';
+    await mex('identity', name, '--out', path('honest'));
+    await mex('identity', name, '--out', path('mallory'));
+    const onboard = (...options: string[]) =>
+      mex(
+        ...['admin', 'onboard', path('mallory/party.json'), '--trust-root'],
+        ...['--issuer', 'https://id.example.com', '--subject', 'swapped', ...options],
+      );
+    const [option, fingerprint] = (await told(path('honest'))) as [string, string];
+    await expect(onboard(option, fingerprint)).rejects.toThrow(/another fingerprint.*nothing was registered/);
+    await expect(onboard(option, fingerprint.slice(0, -1))).rejects.toThrow(/64 hexadecimal digits/);
+    await expect(onboard()).rejects.toThrow(/--fingerprint/);
+    await expect(mex('admin', 'parties', 'get', name)).rejects.toThrow('does not exist');
+    // However it is written down.
+    const [, mallory] = (await told(path('mallory'))) as [string, string];
+    expect(await onboard(option, mallory.replaceAll(':', '').toLowerCase())).toContain('is on board');
+  });
+
   it('finishes what was begun', async () => {
     const name = 'measurementConsumers/begun';
     await mex('identity', name, '--out', path('begun'));
@@ -61,6 +82,7 @@ describe('mex admin onboard', () => {
       'https://id.example.com',
       '--subject',
       'begun',
+      ...(await told(path('begun'))),
     );
     expect(result).toMatchObject({
       party: { created: false },
@@ -75,20 +97,18 @@ describe('mex admin onboard', () => {
     const directory = await onboarded('dataProviders/kept');
     const again = ['--issuer', `${exchange.url}/dev`, '--subject'];
     await mex('identity', 'dataProviders/kept', '--out', path('kept-2'));
-    await expect(mex('admin', 'onboard', path('kept-2/party.json'), ...again, 'kept-2')).rejects.toThrow(
-      /another public key.*parties update/,
-    );
+    const onboard = async (folder: string, subject: string) =>
+      mex('admin', 'onboard', join(folder, 'party.json'), ...again, subject, ...(await told(folder)));
+    await expect(onboard(path('kept-2'), 'kept-2')).rejects.toThrow(/another public key.*parties update/);
 
     await mex('identity', 'dataProviders/late', '--out', path('late'));
-    await expect(
-      mex('admin', 'onboard', path('late/party.json'), ...again, 'dataProviders/kept'),
-    ).rejects.toThrow(/speaks for dataProviders\/kept.*principals unbind principals\//);
+    await expect(onboard(path('late'), 'dataProviders/kept')).rejects.toThrow(
+      /speaks for dataProviders\/kept.*principals unbind principals\//,
+    );
 
     const [certificate] = (await mexJson('admin', 'certificates', 'list', 'dataProviders/kept')).certificates;
     await mex('admin', 'certificates', 'revoke', certificate.name);
-    await expect(
-      mex('admin', 'onboard', join(directory, 'party.json'), ...again, 'dataProviders/kept'),
-    ).rejects.toThrow(/is revoked.*--renew/);
+    await expect(onboard(directory, 'dataProviders/kept')).rejects.toThrow(/is revoked.*--renew/);
   });
 
   it.each([
@@ -121,6 +141,7 @@ describe('mex admin onboard', () => {
       'https://id.example.com',
       '--subject',
       'odd',
+      ...(await told(path('odd'))),
     );
     await expect(onboard).rejects.toThrow(words);
     await expect(mex('admin', 'parties', 'get', 'dataProviders/odd')).rejects.toThrow('does not exist');

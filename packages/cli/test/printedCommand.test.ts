@@ -8,6 +8,7 @@ import { eciesPrivate, keyset } from '@measurement-exchange/testkit/tinkKeysets'
 import { fulfillWith, reach } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
 import { programName, quoteWord } from '../src/shell.ts';
+import { told } from './environment.ts';
 import { mex } from './mexInProcess.ts';
 import { der } from './opensslIdentity.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';
@@ -80,7 +81,7 @@ describe('the command that mex measure --no-wait prints', () => {
     const issuer = `${w.exchange.url}/dev`;
     await mex(
       ...['admin', 'onboard', path('my keys/party.json'), '--trust-root'],
-      ...['--issuer', issuer, '--subject', consumer],
+      ...['--issuer', issuer, '--subject', consumer, ...(await told(path('my keys')))],
     );
     await describeTo({ ...w.acme, name: consumer }, w.streamly, 'imported');
     const token = await (

@@ -7,6 +7,7 @@ import { ROOT, spawnMex } from '@measurement-exchange/testkit/process';
 import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readPartyFile } from '../src/partyFile.ts';
+import { told } from './environment.ts';
 import { lines, mex, mexJson, run } from './mexInProcess.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';
 
@@ -92,7 +93,13 @@ describe('mex provider run --config', () => {
       baseUrl: w.exchange.url,
     });
     await mex('identity', name, '--out', path('lakeside'));
-    const subject = ['--issuer', `${w.exchange.url}/dev`, '--subject', name];
+    const subject = [
+      '--issuer',
+      `${w.exchange.url}/dev`,
+      '--subject',
+      name,
+      ...(await told(path('lakeside'))),
+    ];
     await mex('admin', 'onboard', path('lakeside/party.json'), ...subject, '--trust-root');
     await writeFile(path('token'), `${await issuer.mint(name)}\n`);
     await writeFile(path('demo-root.pem'), w.root.certificatePem);

@@ -14,6 +14,7 @@ import { trustRoot } from './roots.ts';
 interface Options extends CallOptions {
   issuer: string;
   subject: string;
+  fingerprint: string;
   trustRoot?: boolean;
 }
 
@@ -38,18 +39,25 @@ export function onboardCommand(): Command {
   )
     .requiredOption('--issuer <url>', 'the `iss` of its tokens, to the letter')
     .requiredOption('--subject <sub>', 'the `sub` of its tokens')
+    .requiredOption(
+      '--fingerprint <sha256>',
+      'of its certificate, as the party told you over another channel',
+    )
     .option('--trust-root', 'also trust its root, for its own certificates only')
     .addHelpText(
       'after',
       `
-The party made party.json with mex identity. Ask it for the fingerprint of its certificate over another channel
-and compare. Nothing is replaced: what is there already is reported, and what differs is an error. Run it again
-after a failure, it goes on where it stopped.
+The party made party.json with mex identity, which printed the fingerprint of its certificate. Ask the party for it
+over another channel than the file came by, such as the telephone: if the file has another one, nothing is registered.
+Nothing is replaced: what is there already is reported, and what differs is an error. Run it again after a failure,
+it goes on where it stopped.
 
-  mex admin onboard party.json --issuer https://id.example.com --subject lakeside-machine --trust-root`,
+  mex admin onboard party.json --fingerprint 9F:86:D0:… \\
+    --issuer https://id.example.com --subject lakeside-machine --trust-root`,
     )
     .action(async (path: string, options: Options) => {
       const file = await readPartyFile(path);
+      requireFingerprint(path, file, options.fingerprint);
       if (options.trustRoot && file.rootPem === undefined) {
         throw new Error(
           `${path} has no root to trust: leave out --trust-root, or ask the party for its root.`,
@@ -60,6 +68,22 @@ after a failure, it goes on where it stopped.
       if (options.json) printJson({ name: file.name, fingerprint, ...result });
       else print(describe(file, fingerprint, result, options));
     });
+}
+
+/** The certificate in turn verifies the public key, and was issued by the root. */
+function requireFingerprint(path: string, { certificatePem }: PartyFile, told: string): void {
+  const digits = (fingerprint: string) => fingerprint.replace(/[:\s]/g, '').toUpperCase();
+  if (!/^[0-9A-F]{64}$/.test(digits(told))) {
+    throw new Error(
+      '--fingerprint must be the SHA-256 fingerprint that mex identity printed: 64 hexadecimal digits.',
+    );
+  }
+  const found = fingerprintOf(certificatePem);
+  if (digits(found) === digits(told)) return;
+  throw new Error(
+    `${path} has a certificate with another fingerprint, ${found}: nothing was registered. ` +
+      'Somebody may have replaced the file: ask the party for both again, each over another channel.',
+  );
 }
 
 async function onboard(client: ExchangeClient, file: PartyFile, options: Options): Promise<Onboarding> {
