@@ -68,6 +68,30 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'no principal'),
   },
   {
+    // Whoever registers a certificate first keeps its owner out.
+    name: 'certificate-unique-across-parties',
+    edits: [
+      inExchange('database/certificates.ts', 'WHERE party = $1 AND sha256', "WHERE $1 <> '' AND sha256"),
+    ],
+    foundBy: test('exchange/test/certificates/certificates.test.ts', 'by a squatter keeps nobody out'),
+  },
+  {
+    name: 'development-takes-any-database',
+    edits: [inExchange('database/migrate.ts', "(await modeOf(client)) === 'production'", 'false')],
+    foundBy: test('exchange/src/database/mode.test.ts'),
+  },
+  {
+    name: 'fingerprint-not-compared',
+    edits: [
+      {
+        file: 'cli/src/admin/onboard.ts',
+        find: 'requireFingerprint(path, file, options.fingerprint);',
+        replace: '',
+      },
+    ],
+    foundBy: test('cli/test/onboard.test.ts', 'registers nothing when the fingerprint'),
+  },
+  {
     name: 'authorization-logged',
     edits: [
       inExchange(
