@@ -234,7 +234,6 @@ describe('what a data provider verifies', () => {
       selection: {
         events: [
           {
-            eventGroup: eventGroup.name,
             reference: 'tv',
             interval: { start: new Date(INTERVAL.start), end: new Date(INTERVAL.end) },
             filter: 'a == 1',
