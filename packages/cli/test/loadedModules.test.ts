@@ -32,3 +32,8 @@ it('loads HTTP for a whole exchange, and not for commands that need only its set
   // Every command, short of what serve and demo load when they run.
   expect(await loadedBy('./packages/cli/src/program.ts', ['fastify', 'commander'])).toEqual(['commander']);
 });
+
+it('leaves what runs consumers’ filters out of the agent’s process', async () => {
+  const packages = ['@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
+  expect(await loadedBy('@measurement-exchange/sdk/provider', packages)).toEqual(['@duckdb/node-api']);
+});

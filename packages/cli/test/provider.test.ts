@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
 import { ROOT, spawnMex } from '@measurement-exchange/testkit/process';
@@ -20,13 +21,20 @@ beforeAll(async () => {
   eventGroup = await describeTo(w.acme, w.streamly, 'spring');
 });
 
-const askFor = (consumer: typeof w.consumer, provider: string, name: string, epsilon: number) =>
+const askFor = (
+  consumer: typeof w.consumer,
+  provider: string,
+  name: string,
+  epsilon: number,
+  filter?: string,
+) =>
   consumer.create({
     type: 'reach',
-    dataProviders: [{ name: provider, eventGroups: [{ name, interval }] }],
+    dataProviders: [{ name: provider, eventGroups: [{ name, interval, ...(filter && { filter }) }] }],
     privacy: { epsilon, delta: 0 },
   });
-const ask = (epsilon = 1) => askFor(w.consumer, w.streamly.name, eventGroup, epsilon);
+const ask = (epsilon = 1, filter?: string) =>
+  askFor(w.consumer, w.streamly.name, eventGroup, epsilon, filter);
 const stateOf = async ({ name }: { name?: string }) =>
   (await w.acme.client.getMeasurement({ name: name! })).state;
 const demo = ['provider', 'run', '--as', 'streamly', '--events'];
@@ -81,6 +89,30 @@ describe('mex provider run --as', () => {
       expect(agent.output()).toContain('fulfilled in');
     } finally {
       await agent.kill('SIGKILL');
+    }
+  });
+});
+
+describe('mex provider run and a hostile consumer', () => {
+  it('serves the others and stops when told, whatever a filter costs', async () => {
+    // 60,000 codes, each of which is compared with every number of a list.
+    const rows = Array.from({ length: 60_000 }, (_, code) => `${code},${DAYS[0]} 12:00:00,spring,${code}`);
+    await writeFile(path('codes.csv'), `vid,timestamp,event_group,code\n${rows.join('\n')}\n`);
+    const list = Array.from({ length: 400 }, (_, i) => -i - 1);
+    const slow = await ask(0.01, `[${list.join(', ')}].all(x, x != code)`);
+    const pattern = Array.from({ length: 60 }, () => 'a[ab]{900}[cd]').join('|');
+    const hostile = await ask(0.01, `'${'ab'.repeat(15_000)}'.matches('${pattern}')`);
+    const good = await ask(0.01, 'code < 100');
+    const agent = spawnMex([...demo, path('codes.csv')], { env: { MEX_DATA_DIR: w.exchange.dataDir } });
+    try {
+      await vi.waitUntil(async () => (await stateOf(good)) === 'SUCCEEDED', 30_000);
+      await vi.waitUntil(async () => (await stateOf(hostile)) === 'FAILED', 30_000);
+      expect(await stateOf(slow)).toBe('AWAITING_REQUISITION_FULFILLMENT');
+      const killed = agent.kill('SIGTERM');
+      expect(await Promise.race([killed, sleep(20_000)])).toBe(0);
+    } finally {
+      await agent.kill('SIGKILL');
+      await w.acme.client.cancelMeasurement({ name: slow.name! });
     }
   });
 });

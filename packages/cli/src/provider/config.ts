@@ -142,6 +142,8 @@ const events: Record<keyof NonNullable<ProviderConfig['events']>, Check> = {
   columns: objectOf(columns),
   memoryLimit: text,
   threads: count,
+  maximumCombinations: count,
+  timeoutSeconds: above,
 };
 const settings: Record<keyof ProviderConfig, Check> = {
   url: text,

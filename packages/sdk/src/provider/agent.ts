@@ -112,7 +112,7 @@ export function createAgent(options: AgentOptions): Agent {
         now: new Date(clock.now()),
       });
       const methodology = await methodologyFor(verified);
-      requireComputable(verified, methodology);
+      await requireComputable(verified, methodology);
       const sealing = { signer: await signer, certificate: credentials.certificate };
       const fresh = await client.getRequisition({ name, ...watch });
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };

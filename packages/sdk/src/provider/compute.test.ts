@@ -148,7 +148,7 @@ describe('with negligible noise, a result matches its formula', () => {
       { selection: { population: { filter: 'age > 30' } } },
     );
     const result = await computeResult(verified, { population });
-    expect(result.population!.value).toBe(population.count('age > 30'));
+    expect(result.population!.value).toBe(await population.count('age > 30'));
     expect(result.population!.methodology.case).toBe('deterministicCount');
     expect(chargesFor(verified, { population })).toEqual([]);
   });
@@ -294,17 +294,19 @@ describe('what this provider does not offer', () => {
     requireComputable(verified, methodology);
   const population = asking({ measurementType: 'POPULATION' }, { selection: { population: {} } });
 
-  it.each<[string, () => void]>([
+  it.each<[string, () => Promise<void>]>([
     ['a population, without one', declined(population, {})],
     ['events, without any', declined(asking(reach()), {})],
     ['Gaussian noise without a delta', declined(asking(reach()), { noise: 'DISCRETE_GAUSSIAN' })],
-  ])('%s', (_what, check) => {
-    expect(check).toThrow(expect.objectContaining({ name: 'RefusalError', justification: 'DECLINED' }));
+  ])('%s', async (_what, check) => {
+    await expect(check()).rejects.toThrow(
+      expect.objectContaining({ name: 'RefusalError', justification: 'DECLINED' }),
+    );
   });
 
-  it('watch durations, where none are recorded', () => {
+  it('watch durations, where none are recorded', async () => {
     const silent = { ...events, hasDuration: false };
-    expect(declined(asking(duration(5)), { events: silent })).toThrow(
+    await expect(declined(asking(duration(5)), { events: silent })()).rejects.toThrow(
       expect.objectContaining({ justification: 'DECLINED' }),
     );
   });

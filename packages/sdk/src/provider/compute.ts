@@ -40,12 +40,15 @@ interface Release {
 }
 
 /** Refuses what this provider does not offer or can never compute, without reading events. */
-export function requireComputable(verified: VerifiedRequisition, methodology: Methodology): void {
+export async function requireComputable(
+  verified: VerifiedRequisition,
+  methodology: Methodology,
+): Promise<void> {
   const { spec, selection } = verified;
   const { events, population, noise } = methodology;
   if (selection.population) {
     if (!population) throw new RefusalError('DECLINED', 'This provider has no population figures.');
-    population.count(selection.population.filter);
+    await population.count(selection.population.filter);
     return;
   }
   if (!events) throw new RefusalError('DECLINED', 'This provider has population figures only.');
@@ -56,7 +59,7 @@ export function requireComputable(verified: VerifiedRequisition, methodology: Me
     if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
     throw new RefusalError('DECLINED', 'This provider adds Gaussian noise, which needs a delta above 0.');
   }
-  events.check(queryOf(verified));
+  await events.check(queryOf(verified));
 }
 
 /**
@@ -79,7 +82,7 @@ export async function computeResult(
   verified: VerifiedRequisition,
   options: ComputeOptions,
 ): Promise<specs.Measurement_Result> {
-  requireComputable(verified, options);
+  await requireComputable(verified, options);
   return create(specs.Measurement_ResultSchema, await computeFigures(verified, options));
 }
 
@@ -153,7 +156,7 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
       // Exact, without noise: it counts the virtual people of the model, not what they did.
       return {
         population: {
-          value: population!.count(selection.population?.filter),
+          value: await population!.count(selection.population?.filter, signal),
           methodology: { case: 'deterministicCount', value: {} },
         },
       } as const;

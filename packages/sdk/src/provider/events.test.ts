@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EventFiles, eventFiles } from '../../test/provider/eventFiles.ts';
 import { isSampled, sampleBucket } from '../privacy/vidSampling.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
-import { InvalidQuery } from './filter/index.ts';
+import { InvalidQuery, QueryStopped } from './filter/errors.ts';
 
 const ROWS = 100_000;
 const RANDOM_ROWS = `
@@ -262,7 +262,7 @@ describe('a query that can never be computed', () => {
     ['a filter on no attribute', queryOf([group(0, 'income > 3')])],
     ['a filter on the VID', queryOf([group(0, 'vid == 3')])],
   ])('is rejected at once: %s', async (_title, query) => {
-    expect(() => parquet.check(query)).toThrow(InvalidQuery);
+    await expect(parquet.check(query)).rejects.toThrow(InvalidQuery);
     await expect(parquet.frequencies(query, 3)).rejects.toThrow(InvalidQuery);
   });
 
@@ -277,18 +277,56 @@ describe('a query that can never be computed', () => {
     await expect(parquet.watchDurationMillis(queryOf([group(0)]), 2n ** 63n)).rejects.toThrow(InvalidQuery);
   });
 
-  it('is rejected when its filter takes too many steps over the existing values', async () => {
-    const file = await files.write(
-      'codes.parquet',
+  it('is rejected for times that the column cannot hold', async () => {
+    const nanos = `SELECT 1 AS vid, 1704067200000000000 AS timestamp, 'group-0' AS event_group`;
+    const events = await openEvents({
+      files: await files.write('nanos.parquet', nanos),
+      columns: { timestampUnit: 'ns' },
+    });
+    const until = (end: string) => queryOf([group(0, undefined, { start: day(1), end: new Date(end) })]);
+    expect(await events.impressions(until('2262-01-01T00:00:00Z'), 1)).toBe(1n);
+    await expect(events.impressions(until('2263-01-01T00:00:00Z'), 1)).rejects.toThrow(InvalidQuery);
+    await expect(events.check(until('9999-12-31T00:00:00Z'))).rejects.toThrow(InvalidQuery);
+    await events.close();
+  });
+});
+
+describe('a filter that CEL evaluates', () => {
+  /** Up to 80,000 steps for each code, and hardly any in fact. */
+  const numbers = Array.from({ length: 500 }, (_, i) => i);
+  const never = numbers.slice(0, 40).map((i) => `x == ${i}`);
+  const costly = queryOf([group(0, `[${numbers.join(', ')}].all(x, code < 0 && (${never.join(' || ')}))`)]);
+  const codes = (count: number) =>
+    files.write(
+      `codes-${count}.parquet`,
       `SELECT range AS vid, range AS code, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group
-         FROM range(30000)`,
+         FROM range(${count})`,
     );
-    const events = await openEvents({ files: file });
-    // Each of the 30,000 could take 80,000 steps, and takes few.
-    const list = Array.from({ length: 500 }, (_, i) => i);
-    const never = list.slice(0, 40).map((i) => `x == ${i}`);
-    const filter = `[${list.join(', ')}].all(x, code < 0 && (${never.join(' || ')}))`;
-    await expect(events.impressions(queryOf([group(0, filter)]), 1)).rejects.toThrow('too many steps over');
+
+  it('is rejected by what it takes at most, whatever the events are', async () => {
+    for (const count of [1, 24_999, 25_001]) {
+      const events = await openEvents({ files: await codes(count) });
+      await expect(events.check(costly)).rejects.toThrow('5000 steps for each combination');
+      await expect(events.impressions(costly, 1)).rejects.toThrow(InvalidQuery);
+      await events.close();
+    }
+  });
+
+  it('may take more where fewer combinations of attributes are allowed, and stops when there are more', async () => {
+    const outcomes = [];
+    for (const count of [300, 301]) {
+      const events = await openEvents({ files: await codes(count), maximumCombinations: 300 });
+      await events.check(costly);
+      outcomes.push(await events.impressions(costly, 1).catch((error) => error));
+      await events.close();
+    }
+    expect(outcomes).toEqual([0n, expect.any(QueryStopped)]);
+  });
+
+  it('stops after the configured time', async () => {
+    const events = await openEvents({ files: await codes(25_000), timeoutSeconds: 0.05 });
+    const slow = queryOf([group(0, `[${numbers.join(', ')}].all(x, x != -code)`)]);
+    await expect(events.impressions(slow, 1)).rejects.toThrow('timeoutSeconds');
     await events.close();
   });
 });

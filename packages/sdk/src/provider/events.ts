@@ -9,12 +9,13 @@ import { inRange, isEverybody, withBucket } from './events/sampling.ts';
 import { conditionOf, selectionsOf } from './events/selection.ts';
 import { type Source, sourceOf } from './events/source.ts';
 import { Parameters } from './events/sql.ts';
-import { type AttributeType, InvalidQuery } from './filter/index.ts';
+import { InvalidQuery, QueryStopped } from './filter/errors.ts';
+import type { AttributeType } from './filter/types.ts';
 
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, type Watch } from './events/engine.ts';
 export type { EventGroupSelection, EventQuery } from './events/query.ts';
-export type { AttributeType } from './filter/index.ts';
+export type { AttributeType } from './filter/types.ts';
 
 /** Where the events are and how to read them. */
 export interface EventsConfig {
@@ -27,6 +28,13 @@ export interface EventsConfig {
   memoryLimit?: string;
   /** Default: one per core. */
   threads?: number;
+  /**
+   * How many combinations of the attributes that a filter uses may be in the selected events, where the filter cannot
+   * run in the engine. Default 1,000,000. A lower value allows filters that take longer for each.
+   */
+  maximumCombinations?: number;
+  /** How long one query may take. Default 600. */
+  timeoutSeconds?: number;
   /** Called when events are left out, such as those without a VID. */
   onWarning?(message: string): void;
 }
@@ -36,8 +44,8 @@ export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
-  /** Throws InvalidQuery (FilterError, UnknownAttribute) for a query that can never be computed. */
-  check(query: EventQuery): void;
+  /** Throws InvalidQuery (FilterError, UnknownAttribute) for a query that can never be computed. Reads no events. */
+  check(query: EventQuery): Promise<void>;
   /** How many people have 1, 2, … F events; the last is "F or more". */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /** Events, at most `maximumPerUser` of one person. */
@@ -63,24 +71,28 @@ export async function openEvents(config: EventsConfig): Promise<Events> {
 function eventsOf(engine: Engine, source: Source, columns: Columns, config: EventsConfig): Events {
   const attributes: Record<string, AttributeType> = Object.create(null);
   for (const [name, { type }] of columns.attributes) attributes[name] = type;
+  const { maximumCombinations = MAXIMUM_COMBINATIONS, timeoutSeconds = TIMEOUT_SECONDS } = config;
+  const data = { engine, source, columns, attributes, maximumCombinations };
 
   /**
    * One pass over the files: counts the `events` of each sampled person and, where `total` is given, sums it over
    * them; then computes `figure` over these people. Events without a VID form one group, to count those left out.
    */
   async function scan(query: EventQuery, total: string | undefined, figure: Figure) {
-    const selections = selectionsOf(query, attributes);
+    const selections = await selectionsOf(query, data);
+    const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
+    const signal = query.signal ? AbortSignal.any([query.signal, timeout]) : timeout;
     const evaluations = evaluationsOf(selections);
     const stage = stages(evaluations.length + 1, query.onProgress);
-    const watch = (i: number) => ({ signal: query.signal, onProgress: stage(i) });
-    return engine.use(watch(evaluations.length), async (connection) => {
+    const watch = (i: number) => ({ signal, onProgress: stage(i) });
+    const figures = engine.use(watch(evaluations.length), async (connection) => {
       for (const [i, evaluation] of evaluations.entries()) {
-        await evaluate(evaluation, connection, { engine, source, columns }, watch(i));
+        await evaluate(evaluation, connection, data, watch(i));
       }
       const parameters = new Parameters();
       const from = `${source.from(parameters)}${joinOf(evaluations, columns)}`;
       const conditions = selections.map((selection) => {
-        const evaluation = evaluations.find(({ rest }) => rest === selection.filter?.rest);
+        const evaluation = evaluations.find(({ filter }) => filter === selection.filter);
         const matched = evaluation === undefined ? '' : ` AND ${matchedSql(evaluation)}`;
         return `(${conditionOf(selection, columns, parameters)}${matched})`;
       });
@@ -93,6 +105,10 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
         ? people
         : `(SELECT vid, ${carried} FROM ${withBucket(people, carried)} WHERE vid IS NULL OR ${inRange(range)})`;
       return rowsOf(connection, figure(sampled, parameters), parameters);
+    });
+    return figures.catch((error) => {
+      if (error !== timeout.reason) throw error;
+      throw new QueryStopped(`The query takes more than ${timeoutSeconds} s, see timeoutSeconds.`);
     });
   }
 
@@ -117,7 +133,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   return {
     attributes,
     hasDuration: columns.durationMillis !== undefined,
-    check: (query) => void selectionsOf(query, attributes),
+    check: async (query) => void (await selectionsOf(query, data)),
 
     async frequencies(query, maximumFrequency) {
       requireWhole('maximumFrequency', maximumFrequency, MAX_FREQUENCY);
@@ -155,6 +171,8 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
 
 type Figure = (people: string, parameters: Parameters) => string;
 
+const MAXIMUM_COMBINATIONS = 1_000_000;
+const TIMEOUT_SECONDS = 600;
 const MAX_FREQUENCY = 100_000;
 const MAX_PER_USER = 2 ** 31 - 1;
 const MAX_MILLIS = 2n ** 63n - 1n;

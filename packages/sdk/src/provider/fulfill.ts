@@ -9,7 +9,7 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
-import { InvalidQuery } from './filter/index.ts';
+import { InvalidQuery, QueryStopped } from './filter/errors.ts';
 import { InsufficientBudget, type RequisitionResponse } from './ledger.ts';
 import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
@@ -35,6 +35,7 @@ export function refusalFor(error: unknown): Refusal | undefined {
 function asRefusalError(error: unknown): RefusalError | undefined {
   if (error instanceof RefusalError) return error;
   if (error instanceof InvalidQuery) return new RefusalError('SPEC_INVALID', error.message);
+  if (error instanceof QueryStopped) return new RefusalError('UNFULFILLABLE', error.message);
   if (error instanceof InsufficientBudget)
     return new RefusalError('INSUFFICIENT_PRIVACY_BUDGET', error.message);
   return undefined;

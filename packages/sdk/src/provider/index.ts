@@ -2,7 +2,7 @@
 export * from './agent.ts';
 export * from './compute.ts';
 export * from './events.ts';
-export { FilterError, InvalidQuery, UnknownAttribute } from './filter/index.ts';
+export { FilterError, InvalidQuery, QueryStopped, UnknownAttribute } from './filter/errors.ts';
 export { deliver, refusalFor, sealResult } from './fulfill.ts';
 export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export * from './ledger.ts';

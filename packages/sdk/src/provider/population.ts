@@ -1,5 +1,6 @@
 /** The provider's virtual population: disjoint ranges of VIDs with attributes, counted by a CEL filter. */
-import { type AttributeType, type AttributeValue, compileFilter } from './filter/index.ts';
+import { compile, match } from './filter/evaluator.ts';
+import type { AttributeType, AttributeValue } from './filter/types.ts';
 
 /** A VID in JSON: a decimal string beyond 2^53, where a number would be rounded. */
 export type Vid = number | string | bigint;
@@ -17,7 +18,7 @@ export interface Population {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   /** Counts the VIDs of the subpopulations whose attributes satisfy the filter; all VIDs without one. */
-  count(filter?: string): bigint;
+  count(filter?: string, signal?: AbortSignal): Promise<bigint>;
 }
 
 /** Validates a population and makes it countable. Throws an Error that names the invalid field. */
@@ -35,14 +36,19 @@ export function openPopulation(spec: PopulationSpec): Population {
     return { ranges, size, values: valuesOf(attributes, types) };
   });
   requireDisjoint(parts.flatMap(({ ranges }) => ranges));
+
+  async function matching(expression: string, signal: AbortSignal | undefined): Promise<boolean[]> {
+    const filter = { expression, attributes: types };
+    const { attributes, cost } = await compile(filter);
+    const rows = parts.map(({ values }) => attributes.map((name) => values[name]));
+    return match(filter, { part: 'whole', cost, rows }, signal);
+  }
+
   return {
     attributes: types,
-    count(filter) {
-      const compiled = filter ? compileFilter(filter, types) : undefined;
-      return parts.reduce(
-        (sum, { size, values }) => (compiled?.matches(values) === false ? sum : sum + size),
-        0n,
-      );
+    async count(filter, signal) {
+      const matched = filter ? await matching(filter, signal) : undefined;
+      return parts.reduce((sum, { size }, i) => (matched?.[i] === false ? sum : sum + size), 0n);
     },
   };
 }

@@ -121,7 +121,7 @@ describe('an agent fulfils', () => {
     expect(impression!.impressions!.value).toBe(45 + 910);
     // 2.5 s of one person, 5 s of each of the others.
     expect(duration!.watchDurationSeconds!.value).toBe(2.5 + 99 * 5);
-    expect(people!.population!.value).toBe(Number(population.count()));
+    expect(people!.population!.value).toBe(Number(await population.count()));
     // Ages 0 to 9 are those of 1 … 9 and 80 … 89.
     expect(filtered!.reach!.value).toBe(19);
     expect(types().filter((type) => type === 'fulfilled')).toHaveLength(6);

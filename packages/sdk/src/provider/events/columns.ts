@@ -13,6 +13,7 @@ import {
   UBIGINT,
   VARCHAR,
 } from '@duckdb/node-api';
+import { InvalidQuery } from '../filter/errors.ts';
 import type { AttributeType } from '../filter/types.ts';
 import { type Parameters, quoteName, quoteText } from './sql.ts';
 
@@ -173,7 +174,11 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
   }
   const [times, per] = PER_MILLISECOND[unit];
   // Rounded up, since for whole numbers t, t >= b is t >= ceil(b), and t < b is t < ceil(b).
-  const count = (at: Date) => ceilDivide(BigInt(at.getTime()) * times, per);
+  const count = (at: Date) => {
+    const ticks = ceilDivide(BigInt(at.getTime()) * times, per);
+    if (BigInt.asIntN(64, ticks) === ticks) return ticks;
+    throw new InvalidQuery(`The events have no times as far away as ${at.toISOString()}.`);
+  };
   return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
 }
 

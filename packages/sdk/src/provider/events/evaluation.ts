@@ -2,41 +2,36 @@
  * Evaluates the part of a filter that has no equivalent in SQL: CEL runs once for each combination of the attribute
  * values it depends on. The matching combinations become a table that the events are joined to.
  */
-import { setImmediate } from 'node:timers/promises';
 import {
   type DuckDBConnection,
   DuckDBDataChunk,
   DuckDBTimestampValue,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { type AttributeValue, type Filter, FilterError } from '../filter/index.ts';
+import { QueryStopped } from '../filter/errors.ts';
+import { match } from '../filter/evaluator.ts';
+import type { AttributeValue } from '../filter/types.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
-import { chunksOf, type Engine, type Watch } from './engine.ts';
-import { conditionOf, type Selection } from './selection.ts';
-import type { Source } from './source.ts';
+import { chunksOf, type Watch } from './engine.ts';
+import { conditionOf, type EventData, type Selection, type SelectionFilter } from './selection.ts';
 import { Parameters, quoteName } from './sql.ts';
 
-/** CEL steps, a fraction of a second, after which the event loop runs and the signal is checked. */
-const STEPS_AT_ONCE = 500_000;
-/** A few minutes. */
-const MAX_STEPS = 2_000_000_000;
-
 export interface Evaluation {
-  rest: Filter;
+  filter: SelectionFilter;
   selections: Selection[];
   table: string;
 }
 
 export function evaluationsOf(selections: Selection[]): Evaluation[] {
-  const byFilter = Map.groupBy(selections, ({ filter }) => filter?.rest);
-  byFilter.delete(undefined);
-  return [...byFilter].map(([rest, group], i) => ({
-    rest: rest!,
+  const evaluated = selections.filter(({ filter }) => filter?.compiled.rest !== undefined);
+  return [...Map.groupBy(evaluated, ({ filter }) => filter!)].map(([filter, group], i) => ({
+    filter,
     selections: group,
     table: `@evaluated ${i}`,
   }));
 }
 
+const attributesOf = ({ filter }: Evaluation) => filter.compiled.rest!.attributes;
 const MATCHES = quoteName('matches');
 const columnName = (i: number) => quoteName(`value ${i}`);
 /** Qualified: the events may have a column of the same name. */
@@ -45,12 +40,12 @@ const columnOf = (table: string, column: string) => `${quoteName(table)}.${colum
 /** The join clause that follows the source; an event matches at most one row of each table. */
 export function joinOf(evaluations: Evaluation[], columns: Columns): string {
   return evaluations
-    .map(({ rest, table }) => {
-      const equal = rest.attributes.map(
+    .map((evaluation) => {
+      const equal = attributesOf(evaluation).map(
         (name, i) =>
-          `${columns.attributes.get(name)!.sql} IS NOT DISTINCT FROM ${columnOf(table, columnName(i))}`,
+          `${columns.attributes.get(name)!.sql} IS NOT DISTINCT FROM ${columnOf(evaluation.table, columnName(i))}`,
       );
-      return ` LEFT JOIN ${quoteName(table)} ON ${equal.join(' AND ')}`;
+      return ` LEFT JOIN ${quoteName(evaluation.table)} ON ${equal.join(' AND ')}`;
     })
     .join('');
 }
@@ -62,11 +57,11 @@ export const matchedSql = ({ table }: Evaluation) => `${columnOf(table, MATCHES)
 export async function evaluate(
   evaluation: Evaluation,
   connection: DuckDBConnection,
-  { engine, source, columns }: { engine: Engine; source: Source; columns: Columns },
+  { engine, source, columns, maximumCombinations }: EventData,
   watch: Watch,
 ): Promise<void> {
-  const { rest, selections, table } = evaluation;
-  const attributes = rest.attributes.map((name) => columns.attributes.get(name)!);
+  const { filter, selections, table } = evaluation;
+  const attributes = attributesOf(evaluation).map((name) => columns.attributes.get(name)!);
   const types = [...attributes.map(({ type }) => DUCKDB_TYPES[type]), DUCKDB_TYPES.bool];
   const names = [...attributes.map((_, i) => columnName(i)), MATCHES];
   const columnList = names.map((name, i) => `${name} ${types[i]}`).join(', ');
@@ -77,21 +72,22 @@ export async function evaluate(
     const parameters = new Parameters();
     const condition = selections.map((selection) => conditionOf(selection, columns, parameters)).join(' OR ');
     const combinations = `SELECT DISTINCT ${attributes.map(({ sql }) => sql).join(', ')}
-      FROM ${source.from(parameters)} WHERE ${condition}`;
-    let steps = 0;
-    let total = 0;
+      FROM ${source.from(parameters)} WHERE ${condition} LIMIT ${maximumCombinations + 1}`;
+    let found = 0;
     for await (const rows of chunksOf(reader, combinations, parameters)) {
-      const matching: DuckDBValue[][] = [];
-      for (const row of rows) {
-        if (rest.matches(valuesOf(rest, row))) matching.push([...row, true]);
-        steps += rest.cost;
-        if (steps < STEPS_AT_ONCE) continue;
-        total += steps;
-        steps = 0;
-        if (total > MAX_STEPS) throw new FilterError('The filter takes too many steps over these attributes');
-        await setImmediate();
-        watch.signal?.throwIfAborted();
+      found += rows.length;
+      if (found > maximumCombinations) {
+        throw new QueryStopped(
+          `A filter depends on more than ${maximumCombinations} combinations of attributes, see maximumCombinations.`,
+        );
       }
+      const values = rows.map((row) => row.map(celValue));
+      const matched = await match(
+        filter,
+        { part: 'rest', cost: filter.compiled.rest!.cost, rows: values },
+        watch.signal,
+      );
+      const matching = rows.filter((_, i) => matched[i]).map((row): DuckDBValue[] => [...row, true]);
       if (matching.length === 0) continue;
       const chunk = DuckDBDataChunk.create(types);
       chunk.setRows(matching);
@@ -101,11 +97,5 @@ export async function evaluate(
   appender.closeSync();
 }
 
-function valuesOf({ attributes }: Filter, row: DuckDBValue[]): Record<string, AttributeValue> {
-  const values: Record<string, AttributeValue> = Object.create(null);
-  for (const [i, name] of attributes.entries()) {
-    const value = row[i];
-    values[name] = value instanceof DuckDBTimestampValue ? value.micros : (value as AttributeValue);
-  }
-  return values;
-}
+const celValue = (value: DuckDBValue) =>
+  value instanceof DuckDBTimestampValue ? value.micros : (value as AttributeValue);

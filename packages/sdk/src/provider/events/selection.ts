@@ -1,42 +1,64 @@
 /** Which events a query selects. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '../../privacy/vidSampling.ts';
-import {
-  type AttributeType,
-  compileFilter,
-  type Filter,
-  InvalidQuery,
-  type SqlContext,
-} from '../filter/index.ts';
+import { InvalidQuery } from '../filter/errors.ts';
+import { compile } from '../filter/evaluator.ts';
+import type { CompiledFilter, FilterText, SqlTemplate } from '../filter/requests.ts';
+import type { AttributeType } from '../filter/types.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
+import type { Engine } from './engine.ts';
 import type { EventQuery } from './query.ts';
-import type { Parameters } from './sql.ts';
+import type { Source } from './source.ts';
+import { Parameters } from './sql.ts';
 
 /** Event groups that share an interval and a filter. */
 export interface Selection {
   references: string[];
   interval: { start: Date; end: Date };
-  filter: PushedFilter | undefined;
+  filter: SelectionFilter | undefined;
 }
 
-/** A filter split into what SQL evaluates and what is left to CEL. */
-export type PushedFilter = ReturnType<Filter['pushDown']>;
+export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 
-/** Throws InvalidQuery for a query that can never be computed. */
-export function selectionsOf(query: EventQuery, attributes: Record<string, AttributeType>): Selection[] {
+/** What queries read. */
+export interface EventData {
+  engine: Engine;
+  source: Source;
+  columns: Columns;
+  attributes: Readonly<Record<string, AttributeType>>;
+  /** How many combinations of attributes a filter may depend on, where CEL evaluates it. */
+  maximumCombinations: number;
+}
+
+/** A few minutes. */
+const MAX_STEPS = 5_000_000_000;
+/** The engine keeps a buffer for each operation, which its memory limit does not count. */
+const MAX_SQL_COST = 10_000;
+
+/**
+ * Throws InvalidQuery for a query that can never be computed, or would take too much where its filters depend on as many
+ * combinations of attributes as the provider allows. Reads no events.
+ */
+export async function selectionsOf(query: EventQuery, data: EventData): Promise<Selection[]> {
+  const { columns, attributes, maximumCombinations } = data;
   try {
     bucketRange(query.vidSampling);
   } catch (error) {
     throw new InvalidQuery((error as Error).message, { cause: error });
   }
-  const filters = new Map<string, PushedFilter>();
+  const filters = new Map<string, SelectionFilter>();
   const selections = new Map<string, Selection>();
   for (const { reference, interval, filter = '' } of query.eventGroups) {
     const [start, end] = [interval.start.getTime(), interval.end.getTime()];
     if (!(start < end))
       throw new InvalidQuery(`The interval of event group ${reference} is empty or not a time.`);
+    // Throws where the column cannot hold such a time.
+    columns.within(interval, new Parameters());
     if (filter !== '' && !filters.has(filter)) {
-      filters.set(filter, compileFilter(filter, attributes).pushDown());
+      query.signal?.throwIfAborted();
+      const text = { expression: filter, attributes };
+      filters.set(filter, { ...text, compiled: await compile(text) });
+      requireAffordable([...filters.values()], maximumCombinations);
     }
     const key = JSON.stringify([start, end, filter]);
     const known = selections.get(key);
@@ -46,6 +68,20 @@ export function selectionsOf(query: EventQuery, attributes: Record<string, Attri
   return [...selections.values()];
 }
 
+function requireAffordable(filters: SelectionFilter[], maximumCombinations: number): void {
+  const sum = (costOf: (filter: CompiledFilter) => number | undefined) =>
+    filters.reduce((total, { compiled }) => total + (costOf(compiled) ?? 0), 0);
+  const most = Math.floor(MAX_STEPS / maximumCombinations);
+  if (sum(({ rest }) => rest?.cost) > most) {
+    throw new InvalidQuery(
+      `The filters take more than ${most} steps for each combination of attributes: shorten their lists, texts and patterns.`,
+    );
+  }
+  if (sum(({ sql }) => sql?.cost) > MAX_SQL_COST) {
+    throw new InvalidQuery('The filters of this query are too long together: use fewer or shorter ones.');
+  }
+}
+
 /** The part of a selection's condition that SQL evaluates. */
 export function conditionOf(selection: Selection, columns: Columns, parameters: Parameters): string {
   const references = selection.references.map((reference) => parameters.bind(reference, VARCHAR));
@@ -53,16 +89,17 @@ export function conditionOf(selection: Selection, columns: Columns, parameters: 
     `${columns.eventGroup} IN (${references.join(', ')})`,
     columns.within(selection.interval, parameters),
   ];
-  if (selection.filter?.sql) conditions.push(selection.filter.sql(contextOf(columns, parameters)));
+  const sql = selection.filter?.compiled.sql;
+  if (sql !== undefined) conditions.push(written(sql, columns, parameters));
   return conditions.join(' AND ');
 }
 
-function contextOf(columns: Columns, parameters: Parameters): SqlContext {
-  return {
-    attribute: (name) => columns.attributes.get(name)!.sql,
-    bind: (value, type) =>
-      type === 'timestamp'
-        ? parameters.bind(new DuckDBTimestampValue(value as bigint), TIMESTAMP)
-        : parameters.bind(value, DUCKDB_TYPES[type]),
-  };
+function written({ text, slots }: SqlTemplate, columns: Columns, parameters: Parameters): string {
+  return text.replace(/\{(\d+)\}/g, (_, i) => {
+    const slot = slots[Number(i)]!;
+    if ('attribute' in slot) return columns.attributes.get(slot.attribute)!.sql;
+    return slot.type === 'timestamp'
+      ? parameters.bind(new DuckDBTimestampValue(slot.value as bigint), TIMESTAMP)
+      : parameters.bind(slot.value, DUCKDB_TYPES[slot.type]);
+  });
 }

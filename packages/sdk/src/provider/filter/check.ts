@@ -3,31 +3,59 @@
  * event is rejected here with its position. Limits bound the cost of a hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
-import { attributeOf, type Expr, type Kind, type Parsed, pathOf, presentKey, valueKey } from './ast.ts';
-import { resultType } from './calls.ts';
-import { common, describe, isBool, isDyn } from './celTypes.ts';
-import type { Checked, Fail } from './checked.ts';
+import {
+  attributeOf,
+  conjunctsOf,
+  type Expr,
+  type Kind,
+  type Parsed,
+  pathOf,
+  presentKey,
+  valueKey,
+} from './ast.ts';
+import { type Call, resultType } from './calls.ts';
+import { common, describe, isBool, isDyn, sameType } from './celTypes.ts';
+import type { Checked, Fail, Items } from './checked.ts';
+import { itemsOf, MAX_ELEMENTS, sizeOf, walkOf, workOf } from './cost.ts';
 import { type FilterError, UnknownAttribute } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
 
 const MAX_DEPTH = 100;
-const MAX_ELEMENTS = 1000;
 /** Steps of one evaluation: 1,000 list elements with 100 steps each. */
 const MAX_COST = 100_000;
+/** Characters, bytes and items of one value. */
+const MAX_SIZE = 1_000_000;
+/** Taken for the length of a text attribute, which the specification does not say. */
+const TEXT_SIZE = 100;
 
-export function checkFilter(parsed: Parsed, fail: Fail, attributes: Record<string, AttributeType>): Checked {
-  const checked = new Checker(fail, attributes).check(parsed.expr, { variables: new Map(), depth: 0 });
+/** A condition of a filter, which is true when all its conditions are. */
+export interface Condition {
+  expr: Expr;
+  /** An upper bound of the steps one evaluation takes. */
+  cost: number;
+}
+
+/** Checks a filter and splits it into its conditions, with each attribute resolved, see `attributeOf`. */
+export function checkFilter(
+  parsed: Parsed,
+  fail: Fail,
+  attributes: Record<string, AttributeType>,
+): Condition[] {
+  const checker = new Checker(fail, attributes);
+  const checked = checker.check(parsed.expr, { variables: new Map(), depth: 0 });
   if (!isBool(checked.type)) {
     throw fail(parsed.expr, `A filter must be true or false, and this is ${describe(checked.type)}`);
   }
-  return checked;
+  return conjunctsOf(checked.expr).map((expr) => ({ expr, cost: checker.costs.get(expr)! }));
 }
 
 interface Scope {
   /** Of macros: `x` in `list.exists(x, …)`, and the accumulators behind them. */
-  variables: ReadonlyMap<string, CelType>;
+  variables: ReadonlyMap<string, Variable>;
   depth: number;
 }
+
+type Variable = Pick<Checked, 'type' | 'size'>;
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, TYPE, UINT } = CelScalar;
 const LIST = listType(DYN);
@@ -48,6 +76,8 @@ class Checker {
   private readonly fail: Fail;
   private readonly attributes: Record<string, AttributeType>;
   private elements = 0;
+  /** Of every checked expression. */
+  readonly costs = new Map<Expr, number>();
 
   constructor(fail: Fail, attributes: Record<string, AttributeType>) {
     this.fail = fail;
@@ -58,14 +88,18 @@ class Checker {
     const scope = { ...outer, depth: outer.depth + 1 };
     if (scope.depth > MAX_DEPTH) throw this.fail(expr, `A filter nests at most ${MAX_DEPTH} deep`);
     const checked = this.checkKind(expr, scope);
-    if (checked.cost > MAX_COST) throw this.fail(expr, 'The filter takes too many steps: shorten its lists');
+    if (checked.cost > MAX_COST) {
+      throw this.fail(expr, 'The filter takes too many steps: shorten its lists, texts and patterns');
+    }
+    if (checked.size > MAX_SIZE) throw this.fail(expr, 'The filter makes too long a text or list');
+    this.costs.set(checked.expr, checked.cost);
     return checked;
   }
 
   private checkKind(expr: Expr, scope: Scope): Checked {
     switch (expr.exprKind.case) {
       case 'constExpr':
-        return { expr, type: this.constant(expr, expr.exprKind.value), cost: 1 };
+        return this.constant(expr, expr.exprKind.value);
       case 'identExpr':
         return this.identifier(expr, expr.exprKind.value.name, scope);
       case 'selectExpr':
@@ -83,7 +117,13 @@ class Checker {
     }
   }
 
-  private constant(expr: Expr, { constantKind }: Kind<'constExpr'>): CelType {
+  private constant(expr: Expr, constant: Kind<'constExpr'>): Checked {
+    const { value } = constant.constantKind;
+    const size = typeof value === 'string' || value instanceof Uint8Array ? value.length : 1;
+    return { expr, type: this.constantType(expr, constant), cost: 1, size };
+  }
+
+  private constantType(expr: Expr, { constantKind }: Kind<'constExpr'>): CelType {
     switch (constantKind.case) {
       case 'boolValue':
         return BOOL;
@@ -108,10 +148,10 @@ class Checker {
 
   private identifier(expr: Expr, name: string, scope: Scope): Checked {
     const variable = scope.variables.get(name);
-    if (variable !== undefined) return { expr, type: variable, cost: 1 };
+    if (variable !== undefined) return { expr, ...variable, cost: 1 };
     const attribute = this.attributes[name];
     if (attribute !== undefined) return resolved(expr, valueKey(name), CEL_TYPES[attribute]);
-    if (TYPE_NAMES.has(name)) return { expr, type: TYPE, cost: 1 };
+    if (TYPE_NAMES.has(name)) return { expr, type: TYPE, cost: 1, size: 1 };
     throw this.unknown(expr, name);
   }
 
@@ -141,7 +181,12 @@ class Checker {
     }
     const type = select.testOnly ? BOOL : operand.type.kind === 'map' ? operand.type.value : DYN;
     const value = { ...select, operand: operand.expr };
-    return { expr: { ...expr, exprKind: { case: 'selectExpr', value } }, type, cost: operand.cost + 1 };
+    return {
+      expr: { ...expr, exprKind: { case: 'selectExpr', value } },
+      type,
+      cost: operand.cost + 1,
+      size: select.testOnly ? 1 : operand.size,
+    };
   }
 
   private call(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked {
@@ -149,13 +194,27 @@ class Checker {
     if (nullTest !== undefined) return nullTest;
     const target = call.target && this.check(call.target, scope);
     const args = call.args.map((arg) => this.check(arg, scope));
-    const type = resultType(
-      { expr, name: call.function, target, args, variables: scope.variables },
-      this.fail,
-    );
+    const whole: Call = { expr, name: call.function, target, args, variables: scope.variables };
+    const type = resultType(whole, this.fail);
     const value = { ...call, args: args.map((arg) => arg.expr), ...(target && { target: target.expr }) };
-    const cost = args.reduce((sum, arg) => sum + arg.cost, 1 + (target?.cost ?? 0));
-    return { expr: { ...expr, exprKind: { case: 'callExpr', value } }, type, cost };
+    const operands = target ? [target, ...args] : args;
+    const items = this.itemsOfCall(call.function, type, args);
+    return {
+      expr: { ...expr, exprKind: { case: 'callExpr', value } },
+      type,
+      cost: operands.reduce((sum, { cost }) => sum + cost, workOf(whole, this.fail)),
+      size: sizeOf(call.function, type, operands),
+      ...(items && { items }),
+    };
+  }
+
+  private itemsOfCall(name: string, type: CelType, args: Checked[]): Items | undefined {
+    if (type.kind !== 'list' || (name !== '_+_' && name !== '_?_:_')) return undefined;
+    const lists = args.slice(-2).map(itemsOf);
+    return {
+      count: lists.reduce((sum, { count }) => sum + count, 0),
+      size: Math.max(...lists.map(({ size }) => size)),
+    };
   }
 
   /** `attribute == null` asks whether it is absent; comparing an absent value as such would fail. */
@@ -174,7 +233,7 @@ class Checker {
     const present = resolved(other, presentKey(attribute.name), BOOL);
     if (call.function === '_!=_') return present;
     const value = { ...call, function: '!_', args: [present.expr] };
-    return { expr: { ...expr, exprKind: { case: 'callExpr', value } }, type: BOOL, cost: 2 };
+    return { expr: { ...expr, exprKind: { case: 'callExpr', value } }, type: BOOL, cost: 2, size: 1 };
   }
 
   private list(expr: Expr, list: Kind<'listExpr'>, scope: Scope): Checked {
@@ -185,6 +244,8 @@ class Checker {
       expr: { ...expr, exprKind: { case: 'listExpr', value } },
       type: listType(common(elements.map((element) => element.type))),
       cost: elements.reduce((sum, element) => sum + element.cost, 1),
+      size: elements.reduce((sum, element) => sum + element.size + 1, 0),
+      items: { count: elements.length, size: Math.max(0, ...elements.map((element) => element.size)) },
     };
   }
 
@@ -204,6 +265,7 @@ class Checker {
       expr: { ...expr, exprKind: { case: 'structExpr', value: { ...struct, entries } } },
       type: mapType(DYN, common(checked.map(({ value }) => value.type))),
       cost: checked.reduce((sum, { key, value }) => sum + key.cost + value.cost, 1),
+      size: checked.reduce((sum, { key, value }) => sum + key.size + value.size + 1, 0),
     };
   }
 
@@ -223,17 +285,21 @@ class Checker {
     const start = this.check(fold.accuInit!, scope);
     const accumulated = start.type.kind === 'list' ? LIST : start.type;
     const item = type.kind === 'list' ? type.element : type.kind === 'map' ? type.key : DYN;
-    const within = (variables: [string, CelType][]) => ({
+    const within = (variables: [string, Variable][]) => ({
       ...scope,
       variables: new Map([...scope.variables, ...variables]),
     });
+    const items = itemsOf(range);
+    // What is accumulated is counted once, at the end.
     const inner = within([
-      [fold.accuVar, accumulated],
-      [fold.iterVar, item],
+      [fold.accuVar, { type: accumulated, size: 0 }],
+      [fold.iterVar, { type: item, size: items.size }],
     ]);
     const condition = this.check(fold.loopCondition!, inner);
     const step = this.check(fold.loopStep!, inner);
-    const result = this.check(fold.result!, within([[fold.accuVar, accumulated]]));
+    const built = { count: items.count, size: itemsOf(step).size };
+    const total = start.size + items.count * step.size;
+    const result = this.check(fold.result!, within([[fold.accuVar, { type: accumulated, size: total }]]));
     const value = {
       ...fold,
       iterRange: range.expr,
@@ -242,15 +308,19 @@ class Checker {
       loopStep: step.expr,
       result: result.expr,
     };
-    // No list grows beyond the elements that are written down, see rejectGrowth.
-    const turns =
-      range.expr.exprKind.case === 'listExpr' ? range.expr.exprKind.value.elements.length : MAX_ELEMENTS;
-    const cost = range.cost + start.cost + turns * (condition.cost + step.cost) + result.cost;
-    return { expr: { ...expr, exprKind: { case: 'comprehensionExpr', value } }, type: result.type, cost };
+    const turns = items.count * (condition.cost + step.cost);
+    return {
+      expr: { ...expr, exprKind: { case: 'comprehensionExpr', value } },
+      type: result.type,
+      cost: range.cost + walkOf(range) + start.cost + turns + result.cost,
+      size: result.size,
+      ...(result.type.kind === 'list' && { items: built }),
+    };
   }
 }
 
 function resolved(expr: Expr, name: string, type: CelType): Checked {
   const value = { $typeName: 'cel.expr.Expr.Ident' as const, name };
-  return { expr: { ...expr, exprKind: { case: 'identExpr', value } }, type, cost: 1 };
+  const size = sameType(type, STRING) ? TEXT_SIZE : 1;
+  return { expr: { ...expr, exprKind: { case: 'identExpr', value } }, type, cost: 1, size };
 }

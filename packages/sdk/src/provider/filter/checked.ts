@@ -7,8 +7,19 @@ export interface Checked {
   /** The expression with each attribute resolved, see `attributeOf`. */
   expr: Expr;
   type: CelType;
-  /** An upper bound of the steps one evaluation takes. */
+  /** An upper bound of the steps one evaluation takes; a step is about a microsecond. */
   cost: number;
+  /** An upper bound of the characters, bytes and items in its value. */
+  size: number;
+  /** Of a list whose items are known. */
+  items?: Items;
+}
+
+export interface Items {
+  /** There are at most so many. */
+  count: number;
+  /** The size of the largest. */
+  size: number;
 }
 
 /** Creates the error for a position in the filter. */

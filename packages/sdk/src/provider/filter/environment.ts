@@ -40,20 +40,35 @@ function within64(value: bigint, wrap: (bits: number, value: bigint) => bigint):
   throw new Error('beyond 64 bits');
 }
 
+/** From year 1 to 9999, as a timestamp is defined. */
+function requireYear(seconds: bigint): bigint {
+  if (seconds >= -62_135_596_800n && seconds <= 253_402_300_799n) return seconds;
+  throw new Error('beyond the years 1 to 9999');
+}
+
 const MAX_PATTERN = 1000;
+const MAX_INSTRUCTIONS = 2000;
 const MAX_PATTERNS = 100;
 const patterns = new Map<string, RE2JS>();
 
-/** Compiles an RE2 pattern, which matches in linear time. Throws for an invalid one. */
-export function compilePattern(pattern: string): RE2JS {
+/** Compiles an RE2 pattern, whose time is that of the text's length times its instructions. Throws for an invalid one. */
+function compilePattern(pattern: string): RE2JS {
   const cached = patterns.get(pattern);
   if (cached !== undefined) return cached;
   if (pattern.length > MAX_PATTERN) throw new Error(`a pattern has at most ${MAX_PATTERN} characters`);
   const compiled = RE2JS.compile(pattern);
+  if (instructionsOf(compiled) > MAX_INSTRUCTIONS) {
+    throw new Error('it is too large when compiled: use fewer and smaller repetitions');
+  }
   if (patterns.size >= MAX_PATTERNS) patterns.clear();
   patterns.set(pattern, compiled);
   return compiled;
 }
+
+const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
+
+/** How many instructions a pattern has when compiled; throws for an invalid one. */
+export const patternSize = (pattern: string) => instructionsOf(compilePattern(pattern));
 
 export const environment: CelEnv = celEnv({
   re2: { compile: compilePattern },
@@ -69,12 +84,14 @@ export const environment: CelEnv = celEnv({
       celUint(within64(BigInt(requireForm(text, /^\d{1,20}$/)), BigInt.asUintN)),
     ),
     celFunc('double', [STRING], DOUBLE, (text) =>
-      Number(requireForm(text, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i)),
+      Number(requireForm(text, /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i)),
     ),
     // The library takes a quotient above 2^63 for an overflow.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
-    // The library takes milliseconds.
-    celFunc('timestamp', [INT], TIMESTAMP, (seconds) => create(TimestampSchema, { seconds })),
+    // The library takes milliseconds, of any year.
+    celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>
+      create(TimestampSchema, { seconds: requireYear(seconds) }),
+    ),
     timePart('getFullYear', (date) => date.getUTCFullYear()),
     timePart('getMonth', (date) => date.getUTCMonth()),
     timePart('getDate', (date) => date.getUTCDate()),

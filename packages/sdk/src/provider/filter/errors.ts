@@ -19,3 +19,17 @@ export class FilterError extends InvalidQuery {
 export class UnknownAttribute extends FilterError {
   override name = 'UnknownAttribute';
 }
+
+/** A query that was stopped because it went past a limit of the provider. It would again, so it is not retried. */
+export class QueryStopped extends Error {
+  override name = 'QueryStopped';
+}
+
+/** A FilterError as plain values. */
+export type FilterFault = Pick<FilterError, 'name' | 'message' | 'position'>;
+
+/** The error that was described. */
+export function errorOf({ name, message, position }: FilterFault): FilterError {
+  const error = name === 'UnknownAttribute' ? new UnknownAttribute(message) : new FilterError(message);
+  return Object.assign(error, { position });
+}

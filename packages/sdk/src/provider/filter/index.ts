@@ -1,14 +1,13 @@
 /** Event filters in CEL over the attributes of events: checked, evaluated, and pushed down to SQL where possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
-import { attributesIn, conjunctsOf, type Expr, presentKey, valueKey } from './ast.ts';
-import { checkFilter } from './check.ts';
+import { attributesIn, presentKey, valueKey } from './ast.ts';
+import { type Condition, checkFilter } from './check.ts';
 import type { Fail } from './checked.ts';
 import { environment } from './environment.ts';
 import { FilterError } from './errors.ts';
 import { type Sql, type SqlContext, toSql } from './sql.ts';
 import { type AttributeType, type AttributeValue, celValueOf } from './types.ts';
 
-export * from './errors.ts';
 export type { SqlContext } from './sql.ts';
 export type { AttributeType, AttributeValue } from './types.ts';
 
@@ -26,12 +25,13 @@ export interface Filter {
 }
 
 const MAX_LENGTH = 32_768;
+/** The engine keeps a buffer for each operation, which its memory limit does not count. */
+const MAX_SQL_COST = 2000;
 
 /** Parses a CEL expression and checks it against the attributes. Throws FilterError or UnknownAttribute. */
 export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
   const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
-  const { expr, cost } = checkFilter(...parsed(expression), known);
-  return filterOf(expression, conjunctsOf(expr), cost, known);
+  return filterOf(expression, checkFilter(...parsed(expression), known), known);
 }
 
 function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
@@ -71,19 +71,18 @@ function positionOf(expression: string, offset: number): { line: number; column:
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-/** A filter that is true when all its parts are. */
+/** A filter that is true when all its conditions are. */
 function filterOf(
   expression: string,
-  parts: Expr[],
-  cost: number,
+  conditions: Condition[],
   attributes: Record<string, AttributeType>,
 ): Filter {
-  const used = [...new Set(parts.flatMap(attributesIn))];
-  const tests = parts.map((part) => plan(environment, part));
+  const used = [...new Set(conditions.flatMap(({ expr }) => attributesIn(expr)))];
+  const tests = conditions.map(({ expr }) => plan(environment, expr));
   return {
     expression,
     attributes: used,
-    cost,
+    cost: conditions.reduce((sum, { cost }) => sum + cost, 0),
     matches(values) {
       const bindings: Record<string, CelInput | CelError> = Object.create(null);
       for (const name of used) {
@@ -95,18 +94,18 @@ function filterOf(
     },
     pushDown() {
       const mapped: Sql[] = [];
-      const left: Expr[] = [];
-      for (const part of parts) {
-        const sql = toSql(part, attributes);
+      const left: Condition[] = [];
+      for (const condition of conditions) {
+        const sql = condition.cost > MAX_SQL_COST ? undefined : toSql(condition.expr, attributes);
         if (sql?.type === 'bool') mapped.push(sql);
-        else left.push(part);
+        else left.push(condition);
       }
       return {
         sql:
           mapped.length === 0
             ? undefined
             : (context) => mapped.map((sql) => sql.write(context)).join(' AND '),
-        rest: left.length === 0 ? undefined : filterOf(expression, left, cost, attributes),
+        rest: left.length === 0 ? undefined : filterOf(expression, left, attributes),
       };
     },
   };

@@ -123,8 +123,6 @@ const text =
 
 const equal = comparison('=');
 const not = logic((a) => `NOT ${a}`);
-const add = arithmetic('+');
-const join = text('string', (a, b) => `${a} || ${b}`);
 
 const RULES: Readonly<Record<string, Rule>> = {
   '_&&_': logic((...parts) => parts.join(' AND ')),
@@ -139,7 +137,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   '_<=_': comparison('<='),
   '_>_': comparison('>'),
   '_>=_': comparison('>='),
-  '_+_': (parts, name) => add(parts, name) ?? join(parts, name),
+  // Texts are not joined here: the engine's memory for them has no limit.
+  '_+_': arithmetic('+'),
   '_-_': arithmetic('-'),
   '_*_': arithmetic('*'),
   '_/_': arithmetic('//'),

@@ -1,0 +1,60 @@
+/** What one evaluation of a filter takes at most: steps, and the size of the values in it. */
+import type { CelType } from '@bufbuild/cel';
+import type { Expr } from './ast.ts';
+import type { Call } from './calls.ts';
+import { isDyn } from './celTypes.ts';
+import type { Checked, Fail, Items } from './checked.ts';
+import { patternSize } from './environment.ts';
+
+/** Characters or items that are compared or copied in one step. */
+const PER_STEP = 32;
+/** The search for one text in another compares at most each character with each. */
+const COMPARED_PER_STEP = 1000;
+
+/** The steps of a call itself, given the sizes of its arguments. */
+export function workOf({ expr, name, target, args }: Call, fail: Fail): number {
+  const operands = target === undefined ? args : [target, ...args];
+  if (name === 'matches') return (target!.size * instructionsOf(expr, args[0]!, fail)) / PER_STEP;
+  if (name === 'contains') return (target!.size * args[0]!.size) / COMPARED_PER_STEP;
+  return operands.reduce((sum, operand) => sum + operand.size / PER_STEP + walkOf(operand), 1);
+}
+
+/** A list that a macro built is a chain of lists: each item is found through all those before it. */
+export function walkOf(list: Checked): number {
+  const isList = list.type.kind === 'list' || isDyn(list.type);
+  if (!isList || list.expr.exprKind.case === 'listExpr') return 0;
+  return itemsOf(list).count ** 2 / PER_STEP;
+}
+
+/** The lists of a filter have so many elements together, and no macro makes longer ones: see rejectGrowth. */
+export const MAX_ELEMENTS = 1000;
+
+export function itemsOf({ items, size }: Checked): Items {
+  return items ?? { count: Math.min(MAX_ELEMENTS, size), size };
+}
+
+/** An upper bound of the size of a call's value. */
+export function sizeOf(name: string, type: CelType, operands: Checked[]): number {
+  if (type.kind !== 'list' && type.kind !== 'map' && !TEXTS.has(type.name)) return 1;
+  if (name === '_[_]') return itemsOf(operands[0]!).size;
+  const total = operands.reduce((sum, { size }) => sum + size, 0);
+  // A character has up to 3 bytes; a number or time has up to 35 characters.
+  return name === 'bytes' ? 3 * total : name === 'string' ? total + 35 : total;
+}
+
+const TEXTS = new Set<string>(['string', 'bytes', 'dyn']);
+
+function instructionsOf(expr: Expr, pattern: Checked, fail: Fail): number {
+  const text = textOf(pattern.expr);
+  if (text === undefined) throw fail(expr, 'The pattern of matches() must be a text in quotes');
+  try {
+    return patternSize(text);
+  } catch (error) {
+    throw fail(expr, `The pattern is not valid: ${(error as Error).message}`);
+  }
+}
+
+function textOf({ exprKind }: Expr): string | undefined {
+  if (exprKind.case !== 'constExpr' || exprKind.value.constantKind.case !== 'stringValue') return undefined;
+  return exprKind.value.constantKind.value;
+}

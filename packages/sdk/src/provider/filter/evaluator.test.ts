@@ -1,0 +1,114 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { FilterError, QueryStopped, UnknownAttribute } from './errors.ts';
+import { compile, match } from './evaluator.ts';
+import type { AttributeValue } from './types.ts';
+
+const attributes = { s: 'string', i: 'int' } as const;
+const evaluate = (expression: string, rows: AttributeValue[][]) =>
+  match({ expression, attributes }, { part: 'whole', cost: 10, rows });
+/** Within the limits of a filter, which do not know how long the texts of events are. */
+const SLOW = { expression: "s.matches('a[ab]{150}[cd]$')", row: [noise(1_000_000)] };
+const LARGE = { expression: `size(${'s + '.repeat(80)} s) > 1`, row: ['x'.repeat(3_000_000)] };
+const EVALUATOR = JSON.stringify(new URL('evaluator.ts', import.meta.url).href);
+
+/** So many letters a and b in no order, so that a pattern meets a new state with each. */
+function noise(length: number): string {
+  let state = 1;
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state >>> 31 ? 'a' : 'b';
+  };
+  return Array.from({ length }, next).join('');
+}
+
+describe('the process that evaluates filters', () => {
+  it('gives what the filter gives, and the errors of a filter', async () => {
+    expect(
+      await evaluate("s == 'a' && i > 1", [
+        ['a', 2n],
+        ['a', 1n],
+        [null, 2n],
+      ]),
+    ).toEqual([true, false, false]);
+    await expect(compile({ expression: 'x == 1', attributes })).rejects.toThrow(UnknownAttribute);
+    const error = await compile({ expression: "i == 'a'", attributes }).catch((e) => e);
+    expect(error).toBeInstanceOf(FilterError);
+    expect(error).toMatchObject({
+      position: { line: 1, column: 3 },
+      message: expect.stringContaining('(line 1'),
+    });
+  });
+
+  it.each([
+    ['too long', SLOW],
+    ['too much memory', LARGE],
+  ])(
+    'is killed where it takes %s, and neither this process nor other requests notice',
+    async (_title, { expression, row }) => {
+      let longest = 0;
+      let last = performance.now();
+      const heartbeat = setInterval(() => {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+      }, 10);
+      const [hostile, other] = await Promise.all([
+        evaluate(expression, [row]).catch((error) => error),
+        evaluate("s == 'a'", [['a']]),
+      ]);
+      clearInterval(heartbeat);
+      expect(hostile).toBeInstanceOf(QueryStopped);
+      expect(other).toEqual([true]);
+      // Yardstick: the text alone takes a few milliseconds to send.
+      expect(longest).toBeLessThan(500);
+      expect(await evaluate("s == 'b'", [['a']])).toEqual([false]);
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'ends with the process that started it, whatever it does then',
+    async () => {
+      const program = `
+      import { match } from ${EVALUATOR};
+      const filter = { expression: ${JSON.stringify(SLOW.expression)}, attributes: { s: 'string' } };
+      const evaluate = (text) => match(filter, { part: 'whole', cost: 1, rows: [[text]] });
+      await evaluate('');
+      console.log('started');
+      await evaluate(${JSON.stringify(noise(1000))}.repeat(1000));`;
+      const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(parent.stdout, 'data');
+      const child = Number(readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8'));
+      expect(child).toBeGreaterThan(0);
+      await sleep(50);
+      parent.kill('SIGKILL');
+      const isAlive = () => {
+        try {
+          return process.kill(child, 0);
+        } catch {
+          return false;
+        }
+      };
+      for (let i = 0; i < 100 && isAlive(); i++) await sleep(50);
+      expect(isAlive()).toBe(false);
+    },
+  );
+
+  it('does not keep the process that started it from ending', async () => {
+    const program = `
+      import { compile } from ${EVALUATOR};
+      console.log((await compile({ expression: 'i > 1', attributes: { i: 'int' } })).cost > 0);`;
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      program,
+    ]);
+    expect(stdout).toBe('true\n');
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * Runs what consumers wrote (parses, checks and evaluates filters) in a process of its own, which is killed when it takes
+ * too long or too much memory. It starts with the first request, and serves one request after another.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { errorOf, QueryStopped } from './errors.ts';
+import type { CompiledFilter, FilterText, Part, Request, Response } from './requests.ts';
+import type { AttributeValue } from './types.ts';
+
+/** Far more than what a request takes whose filter is within its limits. */
+const TIME_LIMIT_MS = 800;
+const START_LIMIT_MS = 30_000;
+/** Steps of one request: a tenth of a second. */
+const STEPS_AT_ONCE = 100_000;
+const OWN_PATH = fileURLToPath(import.meta.url);
+const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url);
+
+/** Checks a filter: throws FilterError or UnknownAttribute, or QueryStopped. */
+export async function compile(filter: FilterText): Promise<CompiledFilter> {
+  return (await run({ ...filter })).compiled!;
+}
+
+/** Whether a part of a filter matches each row, which has the values of the attributes that the part depends on. */
+export async function match(
+  filter: FilterText,
+  { part, cost, rows }: { part: Part; cost: number; rows: AttributeValue[][] },
+  signal?: AbortSignal,
+): Promise<boolean[]> {
+  const atOnce = Math.max(1, Math.floor(STEPS_AT_ONCE / cost));
+  const matched: boolean[] = [];
+  for (let i = 0; i < rows.length; i += atOnce) {
+    signal?.throwIfAborted();
+    matched.push(...(await run({ ...filter, part, rows: rows.slice(i, i + atOnce) })).matched!);
+  }
+  return matched;
+}
+
+let running: Promise<ChildProcess> | undefined;
+let last: Promise<unknown> = Promise.resolve();
+
+async function run(request: Request): Promise<Response> {
+  const turn = last.then(() => attempt(request));
+  last = turn.catch(() => {});
+  const response = await turn;
+  if (response.error) throw errorOf(response.error);
+  return response;
+}
+
+/** Tries twice: earlier requests may have used up the memory of the first process. */
+async function attempt(request: Request): Promise<Response> {
+  try {
+    return await send(request);
+  } catch (error) {
+    if (!(error instanceof QueryStopped)) throw error;
+    return send(request);
+  }
+}
+
+async function send(request: Request): Promise<Response> {
+  running ??= start();
+  const child = await running.catch((error) => {
+    running = undefined;
+    throw error;
+  });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), TIME_LIMIT_MS);
+    const onExit = () => {
+      clearTimeout(timer);
+      running = undefined;
+      reject(new QueryStopped('The filter takes too much time or memory.'));
+    };
+    child.once('exit', onExit);
+    child.once('message', (response) => {
+      clearTimeout(timer);
+      child.off('exit', onExit);
+      resolve(response as Response);
+    });
+    // A process that has just ended is reported by its exit.
+    child.send(request, () => {});
+  });
+}
+
+/** Resolves when the process can take requests. It ends with this one, and never keeps this one running. */
+function start(): Promise<ChildProcess> {
+  const child = fork(SCRIPT, {
+    env: {},
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  child.unref();
+  child.channel!.unref();
+  return new Promise((resolve, reject) => {
+    const fail = (reason: unknown) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`The process that evaluates filters does not start: ${reason}`));
+    };
+    const timer = setTimeout(fail, START_LIMIT_MS, 'it takes too long.');
+    child.on('error', fail);
+    child.once('exit', fail);
+    child.once('message', () => {
+      clearTimeout(timer);
+      child.off('exit', fail);
+      child.once('exit', () => {
+        running = undefined;
+      });
+      resolve(child);
+    });
+  });
+}

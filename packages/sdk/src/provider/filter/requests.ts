@@ -1,0 +1,113 @@
+/** What the evaluating process is asked to do with an expression that a consumer wrote, and how it responds. */
+import { FilterError, type FilterFault } from './errors.ts';
+import { compileFilter, type Filter } from './index.ts';
+import type { AttributeType, AttributeValue } from './types.ts';
+
+/** A filter and the types of the attributes it may use. */
+export interface FilterText {
+  expression: string;
+  attributes: Readonly<Record<string, AttributeType>>;
+}
+
+/** Without rows: check the filter and split it. With rows: evaluate a part of it for each row. */
+export interface Request extends FilterText {
+  rows?: AttributeValue[][];
+  part?: Part;
+}
+
+/** All of a filter, or what is left of it beside its SQL. */
+export type Part = 'whole' | 'rest';
+
+export interface Response {
+  compiled?: CompiledFilter;
+  matched?: boolean[];
+  error?: FilterFault;
+}
+
+/** A checked filter, as plain values. */
+export interface CompiledFilter extends Evaluated {
+  /** The part that the engine evaluates: an event matches when this and the rest hold. */
+  sql: SqlTemplate | undefined;
+  rest: Evaluated | undefined;
+}
+
+/** What one evaluation needs. */
+export interface Evaluated {
+  /** The attributes it depends on, in the order of a row's values. */
+  attributes: readonly string[];
+  /** An upper bound of its steps. */
+  cost: number;
+}
+
+/** SQL in which `{0}` stands for the first slot. */
+export interface SqlTemplate {
+  text: string;
+  slots: Slot[];
+  cost: number;
+}
+
+/** An attribute, or a value to bind; a timestamp is in microseconds since 1970. */
+export type Slot = { attribute: string } | { value: string | bigint | number | boolean; type: AttributeType };
+
+export function respond({ expression, attributes, rows, part }: Request): Response {
+  try {
+    const filter = compiled(expression, attributes);
+    if (rows === undefined) return { compiled: describe(filter) };
+    const evaluated = part === 'rest' ? filter.rest! : filter.whole;
+    return { matched: rows.map((row) => evaluated.matches(valuesOf(evaluated, row))) };
+  } catch (error) {
+    return { error: describeError(error) };
+  }
+}
+
+type Split = { whole: Filter } & ReturnType<Filter['pushDown']>;
+
+/** Requests for one filter come in a row, from a few requisitions at a time. */
+const MAX_CACHED = 8;
+const cache = new Map<string, Split>();
+
+function compiled(expression: string, attributes: Record<string, AttributeType>): Split {
+  const key = JSON.stringify([attributes, expression]);
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const whole = compileFilter(expression, attributes);
+  const split = { whole, ...whole.pushDown() };
+  if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
+  cache.set(key, split);
+  return split;
+}
+
+function describe({ whole, sql, rest }: Split): CompiledFilter {
+  const evaluated = ({ attributes, cost }: Filter): Evaluated => ({ attributes, cost });
+  return {
+    ...evaluated(whole),
+    sql: sql && templateOf(sql, whole.cost - (rest?.cost ?? 0)),
+    rest: rest && evaluated(rest),
+  };
+}
+
+function templateOf(sql: NonNullable<Split['sql']>, cost: number): SqlTemplate {
+  const slots: Slot[] = [];
+  const slot = (content: Slot) => `{${slots.push(content) - 1}}`;
+  const text = sql({
+    attribute: (attribute) => slot({ attribute }),
+    bind: (value, type) => slot({ value, type }),
+  });
+  return { text, slots, cost };
+}
+
+function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string, AttributeValue> {
+  const values: Record<string, AttributeValue> = Object.create(null);
+  for (const [i, name] of attributes.entries()) values[name] = row[i];
+  return values;
+}
+
+/** Every failure depends on the filter alone, so it would fail again. */
+function describeError(error: unknown): FilterFault {
+  if (error instanceof FilterError) {
+    const { name, message, position } = error;
+    return { name, message, position };
+  }
+  const reason = error instanceof RangeError ? 'it nests too deep' : (error as Error).message;
+  return { name: 'FilterError', message: `The filter cannot be evaluated: ${reason}`, position: undefined };
+}
