@@ -28,6 +28,7 @@ const SDK_ROOT = [
   'identity',
   'index.ts',
   'privacy',
+  'refusalCodes.ts',
 ].map((part) => `${SDK}/${part}`);
 
 /** Who may import whom. The longest matching place decides; `contract` stands for the package. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REASONS } from '@measurement-exchange/contract';
+import { REFUSAL_CODES } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printFiles, staleFiles, write } from './generate.ts';
 
@@ -15,8 +16,10 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe('the generated files', () => {
-  it('are the errors, the OpenAPI document and the protobuf code', () => {
-    expect([...files.keys()]).toEqual(expect.arrayContaining(['docs/errors.md', 'docs/openapi.json', code]));
+  it('are the errors, the refusals, the OpenAPI document and the protobuf code', () => {
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining(['docs/errors.md', 'docs/refusals.md', 'docs/openapi.json', code]),
+    );
     expect(JSON.parse(files.get('docs/openapi.json')!)).toMatchObject({ openapi: '3.1.0' });
   });
 
@@ -29,6 +32,13 @@ describe('the generated files', () => {
       `| \`METHOD_NOT_ALLOWED\` | UNIMPLEMENTED | 405 | ${REASONS.METHOD_NOT_ALLOWED.meaning} |`,
     );
     expect(rows.filter((row) => row.startsWith('| `'))).toHaveLength(Object.keys(REASONS).length);
+  });
+
+  it('say of every refusal code what it means and what to do', () => {
+    const text = files.get('docs/refusals.md')!;
+    for (const [code, { justification, meaning, remedy }] of Object.entries(REFUSAL_CODES)) {
+      expect(text).toContain(`| \`${code}\` | ${justification} | ${meaning} | ${remedy} |`);
+    }
   });
 });
 

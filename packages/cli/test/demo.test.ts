@@ -50,7 +50,9 @@ describe('mex demo', () => {
   });
 
   it('has one question refused for what it says and one for the budget', () => {
-    expect(titled('A filter').failure).toMatch(/^dataProviders\/chirper: SPEC_INVALID\. .*income/);
+    expect(titled('A filter').failure).toMatch(
+      /^dataProviders\/chirper: SPEC_INVALID\. FILTER_ATTRIBUTE at events\[0\]\.filter, line 1, column 1$/,
+    );
     expect(titled('A question beyond').failure).toMatch(
       /^dataProviders\/dailynews: INSUFFICIENT_PRIVACY_BUDGET\./,
     );

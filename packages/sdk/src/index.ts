@@ -4,3 +4,4 @@ export * from './consent.ts';
 export * from './consumer/index.ts';
 export * from './credentials.ts';
 export * from './privacy/index.ts';
+export * from './refusalCodes.ts';

@@ -74,11 +74,22 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: COMPUTE_TEST,
   },
   {
+    name: 'refusal-quotes-specification',
+    edits: [
+      inProvider(
+        'refusalError.ts',
+        'justification: this.justification, message:',
+        'justification: this.justification, message: this.message +',
+      ),
+    ],
+    foundBy: test('sdk/test/provider/refusals.test.ts', 'the filter zqxunknown'),
+  },
+  {
     name: 'consumer-signature-not-verified',
     edits: [
       inProvider(
         'verify.ts',
-        'return refuseOnConsentError(what, verifySignature(signed, certificate));',
+        "return refuseOnConsentError('SIGNATURE_INVALID', at, verifySignature(signed, certificate));",
         'return Promise.resolve();',
       ),
     ],
@@ -131,7 +142,11 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   {
     name: 'refused-on-transient-error',
     edits: [
-      inProvider('fulfill.ts', 'if (error instanceof InsufficientBudget)', 'if (error instanceof Error)'),
+      inProvider(
+        'fulfill.ts',
+        'error instanceof RefusalError ? error.refusal : undefined',
+        "error instanceof RefusalError ? error.refusal : { justification: 'UNFULFILLABLE' }",
+      ),
     ],
     foundBy: agentTest('while event groups are out of reach'),
   },

@@ -3,7 +3,9 @@ import type { RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
   MeasurementFailed,
+  REFUSAL_CODES,
   ResultRejected,
+  refusalCodeOf,
   WaitTimedOut,
 } from '@measurement-exchange/sdk';
 import type { CallOptions } from '../admin/command.ts';
@@ -22,6 +24,7 @@ Exit codes:
   4    --timeout was up; the measurement goes on
   130  interrupted; the measurement goes on`;
 
+/** For refusals without a code that is known here. */
 const ADVICE: Record<RefusalJustification, string> = {
   CONSENT_SIGNAL_INVALID:
     'It could not verify that this is from you. Ask it whether it trusts your root, and check it yourself: VERIFY',
@@ -67,7 +70,7 @@ function failedText(
     return visibleLines([
       `${dataProvider} refused: ${justification}`,
       ...(message ? [`  its message: ${message}`] : []),
-      `  ${ADVICE[justification].replace('VERIFY', verify(name))}`,
+      `  ${adviceFor(justification, message).replace('VERIFY', verify(name))}`,
       `  ${name} failed for good; ask again with a new one.`,
     ]);
   }
@@ -78,6 +81,14 @@ function failedText(
       ? '  Measure again; if the certificate is yours, register a new one first (mex certificates list).'
       : '  It may be worth trying again.',
   ]);
+}
+
+function adviceFor(justification: RefusalJustification, message: string): string {
+  const code = refusalCodeOf(message);
+  if (code === undefined) return ADVICE[justification];
+  const { meaning, remedy } = REFUSAL_CODES[code];
+  const check = justification === 'CONSENT_SIGNAL_INVALID' ? ' Check it yourself: VERIFY' : '';
+  return `${meaning} ${remedy}${check}`;
 }
 
 function visibleLines(lines: string[]): string {

@@ -48,7 +48,8 @@ export type AgentEvent =
   /** A response is stored, but the exchange does not show it: it is sent again. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
-  | { type: 'refused'; requisition: string; justification: string; message: string }
+  /** `message` says why, to the provider; `sent` is what the exchange and the consumer see of it. */
+  | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
   /** Somebody else closed the requisition. What it was charged before its events were read stays charged. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string };
@@ -128,7 +129,7 @@ export function createAgent(options: AgentOptions): Agent {
     } catch (error) {
       const refusal = refusalFor(error);
       if (refusal === undefined) throw error;
-      return { requisition, response: ledger.commit(name, { refusal }) };
+      return { requisition, response: ledger.commit(name, { refusal }), why: messageOf(error) };
     }
   }
 
@@ -138,13 +139,14 @@ export function createAgent(options: AgentOptions): Agent {
     const stored = ledger.response(name);
     if (stored) log({ type: 'resending', requisition: name });
     else log({ type: 'received', requisition: name, measurement: listed.measurement ?? '' });
-    const { requisition, response } = stored
+    const decision: Decision = stored
       ? { requisition: listed, response: stored }
       : await decide(listed, signal);
+    const { requisition, response } = decision;
     const state = response ? await deliver(client, requisition, response, signal) : requisition.state;
     if (response?.refusal && state === 'REFUSED') {
-      const { justification, message = '' } = response.refusal;
-      log({ type: 'refused', requisition: name, justification, message });
+      const { justification, message: sent = '' } = response.refusal;
+      log({ type: 'refused', requisition: name, justification, message: decision.why ?? sent, sent });
     } else if (response && !response.refusal && state === 'FULFILLED') {
       log({ type: 'fulfilled', requisition: name, ms: clock.now() - startTime });
     } else {
@@ -236,6 +238,8 @@ interface Decision {
   /** As last read. */
   requisition: Requisition;
   response?: RequisitionResponse;
+  /** Why it is refused; not kept over a restart. */
+  why?: string;
 }
 
 /** Whether the exchange deleted the requisition because its retention period ended. */

@@ -47,17 +47,21 @@ export async function requireComputable(
   const { spec, selection } = verified;
   const { events, population, noise } = methodology;
   if (selection.population) {
-    if (!population) throw new RefusalError('DECLINED', 'This provider has no population figures.');
+    if (!population)
+      throw new RefusalError('POPULATION_NOT_OFFERED', 'This provider has no population figures.');
     await population.count(selection.population.filter);
     return;
   }
-  if (!events) throw new RefusalError('DECLINED', 'This provider has population figures only.');
+  if (!events) throw new RefusalError('EVENTS_NOT_OFFERED', 'This provider has population figures only.');
   if (spec.measurementType === 'DURATION' && !events.hasDuration) {
-    throw new RefusalError('DECLINED', 'This provider does not record watch durations.');
+    throw new RefusalError('DURATION_NOT_OFFERED', 'This provider does not record watch durations.');
   }
   for (const { params } of releases(verified, methodology)) {
     if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
-    throw new RefusalError('DECLINED', 'This provider adds Gaussian noise, which needs a delta above 0.');
+    throw new RefusalError(
+      'DELTA_REQUIRED',
+      'This provider adds Gaussian noise, which needs a delta above 0.',
+    );
   }
   await events.check(queryOf(verified));
 }

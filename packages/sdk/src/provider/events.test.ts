@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EventFiles, eventFiles } from '../../test/provider/eventFiles.ts';
 import { isSampled, sampleBucket } from '../privacy/vidSampling.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
-import { InvalidQuery, QueryStopped } from './filter/errors.ts';
+import { QueryStopped } from './filter/errors.ts';
+import { RefusalError } from './refusalError.ts';
 
 const ROWS = 100_000;
 const RANDOM_ROWS = `
@@ -262,8 +263,8 @@ describe('a query that can never be computed', () => {
     ['a filter on no attribute', queryOf([group(0, 'income > 3')])],
     ['a filter on the VID', queryOf([group(0, 'vid == 3')])],
   ])('is rejected at once: %s', async (_title, query) => {
-    await expect(parquet.check(query)).rejects.toThrow(InvalidQuery);
-    await expect(parquet.frequencies(query, 3)).rejects.toThrow(InvalidQuery);
+    await expect(parquet.check(query)).rejects.toThrow(RefusalError);
+    await expect(parquet.frequencies(query, 3)).rejects.toThrow(RefusalError);
   });
 
   it.each([0, -1, 1.5, Number.NaN, 1e9])('is rejected for a cap of %d', async (cap) => {
@@ -273,8 +274,8 @@ describe('a query that can never be computed', () => {
   });
 
   it('is rejected for an invalid maximum watch duration', async () => {
-    await expect(parquet.watchDurationMillis(queryOf([group(0)]), 0n)).rejects.toThrow(InvalidQuery);
-    await expect(parquet.watchDurationMillis(queryOf([group(0)]), 2n ** 63n)).rejects.toThrow(InvalidQuery);
+    await expect(parquet.watchDurationMillis(queryOf([group(0)]), 0n)).rejects.toThrow(RefusalError);
+    await expect(parquet.watchDurationMillis(queryOf([group(0)]), 2n ** 63n)).rejects.toThrow(RefusalError);
   });
 
   it('is rejected for times that the column cannot hold', async () => {
@@ -285,8 +286,8 @@ describe('a query that can never be computed', () => {
     });
     const until = (end: string) => queryOf([group(0, undefined, { start: day(1), end: new Date(end) })]);
     expect(await events.impressions(until('2262-01-01T00:00:00Z'), 1)).toBe(1n);
-    await expect(events.impressions(until('2263-01-01T00:00:00Z'), 1)).rejects.toThrow(InvalidQuery);
-    await expect(events.check(until('9999-12-31T00:00:00Z'))).rejects.toThrow(InvalidQuery);
+    await expect(events.impressions(until('2263-01-01T00:00:00Z'), 1)).rejects.toThrow(RefusalError);
+    await expect(events.check(until('9999-12-31T00:00:00Z'))).rejects.toThrow(RefusalError);
     await events.close();
   });
 });
@@ -307,7 +308,7 @@ describe('a filter that CEL evaluates', () => {
     for (const count of [1, 24_999, 25_001]) {
       const events = await openEvents({ files: await codes(count) });
       await expect(events.check(costly)).rejects.toThrow('5000 steps for each combination');
-      await expect(events.impressions(costly, 1)).rejects.toThrow(InvalidQuery);
+      await expect(events.impressions(costly, 1)).rejects.toThrow(RefusalError);
       await events.close();
     }
   });

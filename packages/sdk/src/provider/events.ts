@@ -9,8 +9,9 @@ import { inRange, isEverybody, withBucket } from './events/sampling.ts';
 import { conditionOf, selectionsOf } from './events/selection.ts';
 import { type Source, sourceOf } from './events/source.ts';
 import { Parameters } from './events/sql.ts';
-import { InvalidQuery, QueryStopped } from './filter/errors.ts';
+import { QueryStopped } from './filter/errors.ts';
 import type { AttributeType } from './filter/types.ts';
+import { RefusalError } from './refusalError.ts';
 
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, type Watch } from './events/engine.ts';
@@ -44,7 +45,7 @@ export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
-  /** Throws InvalidQuery (FilterError, UnknownAttribute) for a query that can never be computed. Reads no events. */
+  /** Throws RefusalError (FilterError, QueryStopped) for a query that can never be computed. Reads no events. */
   check(query: EventQuery): Promise<void>;
   /** How many people have 1, 2, … F events; the last is "F or more". */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
@@ -157,10 +158,13 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
 
     async watchDurationMillis(query, maximumMillisPerUser) {
       if (columns.durationMillis === undefined) {
-        throw new InvalidQuery('These events have no duration: set columns.duration.');
+        throw new RefusalError(
+          'DURATION_NOT_OFFERED',
+          'These events have no duration: set columns.duration.',
+        );
       }
       if (maximumMillisPerUser < 1n || maximumMillisPerUser > MAX_MILLIS) {
-        throw new InvalidQuery(`maximumMillisPerUser must be 1 to ${MAX_MILLIS}.`);
+        throw outOfRange('maximumMillisPerUser', `1 to ${MAX_MILLIS}`);
       }
       return cappedSum(query, columns.durationMillis, maximumMillisPerUser);
     },
@@ -179,7 +183,11 @@ const MAX_MILLIS = 2n ** 63n - 1n;
 
 function requireWhole(field: string, value: number, maximum: number): void {
   if (Number.isInteger(value) && value >= 1 && value <= maximum) return;
-  throw new InvalidQuery(`${field} must be a whole number from 1 to ${maximum}.`);
+  throw outOfRange(field, `a whole number from 1 to ${maximum}`);
+}
+
+function outOfRange(field: string, range: string): RefusalError {
+  return new RefusalError('VALUE_OUT_OF_RANGE', `${field} must be ${range}.`);
 }
 
 /** Combines the progress of several scans in a row into one that only grows. */

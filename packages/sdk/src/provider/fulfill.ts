@@ -9,8 +9,7 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
-import { InvalidQuery, QueryStopped } from './filter/errors.ts';
-import { InsufficientBudget, type RequisitionResponse } from './ledger.ts';
+import type { RequisitionResponse } from './ledger.ts';
 import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
@@ -28,17 +27,7 @@ export async function sealResult(
 
 /** The refusal for an error that is final; undefined for one that may pass, and is retried. */
 export function refusalFor(error: unknown): Refusal | undefined {
-  const refusal = asRefusalError(error);
-  return refusal && { justification: refusal.justification, message: refusal.message };
-}
-
-function asRefusalError(error: unknown): RefusalError | undefined {
-  if (error instanceof RefusalError) return error;
-  if (error instanceof InvalidQuery) return new RefusalError('SPEC_INVALID', error.message);
-  if (error instanceof QueryStopped) return new RefusalError('UNFULFILLABLE', error.message);
-  if (error instanceof InsufficientBudget)
-    return new RefusalError('INSUFFICIENT_PRIVACY_BUDGET', error.message);
-  return undefined;
+  return error instanceof RefusalError ? error.refusal : undefined;
 }
 
 /**

@@ -2,13 +2,13 @@
 export * from './agent.ts';
 export * from './compute.ts';
 export * from './events.ts';
-export { FilterError, InvalidQuery, QueryStopped, UnknownAttribute } from './filter/errors.ts';
+export { FilterError, QueryStopped } from './filter/errors.ts';
 export { deliver, refusalFor, sealResult } from './fulfill.ts';
 export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export * from './ledger.ts';
 export { LIMITS } from './limits.ts';
 export * from './population.ts';
-export { RefusalError } from './refusalError.ts';
+export { RefusalError, type RefusalPlace } from './refusalError.ts';
 export type { PlainInterval } from './requisitionSpec.ts';
 export type {
   ReferenceAccess,

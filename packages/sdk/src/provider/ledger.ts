@@ -17,6 +17,7 @@ import {
   type Units,
 } from './ledger/amounts.ts';
 import { ANY_REFERENCE, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
+import { RefusalError } from './refusalError.ts';
 
 /** The response to a requisition as it is sent to the exchange, without the etag. */
 export type RequisitionResponse =
@@ -64,7 +65,7 @@ export interface Ledger {
 }
 
 /** The budget of a reference and day does not cover what a result costs. */
-export class InsufficientBudget extends Error {
+export class InsufficientBudget extends RefusalError {
   override readonly name = 'InsufficientBudget';
   readonly reference: string;
   readonly day: string;
@@ -72,6 +73,7 @@ export class InsufficientBudget extends Error {
 
   constructor({ reference, day, cost }: Charge, left: Units, short: Measure) {
     super(
+      'BUDGET_EXCEEDED',
       `${reference} on ${day}: this costs ${short} ${fromUnits(cost)[short]}, ` +
         `and ${fromUnits(left)[short]} of its budget is left.`,
     );

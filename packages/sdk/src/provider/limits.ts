@@ -62,7 +62,8 @@ function privacySizes({ epsilon, delta }: PrivacyParams): Size[] {
 }
 
 export function outOfRange(field: string, description: string): RefusalError {
-  return new RefusalError('SPEC_INVALID', `${field} of the MeasurementSpec ${description}.`);
+  const at = `measurementSpec.${field}` as const;
+  return new RefusalError('VALUE_OUT_OF_RANGE', `${field} of the MeasurementSpec ${description}.`, { at });
 }
 
 /** A duration in whole milliseconds. Digits beyond nanoseconds are rounding errors of the binary fraction. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FilterError, UnknownAttribute } from './filter/errors.ts';
+import { FilterError } from './filter/errors.ts';
 import { openPopulation, type PopulationSpec } from './population.ts';
 
 const SPEC: PopulationSpec = {
@@ -37,7 +37,10 @@ describe('a population', () => {
 
   it('rejects filters with unknown attributes, and those that are not a condition', async () => {
     const population = openPopulation(SPEC);
-    await expect(population.count('income > 3')).rejects.toThrow(UnknownAttribute);
+    await expect(population.count('income > 3')).rejects.toMatchObject({
+      code: 'FILTER_ATTRIBUTE',
+      at: 'population.filter',
+    });
     await expect(population.count('age + 1')).rejects.toThrow(FilterError);
     await expect(population.count(`age == 'F'`)).rejects.toThrow(FilterError);
   });

@@ -1,6 +1,7 @@
 /** The provider's virtual population: disjoint ranges of VIDs with attributes, counted by a CEL filter. */
 import { compile, match } from './filter/evaluator.ts';
 import type { AttributeType, AttributeValue } from './filter/types.ts';
+import { checkAt } from './refusalError.ts';
 
 /** A VID in JSON: a decimal string beyond 2^53, where a number would be rounded. */
 export type Vid = number | string | bigint;
@@ -47,7 +48,7 @@ export function openPopulation(spec: PopulationSpec): Population {
   return {
     attributes: types,
     async count(filter, signal) {
-      const matched = filter ? await matching(filter, signal) : undefined;
+      const matched = filter ? await checkAt('population.filter', () => matching(filter, signal)) : undefined;
       return parts.reduce((sum, { size }, i) => (matched?.[i] === false ? sum : sum + size), 0n);
     },
   };

@@ -1,23 +1,72 @@
-import type { RefusalJustification } from '@measurement-exchange/contract';
+import { ConsentError } from '@measurement-exchange/consent';
+import type { Refusal, RefusalJustification, Requisition } from '@measurement-exchange/contract';
+import { REFUSAL_CODES, type RefusalCode } from '../refusalCodes.ts';
+
+type FilterPlace = `events[${number}].filter` | 'population.filter';
+
+/**
+ * The field at fault. Of the encrypted specification it has fixed words and numbers only, so that none of its text can
+ * leave with a refusal; the MeasurementSpec is not encrypted.
+ */
+export type RefusalPlace =
+  | keyof Requisition
+  | `measurementSpec.${string}`
+  | `requisitionSpec${'' | '.nonce' | '.measurementPublicKey'}`
+  | 'events'
+  | `events[${number}]${'' | '.interval' | `, day ${number}`}`
+  | 'population'
+  | FilterPlace;
+
+/** 1-based, in the text of a filter. */
+export interface FilterPosition {
+  line: number;
+  column: number;
+}
+
+export interface RefusalDetails {
+  at?: RefusalPlace | undefined;
+  position?: FilterPosition | undefined;
+  /** The code of a ConsentError is sent. */
+  cause?: unknown;
+}
 
 /**
  * The requisition can never be fulfilled and is refused, which fails its measurement for good. Every other error is
- * retried.
+ * retried. The message is for the provider's log: it may quote the specification and the provider's own names.
  */
 export class RefusalError extends Error {
-  override readonly name = 'RefusalError';
-  readonly justification: RefusalJustification;
+  override readonly name: string = 'RefusalError';
+  readonly code: RefusalCode;
+  readonly position: FilterPosition | undefined;
+  at: RefusalPlace | undefined;
 
-  constructor(justification: RefusalJustification, message: string, options?: ErrorOptions) {
-    super(toAcceptedText(message), options);
-    this.justification = justification;
+  constructor(code: RefusalCode, message: string, { at, position, cause }: RefusalDetails = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.at = at;
+    this.position = position;
+  }
+
+  get justification(): RefusalJustification {
+    return REFUSAL_CODES[this.code].justification;
+  }
+
+  /** What is sent to the exchange: nothing of the message. */
+  get refusal(): Refusal {
+    const consentCode = this.cause instanceof ConsentError ? ` (${this.cause.code})` : '';
+    const at = this.at === undefined ? '' : ` at ${this.at}`;
+    const { line, column } = this.position ?? {};
+    const position = line === undefined ? '' : `, line ${line}, column ${column}`;
+    return { justification: this.justification, message: `${this.code}${consentCode}${at}${position}` };
   }
 }
 
-/** The exchange accepts up to 2,000 characters of well-formed Unicode. */
-function toAcceptedText(message: string): string {
-  return message
-    .replace(/\p{Cc}+/gu, ' ')
-    .slice(0, 2000)
-    .toWellFormed();
+/** Runs a check of the field at `place`; a refusal that it throws names the place. */
+export async function checkAt<T>(place: RefusalPlace, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof RefusalError) error.at ??= place;
+    throw error;
+  }
 }

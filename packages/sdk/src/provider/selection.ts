@@ -3,8 +3,9 @@
  * settings decide that: what the exchange says of an event group can narrow it down, and never grants anything.
  */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
+import type { RefusalCode } from '../refusalCodes.ts';
 import { LIMITS } from './limits.ts';
-import { RefusalError } from './refusalError.ts';
+import { RefusalError, type RefusalPlace } from './refusalError.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
 /** Who may ask about the events of a reference. */
@@ -47,24 +48,31 @@ export async function selectionOf(
   context: SelectionContext,
 ): Promise<Selection> {
   if (spec.measurementType === 'POPULATION') {
-    if (!population) throw invalid('A population measurement selects a population, not events.');
+    if (!population) {
+      const at = 'population';
+      throw new RefusalError('SELECTION_MISMATCH', 'A population measurement selects a population.', { at });
+    }
     return { population: population.filter === undefined ? {} : { filter: population.filter } };
   }
   if (!events || events.length === 0) {
-    throw invalid(`A measurement of ${spec.measurementType} selects event groups.`);
+    const message = `A measurement of ${spec.measurementType} selects event groups.`;
+    throw new RefusalError('SELECTION_MISMATCH', message, { at: 'events' });
   }
   let days = 0;
   const names = new Set<string>();
   const selected: SelectedEvents[] = [];
-  for (const { eventGroup: name, interval, filter } of events) {
-    if (!interval) throw invalid(`${name}: the collection interval must start before it ends.`);
-    if (names.has(name)) throw invalid(`${name} is selected twice.`);
+  for (const [i, { eventGroup: name, interval, filter }] of events.entries()) {
+    const place = { name, at: `events[${i}]` } as const;
+    if (!interval) {
+      throw refusal('INTERVAL_INVALID', place, 'has an interval, which must start before it ends');
+    }
+    if (names.has(name)) throw refusal('EVENT_GROUP_REPEATED', place, 'is selected twice');
     names.add(name);
     days += (interval.end.getTime() - interval.start.getTime()) / 86_400_000 + 1;
-    if (days > LIMITS.days) throw invalid(`More than ${LIMITS.days} days of event groups are selected.`);
-    const eventGroup = await ownEventGroup(name, measurementConsumer, context);
-    requireRecorded(name, eventGroup, interval);
-    const reference = referenceOf(name, eventGroup, measurementConsumer, context);
+    if (days > LIMITS.days) throw refusal('TOO_MANY_DAYS', place, `exceeds ${LIMITS.days} days in all`);
+    const eventGroup = await ownEventGroup(place, measurementConsumer, context);
+    requireRecorded(place, eventGroup, interval);
+    const reference = referenceOf(place, eventGroup, measurementConsumer, context);
     selected.push({ reference, interval, ...(filter !== undefined && { filter }) });
   }
   return { events: selected };
@@ -72,47 +80,53 @@ export async function selectionOf(
 
 /** The event group exists, is active, and belongs to this provider and this consumer. */
 async function ownEventGroup(
-  name: string,
+  place: Place,
   measurementConsumer: string,
   context: SelectionContext,
 ): Promise<EventGroup> {
-  const parsed = parseName('eventGroup', name);
+  const unavailable = (problem: string) => refusal('EVENT_GROUP_UNAVAILABLE', place, problem);
+  const parsed = parseName('eventGroup', place.name);
   if (!parsed || `dataProviders/${parsed.dataProvider}` !== context.name) {
-    throw invalid(`${name} is no event group of ${context.name}.`);
+    throw unavailable(`is no event group of ${context.name}`);
   }
   const eventGroup = await found(
-    context.fetchEventGroup(name),
+    context.fetchEventGroup(place.name),
     'EVENT_GROUP_NOT_FOUND',
-    invalid(`${name} does not exist.`),
+    unavailable('does not exist'),
   );
   if (eventGroup.measurementConsumer !== measurementConsumer) {
-    throw invalid(`${name} is not for ${measurementConsumer}.`);
+    throw unavailable(`is not for ${measurementConsumer}`);
   }
-  if (eventGroup.state !== 'ACTIVE') throw invalid(`${name} is ${eventGroup.state}.`);
+  if (eventGroup.state !== 'ACTIVE') throw unavailable(`is ${eventGroup.state}`);
   return eventGroup;
 }
 
 /** Refuses an interval before the first recorded event; later events may still be recorded. */
-function requireRecorded(name: string, eventGroup: EventGroup, { end }: PlainInterval): void {
+function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInterval): void {
   const since = eventGroup.dataAvailabilityInterval?.startTime;
   if (since === undefined || end > new Date(since)) return;
-  throw new RefusalError('UNFULFILLABLE', `${name} has events since ${since} only.`);
+  throw refusal('EVENTS_NOT_RECORDED', place, `has events since ${since} only`);
 }
 
 /** The reference of an event group, whose events this consumer may ask about. */
 function referenceOf(
-  name: string,
+  place: Place,
   { eventGroupReferenceId }: EventGroup,
   measurementConsumer: string,
   { references }: SelectionContext,
 ): string {
-  const reference = ownReference(name, references) ?? eventGroupReferenceId;
-  if (!reference) throw invalid(`${name} has no eventGroupReferenceId, and is listed under no reference.`);
+  const reference = ownReference(place.name, references) ?? eventGroupReferenceId;
+  if (!reference) {
+    const problem = 'has no eventGroupReferenceId, and is listed under no reference';
+    throw refusal('EVENT_GROUP_UNAVAILABLE', place, problem);
+  }
   if (references === 'unchecked') return reference;
   const access = Object.hasOwn(references, reference) ? references[reference] : undefined;
   if (access?.measurementConsumers.includes(measurementConsumer)) return reference;
-  throw invalid(
-    `${name} is about ${JSON.stringify(reference)}, and references does not list ${measurementConsumer} for it.`,
+  throw refusal(
+    'EVENT_GROUP_UNAVAILABLE',
+    place,
+    `is about ${JSON.stringify(reference)}, and references does not list ${measurementConsumer} for it`,
   );
 }
 
@@ -122,8 +136,14 @@ function ownReference(name: string, references: SelectionContext['references']):
   return Object.keys(references).find((reference) => references[reference]!.eventGroups?.includes(name));
 }
 
-function invalid(problem: string): RefusalError {
-  return new RefusalError('SPEC_INVALID', problem);
+/** A selected event group: its resource name, and its place in the specification. */
+interface Place {
+  name: string;
+  at: RefusalPlace;
+}
+
+function refusal(code: RefusalCode, { name, at }: Place, problem: string): RefusalError {
+  return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
 /** Refuses when the resource does not exist on the exchange; every other error is retried. */

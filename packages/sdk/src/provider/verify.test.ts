@@ -156,10 +156,3 @@ describe('a requisition is not refused, but retried, when', () => {
     expect(error).toMatchObject({ name: 'ConsentError' });
   });
 });
-
-it('a refusal message fits the exchange: 2,000 well-formed characters without control characters', () => {
-  const { message } = new RefusalError('SPEC_INVALID', `\u0000a\u001bb\ud800${'😀'.repeat(2000)}`);
-  expect(message.length).toBe(2000);
-  expect(message.isWellFormed()).toBe(true);
-  expect(message).not.toMatch(/\p{Cc}/u);
-});

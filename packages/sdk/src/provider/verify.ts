@@ -27,8 +27,9 @@ import {
   type SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../credentials.ts';
+import type { RefusalCode } from '../refusalCodes.ts';
 import { outOfRange, requireInRange } from './limits.ts';
-import { RefusalError } from './refusalError.ts';
+import { RefusalError, type RefusalPlace } from './refusalError.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';
 import { found, type Selection, type SelectionContext, selectionOf } from './selection.ts';
 
@@ -71,7 +72,7 @@ export async function verifyRequisition(
 
   const key = ownKey(parts, context.keys);
   const signed = await decryptRequisitionSpec(parts, key);
-  await requireSignature('the RequisitionSpec', signed, certificate);
+  await requireSignature('requisitionSpec', signed, certificate);
   const requisitionSpec = readRequisitionSpec(signed.message);
 
   const resultKeyset = await sameResultKey(spec, requisitionSpec);
@@ -108,10 +109,13 @@ type Parts = Relayed & { measurementConsumer: string };
 /** The requisition is complete and addressed to this provider. */
 function requireAddressedTo(provider: string, requisition: Requisition): Parts {
   const missing = PARTS.find((part) => requisition[part] === undefined);
-  if (missing !== undefined) throw new RefusalError('SPEC_INVALID', `The requisition has no ${missing}.`);
+  if (missing !== undefined) {
+    throw new RefusalError('REQUISITION_INCOMPLETE', `The requisition has no ${missing}.`, { at: missing });
+  }
   const parts = requisition as Relayed;
   if (parts.dataProvider !== provider) {
-    throw new RefusalError('CONSENT_SIGNAL_INVALID', `The requisition is for ${parts.dataProvider}.`);
+    const message = `The requisition is for ${parts.dataProvider}.`;
+    throw new RefusalError('PROVIDER_MISMATCH', message, { at: 'dataProvider' });
   }
   const { measurementConsumer } = parseName('measurement', parts.measurement)!;
   return { ...parts, measurementConsumer: `measurementConsumers/${measurementConsumer}` };
@@ -120,8 +124,9 @@ function requireAddressedTo(provider: string, requisition: Requisition): Parts {
 function requireDirect({ protocolConfig }: Requisition): void {
   if (protocolConfig?.direct) return;
   throw new RefusalError(
-    'DECLINED',
+    'PROTOCOL_NOT_OFFERED',
     'This provider computes direct results only, and the measurement has another protocol.',
+    { at: 'protocolConfig' },
   );
 }
 
@@ -131,24 +136,30 @@ async function consumerCertificate(
   { trust, fetchCertificate, now }: VerifyContext,
 ): Promise<X509> {
   const { measurementConsumerCertificate: name, measurementConsumer } = parts;
+  const at = 'measurementConsumerCertificate';
   if (!name.startsWith(`${measurementConsumer}/`)) {
-    throw new RefusalError('CONSENT_SIGNAL_INVALID', `${name} is no certificate of ${measurementConsumer}.`);
+    const message = `${name} is no certificate of ${measurementConsumer}.`;
+    throw new RefusalError('CERTIFICATE_FOREIGN', message, { at });
   }
-  const absent = new RefusalError('CONSENT_SIGNAL_INVALID', `${name} does not exist.`);
+  const absent = new RefusalError('CERTIFICATE_NOT_FOUND', `${name} does not exist.`, { at });
   const { x509Der, revocationState } = await found(fetchCertificate(name), 'CERTIFICATE_NOT_FOUND', absent);
-  if (revocationState)
-    throw new RefusalError('CONSENT_SIGNAL_INVALID', `${name} is revoked (${revocationState}).`);
-  return refuseOnConsentError(name, trust.verify(measurementConsumer, x509Der, now), isNotYetValid);
+  if (revocationState) {
+    throw new RefusalError('CERTIFICATE_REVOKED', `${name} is revoked (${revocationState}).`, { at });
+  }
+  const trusted = trust.verify(measurementConsumer, x509Der, now);
+  return refuseOnConsentError('CERTIFICATE_INVALID', at, trusted, isNotYetValid);
 }
 
-function requireSignature(what: string, signed: SignedMessage, certificate: X509): Promise<void> {
-  return refuseOnConsentError(what, verifySignature(signed, certificate));
+function requireSignature(at: RefusalPlace, signed: SignedMessage, certificate: X509): Promise<void> {
+  return refuseOnConsentError('SIGNATURE_INVALID', at, verifySignature(signed, certificate));
 }
 
 function readMeasurementSpec(message: Uint8Array): PlainSpec {
   const decoded = decodeMeasurementSpec(message);
-  if ('error' in decoded)
-    throw new RefusalError('SPEC_INVALID', `The MeasurementSpec cannot be read: ${decoded.error}.`);
+  if ('error' in decoded) {
+    const message = `The MeasurementSpec cannot be read: ${decoded.error}.`;
+    throw new RefusalError('SPEC_MALFORMED', message, { at: 'measurementSpec' });
+  }
   const [violation] = measurementSpecViolations(decoded.spec);
   if (violation) throw outOfRange(violation.field, violation.description);
   return decoded.spec;
@@ -160,23 +171,23 @@ function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): Encry
     equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
   );
   if (key) return key;
-  throw new RefusalError(
-    'CONSENT_SIGNAL_INVALID',
-    'dataProviderPublicKey is no key of this provider: take its current one.',
-  );
+  throw new RefusalError('PROVIDER_KEY_UNKNOWN', 'dataProviderPublicKey is no key of this provider.', {
+    at: 'dataProviderPublicKey',
+  });
 }
 
 async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys): Promise<SignedMessage> {
   const { ciphertext } = parts.encryptedRequisitionSpec;
   const opened = decrypt(key.encryptionPrivateKey, ciphertext).then(unpackSignedMessage);
-  return refuseOnConsentError('encryptedRequisitionSpec', opened, isOwnKeyError);
+  return refuseOnConsentError('DECRYPTION_FAILED', 'encryptedRequisitionSpec', opened, isOwnKeyError);
 }
 
 function readRequisitionSpec(message: Uint8Array): PlainRequisitionSpec {
   try {
     return decodeRequisitionSpec(message);
   } catch (error) {
-    throw new RefusalError('SPEC_INVALID', `The RequisitionSpec cannot be read: ${(error as Error).message}`);
+    const message = `The RequisitionSpec cannot be read: ${(error as Error).message}`;
+    throw new RefusalError('SPEC_MALFORMED', message, { at: 'requisitionSpec' });
   }
 }
 
@@ -186,10 +197,9 @@ async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionS
   const sameType =
     theirs.typeUrl === undefined || ours.typeUrl === undefined || theirs.typeUrl === ours.typeUrl;
   if (!sameType || !equalBytes(theirs.value, ours.value)) {
-    throw new RefusalError(
-      'CONSENT_SIGNAL_INVALID',
-      'The two specifications differ in measurementPublicKey.',
-    );
+    throw new RefusalError('RESULT_KEY_MISMATCH', 'The two specifications differ in measurementPublicKey.', {
+      at: 'requisitionSpec.measurementPublicKey',
+    });
   }
   try {
     const keyset = keysetOf(theirs);
@@ -197,7 +207,11 @@ async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionS
     return keyset;
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
-    throw new RefusalError('SPEC_INVALID', `measurementPublicKey: ${error.message}`, { cause: error });
+    const at = 'measurementSpec.measurementPublicKey';
+    throw new RefusalError('RESULT_KEY_INVALID', `measurementPublicKey: ${error.message}`, {
+      at,
+      cause: error,
+    });
   }
 }
 
@@ -214,15 +228,17 @@ function keysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): 
 /** The nonce must hash to the requisition's nonceHash, which must be in the signed MeasurementSpec. */
 async function requireNonce(nonce: bigint, hash: Uint8Array, signedHashes: Uint8Array[]): Promise<void> {
   if (nonce === 0n || !(await nonceMatches(nonce, hash))) {
-    throw new RefusalError(
-      'CONSENT_SIGNAL_INVALID',
-      'The nonce of the RequisitionSpec does not hash to nonceHash.',
-    );
+    throw new RefusalError('NONCE_MISMATCH', 'The nonce of the RequisitionSpec does not hash to nonceHash.', {
+      at: 'requisitionSpec.nonce',
+    });
   }
   if (!signedHashes.some((signed) => equalBytes(signed, hash))) {
     throw new RefusalError(
-      'CONSENT_SIGNAL_INVALID',
+      'NONCE_NOT_SIGNED',
       'nonceHash is none of the nonceHashes of the MeasurementSpec.',
+      {
+        at: 'nonceHash',
+      },
     );
   }
 }
@@ -234,7 +250,8 @@ const isOwnKeyError: RetryableCode = (code) => code.startsWith('KEY');
 
 /** Turns a failed check of consent into a refusal, unless its error is retryable. */
 async function refuseOnConsentError<T>(
-  what: string,
+  code: RefusalCode,
+  at: RefusalPlace,
   check: Promise<T>,
   isRetryable: RetryableCode = () => false,
 ): Promise<T> {
@@ -242,6 +259,6 @@ async function refuseOnConsentError<T>(
     return await check;
   } catch (error) {
     if (!(error instanceof ConsentError) || isRetryable(error.code)) throw error;
-    throw new RefusalError('CONSENT_SIGNAL_INVALID', `${what}: ${error.message}`, { cause: error });
+    throw new RefusalError(code, `${at}: ${error.message}`, { at, cause: error });
   }
 }

@@ -15,7 +15,7 @@ import {
   type AgentOptions,
   createAgent,
   type Events,
-  InvalidQuery,
+  FilterError,
   type Ledger,
   openEvents,
   openLedger,
@@ -169,7 +169,7 @@ describe('an agent refuses', () => {
     expect(ledger.spending()).toEqual([]);
   });
 
-  it('what the budget does not cover, and says which day', async () => {
+  it('what the budget does not cover, and says which day to its operator only', async () => {
     ledger.close();
     ledger = openLedger(ledgerPath, { epsilon: 0.5, delta: 0, rho: 0 });
     const asked = [await world.ask(), await world.ask(), await world.ask()];
@@ -185,7 +185,11 @@ describe('an agent refuses', () => {
     expect(await Promise.all(asked.map(stateOf))).toEqual(['FULFILLED', 'FULFILLED', 'REFUSED']);
     const { refusal } = await world.requisitionOf(asked[2]!);
     expect(refusal!.justification).toBe('INSUFFICIENT_PRIVACY_BUDGET');
-    expect(refusal!.message).toContain('spring on 2026-07-01: this costs epsilon 0.25, and 0 of');
+    expect(refusal!.message).toBe('BUDGET_EXCEEDED');
+    expect(log.at(-1)).toMatchObject({
+      message: expect.stringContaining('spring on 2026-07-01: this costs epsilon 0.25, and 0 of'),
+      sent: refusal!.message,
+    });
     expect(spent()).toEqual([0.5, 0.5, 0.5]);
   });
 });
@@ -215,7 +219,7 @@ describe('what may depend on the events is charged like a result:', () => {
 
   it('a refusal that the scan led to', async () => {
     const measurement = await world.ask();
-    await agentOf({ events: broken(() => new InvalidQuery('too many steps'), 1) }).once();
+    await agentOf({ events: broken(() => new FilterError('FILTER_LIMIT', 'too many steps'), 1) }).once();
     expect(await stateOf(measurement)).toBe('REFUSED');
     expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });

@@ -407,7 +407,7 @@ export const SPOILED: Row[] = [
   [
     'an interval spans centuries',
     'SPEC_INVALID',
-    'More than 100000 days',
+    'exceeds 100000 days',
     () => events(entry(SPRING, '', [1, 200_000])),
   ],
   [

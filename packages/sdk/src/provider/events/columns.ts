@@ -13,8 +13,8 @@ import {
   UBIGINT,
   VARCHAR,
 } from '@duckdb/node-api';
-import { InvalidQuery } from '../filter/errors.ts';
 import type { AttributeType } from '../filter/types.ts';
+import { RefusalError } from '../refusalError.ts';
 import { type Parameters, quoteName, quoteText } from './sql.ts';
 
 /** The column names in the event files, where they differ from the defaults. */
@@ -177,7 +177,10 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
   const count = (at: Date) => {
     const ticks = ceilDivide(BigInt(at.getTime()) * times, per);
     if (BigInt.asIntN(64, ticks) === ticks) return ticks;
-    throw new InvalidQuery(`The events have no times as far away as ${at.toISOString()}.`);
+    throw new RefusalError(
+      'INTERVAL_INVALID',
+      `The events have no times as far away as ${at.toISOString()}.`,
+    );
   };
   return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
 }

@@ -1,10 +1,11 @@
 /** Which events a query selects. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '../../privacy/vidSampling.ts';
-import { InvalidQuery } from '../filter/errors.ts';
+import { FilterError } from '../filter/errors.ts';
 import { compile } from '../filter/evaluator.ts';
 import type { CompiledFilter, FilterText, SqlTemplate } from '../filter/requests.ts';
 import type { AttributeType } from '../filter/types.ts';
+import { checkAt, RefusalError } from '../refusalError.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
 import type { Engine } from './engine.ts';
 import type { EventQuery } from './query.ts';
@@ -36,7 +37,7 @@ const MAX_STEPS = 5_000_000_000;
 const MAX_SQL_COST = 10_000;
 
 /**
- * Throws InvalidQuery for a query that can never be computed, or would take too much where its filters depend on as many
+ * Throws RefusalError for a query that can never be computed, or would take too much where its filters depend on as many
  * combinations of attributes as the provider allows. Reads no events.
  */
 export async function selectionsOf(query: EventQuery, data: EventData): Promise<Selection[]> {
@@ -44,21 +45,27 @@ export async function selectionsOf(query: EventQuery, data: EventData): Promise<
   try {
     bucketRange(query.vidSampling);
   } catch (error) {
-    throw new InvalidQuery((error as Error).message, { cause: error });
+    const at = 'measurementSpec.vidSamplingInterval';
+    throw new RefusalError('VALUE_OUT_OF_RANGE', (error as Error).message, { at });
   }
   const filters = new Map<string, SelectionFilter>();
   const selections = new Map<string, Selection>();
-  for (const { reference, interval, filter = '' } of query.eventGroups) {
+  for (const [i, { reference, interval, filter = '' }] of query.eventGroups.entries()) {
     const [start, end] = [interval.start.getTime(), interval.end.getTime()];
-    if (!(start < end))
-      throw new InvalidQuery(`The interval of event group ${reference} is empty or not a time.`);
-    // Throws where the column cannot hold such a time.
-    columns.within(interval, new Parameters());
+    await checkAt(`events[${i}].interval`, async () => {
+      if (!(start < end)) {
+        throw new RefusalError('INTERVAL_INVALID', `The interval of ${reference} is empty or not a time.`);
+      }
+      // Throws where the column cannot hold such a time.
+      columns.within(interval, new Parameters());
+    });
     if (filter !== '' && !filters.has(filter)) {
       query.signal?.throwIfAborted();
-      const text = { expression: filter, attributes };
-      filters.set(filter, { ...text, compiled: await compile(text) });
-      requireAffordable([...filters.values()], maximumCombinations);
+      await checkAt(`events[${i}].filter`, async () => {
+        const text = { expression: filter, attributes };
+        filters.set(filter, { ...text, compiled: await compile(text) });
+        requireAffordable([...filters.values()], maximumCombinations);
+      });
     }
     const key = JSON.stringify([start, end, filter]);
     const known = selections.get(key);
@@ -73,12 +80,16 @@ function requireAffordable(filters: SelectionFilter[], maximumCombinations: numb
     filters.reduce((total, { compiled }) => total + (costOf(compiled) ?? 0), 0);
   const most = Math.floor(MAX_STEPS / maximumCombinations);
   if (sum(({ rest }) => rest?.cost) > most) {
-    throw new InvalidQuery(
+    throw new FilterError(
+      'FILTER_LIMIT',
       `The filters take more than ${most} steps for each combination of attributes: shorten their lists, texts and patterns.`,
     );
   }
   if (sum(({ sql }) => sql?.cost) > MAX_SQL_COST) {
-    throw new InvalidQuery('The filters of this query are too long together: use fewer or shorter ones.');
+    throw new FilterError(
+      'FILTER_LIMIT',
+      'The filters of this query are too long together: use fewer or shorter ones.',
+    );
   }
 }
 

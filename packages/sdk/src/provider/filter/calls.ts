@@ -88,7 +88,7 @@ function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
   const { exprKind } = args[0]!.expr;
   const isAccumulator = exprKind.case === 'identExpr' && /^@(?!value:)/.test(exprKind.value.name);
   const joins = args.some((arg) => identifiersIn(arg.expr).some((name) => variables.has(name)));
-  if (joins && !isAccumulator) throw fail(expr, "+ on a macro's variable only adds numbers");
+  if (joins && !isAccumulator) throw fail(expr, "+ on a macro's variable only adds numbers", 'FILTER_LIMIT');
 }
 
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);

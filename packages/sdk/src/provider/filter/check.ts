@@ -17,7 +17,7 @@ import { type Call, resultType } from './calls.ts';
 import { common, describe, isBool, isDyn, sameType } from './celTypes.ts';
 import type { Checked, Fail, Items } from './checked.ts';
 import { itemsOf, MAX_ELEMENTS, sizeOf, walkOf, workOf } from './cost.ts';
-import { type FilterError, UnknownAttribute } from './errors.ts';
+import type { FilterError } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
 
 const MAX_DEPTH = 100;
@@ -86,12 +86,15 @@ class Checker {
 
   check(expr: Expr, outer: Scope): Checked {
     const scope = { ...outer, depth: outer.depth + 1 };
-    if (scope.depth > MAX_DEPTH) throw this.fail(expr, `A filter nests at most ${MAX_DEPTH} deep`);
+    if (scope.depth > MAX_DEPTH)
+      throw this.fail(expr, `A filter nests at most ${MAX_DEPTH} deep`, 'FILTER_LIMIT');
     const checked = this.checkKind(expr, scope);
     if (checked.cost > MAX_COST) {
-      throw this.fail(expr, 'The filter takes too many steps: shorten its lists, texts and patterns');
+      const message = 'The filter takes too many steps: shorten its lists, texts and patterns';
+      throw this.fail(expr, message, 'FILTER_LIMIT');
     }
-    if (checked.size > MAX_SIZE) throw this.fail(expr, 'The filter makes too long a text or list');
+    if (checked.size > MAX_SIZE)
+      throw this.fail(expr, 'The filter makes too long a text or list', 'FILTER_LIMIT');
     this.costs.set(checked.expr, checked.cost);
     return checked;
   }
@@ -158,7 +161,7 @@ class Checker {
   private unknown(expr: Expr, name: string): FilterError {
     const names = Object.keys(this.attributes);
     const known = names.length > 0 ? names.join(', ') : 'none';
-    return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, UnknownAttribute);
+    return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, 'FILTER_ATTRIBUTE');
   }
 
   /** `a.b` is the attribute called "a.b" where there is one, else the member b of a map a. */
@@ -272,7 +275,11 @@ class Checker {
   private countElements(expr: Expr, count: number): void {
     this.elements += count;
     if (this.elements <= MAX_ELEMENTS) return;
-    throw this.fail(expr, `The lists of a filter have at most ${MAX_ELEMENTS} elements together`);
+    throw this.fail(
+      expr,
+      `The lists of a filter have at most ${MAX_ELEMENTS} elements together`,
+      'FILTER_LIMIT',
+    );
   }
 
   /** What the macros all, exists, exists_one, filter and map become. */

@@ -1,6 +1,6 @@
 import type { CelType } from '@bufbuild/cel';
 import type { Expr } from './ast.ts';
-import type { FilterError } from './errors.ts';
+import type { FilterCode, FilterError } from './errors.ts';
 
 /** An expression whose names and types are right. */
 export interface Checked {
@@ -22,5 +22,5 @@ export interface Items {
   size: number;
 }
 
-/** Creates the error for a position in the filter. */
-export type Fail = (at: Expr, message: string, kind?: typeof FilterError) => FilterError;
+/** Creates the error for a position in the filter, by default of the code FILTER_TYPE. */
+export type Fail = (at: Expr, message: string, code?: FilterCode) => FilterError;

@@ -1,35 +1,33 @@
-/** A query that can never be computed because the consumer's specification is invalid. */
-export class InvalidQuery extends Error {
-  override name = 'InvalidQuery';
-}
+import type { RefusalCode } from '../../refusalCodes.ts';
+import { type FilterPosition, RefusalError } from '../refusalError.ts';
 
-/** A filter that is not valid CEL, does not fit the attributes' types, or is too large. */
-export class FilterError extends InvalidQuery {
-  override name = 'FilterError';
-  /** The 1-based position of the error in the filter, if known. */
-  readonly position: { line: number; column: number } | undefined;
+export type FilterCode = Extract<RefusalCode, `FILTER_${string}`>;
 
-  constructor(message: string, position?: { line: number; column: number }) {
-    super(position === undefined ? message : `${message} (line ${position.line}, column ${position.column})`);
-    this.position = position;
+/** A filter that is not valid CEL, does not fit the attributes, or is too costly. */
+export class FilterError extends RefusalError {
+  override readonly name = 'FilterError';
+  declare readonly code: FilterCode;
+
+  constructor(code: FilterCode, message: string, position?: FilterPosition) {
+    super(code, position ? `${message} (line ${position.line}, column ${position.column})` : message, {
+      position,
+    });
   }
 }
 
-/** A filter that names an attribute the events do not have. */
-export class UnknownAttribute extends FilterError {
-  override name = 'UnknownAttribute';
-}
-
 /** A query that was stopped because it went past a limit of the provider. It would again, so it is not retried. */
-export class QueryStopped extends Error {
-  override name = 'QueryStopped';
+export class QueryStopped extends RefusalError {
+  override readonly name = 'QueryStopped';
+
+  constructor(message: string) {
+    super('QUERY_STOPPED', message);
+  }
 }
 
 /** A FilterError as plain values. */
-export type FilterFault = Pick<FilterError, 'name' | 'message' | 'position'>;
+export type FilterFault = Pick<FilterError, 'message' | 'position'> & { code: FilterCode };
 
 /** The error that was described. */
-export function errorOf({ name, message, position }: FilterFault): FilterError {
-  const error = name === 'UnknownAttribute' ? new UnknownAttribute(message) : new FilterError(message);
-  return Object.assign(error, { position });
+export function errorOf({ code, message, position }: FilterFault): FilterError {
+  return Object.assign(new FilterError(code, message), { position });
 }

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FilterError, QueryStopped, UnknownAttribute } from './errors.ts';
+import { FilterError, QueryStopped } from './errors.ts';
 import { compile, match } from './evaluator.ts';
 import type { AttributeValue } from './types.ts';
 
@@ -36,7 +36,9 @@ describe('the process that evaluates filters', () => {
         [null, 2n],
       ]),
     ).toEqual([true, false, false]);
-    await expect(compile({ expression: 'x == 1', attributes })).rejects.toThrow(UnknownAttribute);
+    await expect(compile({ expression: 'x == 1', attributes })).rejects.toMatchObject({
+      code: 'FILTER_ATTRIBUTE',
+    });
     const error = await compile({ expression: "i == 'a'", attributes }).catch((e) => e);
     expect(error).toBeInstanceOf(FilterError);
     expect(error).toMatchObject({

@@ -17,7 +17,7 @@ const STEPS_AT_ONCE = 100_000;
 const OWN_PATH = fileURLToPath(import.meta.url);
 const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url);
 
-/** Checks a filter: throws FilterError or UnknownAttribute, or QueryStopped. */
+/** Checks a filter: throws FilterError or QueryStopped. */
 export async function compile(filter: FilterText): Promise<CompiledFilter> {
   return (await run({ ...filter })).compiled!;
 }

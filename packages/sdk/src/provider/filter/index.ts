@@ -28,7 +28,7 @@ const MAX_LENGTH = 32_768;
 /** The engine keeps a buffer for each operation, which its memory limit does not count. */
 const MAX_SQL_COST = 2000;
 
-/** Parses a CEL expression and checks it against the attributes. Throws FilterError or UnknownAttribute. */
+/** Parses a CEL expression and checks it against the attributes. Throws FilterError. */
 export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
   const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
   return filterOf(expression, checkFilter(...parsed(expression), known), known);
@@ -37,17 +37,18 @@ export function compileFilter(expression: string, attributes: Record<string, Att
 function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
   if (expression.length > MAX_LENGTH) {
     throw new FilterError(
+      'FILTER_LIMIT',
       `A filter has at most ${MAX_LENGTH} characters, and this one has ${expression.length}`,
     );
   }
-  if (!expression.isWellFormed()) throw new FilterError('The filter is not valid Unicode');
+  if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');
   try {
     const result = parse(expression);
     const positions = result.sourceInfo?.positions ?? {};
     return [
       result,
-      (at, message, kind = FilterError) =>
-        new kind(message, positionOf(expression, positions[at.id.toString()] ?? 0)),
+      (at, message, code = 'FILTER_TYPE') =>
+        new FilterError(code, message, positionOf(expression, positions[at.id.toString()] ?? 0)),
     ];
   } catch (error) {
     throw notCel(error);
@@ -55,13 +56,13 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
 }
 
 function notCel(error: unknown): FilterError {
-  if (error instanceof RangeError) return new FilterError('The filter nests too deep');
+  if (error instanceof RangeError) return new FilterError('FILTER_LIMIT', 'The filter nests too deep');
   const message = (error as Error).message;
   // "<input>:1:6: found x but expecting …", the rest being every token there is.
   const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
   const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
   const reason = found === undefined ? message.slice(0, 200) : `unexpected ${found}`;
-  return new FilterError(`The filter is not valid CEL: ${reason}`, position);
+  return new FilterError('FILTER_SYNTAX', `The filter is not valid CEL: ${reason}`, position);
 }
 
 function positionOf(expression: string, offset: number): { line: number; column: number } {

@@ -105,9 +105,9 @@ function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string,
 /** Every failure depends on the filter alone, so it would fail again. */
 function describeError(error: unknown): FilterFault {
   if (error instanceof FilterError) {
-    const { name, message, position } = error;
-    return { name, message, position };
+    const { code, message, position } = error;
+    return { code, message, position };
   }
   const reason = error instanceof RangeError ? 'it nests too deep' : (error as Error).message;
-  return { name: 'FilterError', message: `The filter cannot be evaluated: ${reason}`, position: undefined };
+  return { code: 'FILTER_LIMIT', message: `The filter cannot be evaluated: ${reason}`, position: undefined };
 }

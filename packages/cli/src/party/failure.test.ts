@@ -1,0 +1,26 @@
+import { MeasurementFailed } from '@measurement-exchange/sdk';
+import { expect, it } from 'vitest';
+import { explainEnd } from './failure.ts';
+
+const textOf = (justification: 'SPEC_INVALID' | 'CONSENT_SIGNAL_INVALID', message: string) => {
+  const measurement = {
+    name: 'measurementConsumers/acme/measurements/m1',
+    state: 'FAILED',
+    failure: { reason: 'REQUISITION_REFUSED', message: '' },
+  } as const;
+  const refusedBy = { dataProvider: 'dataProviders/streamly', justification, message };
+  const error = explainEnd(new MeasurementFailed(measurement as never, refusedBy), {} as never);
+  return (error as Error).message;
+};
+
+it('a refusal with a code is explained by the meaning of the code and what to do about it', () => {
+  const text = textOf('SPEC_INVALID', 'FILTER_ATTRIBUTE at events[0].filter, line 1, column 1');
+  expect(text).toContain('its message: FILTER_ATTRIBUTE at events[0].filter, line 1, column 1');
+  expect(text).toContain('Ask the provider which attributes it offers');
+  const consent = 'CERTIFICATE_INVALID (CERTIFICATE_EXPIRED) at measurementConsumerCertificate';
+  expect(textOf('CONSENT_SIGNAL_INVALID', consent)).toContain('verify measurement');
+});
+
+it('a refusal without a known code is explained by its justification', () => {
+  expect(textOf('SPEC_INVALID', 'toString is not for you')).toContain('Ask for something else');
+});

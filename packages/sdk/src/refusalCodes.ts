@@ -1,0 +1,148 @@
+/** Why the agent of this SDK refuses: a closed list, printed as docs/refusals.md. */
+import type { RefusalJustification } from '@measurement-exchange/contract';
+
+/** What a code means, and what the consumer can do about it. */
+export interface RefusalCodeEntry {
+  justification: RefusalJustification;
+  meaning: string;
+  remedy: string;
+}
+
+const consent = (meaning: string, remedy: string) => entry('CONSENT_SIGNAL_INVALID', meaning, remedy);
+const spec = (meaning: string, remedy: string) => entry('SPEC_INVALID', meaning, remedy);
+const declined = (meaning: string, remedy: string) => entry('DECLINED', meaning, remedy);
+
+const REPORT = 'Create the measurement again; if it is refused again, tell the operator of the exchange.';
+const TRUST = 'Check your certificate, and ask the provider whether it trusts your root.';
+
+/**
+ * Every code. A refusal is read by the exchange too, so it says no more than a code and a position; the sentence with
+ * the details is in the provider's log.
+ */
+export const REFUSAL_CODES = {
+  REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),
+  PROVIDER_MISMATCH: consent('The requisition is for another data provider.', REPORT),
+  PROTOCOL_NOT_OFFERED: declined(
+    'The provider computes direct results only.',
+    'Measure with the direct protocol, or without this provider.',
+  ),
+  CERTIFICATE_FOREIGN: consent('The certificate is not one of the measurement consumer.', REPORT),
+  CERTIFICATE_NOT_FOUND: consent(
+    'The certificate does not exist at the exchange.',
+    'Register your certificate, and measure again.',
+  ),
+  CERTIFICATE_REVOKED: consent(
+    'The certificate is revoked or on hold.',
+    'Measure with a certificate that is not revoked.',
+  ),
+  CERTIFICATE_INVALID: consent('The certificate is not valid or not trusted.', TRUST),
+  SIGNATURE_INVALID: consent(
+    'The signature is not one by the certificate over these bytes.',
+    'Sign with the key of the registered certificate; if you do, somebody altered the specification.',
+  ),
+  SPEC_MALFORMED: spec(
+    'The specification cannot be read.',
+    'Send a protobuf message or JSON without unknown fields.',
+  ),
+  VALUE_OUT_OF_RANGE: spec(
+    'The value is missing, or outside of what the provider accepts.',
+    'Change the value at the position given.',
+  ),
+  PROVIDER_KEY_UNKNOWN: consent(
+    'The requisition names a key that is not one of the provider.',
+    'Read the public key of the provider again, and measure again.',
+  ),
+  DECRYPTION_FAILED: consent(
+    'The requisition specification does not decrypt with the key of the provider.',
+    'Encrypt a signed RequisitionSpec under the current public key of the provider.',
+  ),
+  RESULT_KEY_MISMATCH: consent(
+    'The two specifications name different keys for the result.',
+    'Put the same measurementPublicKey into the MeasurementSpec and the RequisitionSpec.',
+  ),
+  RESULT_KEY_INVALID: spec(
+    'The key for the result cannot be used.',
+    'Put a public Tink keyset of a supported kind into measurementPublicKey.',
+  ),
+  NONCE_MISMATCH: consent(
+    'The nonce of the requisition specification does not hash to nonceHash.',
+    'Take nonceHash from the nonce: SHA-256 of its 8 bytes, big-endian.',
+  ),
+  NONCE_NOT_SIGNED: consent(
+    'nonceHash is not among the nonceHashes of the signed MeasurementSpec.',
+    'Put the nonce hash of every provider into the MeasurementSpec before you sign it.',
+  ),
+  SELECTION_MISMATCH: spec(
+    'The selection does not fit the type of the measurement.',
+    'Select a population for a population measurement, and at least one event group for every other type.',
+  ),
+  INTERVAL_INVALID: spec(
+    'The interval is missing, or does not start before it ends.',
+    'Give a start and a later end, between the years 1 and 9999.',
+  ),
+  TOO_MANY_DAYS: spec(
+    'The event groups and days together are more than the provider accepts in one requisition.',
+    'Ask for fewer event groups or shorter intervals.',
+  ),
+  EVENT_GROUP_REPEATED: spec('The event group is selected twice.', 'Select each event group once.'),
+  EVENT_GROUP_UNAVAILABLE: spec(
+    'The event group does not exist, is not active, or is not one that you may ask this provider about.',
+    'Select event groups from your own list of the active ones of this provider.',
+  ),
+  EVENTS_NOT_RECORDED: entry(
+    'UNFULFILLABLE',
+    'The provider has no events that old.',
+    'Start the interval within the dataAvailabilityInterval of the event group.',
+  ),
+  FILTER_SYNTAX: spec('The filter is not valid CEL.', 'Correct the filter at the position given.'),
+  FILTER_TYPE: spec(
+    'An operator, a function or a value of the filter does not fit the types of the attributes.',
+    'Correct the filter at the position given; nothing is converted silently (5.0 is a double, 5 an int).',
+  ),
+  FILTER_ATTRIBUTE: spec(
+    'The filter names an attribute that the provider does not offer for filters.',
+    'Ask the provider which attributes it offers, and use only these.',
+  ),
+  FILTER_LIMIT: spec(
+    'The filter is too long, too deep or too costly.',
+    'Shorten the filter: shorter lists and patterns, less nesting.',
+  ),
+  QUERY_STOPPED: entry(
+    'UNFULFILLABLE',
+    'The query went past a limit of the provider: time, memory, or combinations of attributes.',
+    'Ask with simpler filters, on attributes with fewer values; what was read is charged.',
+  ),
+  POPULATION_NOT_OFFERED: declined(
+    'The provider has no population figures.',
+    'Measure the population at another provider.',
+  ),
+  EVENTS_NOT_OFFERED: declined(
+    'The provider has population figures only.',
+    'Measure events at another provider.',
+  ),
+  DURATION_NOT_OFFERED: declined(
+    'The provider does not record watch durations.',
+    'Measure reach or impressions at this provider.',
+  ),
+  DELTA_REQUIRED: declined(
+    'The provider adds Gaussian noise, which needs a delta above 0.',
+    'Ask with a delta above 0.',
+  ),
+  BUDGET_EXCEEDED: entry(
+    'INSUFFICIENT_PRIVACY_BUDGET',
+    'The privacy budget of an event group on a day does not cover what the result costs.',
+    'Ask for less: a smaller epsilon, fewer days, other event groups; or ask the provider for more budget.',
+  ),
+} as const satisfies Record<string, RefusalCodeEntry>;
+
+export type RefusalCode = keyof typeof REFUSAL_CODES;
+
+/** The code that a refusal's message starts with; undefined where the message is not of this SDK's agent. */
+export function refusalCodeOf(message: string | undefined): RefusalCode | undefined {
+  const word = /^[A-Z_]+/.exec(message ?? '')?.[0] ?? '';
+  return Object.hasOwn(REFUSAL_CODES, word) ? (word as RefusalCode) : undefined;
+}
+
+function entry(justification: RefusalJustification, meaning: string, remedy: string): RefusalCodeEntry {
+  return { justification, meaning, remedy };
+}

@@ -1,0 +1,225 @@
+/** What an agent sends to the exchange when it refuses: nothing of what is encrypted, nothing of its own names. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Refusal, Requisition } from '@measurement-exchange/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ExchangeClient, REFUSAL_CODES, refusalCodeOf } from '../../src/index.ts';
+import {
+  type AgentEvent,
+  type AgentOptions,
+  createAgent,
+  type Events,
+  type Ledger,
+  openEvents,
+  openLedger,
+  openPopulation,
+  QueryStopped,
+} from '../../src/provider/index.ts';
+import { createWorld, entry, eventGroups, keysOf, PROVIDER, SPRING, type World } from './requisitions.ts';
+import { privacy, SPOILED, type Spoiled, text } from './spoiledRequisitions.ts';
+
+/** In every name and value that must stay with consumer and provider. */
+const MARKER = 'zqx';
+const GROUP = `${PROVIDER}/eventGroups/zqxgroup`;
+
+let world: World;
+let directory: string;
+let events: Events;
+let ledger: Ledger;
+beforeAll(async () => {
+  world = await createWorld();
+  directory = await mkdtemp(join(tmpdir(), 'mex-refusals-'));
+  const files = join(directory, 'zqxfile.csv');
+  await writeFile(
+    files,
+    'vid,timestamp,event_group,zqxcolumn\n1,2026-07-01 12:00:00,zqxreference,zqxvalue\n',
+  );
+  events = await openEvents({ files, threads: 1 });
+  ledger = openLedger(join(directory, 'ledger.sqlite'), { epsilon: 1, delta: 0, rho: 0 });
+});
+afterAll(async () => {
+  ledger.close();
+  await events.close();
+  await rm(directory, { recursive: true });
+});
+
+let asked = 0;
+
+/** Has an agent answer a requisition, and returns the body of its refusal and what it logs about it. */
+async function refusalOf({ context, ...draft }: Spoiled, options: Partial<AgentOptions> = {}) {
+  const name = `${PROVIDER}/requisitions/r${++asked}`;
+  const requisition = await world.requisition({ ...draft, relayed: { name, ...draft.relayed } });
+  const { fetchCertificate, fetchEventGroup, trust, references, now } = world.context(context);
+  const sent: { refusal: Refusal; etag: string }[] = [];
+  const log: AgentEvent[] = [];
+  const client = {
+    async *listRequisitions() {
+      yield requisition;
+    },
+    getRequisition: async () => requisition,
+    getCertificate: ({ name }: { name: string }) => fetchCertificate(name),
+    getEventGroup: ({ name }: { name: string }) => fetchEventGroup(name),
+    async refuseRequisition({ body }: { body: { refusal: Refusal; etag: string } }): Promise<Requisition> {
+      sent.push(body);
+      return { ...requisition, state: 'REFUSED' };
+    },
+  } as unknown as ExchangeClient;
+  const agent = createAgent({
+    client,
+    credentials: {
+      ...keysOf(world.provider),
+      name: PROVIDER,
+      certificate: `${PROVIDER}/certificates/c1`,
+      privateKeyPem: world.provider.privateKeyPem,
+    },
+    trust,
+    references,
+    events,
+    ledger,
+    clock: { now: () => now.getTime(), sleep: async () => {} },
+    log: (event) => log.push(event),
+    ...options,
+  });
+  await agent.once();
+  expect(sent, JSON.stringify(log)).toHaveLength(1);
+  const logged = log.find((event) => event.type === 'refused')!;
+  return { body: sent[0]!, refusal: sent[0]!.refusal, logged, stored: ledger.response(name) };
+}
+
+const asking = (filter: string, group = GROUP): Spoiled => ({
+  requisitionSpec: eventGroups(entry(SPRING), entry(group, filter)),
+});
+const population = (filter: string): Spoiled => ({
+  spec: { measurementType: { case: 'population', value: {} }, vidSamplingInterval: undefined },
+  requisitionSpec: { selection: { case: 'population', value: { filter: { expression: filter } } } },
+});
+const list = (length: number) => `[${Array.from({ length }, () => "'zqxliteral'").join()}]`;
+
+const FILTERS = [
+  "zqxcolumn == 'zqxliteral",
+  "zqxcolumn == 'zqxliteral' zqxword",
+  "zqxcolumn == 'zqxliteral\ud800'",
+  "zqxunknown == 'zqxliteral'",
+  "zqxunknown.zqxmember == 'zqxliteral'",
+  'zqxcolumn == 5',
+  'zqxcolumn',
+  'zqxcolumn && true',
+  "zqxcolumn ? true : zqxcolumn == 'zqxliteral'",
+  "true ? zqxcolumn : 5 == 'zqxliteral'",
+  "'zqxliteral' in zqxcolumn",
+  '5 in [zqxcolumn]',
+  'zqxcolumn[zqxcolumn] == 5',
+  "zqxcolumn.zqxmethod('zqxliteral')",
+  "zqxfunction(zqxcolumn) == 'zqxliteral'",
+  'size(zqxcolumn, zqxcolumn) == 1',
+  'zqxcolumn.zqxmember == 1',
+  'has(zqxcolumn)',
+  "'zqxliteral' == null",
+  "zqxcolumn.all(zqxvariable, zqxvariable == 'zqxliteral')",
+  "zqx.zqxmessage{zqxmember: 1} == null && zqxcolumn == 'zqxliteral'",
+  "['zqxliteral'].map(zqxvariable, zqxvariable + zqxvariable) == [zqxcolumn]",
+  "zqxcolumn.matches('(zqxliteral')",
+  "timestamp('zqxliteral') == timestamp('zqxliteral')",
+  'zqxcolumn == string(99999999999999999999)',
+  `zqxcolumn == '${'zqxliteral'.repeat(4000)}'`,
+  `${'('.repeat(16_000)}zqxcolumn == 'zqxliteral'${')'.repeat(16_000)}`,
+  `${"zqxcolumn + 'zqxliteral' + ".repeat(200)} zqxcolumn == 'zqxliteral'`,
+  `zqxcolumn in ${list(1001)}`,
+  `${list(300)}.all(a, ${list(300)}.all(b, a + b == zqxcolumn))`,
+];
+
+type Case = [
+  what: string,
+  draft: (world: World) => Spoiled | Promise<Spoiled>,
+  options?: Partial<AgentOptions>,
+];
+const CASES: Case[] = [
+  ...SPOILED.map(([what, , , spoil]): Case => [what, spoil]),
+  ...FILTERS.map((filter): Case => [`the filter ${filter.slice(0, 60)}`, () => asking(filter)]),
+  [
+    'a population filter',
+    () => population("zqxunknown == 'zqxliteral'"),
+    {
+      population: openPopulation({
+        subpopulations: [{ vidRanges: [{ start: 1, end: 2 }], attributes: { zqxcolumn: 'zqxvalue' } }],
+      }),
+    },
+  ],
+  ['a population that is not offered', () => population("zqxcolumn == 'zqxliteral'")],
+  ['events that are not offered', () => asking("zqxcolumn == 'zqxliteral'"), { events: undefined }],
+  [
+    'durations that are not recorded',
+    () => ({
+      ...asking("zqxcolumn == 'zqxliteral'"),
+      spec: {
+        measurementType: {
+          case: 'duration',
+          value: { ...privacy(1), maximumWatchDurationPerUser: { seconds: 5n } },
+        },
+      },
+    }),
+  ],
+  [
+    'Gaussian noise without a delta',
+    () => ({
+      ...asking("zqxcolumn == 'zqxliteral'"),
+      spec: { measurementType: { case: 'reach', value: privacy(1, 0) } },
+    }),
+    { noise: 'DISCRETE_GAUSSIAN' },
+  ],
+  [
+    'a query that goes past a limit',
+    () => ({
+      ...asking("zqxcolumn == 'zqxliteral'"),
+      spec: { measurementType: { case: 'reach', value: privacy(0.1, 0) } },
+    }),
+    {
+      events: {
+        check: async () => {},
+        frequencies: () => Promise.reject(new QueryStopped('More than 7 values of zqxcolumn.')),
+      } as unknown as Events,
+    },
+  ],
+  ['a budget that does not suffice', () => asking("zqxcolumn == 'zqxliteral'")],
+  ['another provider’s event group', () => asking('true', 'dataProviders/chirper/eventGroups/zqxgroup')],
+  ['a name that is none', () => asking('true', 'zqxgroup')],
+  ['JSON with a member that is unknown', () => ({ requisitionSpec: text({ nonce: 1, zqxmember: {} }) })],
+  [
+    'JSON with a value of the wrong type',
+    () => ({ requisitionSpec: text({ nonce: 'zqxliteral', events: 'zqxliteral' }) }),
+  ],
+  [
+    'JSON that ends early',
+    () => ({ requisitionSpec: text({ nonce: 1, events: { eventGroups: [{ key: GROUP }] } }).slice(0, -3) }),
+  ],
+  ['broken UTF-8', () => ({ requisitionSpec: Uint8Array.of(0x0a, 6, 0x0a, 4, ...Buffer.from('zqx'), 0xff) })],
+];
+
+/** A code, the code of a fault of consent, a place, a position. */
+const CLOSED =
+  /^[A-Z_]+( \([A-Z_]+\))?( at (events(\[\d+\](\.filter|\.interval|, day \d+)?)?|population(\.filter)?|[a-zA-Z]+(\.[a-zA-Z.[\]\d]+)?))?(, line \d+, column \d+)?$/;
+const seen = new Set<string | undefined>();
+
+describe('a refusal sends a code and a position, and nothing of the specification or of the events:', () => {
+  it.each(CASES)('%s', async (_what, draft, options) => {
+    const { body, refusal, logged, stored } = await refusalOf(await draft(world), options);
+    expect(JSON.stringify(body)).not.toMatch(new RegExp(`${MARKER}|spring|chirper`, 'i'));
+    expect(refusal.message).toMatch(CLOSED);
+    const code = refusalCodeOf(refusal.message)!;
+    expect(refusal.justification).toBe(REFUSAL_CODES[code].justification);
+    expect(logged).toMatchObject({ sent: refusal.message, message: expect.stringContaining(' ') });
+    expect(stored).toEqual({ refusal });
+    seen.add(code);
+  });
+
+  it('every code was sent', () => {
+    expect([...seen].sort()).toEqual(Object.keys(REFUSAL_CODES).sort());
+  });
+});
+
+it('a refusal tells the operator what it does not tell the exchange', async () => {
+  const { refusal, logged } = await refusalOf(asking("zqxunknown == 'zqxliteral'"));
+  expect(refusal.message).toBe('FILTER_ATTRIBUTE at events[1].filter, line 1, column 1');
+  expect(logged).toMatchObject({ message: expect.stringContaining('there are: zqxcolumn') });
+});
