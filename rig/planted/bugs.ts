@@ -1,5 +1,6 @@
 /** Every planted bug. One that nothing finds is a hole in the rig or the tests. */
 import { ACCESS_BUGS } from './bugs/access.ts';
+import { BOUND_BUGS } from './bugs/bounds.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
@@ -10,6 +11,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MEASUREMENT_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
+  ...BOUND_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {

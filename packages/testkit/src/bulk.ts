@@ -109,6 +109,26 @@ export async function loadMeasurements(
      ORDER BY step.version;`);
 }
 
+/**
+ * As if the protocol of a pending measurement with the nonces 1, 2, 3 … were one that needs duchies: a moment after it
+ * was created everything is fulfilled, and nothing computed yet.
+ */
+export async function makeComputing(database: Database, id: string): Promise<void> {
+  const updated = `update_time = create_time + interval '1 microsecond'`;
+  await database.query(`
+    BEGIN;
+    UPDATE requisitions SET state = 'FULFILLED', version = 2, nonce = ordinal + 1, result_certificate = certificate,
+           result_ciphertext = 'x', result_type_url = 'x', ${updated} WHERE measurement = ${quote(id)};
+    UPDATE measurements SET state = 'COMPUTING', version = 2, ${updated} WHERE id = ${quote(id)};
+    INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+    SELECT measurement, id, 2, 'UNFULFILLED', 'FULFILLED', update_time, 'test', 'fulfilled', 'test'
+      FROM requisitions WHERE measurement = ${quote(id)}
+     UNION ALL
+    SELECT id, '', 2, 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING', update_time, 'test', 'allFulfilled', 'test'
+      FROM measurements WHERE id = ${quote(id)};
+    COMMIT`);
+}
+
 /** Each provider in turn, each with the same set. */
 export async function loadDescriptors(
   database: Database,

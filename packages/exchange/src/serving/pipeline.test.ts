@@ -7,7 +7,7 @@ import {
   type WhoAmI,
 } from '@measurement-exchange/contract';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { flush } from '../observability/deferred.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Call, Exchange } from '../operations/index.ts';
@@ -22,7 +22,7 @@ const OTHERS = matchRoute('GET', '/v2alpha/measurementConsumers/other/measuremen
 const DEADLINE_MS = 100;
 
 /** A face without a wire: tokens are subjects, and responses are values. */
-function face() {
+function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
   const lines: Record<string, unknown>[] = [];
   const metrics = new Metrics();
   const pipeline = new Pipeline({
@@ -38,7 +38,7 @@ function face() {
     log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
     strangerRate: { perSecond: 1, burst: 2 },
-    deadlineMs: DEADLINE_MS,
+    ...deadline,
   });
   const authorize = async (match: Match, subject = 'alice') => {
     const progress: Progress = { requestId: 'r1' };
@@ -96,6 +96,27 @@ it('ends a request at its deadline', async () => {
   await expect(pipeline.run(await authorize(WHO_AM_I), slow)).rejects.toMatchObject({
     reason: 'DEADLINE_EXCEEDED',
   });
+});
+
+it('gives a request 9.5 s unless told otherwise', async () => {
+  const { pipeline, authorize } = face({});
+  const authorized = await authorize(WHO_AM_I);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    let isOver = false;
+    const ended = pipeline.run(authorized, transfer({ read: () => new Promise(() => {}) })).finally(() => {
+      isOver = true;
+    });
+    ended.catch(() => {});
+    // What authentication took is gone from it.
+    vi.advanceTimersByTime(9_000);
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    vi.advanceTimersByTime(500);
+    await expect(ended).rejects.toMatchObject({ reason: 'DEADLINE_EXCEEDED' });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('logs and counts what was done, and what was rejected', async () => {

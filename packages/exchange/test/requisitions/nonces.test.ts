@@ -69,6 +69,41 @@ describe.each([
   });
 });
 
+describe('a nonceHash over another form of the nonce', () => {
+  /** Its forms differ: no bytes that read the same backwards, a first byte of zero, the sign bit of a part of it. */
+  const NONCE = 0x00f1_e2d3_c4b5_a697n;
+  const HIGH = 2n ** 63n + NONCE;
+  const reversed = (bytes: Buffer) => Buffer.from(bytes).reverse();
+
+  it.each<[string, bigint, string | Buffer]>([
+    ['8 bytes little-endian', NONCE, reversed(bigEndian(NONCE))],
+    ['its bytes without leading zeros', NONCE, bigEndian(NONCE).subarray(1)],
+    ['16 bytes big-endian', NONCE, Buffer.concat([Buffer.alloc(8), bigEndian(NONCE)])],
+    ['its low 4 bytes', NONCE, bigEndian(NONCE).subarray(4)],
+    ['its signed decimal text', HIGH, BigInt.asIntN(64, HIGH).toString()],
+    ['decimal text with a leading zero', NONCE, `0${NONCE}`],
+    ['decimal text with a line end', NONCE, `${NONCE}\n`],
+    ['hexadecimal text', NONCE, NONCE.toString(16)],
+    ['the text of its bytes', NONCE, bigEndian(NONCE).toString('hex')],
+    ['nothing', NONCE, ''],
+  ])('%s matches neither at create nor at fulfillDirect', async (_form, nonce, preimage) => {
+    const request = measurementRequest(acme, [streamly], [nonce]);
+    const entry = request.dataProviders[streamly.name]!;
+    entry.nonceHash = sha256(preimage);
+    const create = () => post(exchange, acme, `${acme.name}/measurements`, request);
+    const measurement = await ok(create());
+    const requisition = await requisitionOf(exchange, streamly, measurement);
+    const body = fulfillment(streamly, requisition, nonce);
+    expect(errorOf(await post(exchange, streamly, `${requisition.name}:fulfillDirect`, body))).toBe(
+      '400 INVALID_ARGUMENT NONCE_MISMATCH nonce',
+    );
+    expect(await get(exchange, streamly, requisition.name)).toEqual(requisition);
+    Object.assign(entry.encryptedRequisitionSpec, { nonce });
+    const field = `dataProviders[${streamly.name}].encryptedRequisitionSpec.nonce`;
+    expect(errorOf(await create())).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
+  });
+});
+
 describe('a nonce that is not the one', () => {
   it.each([
     [2n ** 53n + 1n, 2n ** 53n],

@@ -59,7 +59,11 @@ describe('results that are not what they should be', () => {
 
   it('are rejected when somebody signed who was not asked', async () => {
     const [foreign] = (await measured(w, asking(w, 'reach', w.dailynews), [w.dailynews, reach(1n)])).results!;
-    expect(await altered((a) => [a, foreign!])).toBe(`SIGNER_FOREIGN ${w.dailynews.name}`);
+    const rejected = `SIGNER_FOREIGN ${w.dailynews.name}`;
+    expect(await altered((a) => [a, foreign!])).toBe(rejected);
+    // Also beside the results of all who were asked.
+    expect(await altered((a, b) => [a, b, foreign!])).toBe(rejected);
+    expect(await altered((a, b) => [foreign!, a, b])).toBe(rejected);
   });
 
   it('are rejected when the certificate named is not of the key that signed', async () => {

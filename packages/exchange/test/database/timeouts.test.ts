@@ -1,0 +1,113 @@
+/** How long the database may keep a request waiting. */
+import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { Database, type Transaction } from '../../src/database/db.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const connection = { connectionString: database.url };
+  db = new Database({ connection, applicationName: 'test', maxConnections: 1 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const statement = (name: string, text: string) => ({ name: `test_${name}`, text });
+
+it.each([
+  ['lock_timeout', '2000'],
+  ['statement_timeout', '5000'],
+  ['idle_in_transaction_session_timeout', '10000'],
+  ['TimeZone', 'UTC'],
+  ['DateStyle', 'ISO, MDY'],
+])('%s of a session is %s', async (name, setting) => {
+  const read = statement('setting', 'SELECT setting FROM pg_settings WHERE name = $1');
+  expect(await db.query(read, [name])).toEqual([{ setting }]);
+});
+
+/** A limit of the session that is reached at once. */
+const soon = (tx: Transaction, name: string) =>
+  tx.query(statement('soon', `SELECT set_config($1, '20', true)`), [name]);
+
+it('a lock that somebody else holds for too long makes the database busy', async () => {
+  await database.query('CREATE TABLE held ()');
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('BEGIN; LOCK TABLE held');
+  const waiting = db.tx('test', async (tx) => {
+    await soon(tx, 'lock_timeout');
+    await tx.query(statement('lock', 'LOCK TABLE held'), []);
+  });
+  await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 });
+  await holder.end();
+});
+
+it('a statement that runs for too long exceeds the deadline', async () => {
+  const slow = db.tx('test', async (tx) => {
+    await soon(tx, 'statement_timeout');
+    await tx.query(statement('sleep', 'SELECT pg_sleep(5)'), []);
+  });
+  await expect(slow).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+});
+
+/** `work` fails at this time and not a millisecond earlier. */
+async function expectAt(ms: number, work: () => Promise<unknown>, error: object): Promise<void> {
+  const turns = async () => {
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+  };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let isOver = false;
+  const ended = work().finally(() => {
+    isOver = true;
+  });
+  ended.catch(() => {});
+  await turns();
+  vi.advanceTimersByTime(ms - 1);
+  await turns();
+  expect(isOver).toBe(false);
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  await expect(ended).rejects.toMatchObject(error);
+}
+
+it.each([
+  ['may take 7.999 s', 7_999, 'committed'],
+  ['ends after 8 s, whatever its statements take', 8_000, 'DEADLINE_EXCEEDED'],
+])('a transaction %s', async (_title, ms, outcome) => {
+  await db.query(statement('one', 'SELECT 1'), []);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const work = db.tx('test', async (tx) => {
+    await tx.query(statement('one', 'SELECT 1'), []);
+    // No statement is under way, whose own limit would end it.
+    vi.advanceTimersByTime(ms);
+    await tx.query(statement('one', 'SELECT 1'), []);
+    return 'committed';
+  });
+  expect(await work.catch(({ code }) => code)).toBe(outcome);
+});
+
+it('a statement outside of a transaction ends after 8 s, also where the server says nothing', async () => {
+  await db.query(statement('one', 'SELECT 1'), []);
+  const silent = () => db.query(statement('silent', 'SELECT pg_sleep(1)'), []);
+  await expectAt(8_000, silent, { code: 'DEADLINE_EXCEEDED' });
+});
+
+it('a connection is waited for 2 s', async () => {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = db.tx('test', () => {
+    begun.resolve();
+    return ended.promise;
+  });
+  await begun.promise;
+  await expectAt(2_000, () => db.query(statement('one', 'SELECT 1'), []), { code: 'UNAVAILABLE' });
+  ended.resolve();
+  await holding;
+});

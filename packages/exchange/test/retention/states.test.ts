@@ -1,0 +1,88 @@
+/** What the retention takes and what it keeps: measurements of every state, at the exact age and a moment older. */
+import { MEASUREMENT_STATES, type MeasurementState } from '@measurement-exchange/contract';
+import { loadMeasurements, makeComputing } from '@measurement-exchange/testkit/bulk';
+import { useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, createMeasurement } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database as Sql } from '../../src/database/db.ts';
+import { lockMeasurements } from '../../src/database/measurements.ts';
+import { countExpired, findExpired } from '../../src/database/retention.ts';
+import { applyRetention } from '../../src/jobs/retention.ts';
+
+const KINDS: Record<MeasurementState, 'pending' | 'terminal'> = {
+  AWAITING_REQUISITION_FULFILLMENT: 'pending',
+  COMPUTING: 'pending',
+  SUCCEEDED: 'terminal',
+  FAILED: 'terminal',
+  CANCELLED: 'terminal',
+};
+const ALL = 1000;
+
+const exchange = useExchange();
+let db: Sql;
+/** One of each state. */
+let ids: Record<MeasurementState, string>;
+
+beforeAll(async () => {
+  const { acme, streamly } = castOf(exchange);
+  const { database, dev } = exchange;
+  db = new Sql({ connection: { connectionString: database.url }, applicationName: 'test' });
+  await loadMeasurements(database, { consumer: acme, providers: dev.dataProviders, count: 110 });
+  const { name } = await createMeasurement(exchange, acme, [streamly]);
+  await makeComputing(database, name.split('/').at(-1));
+  const rows = await database.query('SELECT DISTINCT ON (state) state, id FROM measurements');
+  ids = Object.fromEntries(rows.map(({ state, id }) => [state, id])) as typeof ids;
+  expect(Object.keys(ids).sort()).toEqual([...MEASUREMENT_STATES].sort());
+});
+afterAll(() => db.close());
+
+/** The time that the age of a measurement is counted from, and a microsecond later. */
+async function agesOf(state: MeasurementState): Promise<{ exact: string; later: string }> {
+  const from = KINDS[state] === 'pending' ? 'create_time' : 'update_time';
+  const [row] = await exchange.database.query(
+    `SELECT to_json(${from} AT TIME ZONE 'UTC') #>> '{}' || 'Z' AS exact,
+            to_json((${from} + interval '1 microsecond') AT TIME ZONE 'UTC') #>> '{}' || 'Z' AS later
+       FROM measurements WHERE id = $1`,
+    [ids[state]],
+  );
+  return row as { exact: string; later: string };
+}
+
+describe.each(MEASUREMENT_STATES)('a measurement that is %s', (state) => {
+  const kind = KINDS[state];
+  const other = kind === 'pending' ? 'terminal' : 'pending';
+
+  it('is found once it is older, and not yet at the exact age', async () => {
+    const { exact, later } = await agesOf(state);
+    expect(await findExpired(db, kind, exact, ALL)).not.toContain(ids[state]);
+    expect(await findExpired(db, kind, later, ALL)).toContain(ids[state]);
+    expect(await countExpired(db, kind, later)).toBe((await findExpired(db, kind, later, ALL)).length);
+    expect(await findExpired(db, other, '2100-01-01T00:00:00Z', ALL)).not.toContain(ids[state]);
+  });
+
+  it(`is ${kind === 'pending' ? 'locked to be ended' : 'not ended again'}`, async () => {
+    const locked = await db.tx('test', (tx) => lockMeasurements(tx, Object.values(ids)));
+    expect(locked.some(({ measurement }) => measurement.id === ids[state])).toBe(kind === 'pending');
+  });
+
+  it(`is ${kind === 'pending' ? 'kept by' : 'left to'} the function that removes`, async () => {
+    const removed = await exchange.database.query('SELECT remove_measurements(ARRAY[$1], now()) AS n', [
+      ids[state],
+    ]);
+    expect(removed).toEqual([{ n: kind === 'pending' ? 0 : 1 }]);
+    const there = await exchange.database.query('SELECT state FROM measurements WHERE id = $1', [ids[state]]);
+    expect(there).toEqual(kind === 'pending' ? [{ state }] : []);
+  });
+});
+
+it('leaves nothing but what it was not told to end or remove', async () => {
+  const clock = () => '2100-01-01T00:00:00.000000Z';
+  const count = async (state: string) =>
+    (await exchange.database.query('SELECT 1 FROM measurements WHERE state LIKE $1', [state])).length;
+  const pending = (await count('AWAITING%')) + (await count('COMPUTING'));
+  expect(pending).toBeGreaterThan(10);
+  while (await applyRetention({ db, clock }, { removeTerminalAfterDays: 9 }));
+  expect([await count('%'), await count('SUCCEEDED')]).toEqual([pending, 0]);
+  while (await applyRetention({ db, clock }, { cancelPendingAfterDays: 9 }));
+  expect(await count('CANCELLED')).toBe(pending);
+});

@@ -1,0 +1,40 @@
+/** Who is in a sample at its very bounds: in JavaScript, in SQL, and by the public rule in 32-bit floats. */
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, it } from 'vitest';
+import { BUCKET_MASK, bucketRange, isSampled, sampleBucket } from '../../privacy/vidSampling.ts';
+import { inRange, withBucket } from './sampling.ts';
+
+/** Their buckets are in the lower half, so that an interval can begin at 0.75 and run over the end up to each. */
+const VIDS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n].filter((vid) => sampleBucket(vid) < BUCKET_MASK / 2);
+/** The distance of two 32-bit floats above 1. */
+const STEP = 2 ** -23;
+
+it.each<[string, boolean, (u: number, bucket: number) => { start: number; width: number }]>([
+  ['that begins at the VID', true, (u) => ({ start: u, width: 0.125 })],
+  ['that begins just after it', false, (u) => ({ start: u + STEP, width: 0.125 })],
+  ['that ends at it', false, (u) => ({ start: 0, width: u })],
+  ['that ends just after it', true, (u) => ({ start: 0, width: u + STEP })],
+  ['over the end, up to it', false, (_u, bucket) => ({ start: 0.75, width: 0.25 + bucket * STEP })],
+  [
+    'over the end, up to just after it',
+    true,
+    (_u, bucket) => ({ start: 0.75, width: 0.25 + (bucket + 1) * STEP }),
+  ],
+])('an interval %s: sampled, %s', async (_title, isIn, intervalOf) => {
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  const people = VIDS.map((vid) => {
+    const bucket = sampleBucket(vid);
+    const interval = intervalOf(Math.fround(bucket / BUCKET_MASK), bucket);
+    return { vid, interval, range: bucketRange(interval) };
+  });
+  const counts = people.map(
+    ({ vid, range }) =>
+      `SELECT count(*) AS n FROM ${withBucket(`(SELECT ${vid}::BIGINT AS vid, 0 AS n)`, 'n')} WHERE ${inRange(range)}`,
+  );
+  const result = await connection.runAndReadAll(counts.join(' UNION ALL '));
+  expect(people.filter(({ vid, interval }) => isSampled(vid, interval) !== isIn)).toEqual([]);
+  expect(result.getRows().filter(([n]) => (n === 1n) !== isIn)).toEqual([]);
+  connection.closeSync();
+  instance.closeSync();
+});

@@ -1,0 +1,126 @@
+/** Bounds: of intervals, of waiting, and of what a page token or a filter belongs to. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, inProvider, test } from './edits.ts';
+
+const listsTest = (name: string) => test('exchange/test/http/lists.test.ts', name);
+const timeoutsTest = (name: string) => test('exchange/test/database/timeouts.test.ts', name);
+const SAMPLING_TEST = test('sdk/src/provider/events/sampling.test.ts');
+
+export const BOUND_BUGS: PlantedBug[] = [
+  {
+    name: 'nonce-hash-little-endian',
+    edits: [
+      inExchange(
+        'operations/requisitions/fulfillDirect.ts',
+        'nonceHashes: hashes,',
+        `nonceHashes: [...hashes, new Uint8Array(await crypto.subtle.digest('SHA-256',
+           new BigUint64Array([body.nonce])))],`,
+      ),
+    ],
+    foundBy: test('exchange/test/requisitions/nonces.test.ts', 'matches neither at create'),
+  },
+  {
+    name: 'no-lock-timeout',
+    edits: [inExchange('database/db.ts', "'lock_timeout=2000',", '')],
+    foundBy: timeoutsTest('of a session is'),
+  },
+  {
+    name: 'no-statement-timeout',
+    edits: [inExchange('database/db.ts', "'statement_timeout=5000',", '')],
+    foundBy: timeoutsTest('of a session is'),
+  },
+  {
+    name: 'transaction-without-deadline',
+    edits: [inExchange('database/db.ts', '}, DEADLINE_MS);', '}, 10 * DEADLINE_MS);')],
+    foundBy: timeoutsTest('a transaction'),
+  },
+  {
+    // A request that never ends keeps the process from ending.
+    name: 'drain-without-end',
+    edits: [inExchange('http/listen.ts', 'app.server.closeAllConnections()', 'undefined')],
+    foundBy: test('exchange/test/http/stopping.test.ts'),
+  },
+  {
+    name: 'page-token-of-any-party',
+    edits: [
+      inExchange(
+        'operations/certificates/list.ts',
+        "['listCertificates', party,",
+        "['listCertificates', '',",
+      ),
+    ],
+    foundBy: listsTest('takes its own page tokens'),
+  },
+  {
+    name: 'page-token-of-any-measurement',
+    edits: [inExchange('operations/requisitions/list.ts', 'params.measurement}`];', 'consumer}`];')],
+    foundBy: listsTest('takes its own page tokens'),
+  },
+  {
+    name: 'list-without-tie-break',
+    edits: [
+      inExchange(
+        'database/certificates.ts',
+        'ORDER BY c.create_time, c.id LIMIT',
+        'ORDER BY c.create_time LIMIT',
+      ),
+    ],
+    foundBy: listsTest('orders items of one time'),
+  },
+  {
+    name: 'filter-includes-its-bound',
+    edits: [
+      inExchange(
+        'database/measurements.ts',
+        'm.create_time > $3::timestamptz',
+        'm.create_time >= $3::timestamptz',
+      ),
+    ],
+    foundBy: listsTest('leaves what its filters say'),
+  },
+  {
+    name: 'certificate-ends-a-moment-early',
+    edits: [
+      inExchange('database/certificates.ts', 'AND not_after >= $2 ORDER BY', 'AND not_after > $2 ORDER BY'),
+    ],
+    foundBy: test('exchange/test/certificates/validity.test.ts'),
+  },
+  {
+    name: 'retention-takes-pending',
+    edits: [
+      inExchange(
+        'database/retention.ts',
+        'literals(TERMINAL_MEASUREMENT_STATES)',
+        'literals([...TERMINAL_MEASUREMENT_STATES, ...PENDING_MEASUREMENT_STATES])',
+      ),
+    ],
+    foundBy: test('exchange/test/retention/states.test.ts'),
+  },
+  {
+    name: 'sample-includes-its-end',
+    edits: [
+      {
+        file: 'sdk/src/privacy/vidSampling.ts',
+        find: '(bucket >= from && bucket < to)',
+        replace: '(bucket >= from && bucket <= to)',
+      },
+    ],
+    foundBy: SAMPLING_TEST,
+  },
+  {
+    name: 'sample-includes-its-end-in-sql',
+    edits: [inProvider('events/sampling.ts', 'AND bucket < $', 'AND bucket <= $')],
+    foundBy: SAMPLING_TEST,
+  },
+  {
+    name: 'result-of-a-stranger-ignored',
+    edits: [
+      {
+        file: 'sdk/src/consumer/open.ts',
+        find: 'if (!providers.includes(signer)) {',
+        replace: 'if (!providers.includes(signer)) continue; if (false) {',
+      },
+    ],
+    foundBy: test('sdk/test/consumer/results.test.ts', 'who was not asked'),
+  },
+];
