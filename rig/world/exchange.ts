@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '@measurement-exchange/exchange/config';
+import { SURROUNDINGS } from '@measurement-exchange/testkit/process';
 import type { DevJson } from '@measurement-exchange/testkit/requests';
 import type { PlantedBug } from '../planted/plant.ts';
 
@@ -51,8 +52,7 @@ export class ExchangeProcess {
       [...(planted ? ['--import', HOOK] : []), MEX, 'serve', '--dev', '--json'],
       {
         env: {
-          PATH: process.env.PATH,
-          HOME: process.env.HOME,
+          ...SURROUNDINGS,
           PORT: String(this.port),
           DATABASE_URL: databaseUrl,
           MEX_DATA_DIR: dataDir,

@@ -1,17 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  chown,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
@@ -208,87 +197,102 @@ describe('mex backup', () => {
 });
 
 describe('mex restore', () => {
-  /** A copy of the backup with something wrong in it. */
-  async function damagedBackup(damage: (directory: string) => Promise<unknown>): Promise<string> {
-    await rm(path('damaged'), { recursive: true, force: true });
-    await cp(path('backup'), path('damaged'), { recursive: true });
-    await damage(path('damaged'));
-    return path('damaged');
+  /** Runs `work` with these files of the backup changed, and puts them back: a copy of all of it takes seconds. */
+  async function whileDamaged(
+    files: Record<string, (file: string) => Promise<unknown>>,
+    work: () => Promise<void>,
+  ) {
+    const undo: (() => Promise<unknown>)[] = [];
+    try {
+      for (const [name, damage] of Object.entries(files)) {
+        const [file, kept] = [path('backup', name), await readFile(path('backup', name))];
+        undo.push(() => writeFile(file, kept, { mode: 0o600 }));
+        await damage(file);
+      }
+      await work();
+    } finally {
+      for (const step of undo) await step();
+    }
   }
+  const MANIFEST = 'manifest.json';
   // biome-ignore lint/suspicious/noExplicitAny: a manifest to be spoilt
-  async function changeManifest(directory: string, change: (manifest: any) => unknown): Promise<void> {
-    const file = join(directory, 'manifest.json');
+  const changed = (change: (manifest: any) => unknown) => async (file: string) => {
     const manifest = JSON.parse(await readFile(file, 'utf8'));
-    await change(manifest);
+    change(manifest);
     await writeFile(file, JSON.stringify(manifest));
-  }
+  };
   async function flipBit(file: string): Promise<void> {
     const bytes = await readFile(file);
     bytes[bytes.length >> 1]! ^= 1;
     await writeFile(file, bytes);
   }
-  const someTable = async (directory: string) => {
-    const tables = (await everyFile(join(directory, 'pg/base'))).filter(
+  const someTable = async () => {
+    const tables = (await everyFile(path('backup/pg/base'))).filter(
       (entry) => /^\d{5}$/.test(entry.name) && entry.isFile(),
     );
-    return join(tables[0]!.parentPath, tables[0]!.name);
+    return join(tables[0]!.parentPath, tables[0]!.name).slice(path('backup/').length);
   };
 
-  it.each<[string, (directory: string) => Promise<unknown>, RegExp]>([
+  it.each<
+    [title: string, file: string | (() => Promise<string>), (file: string) => Promise<unknown>, RegExp]
+  >([
     [
       'one bit of a table is another',
-      async (d) => flipBit(await someTable(d)),
-      /damaged: pg\/base\/.* is not what was backed up/,
+      someTable,
+      flipBit,
+      /backup is damaged: pg\/base\/.* is not what was backed up/,
     ],
     [
       'a file was cut short',
-      (d) => truncate(join(d, 'pg/global/pg_control'), 4096),
+      'pg/global/pg_control',
+      (file) => truncate(file, 4096),
       /pg_control is not what was backed up/,
     ],
-    ['a file is missing', (d) => rm(join(d, 'dev-root.json')), /dev-root\.json is missing/],
-    [
-      'the manifest was cut short',
-      (d) => truncate(join(d, 'manifest.json'), 1000),
-      /manifest\.json is not JSON/,
-    ],
-    ['the manifest is missing', (d) => rm(join(d, 'manifest.json')), /not a backup that mex backup finished/],
+    ['a file is missing', 'dev-root.json', rm, /dev-root\.json is missing/],
+    ['the manifest was cut short', MANIFEST, (file) => truncate(file, 1000), /manifest\.json is not JSON/],
+    ['the manifest is missing', MANIFEST, rm, /not a backup that mex backup finished/],
     [
       'the manifest forgot a file',
-      (d) => changeManifest(d, (m) => m.files.pop()),
+      MANIFEST,
+      changed(({ files }) => files.pop()),
       /does not list the files it counts/,
     ],
     [
       'the manifest leads out of the backup',
-      (d) => changeManifest(d, (m) => Object.assign(m.files[0], { path: '../data/dev.json' })),
+      MANIFEST,
+      changed(({ files }) => Object.assign(files[0], { path: '../data/dev.json' })),
       /outside of it/,
     ],
     [
       'it is of another major version of PostgreSQL',
-      (d) => changeManifest(d, (m) => Object.assign(m, { postgresVersion: '17.6' })),
+      MANIFEST,
+      changed((manifest) => Object.assign(manifest, { postgresVersion: '17.6' })),
       /of PostgreSQL 17\.6.*Restore it with version 0\.1\.0.*Upgrading/,
     ],
-  ])('refuses a backup when %s, and leaves nothing behind', async (_title, damage, words) => {
+  ])('refuses a backup when %s, and leaves nothing behind', async (_title, file, damage, words) => {
     vi.stubEnv('MEX_DATA_DIR', path('refused'));
-    await expect(mex('restore', await damagedBackup(damage))).rejects.toThrow(words);
+    const name = typeof file === 'string' ? file : await file();
+    await whileDamaged({ [name]: damage }, () =>
+      expect(mex('restore', path('backup'))).rejects.toThrow(words),
+    );
     const left = existsSync(path('refused')) ? await readdir(path('refused')) : [];
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
   it('refuses a log that ends before the backup did, which only PostgreSQL can tell', async () => {
-    const backup = await damagedBackup(async (directory) => {
-      const segment = `pg_wal/${(await readdir(join(directory, 'pg/pg_wal'))).sort().at(-1)}`;
-      const empty = Buffer.alloc((await stat(join(directory, 'pg', segment))).size);
-      await writeFile(join(directory, 'pg', segment), empty);
-      const sha256 = createHash('sha256').update(empty).digest('hex');
-      await changeManifest(directory, ({ files }) =>
-        Object.assign(
-          files.find((file: { path: string }) => file.path === `pg/${segment}`),
-          { sha256 },
-        ),
-      );
-    });
+    const segment = `pg/pg_wal/${(await readdir(path('backup/pg/pg_wal'))).sort().at(-1)}`;
+    const empty = Buffer.alloc((await stat(path('backup', segment))).size);
+    const sha256 = createHash('sha256').update(empty).digest('hex');
+    const list = changed(({ files }) =>
+      Object.assign(
+        files.find((file: { path: string }) => file.path === segment),
+        { sha256 },
+      ),
+    );
     vi.stubEnv('MEX_DATA_DIR', path('recovering'));
-    await expect(mex('restore', backup)).rejects.toThrow(/PostgreSQL did not start/);
+    await whileDamaged({ [segment]: (file) => writeFile(file, empty), [MANIFEST]: list }, () =>
+      expect(mex('restore', path('backup'))).rejects.toThrow(/PostgreSQL did not start/),
+    );
     expect(existsSync(path('recovering/pg'))).toBe(false);
     expect(existsSync(path('recovering/dev.json'))).toBe(false);
   });

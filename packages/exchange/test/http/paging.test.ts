@@ -1,4 +1,4 @@
-/** Lists of more than ten thousand rows, paged while others create, fulfil and cancel. */
+/** Lists of more rows than a page may hold, paged while others create, fulfill and cancel. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -14,8 +14,8 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { etagOf } from '../../src/domain/measurement.ts';
 
-const ROWS = 10_007;
-const DESCRIPTORS = 2_003;
+const ROWS = 1_207;
+const DESCRIPTORS = 307;
 const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
 /** A row of a list, as far as paging is concerned. */
@@ -162,29 +162,21 @@ function common(before: Item[], after: Item[]): Item[] {
 }
 
 describe('while others write, each row that was there comes exactly once, in one order', () => {
-  it.each(['1', '7', '50', '1000', '1, 1000, 33, 250'])(
-    'measurements, %s at a time',
-    async (text) => {
-      const sizes = text.split(', ').map(Number);
-      const before = await stored('measurements', acme);
-      const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, { sizes }));
-      expectOrder(items, 'createTime');
-      expectNoneMissing(items, before);
-    },
-    240_000,
-  );
+  it.each(['1', '7', '50', '1000', '1, 1000, 33, 250'])('measurements, %s at a time', async (text) => {
+    const sizes = text.split(', ').map(Number);
+    const before = await stored('measurements', acme);
+    const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, { sizes }));
+    expectOrder(items, 'createTime');
+    expectNoneMissing(items, before);
+  });
 
-  it.each([1, 7, 50, 1000])(
-    'requisitions of a provider, %i at a time',
-    async (size) => {
-      const before = await stored('requisitions', streamly);
-      const path = `${streamly.name}/requisitions`;
-      const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
-      expectOrder(items, 'createTime');
-      expectNoneMissing(items, before);
-    },
-    240_000,
-  );
+  it.each([7, 50, 1000])('requisitions of a provider, %i at a time', async (size) => {
+    const before = await stored('requisitions', streamly);
+    const path = `${streamly.name}/requisitions`;
+    const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
+    expectOrder(items, 'createTime');
+    expectNoneMissing(items, before);
+  });
 
   it('requisitions in two states, as long as they are', async () => {
     const matching = async () =>
@@ -226,7 +218,7 @@ describe('in the order of update times, a row may come again but is never lost',
 
   it('requisitions of a provider, and those that changed behind the reader come again', async () => {
     const before = await stored('requisitions', streamly);
-    const options = { sizes: [50], query };
+    const options = { sizes: [3], query };
     const items = await whileOthersWrite(() => walk(streamly, `${streamly.name}/requisitions`, options));
     expectOrder(items, 'updateTime');
     expectNoneMissing(items, before);
@@ -264,7 +256,7 @@ describe('without others', () => {
     const pick = <T>(from: readonly T[]) => from[Math.floor(Math.random() * from.length)]!;
     const window = () => pick([3, 20, 90]);
     let found = 0;
-    for (let round = 0; round < 90; round++) {
+    for (let round = 0; round < 40; round++) {
       // Bounds are times of rows: one microsecond more or less would be seen.
       const created = pick(loaded).createTime;
       const updated = later(created, pick([0, 1, 30]));
@@ -292,7 +284,7 @@ describe('without others', () => {
       expectOrder(items, time);
       found += items.length;
     }
-    expect(found).toBeGreaterThan(1000);
+    expect(found).toBeGreaterThan(500);
   });
 
   /** A timestamp some microseconds later; nothing here crosses a second. */

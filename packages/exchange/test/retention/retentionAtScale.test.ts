@@ -11,7 +11,7 @@ import { ensureRole } from '../../src/database/roles.ts';
 import { applyRetention, previewRetention } from '../../src/jobs/retention.ts';
 
 /** Of a hundred measurements forty have ended. */
-const ROWS = 50_000;
+const ROWS = 10_000;
 const BATCH = 200;
 const LOCK_TIMEOUT_MS = 2_000;
 const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };

@@ -77,8 +77,8 @@ async function answersIn(path: string, asked: Measurement[]): Promise<string[]> 
 
 const each = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
 
-it('1,000 failures between result and fulfilment: every resend is the same bytes, every charge is there once', async () => {
-  const [count, rounds] = [20, 50];
+it('200 failures between result and fulfillment: every resend is the same bytes, every charge is there once', async () => {
+  const [count, rounds] = [20, 10];
   const asked = await Promise.all(
     each(count, 0).map(() => world.ask({ privacy: { epsilon: 0.1, delta: 0 } })),
   );
@@ -121,7 +121,7 @@ it('1,000 failures between result and fulfilment: every resend is the same bytes
   });
 });
 
-/** The agent of agentProcess.ts in one file for each process: it starts 70 times here, and loads in a third of the time. */
+/** The agent of agentProcess.ts in one file for each process: it starts 40 times here, and loads in a third of the time. */
 async function bundle(outdir: string): Promise<string> {
   const engine = createRequire(import.meta.url).resolve('@duckdb/node-api');
   const sources = ['agentProcess.ts', '../../src/provider/filter/evaluationProcess.ts'];
@@ -189,10 +189,10 @@ function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
   return { lines, ended, kill, said };
 }
 
-it('5 kills between charge and scan: the charge is there once, and the next agent computes the result', async () => {
+it('3 kills between charge and scan: the charge is there once, and the next agent computes the result', async () => {
   const path = join(world.directory, 'charged.sqlite');
   const asked = [await world.ask(), await world.ask()];
-  for (let kills = 0; kills < 5; kills++) {
+  for (let kills = 0; kills < 3; kills++) {
     const agent = startAgent(path, 'reading');
     expect(await agent.ended).toBe('SIGKILL');
     expect(await answersIn(path, asked)).toEqual([]);
@@ -208,11 +208,11 @@ it('5 kills between charge and scan: the charge is there once, and the next agen
   });
 }, 60_000);
 
-it('20 kills between result and fulfilment: the ledger’s sum is exact, and no result was drawn twice', async () => {
+it('10 kills between result and fulfillment: the ledger’s sum is exact, and no result was drawn twice', async () => {
   const path = join(world.directory, 'kills.sqlite');
   const asked = [await world.ask(), await world.ask(), await world.ask()];
   const stored = new Set<string>();
-  for (let kills = 0; kills < 20; kills++) {
+  for (let kills = 0; kills < 10; kills++) {
     const agent = startAgent(path, 'sending');
     const ended = await agent.ended;
     expect([ended, agent.lines.filter((line) => /Error|retrying/.test(line))]).toEqual(['SIGKILL', []]);
@@ -232,9 +232,9 @@ it('20 kills between result and fulfilment: the ledger’s sum is exact, and no 
   });
 }, 120_000);
 
-it('50 kills at any point while 200 requisitions arrive: each is fulfilled or refused, exactly once', async () => {
+it('20 kills at any point while 80 requisitions arrive: each is fulfilled or refused, exactly once', async () => {
   const path = join(world.directory, 'random.sqlite');
-  const [kills, arrivals] = [50, 4];
+  const [kills, arrivals] = [20, 4];
   const asking: Promise<Measurement>[] = [];
   for (let i = 0; i < kills; i++) {
     // Every fifth cannot be answered.
@@ -256,8 +256,8 @@ it('50 kills at any point while 200 requisitions arrive: each is fulfilled or re
   await last.ended;
   const { states, closings, spending } = await reckon(path, asked);
   expect(states).toEqual(asked.map((_, i) => (i % 5 === 4 ? 'REFUSED' : 'FULFILLED')));
-  expect(closings).toEqual(each(200, 1));
-  expect(spending).toEqual(DAYS.map((day) => [day, { epsilon: 0.25 * 160, delta: 0, rho: 0 }]));
+  expect(closings).toEqual(each(80, 1));
+  expect(spending).toEqual(DAYS.map((day) => [day, { epsilon: 0.25 * 64, delta: 0, rho: 0 }]));
 }, 240_000);
 
 async function untilClosed(asked: Measurement[]): Promise<void> {
