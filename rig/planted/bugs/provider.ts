@@ -59,7 +59,9 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'only-first-day-charged',
-    edits: [inProvider('compute.ts', 'daysOf(interval).map(', 'daysOf(interval).slice(0, 1).map(')],
+    edits: [
+      inProvider('compute.ts', 'of daysOf(interval)) charges', 'of daysOf(interval).slice(0, 1)) charges'),
+    ],
     foundBy: COMPUTE_TEST,
   },
   {
