@@ -76,6 +76,14 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: COMPUTE_TEST,
   },
   {
+    // Other events move a person between two bins, and one of the two is free.
+    name: 'histogram-charged-as-one-bin',
+    edits: [
+      inProvider('compute.ts', 'release(frequencyPrivacyParams, 1n, 2)', 'release(frequencyPrivacyParams)'),
+    ],
+    foundBy: test('sdk/test/provider/privacyClaims.test.ts', 'epsilon of frequencies'),
+  },
+  {
     name: 'refusal-quotes-specification',
     edits: [
       inProvider(

@@ -223,4 +223,11 @@ describe('the charge of a release', () => {
     expect(many.rho).toBeGreaterThan(one.rho * (1 - 1e-8));
     expect(many.rho).toBeLessThan(one.rho * 1.0001);
   });
+
+  test('is that of every figure that changes', () => {
+    const params = { epsilon: 0.3, delta: 1e-9 };
+    expect(charge('GEOMETRIC', params, 1n, 2)).toEqual({ epsilon: 0.6, delta: 0 });
+    const [one, two] = [1, 2].map((changed) => charge('DISCRETE_GAUSSIAN', params, 1n, changed));
+    expect(two).toEqual({ rho: 2 * (one as { rho: number }).rho });
+  });
 });

@@ -79,14 +79,25 @@ export function noiseVariance(
 /** What a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy. */
 export type Charge = { epsilon: number; delta: number } | { rho: number };
 
-/** What one release costs. Geometric noise is pure ε; Gaussian noise costs ρ = sensitivity² / (2σ²). */
-export function charge(mechanism: NoiseMechanism, params: PrivacyParams, sensitivity = 1n): Charge {
+/** More than the rounding errors of ρ together, so that what is charged is never below what was spent. */
+const ROUNDED_UP = 1 + 8 * Number.EPSILON;
+
+/**
+ * What one release costs: figures with noise of their own, each calibrated to `sensitivity`, of which the events of one
+ * unit of privacy change `changed` at once. Geometric noise costs ε for each, Gaussian noise ρ = sensitivity² / (2σ²).
+ */
+export function charge(
+  mechanism: NoiseMechanism,
+  params: PrivacyParams,
+  sensitivity = 1n,
+  changed = 1,
+): Charge {
   switch (mechanism) {
     case 'GEOMETRIC':
-      return { epsilon: params.epsilon, delta: 0 };
+      return { epsilon: changed * params.epsilon, delta: 0 };
     case 'DISCRETE_GAUSSIAN': {
       const sigmaSquared = toNumber(discreteGaussianSigmaSquared(params, sensitivity));
-      return { rho: Number(sensitivity) ** 2 / (2 * sigmaSquared) };
+      return { rho: ((changed * Number(sensitivity) ** 2) / (2 * sigmaSquared)) * ROUNDED_UP };
     }
   }
 }

@@ -174,6 +174,17 @@ describe('the discrete Gaussian', () => {
     }
     expect(discreteGaussianVariance(0.2)).toBeLessThan(0.04 / 1000);
   });
+
+  test('gives its delta to every change up to the sensitivity, not only to the largest', () => {
+    for (const epsilon of [0.1, 1, 10, 100]) {
+      for (const delta of [1e-12, 1e-3, 0.5]) {
+        const sigma = discreteGaussianSigma({ epsilon, delta }, 5);
+        for (const change of [1, 2, 3, 4]) {
+          expect(discreteGaussianDelta(sigma, epsilon, change)).toBeLessThanOrEqual(delta);
+        }
+      }
+    }
+  });
 });
 
 describe('Laplace noise on the integers', () => {

@@ -240,11 +240,11 @@ describe('charges', () => {
     const verified = asking(reach(laplace), { selection: { events: [SPRING, summer] } });
     expect(chargesFor(verified, {})).toEqual(
       [
-        ['spring', '2026-07-01'],
-        ['summer', '2026-07-01'],
-        ['summer', '2026-07-02'],
-        ['summer', '2026-07-03'],
-      ].map(([reference, day]) => ({ reference, day, cost: costInUnits({ epsilon: 0.25 }) })),
+        ['spring', '2026-07-01', 'events[0], day 1'],
+        ['summer', '2026-07-01', 'events[1], day 1'],
+        ['summer', '2026-07-02', 'events[1], day 2'],
+        ['summer', '2026-07-03', 'events[1], day 3'],
+      ].map(([reference, day, at]) => ({ reference, day, at, cost: costInUnits({ epsilon: 0.25 }) })),
     );
   });
 
@@ -254,9 +254,9 @@ describe('charges', () => {
       interval: { start: new Date('2026-07-01'), end: new Date('2026-07-03') },
     };
     const verified = asking(reach(laplace), { selection: { events: [SPRING, again] } });
-    expect(chargesFor(verified, {}).map(({ reference, day }) => [reference, day])).toEqual([
-      ['spring', '2026-07-01'],
-      ['spring', '2026-07-02'],
+    expect(chargesFor(verified, {}).map(({ reference, day, at }) => [reference, day, at])).toEqual([
+      ['spring', '2026-07-01', 'events[0], day 1'],
+      ['spring', '2026-07-02', 'events[1], day 2'],
     ]);
   });
 
@@ -266,13 +266,13 @@ describe('charges', () => {
     expect(rho(units!)).toBeCloseTo(1 / (2 * 5.495 ** 2), 4);
   });
 
-  it('of reach and frequency are those of both', () => {
+  it('of reach and frequency are that of the reach and twice that of a bin: a person moves between two bins', () => {
     expect(cost(asking(frequency(5, laplace, { epsilon: 0.5, delta: 0 })))).toEqual([
-      costInUnits({ epsilon: 0.75 }),
+      costInUnits({ epsilon: 0.25 + 2 * 0.5 }),
     ]);
     const [one] = cost(asking(reach(gaussian)));
     const [both] = cost(asking(frequency(5, gaussian, gaussian)));
-    expect(both!.rho).toBe(2n * one!.rho);
+    expect(rho(both!)).toBeCloseTo(3 * rho(one!), 10);
   });
 
   it('do not grow with the cap: the noise does', () => {

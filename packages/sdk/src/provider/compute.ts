@@ -32,11 +32,17 @@ export interface ComputeOptions extends Methodology {
   onProgress?: (percent: number) => void;
 }
 
-/** One figure to be released: its privacy parameters, and how much one person can change it. */
+/**
+ * Figures released with the same privacy parameters. The unit of privacy is all events of one person in one reference
+ * on one UTC day (docs/privacy.md).
+ */
 interface Release {
   params: PrivacyParams;
   mechanism: NoiseMechanism;
+  /** How much a unit changes one figure at most; the noise is calibrated to it. */
   sensitivity: bigint;
+  /** How many figures a unit changes at once; each costs. */
+  changed: number;
 }
 
 /** Refuses what this provider does not offer or can never compute, without reading events. */
@@ -72,11 +78,16 @@ export async function requireComputable(
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = releases(verified, methodology)
-    .map(({ mechanism, params, sensitivity }) => costInUnits(charge(mechanism, params, sensitivity)))
+    .map(({ mechanism, params, sensitivity, changed }) =>
+      costInUnits(charge(mechanism, params, sensitivity, changed)),
+    )
     .reduce(addUnits, NOTHING);
   const charges = new Map<string, Charge>();
-  for (const { reference, interval } of verified.selection.events ?? []) {
-    for (const day of daysOf(interval)) charges.set(`${day} ${reference}`, { reference, day, cost });
+  for (const [i, { reference, interval }] of (verified.selection.events ?? []).entries()) {
+    for (const [n, day] of daysOf(interval).entries()) {
+      const key = `${day} ${reference}`;
+      if (!charges.has(key)) charges.set(key, { reference, day, cost, at: `events[${i}], day ${n + 1}` });
+    }
   }
   return [...charges.values()];
 }
@@ -167,23 +178,22 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
   }
 }
 
-/**
- * The figures in the order in which they are released. One person is in one frequency bin, so adding or removing
- * that person changes one bin by one.
- */
+/** In the order in which they are released. A cap applies to a person's total over all selected events. */
 function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
   // measurementSpecViolations has checked that the parameters are present.
-  const release = (params: PrivacyParams | undefined, sensitivity = 1n): Release => ({
+  const release = (params: PrivacyParams | undefined, sensitivity = 1n, changed = 1): Release => ({
     params: params!,
     mechanism: methodology.noise ?? (params!.delta > 0 ? 'DISCRETE_GAUSSIAN' : 'GEOMETRIC'),
     sensitivity,
+    changed,
   });
   switch (spec.measurementType) {
     case 'REACH':
       return [release(spec.reach.privacyParams)];
     case 'REACH_AND_FREQUENCY': {
       const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      return [release(reachPrivacyParams), release(frequencyPrivacyParams)];
+      // Other events move a person from one bin to another: both change by one.
+      return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
     }
     case 'IMPRESSION': {
       const { maximumFrequencyPerUser: asked } = spec.impression;

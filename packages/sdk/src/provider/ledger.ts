@@ -17,7 +17,7 @@ import {
   type Units,
 } from './ledger/amounts.ts';
 import { ANY_REFERENCE, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
-import { RefusalError } from './refusalError.ts';
+import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 /** The response to a requisition as it is sent to the exchange, without the etag. */
 export type RequisitionResponse =
@@ -31,6 +31,8 @@ export interface Charge {
   /** `2026-07-28` */
   day: string;
   cost: Units;
+  /** Where the specification selects the day, for a refusal. */
+  at?: RefusalPlace;
 }
 
 /** What has been spent on a reference and day. */
@@ -71,11 +73,12 @@ export class InsufficientBudget extends RefusalError {
   readonly day: string;
   readonly left: PrivacyAmount;
 
-  constructor({ reference, day, cost }: Charge, left: Units, short: Measure) {
+  constructor({ reference, day, cost, at }: Charge, left: Units, short: Measure) {
     super(
       'BUDGET_EXCEEDED',
       `${reference} on ${day}: this costs ${short} ${fromUnits(cost)[short]}, ` +
         `and ${fromUnits(left)[short]} of its budget is left.`,
+      { at },
     );
     this.reference = reference;
     this.day = day;

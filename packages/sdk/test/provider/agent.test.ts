@@ -169,7 +169,7 @@ describe('an agent refuses', () => {
     expect(ledger.spending()).toEqual([]);
   });
 
-  it('what the budget does not cover, and says which day to its operator only', async () => {
+  it('what the budget does not cover, and names the day to its operator only', async () => {
     ledger.close();
     ledger = openLedger(ledgerPath, { epsilon: 0.5, delta: 0, rho: 0 });
     const asked = [await world.ask(), await world.ask(), await world.ask()];
@@ -185,7 +185,7 @@ describe('an agent refuses', () => {
     expect(await Promise.all(asked.map(stateOf))).toEqual(['FULFILLED', 'FULFILLED', 'REFUSED']);
     const { refusal } = await world.requisitionOf(asked[2]!);
     expect(refusal!.justification).toBe('INSUFFICIENT_PRIVACY_BUDGET');
-    expect(refusal!.message).toBe('BUDGET_EXCEEDED');
+    expect(refusal!.message).toBe('BUDGET_EXCEEDED at events[0], day 1');
     expect(log.at(-1)).toMatchObject({
       message: expect.stringContaining('spring on 2026-07-01: this costs epsilon 0.25, and 0 of'),
       sent: refusal!.message,

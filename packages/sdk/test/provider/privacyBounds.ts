@@ -1,0 +1,78 @@
+/** Lower bounds of the privacy that a release spent, from samples of it on two neighboring data sets. */
+
+/** The chance that a bound is wrong; each of its two probabilities takes half. */
+const ERROR = 1e-6;
+const TRAINING_SHARE = 0.25;
+/** How many events are tried at most. */
+const THRESHOLDS = 200;
+
+/**
+ * The best event of the form "the statistic is at least t", or its opposite, is chosen on a part of the samples, and its
+ * probabilities are bounded on the rest, so that the choice does not bias them.
+ */
+export function privacyBounds(before: number[], after: number[]): { epsilon: number; rho: number } {
+  const cut = Math.floor(before.length * TRAINING_SHARE);
+  const training = [before.slice(0, cut), after.slice(0, cut)] as const;
+  const rest = [before.slice(cut), after.slice(cut)] as const;
+  const values = [...new Set(training.flat())].sort((a, b) => a - b);
+  const every = Math.ceil(values.length / THRESHOLDS);
+  const thresholds = values.filter((_, i) => i % every === 0);
+  const events = thresholds.flatMap((t): Event[] => [(x) => x >= t, (x) => x < t]);
+  const best = (measure: (event: Event, samples: Samples) => number) => {
+    const chosen = events.reduce((a, b) => (measure(b, training) > measure(a, training) ? b : a));
+    return measure(chosen, rest);
+  };
+  return { epsilon: best(epsilonOf), rho: best(rhoOf) };
+}
+
+type Samples = readonly [number[], number[]];
+type Event = (x: number) => boolean;
+
+/** ε ≥ ln(p / q) for the probabilities of any event on the two data sets, either way round. */
+function epsilonOf(event: Event, samples: Samples): number {
+  return Math.max(...pairsOf(event, samples).map(([p, q]) => Math.log(p / q)));
+}
+
+const ORDERS = [1.01, 1.1, 1.25, 1.5, 2, 3];
+
+/** α ρ is at least the Rényi divergence of order α, also between the two probabilities of an event alone. */
+function rhoOf(event: Event, samples: Samples): number {
+  const bounds = pairsOf(event, samples)
+    .filter(([p, q]) => p > q)
+    .flatMap(([p, q]) =>
+      ORDERS.map((order) => {
+        const sum = p ** order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order);
+        return Math.log(sum) / (order - 1) / order;
+      }),
+    );
+  return Math.max(0, ...bounds);
+}
+
+/** A lower bound of the event's probability on one data set and an upper bound on the other, both ways round. */
+function pairsOf(event: Event, [before, after]: Samples): [number, number][] {
+  const [a, b] = [before.filter(event).length / before.length, after.filter(event).length / after.length];
+  const n = before.length;
+  return [
+    [lowerBound(a, n), upperBound(b, n)],
+    [lowerBound(b, n), upperBound(a, n)],
+  ];
+}
+
+/** By Chernoff's bound: the share of n is at least x with a chance of at most exp(−n KL(x, p)) where p < x. */
+function lowerBound(share: number, n: number): number {
+  let [low, high] = [0, share];
+  for (let i = 0; i < 60; i++) {
+    const p = (low + high) / 2;
+    if (divergence(share, p) * n > Math.log(2 / ERROR)) low = p;
+    else high = p;
+  }
+  return low;
+}
+
+const upperBound = (share: number, n: number) => 1 - lowerBound(1 - share, n);
+
+/** The relative entropy of two coins. */
+function divergence(share: number, p: number): number {
+  const term = (x: number, y: number) => (x === 0 ? 0 : x * Math.log(x / y));
+  return term(share, p) + term(1 - share, 1 - p);
+}
