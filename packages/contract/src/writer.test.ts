@@ -3,7 +3,8 @@ import { EventGroupInput } from './codecs/eventGroup.ts';
 import { Measurement } from './codecs/measurement.ts';
 import { Requisition } from './codecs/requisition.ts';
 import { parseJson } from './json.ts';
-import { canonicalJson, toJson, toJsonParts } from './writer.ts';
+import { array, number, object, optional } from './schema.ts';
+import { canonicalJson, exactJson, JsonText, toJson, toJsonChunks, toJsonParts } from './writer.ts';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
@@ -57,6 +58,37 @@ describe('JSON text from a schema', () => {
     expect(parts.join('')).toBe(toJson(Measurement, value));
     expect(JSON.parse(parts.join('')).results).toHaveLength(4);
     expect(toJsonParts(Measurement, { results: [] } as never)).toEqual(['{"results":[]}']);
+  });
+
+  it('is made item by item while it is read', () => {
+    const list = object({ results: array(Requisition), count: optional(number()) });
+    const item = { name: 'n', nonce: 1n } as Requisition;
+    for (const value of [
+      { results: [item, item, item], count: 1 },
+      { results: [], count: 1 },
+      { results: [item] },
+    ]) {
+      expect([...toJsonChunks(list, value)].join('')).toBe(toJson(list, value));
+    }
+    expect([...toJsonChunks(list, {} as never)]).toEqual(['{}']);
+    let read = 0;
+    const results = {
+      *[Symbol.iterator]() {
+        for (; read < 10; read++) yield item;
+      },
+    };
+    const chunks = toJsonChunks(list, { results } as never);
+    expect([chunks.next().value, read]).toEqual([`{"results":[${toJson(Requisition, item)}`, 0]);
+    expect([chunks.next().value, read]).toEqual([`,${toJson(Requisition, item)}`, 1]);
+  });
+
+  it('holds free JSON that is text already as it is, and exact values as text', () => {
+    const json = '{"b": [1, 2.50], "a": 18446744073709551615}';
+    const metadata = { eventGroupMetadataDescriptor: 'd', metadata: new JsonText(json) };
+    expect(toJson(EventGroupInput, { encryptedMetadata: { metadata } } as never)).toContain(
+      `"metadata":${json}`,
+    );
+    expect(exactJson(parseJson(json))).toBe(json.replaceAll(' ', ''));
   });
 
   it('throws where an array was promised and something else came', () => {

@@ -3,7 +3,7 @@
  * and numbers, so nothing is copied into plain objects first and no ciphertext is searched for what to escape.
  */
 import type { Keywords } from './codec.ts';
-import { JsonDecimal } from './json.ts';
+import { JsonDecimal, type JsonValue } from './json.ts';
 import { toBase64 } from './scalars.ts';
 import type { Static, TSchema } from './schema.ts';
 
@@ -21,6 +21,15 @@ type Order = 'schema' | 'sorted';
 
 const writers = { schema: new WeakMap<TSchema, Writer>(), sorted: new WeakMap<TSchema, Writer>() };
 
+/** JSON that is text already: free JSON that is written as it is. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** Absent members stay absent. */
 export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value).join('');
@@ -29,6 +38,35 @@ export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
 /** In pieces that end between the items of an array: one text of a whole page is slow to make and to send. */
 export function toJsonParts<S extends TSchema>(schema: S, value: Static<S>): string[] {
   return partsOf(schema, 'schema', value);
+}
+
+/** The same text, made while it is read: the items of the arrays that the value has as members come one by one. */
+export function* toJsonChunks<S extends TSchema>(schema: S, value: Static<S>): Generator<string> {
+  let mark = '{';
+  for (const [key, member] of Object.entries((schema as Keywords).properties!)) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (inner === undefined) continue;
+    const label = `${mark}${JSON.stringify(key)}:`;
+    const { type, items } = member as Keywords;
+    if (type === 'array') yield* arrayChunks(label, items!, inner as unknown[]);
+    else yield label + toJson(member, inner as never);
+    mark = ',';
+  }
+  yield mark === '{' ? '{}' : '}';
+}
+
+function* arrayChunks(label: string, items: TSchema, values: unknown[]): Generator<string> {
+  let mark = `${label}[`;
+  for (const value of values) {
+    yield mark + toJson(items, value as never);
+    mark = ',';
+  }
+  yield values.length === 0 ? `${mark}]` : ']';
+}
+
+/** Free JSON as the exact reader gave it, as text. */
+export function exactJson(value: JsonValue): string {
+  return JSON.stringify(value, exactly);
 }
 
 /** One text per content: the same decoded value gives the same text, whatever the key order it came in. */
@@ -129,6 +167,7 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** Text, true and false, and free JSON, which may hold what the exact reader gave: it goes back as it came. */
 const writeFree: Writer = (value: unknown, out) => {
   if (typeof value === 'string') out.text += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
+  else if (value instanceof JsonText) out.text += value.text;
   else out.text += JSON.stringify(value, exactly) ?? 'null';
 };
 

@@ -13,8 +13,11 @@ import {
   type Operation,
   parseJsonBytes,
   type RequestOf,
+  ROUTES,
   type Route,
   readRequest,
+  type TSchema,
+  toJsonChunks,
   toJsonParts,
 } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +31,7 @@ import {
 } from '../serving/index.ts';
 import { BodyMemory, readBody } from './body.ts';
 import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
-import { joinParts } from './response.ts';
+import { bodyOf, type ResponseBody } from './response.ts';
 
 export interface ApiOptions {
   pipeline: Pipeline;
@@ -90,7 +93,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     if (headers['content-encoding'] !== undefined) throw unsupportedMediaType();
   }
 
-  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Buffer> {
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<ResponseBody> {
     const { authorized } = request.progress;
     const body = await pipeline.run(authorized!, new JsonTransfer(request, authorized!.match.route));
     const { findings } = request.progress.call!;
@@ -116,7 +119,7 @@ function turnOfItsOwn(): Promise<void> {
   return lastTurn;
 }
 
-class JsonTransfer implements Transfer<string | Buffer> {
+class JsonTransfer implements Transfer<ResponseBody> {
   private readonly request: FastifyRequest;
   private readonly route: Route;
 
@@ -140,10 +143,19 @@ class JsonTransfer implements Transfer<string | Buffer> {
     return readRequest(route, params, query, parseBody(body as Buffer | undefined));
   }
 
-  write(resource: unknown): string | Buffer {
-    return joinParts(toJsonParts(this.route.response, resource as never));
+  write(resource: unknown): ResponseBody {
+    const { response } = this.route;
+    return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
   }
 }
+
+/** The responses of lists and batches, which begin with their items. */
+const LISTS: ReadonlySet<TSchema> = new Set(
+  ROUTES.map(({ response }): TSchema => response).filter((schema) => {
+    const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+    return Object.values(properties)[0]?.type === 'array';
+  }),
+);
 
 function parseBody(bytes: Buffer | undefined): JsonValue | undefined {
   return bytes === undefined || bytes.length === 0 ? undefined : parseJsonBytes(bytes, MAX_BODY_VALUES);

@@ -1,5 +1,11 @@
-import { expect, it } from 'vitest';
-import { joinParts } from './response.ts';
+import type { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { bodyOf, type ResponseBody } from './response.ts';
+
+async function textOf(body: ResponseBody): Promise<string> {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body.toString();
+  return Buffer.concat(await Array.fromAsync(body as AsyncIterable<Buffer>)).toString();
+}
 
 it.each<[title: string, parts: string[]]>([
   ['nothing', []],
@@ -7,13 +13,33 @@ it.each<[title: string, parts: string[]]>([
   ['a page', Array.from({ length: 50 }, (_, i) => `${i}`.repeat(3_000))],
   ['a page in letters of three bytes', Array.from({ length: 50 }, () => '語'.repeat(3_000))],
   ['a page in letters of four bytes', Array.from({ length: 50 }, () => '𝄞'.repeat(3_000))],
+  ['a page as long as is kept whole, in letters of three bytes', ['語'.repeat(1024 * 1024)]],
   ['a page of three megabytes', Array.from({ length: 50 }, () => 'é'.repeat(60_000))],
-])('joins the parts of %s', (_title, parts) => {
-  expect(joinParts(parts).toString()).toBe(parts.join(''));
+  ['one part of three megabytes', ['語'.repeat(1_000_000), 'a', 'b']],
+])('joins the parts of %s', async (_title, parts) => {
+  expect(await textOf(bodyOf(parts))).toBe(parts.join(''));
 });
 
-it('leaves a response alone when the next one is written', () => {
-  const first = joinParts(['a'.repeat(100_000)]);
-  joinParts(['b'.repeat(100_000)]);
-  expect(first.toString()).toBe('a'.repeat(100_000));
+it('leaves a response alone when the next one is written', async () => {
+  const first = bodyOf(['a'.repeat(100_000)]);
+  bodyOf(['b'.repeat(100_000)]);
+  expect(await textOf(first)).toBe('a'.repeat(100_000));
+});
+
+describe('a long response', () => {
+  const PART = 'x'.repeat(100_000);
+
+  it('is made while it is read, and no further than it is read', async () => {
+    let made = 0;
+    function* parts() {
+      for (; made < 1_000; made++) yield PART;
+    }
+    const body = bodyOf(parts()) as Readable;
+    expect(made).toBeLessThan(12);
+    body.read();
+    await new Promise(setImmediate);
+    expect(made).toBeLessThan(20);
+    for await (const chunk of body) if (chunk.length > 0 && made > 50) break;
+    expect(made).toBeLessThan(100);
+  });
 });

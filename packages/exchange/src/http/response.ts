@@ -1,15 +1,45 @@
 /** The body of a response from its parts. */
+import { Readable } from 'node:stream';
 
 /** A short one is text, which goes out in one write with its headers; a long one is faster as bytes. */
 const MAX_TEXT_LENGTH = 64 * 1024;
-const scratch = Buffer.allocUnsafeSlow(3 * 1024 * 1024);
+/** A longer one is written piece by piece, as fast as its reader takes it, and made meanwhile. */
+const MAX_WHOLE_LENGTH = 1024 * 1024;
+const PIECE_LENGTH = 64 * 1024;
+/** A UTF-16 code unit has at most three bytes. */
+const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
-export function joinParts(parts: string[]): string | Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
+export type ResponseBody = string | Buffer | Readable;
+
+/** Takes the parts one by one, and those of a long response only when they are about to be written. */
+export function bodyOf(parts: Iterable<string>): ResponseBody {
+  const taken: string[] = [];
+  let length = 0;
+  const rest = parts[Symbol.iterator]();
+  for (let next = rest.next(); !next.done; next = rest.next()) {
+    taken.push(next.value);
+    length += next.value.length;
+    if (length > MAX_WHOLE_LENGTH) return Readable.from(pieces(taken, rest), { objectMode: false });
+  }
+  return join(taken, length);
+}
+
+function join(parts: string[], length: number): string | Buffer {
   if (length <= MAX_TEXT_LENGTH) return parts.join('');
-  // Counting the bytes first takes as long as writing them; a UTF-16 code unit has at most three.
-  const room = 3 * length <= scratch.length ? scratch : Buffer.allocUnsafeSlow(3 * length);
+  // Counting the bytes first takes as long as writing them.
   let at = 0;
-  for (const part of parts) at += room.write(part, at);
-  return Buffer.from(room.subarray(0, at));
+  for (const part of parts) at += scratch.write(part, at);
+  return Buffer.from(scratch.subarray(0, at));
+}
+
+function* pieces(taken: string[], rest: Iterator<string>): Generator<Buffer> {
+  let text = '';
+  for (const part of taken) yield Buffer.from(part);
+  for (let next = rest.next(); !next.done; next = rest.next()) {
+    text += next.value;
+    if (text.length < PIECE_LENGTH) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
 }
