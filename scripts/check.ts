@@ -37,15 +37,25 @@ const RULES: Rule[] = [
   [CONSENT, ['contract', CONSENT]],
   [`${EXCHANGE}/domain`, ['contract', 'consent', `${EXCHANGE}/domain`]],
   [`${EXCHANGE}/database`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
+  [`${EXCHANGE}/compute`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/compute`]],
   [
     `${EXCHANGE}/operations`,
-    ['contract', 'consent', `${EXCHANGE}/domain`, `${EXCHANGE}/database`, `${EXCHANGE}/operations`],
+    [
+      'contract',
+      'consent',
+      // The shapes of the jobs; the pipeline runs them.
+      `${EXCHANGE}/compute/jobs.ts`,
+      ...['domain', 'database', 'operations'].map((part) => `${EXCHANGE}/${part}`),
+    ],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],
   [
     `${EXCHANGE}/serving`,
-    ['contract', ...['auth', 'observability', 'operations', 'serving'].map((part) => `${EXCHANGE}/${part}`)],
+    [
+      'contract',
+      ...['auth', 'compute', 'observability', 'operations', 'serving'].map((part) => `${EXCHANGE}/${part}`),
+    ],
   ],
   // A face reaches operations only through the pipeline.
   [`${EXCHANGE}/http`, ['contract', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],

@@ -1,6 +1,12 @@
 /** Which statements an operation runs, with which values and in how many round trips: found by running it once. */
 import { type JsonValue, matchRoute, parseJson, readRequest, toJson } from '@measurement-exchange/contract';
 import {
+  type Input,
+  type JobName,
+  jobs,
+  type Output,
+} from '@measurement-exchange/exchange/internal/compute/jobs';
+import {
   Database,
   type Statement,
   type Transaction,
@@ -110,6 +116,8 @@ export async function trace(
       requestId: '0'.repeat(24),
       findings: [],
       respond: <T>(resource: T) => resource,
+      compute: async <J extends JobName>(job: J, input: Input<J>) =>
+        (jobs[job] as (input: Input<J>) => Output<J>)(input),
     };
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
     const result = await operation(exchange, call, input as never);

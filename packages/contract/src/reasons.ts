@@ -100,11 +100,18 @@ export const REASONS = {
   },
   RATE_LIMITED: {
     code: 'RESOURCE_EXHAUSTED',
-    meaning: 'Too many requests from this principal or subject, or too many bad tokens from this address.',
+    meaning:
+      'Too many requests from this principal or subject, too much descriptor work of it, or too many bad tokens from this address.',
   },
   RESPONSE_TOO_LARGE: {
     code: 'RESOURCE_EXHAUSTED',
     meaning: 'The response would be above 64 MiB: ask for fewer names.',
+  },
+  DESCRIPTOR_TOO_COSTLY: {
+    code: 'RESOURCE_EXHAUSTED',
+    meaning:
+      'Reading the descriptor sets or messages takes too much time or memory: use smaller or simpler ones. ' +
+      'A retry will not help.',
   },
   // Resources.
   MEASUREMENT_CONSUMER_NOT_FOUND: {
@@ -162,7 +169,8 @@ export const REASONS = {
   },
   METADATA_NOT_READABLE: {
     code: 'FAILED_PRECONDITION',
-    meaning: 'The event group has no readable metadata: it has none, or it is encrypted.',
+    meaning:
+      'The event group has no readable metadata: it has none, or it is encrypted, or its descriptor no longer explains it.',
   },
   PARTY_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'A party with this ID exists already.' },
   PRINCIPAL_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such binding.' },

@@ -87,6 +87,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     strangerRate: config.rate,
   });
 
+  opened.defer(() => pipeline.stop());
+
   let development: Development | undefined;
   const { url, stop } = await listen({
     ...config,

@@ -1,9 +1,21 @@
-import { anyJson, array, boolean, bytes, nameOf, object, optional, type Static, text } from '../schema.ts';
+import {
+  anyJson,
+  array,
+  boolean,
+  bytes,
+  nameOf,
+  number,
+  object,
+  optional,
+  type Static,
+  text,
+} from '../schema.ts';
 import { Finding } from './common.ts';
 
 const descriptorSet = anyJson(
   'google.protobuf.FileDescriptorSet: proto3 JSON, or on input a base64 string of its serialized form. ' +
-    'With `descriptorSetEncoding=BASE64` the response holds the exact bytes.',
+    'With `descriptorSetEncoding=BASE64` the response holds the exact bytes, and so it does where an earlier version ' +
+    'accepted a set whose JSON would be above 8 MiB.',
 );
 
 export const EventGroupMetadataDescriptorInput = object({ descriptorSet });
@@ -28,7 +40,14 @@ export const SchemaChange = object({
 });
 export type SchemaChange = Static<typeof SchemaChange>;
 
-export const SchemaDiff = object({ compatible: boolean(), changes: array(SchemaChange) });
+export const SchemaDiff = object({
+  compatible: boolean(),
+  changes: array(SchemaChange),
+  omittedChanges: optional(
+    number(),
+    'How many more changes there are: `changes` lists the first 1,000 that break and the first 1,000 that do not.',
+  ),
+});
 export type SchemaDiff = Static<typeof SchemaDiff>;
 
 export const DecodeRequest = object({ typeUrl: text(512, 1), value: bytes() });

@@ -42,6 +42,7 @@ const update = {
     'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     'SCHEMA_CHANGE_BREAKING',
     'CHECK_FAILED',
+    'DESCRIPTOR_TOO_COSTLY',
   ],
 } as const;
 
@@ -55,7 +56,11 @@ export const DESCRIPTOR_ROUTES = [
     query: object({ ...requestId, ...descriptorSetEncoding }),
     body: { ...body, create: true },
     response: EventGroupMetadataDescriptor,
-    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE', 'CHECK_FAILED'],
+    errors: [
+      'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
+      'CHECK_FAILED',
+      'DESCRIPTOR_TOO_COSTLY',
+    ],
     summary: 'Register a metadata schema',
   },
   { ...update, method: 'PATCH', summary: 'Replace a metadata schema' },
@@ -107,7 +112,7 @@ export const DESCRIPTOR_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: DiffRequest, also: 'name' },
     response: SchemaDiff,
-    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'],
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'DESCRIPTOR_TOO_COSTLY'],
     summary: 'What a new descriptor set would change, and what of it would break readers',
   },
   {
@@ -119,7 +124,7 @@ export const DESCRIPTOR_ROUTES = [
     query: noQuery,
     body: { form: 'message', schema: DecodeRequest, also: 'name' },
     response: DecodedMessage,
-    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'METADATA_NOT_READABLE'],
+    errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
     summary: 'Render a serialized metadata message as JSON',
   },
 ] as const satisfies readonly Route[];

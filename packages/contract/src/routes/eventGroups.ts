@@ -35,12 +35,14 @@ const createErrors = [
   dangling('MEASUREMENT_CONSUMER_NOT_FOUND'),
   dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
   'CHECK_FAILED',
+  'DESCRIPTOR_TOO_COSTLY',
 ] as const;
 const updateErrors = [
   'EVENT_GROUP_NOT_FOUND',
   'EVENT_GROUP_INVALID_ARGS',
   dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
   'CHECK_FAILED',
+  'DESCRIPTOR_TOO_COSTLY',
 ] as const;
 
 /** PATCH and PUT are the same: an update replaces the whole event group. */
@@ -114,7 +116,7 @@ const decode = {
   verb: 'decode',
   query: noQuery,
   response: DecodedMessage,
-  errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE'],
+  errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
 } as const;
 
 const batchOf = <S extends TSchema>(request: S) =>

@@ -2,13 +2,15 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import { cell, object } from './roundTrip.ts';
-import { column, names, only, parameters, select, table, values } from './table.ts';
+import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 export interface DescriptorRecord {
   id: string;
   /** `dataProviders/x` */
   provider: string;
   descriptorSet: Uint8Array;
+  /** Bytes of the set as JSON; undefined where an earlier version of the exchange wrote it. */
+  jsonBytes: number | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
@@ -18,6 +20,7 @@ const descriptors = table<DescriptorRecord>('event_group_metadata_descriptors', 
   id: column('id'),
   provider: column('provider'),
   descriptorSet: column('descriptor_set', 'bytes'),
+  jsonBytes: optional('json_bytes', 'int'),
   version: column('version', 'int'),
   createTime: column('create_time', 'time'),
   updateTime: column('update_time', 'time'),
@@ -56,12 +59,20 @@ export async function getDescriptors(db: Queryable, ids: string[]): Promise<Desc
   return db.query(GET_MANY, [ids]);
 }
 
-/** `$1, $2` cursor, `$3` limit, `$4` bytes. */
+/**
+ * Bytes of a row in a response; in JSON, the fields of a set take up to six times their bytes. What cannot be printed is
+ * shown as base64.
+ */
+const SIZE = `300 + CASE WHEN $5 THEN greatest(coalesce(d.json_bytes, 6 * octet_length(d.descriptor_set)),
+                                              octet_length(d.descriptor_set) * 4 / 3)
+                         ELSE octet_length(d.descriptor_set) * 4 / 3 END`;
+
+/** `$1, $2` cursor, `$3` limit, `$4` bytes, `$5` whether the sets are printed as JSON. */
 function listStatement(name: string, order: string, condition: string) {
   return sql(
     name,
     `WITH candidates AS MATERIALIZED (
-       SELECT d.id, d.create_time, octet_length(d.descriptor_set) AS size FROM ${TABLE}
+       SELECT d.id, d.create_time, ${SIZE} AS size FROM ${TABLE}
         WHERE ${condition} ORDER BY ${order} LIMIT $3::int + 1
      ), page AS (
        SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
@@ -72,11 +83,11 @@ function listStatement(name: string, order: string, condition: string) {
     pageRow(descriptor),
   );
 }
-// Not `provider = $5`: the planner would then walk the index by time alone, past the rows of all other providers.
+// Not `provider = $6`: the planner would then walk the index by time alone, past the rows of all other providers.
 const LIST_OF_PROVIDER = listStatement(
   'descriptor_list_of_provider',
   'd.provider, d.create_time, d.id',
-  '(d.provider, d.create_time, d.id) > ($5, $1::timestamptz, $2) AND d.provider <= $5',
+  '(d.provider, d.create_time, d.id) > ($6, $1::timestamptz, $2) AND d.provider <= $6',
 );
 const LIST_ALL = listStatement(
   'descriptor_list_all',
@@ -84,15 +95,16 @@ const LIST_ALL = listStatement(
   '(d.create_time, d.id) > ($1::timestamptz, $2)',
 );
 
-/** Of one provider, or of all where `provider` is undefined. `maxBytes` is about their serialized sets. */
+/** Of one provider, or of all where `provider` is undefined. `maxBytes` is about the response. */
 export async function listDescriptors(
   db: Queryable,
   provider: string | undefined,
   after: Cursor,
   limit: number,
   maxBytes: number,
+  isJson: boolean,
 ): Promise<Page<DescriptorRecord>> {
-  const page = [after.time, after.id, limit, maxBytes];
+  const page = [after.time, after.id, limit, maxBytes, isJson];
   return pageOf(
     provider === undefined
       ? await db.query(LIST_ALL, page)
@@ -129,7 +141,7 @@ export function insertDescriptor(
   tx.last(INSERT, [request?.id, request?.hash, ...values(descriptors.columns, d)]);
 }
 
-const CHANGEABLE = only(descriptors, 'descriptorSet', 'version', 'updateTime');
+const CHANGEABLE = only(descriptors, 'descriptorSet', 'jsonBytes', 'version', 'updateTime');
 const UPDATE = sql(
   'descriptor_update',
   `WITH d AS (

@@ -48,10 +48,10 @@ export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Curso
   return { time, id: group.id };
 }
 
-/** Bytes of a row in a response, roughly: TOASTed values are sized without being read. */
+/** Bytes of a row in a response, roughly: TOASTed values are sized without being read. Metadata may be shown as base64. */
 const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
-  + coalesce(e.metadata_size, 0)`;
+  + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
 /** Every filter, in the order of its values after the first six. `$n` is the number of its first one. */
 const FILTERS = [
@@ -126,9 +126,9 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     WITH candidates AS MATERIALIZED (${q.words ? searched() : probed()}),
     costs AS (
       SELECT id, position, size, count(*) OVER () AS candidates, row_number() OVER (ORDER BY ${order}) AS nth,
-             -- A page is made with the schemas of its metadata: each of them counts once.
+             -- A page is made with the schemas of its metadata: each of them counts once, by what it takes to link it.
              CASE WHEN row_number() OVER (PARTITION BY descriptor ORDER BY ${order}) = 1 THEN
-               coalesce((SELECT octet_length(d.descriptor_set) FROM event_group_metadata_descriptors d
+               coalesce((SELECT 4 * octet_length(d.descriptor_set) FROM event_group_metadata_descriptors d
                           WHERE d.id = descriptor), 0) ELSE 0 END AS schema_size
         FROM candidates
     ), page AS (

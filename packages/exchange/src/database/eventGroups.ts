@@ -111,9 +111,18 @@ export async function findByRequestIds(
   return new Map(rows.map((row) => [row.requestId, row]));
 }
 
-const SHARE_DESCRIPTORS = sql<{ id: string; version: number }>(
+/** A descriptor without its set. */
+export interface DescriptorVersion {
+  id: string;
+  version: number;
+  /** Of its set. */
+  bytes: number;
+}
+const DESCRIPTOR_VERSION = 'd.id, d.version, octet_length(d.descriptor_set) AS bytes';
+
+const SHARE_DESCRIPTORS = sql<DescriptorVersion>(
   'event_group_share_descriptors',
-  `SELECT d.id, d.version FROM event_group_metadata_descriptors d
+  `SELECT ${DESCRIPTOR_VERSION} FROM event_group_metadata_descriptors d
     WHERE d.provider = $1 AND d.id = ANY($2) ORDER BY d.id FOR SHARE`,
 );
 
@@ -122,20 +131,17 @@ export async function shareDescriptors(
   tx: Transaction,
   provider: string,
   ids: string[],
-): Promise<{ id: string; version: number }[]> {
+): Promise<DescriptorVersion[]> {
   if (ids.length === 0) return [];
   return tx.query(SHARE_DESCRIPTORS, [provider, ids]);
 }
 
-const DESCRIPTOR_VERSIONS = sql<{ id: string; version: number }>(
+const DESCRIPTOR_VERSIONS = sql<DescriptorVersion>(
   'event_group_descriptor_versions',
-  'SELECT d.id, d.version FROM event_group_metadata_descriptors d WHERE d.id = ANY($1)',
+  `SELECT ${DESCRIPTOR_VERSION} FROM event_group_metadata_descriptors d WHERE d.id = ANY($1)`,
 );
 
-export async function descriptorVersions(
-  db: Queryable,
-  ids: string[],
-): Promise<{ id: string; version: number }[]> {
+export async function descriptorVersions(db: Queryable, ids: string[]): Promise<DescriptorVersion[]> {
   if (ids.length === 0) return [];
   return db.query(DESCRIPTOR_VERSIONS, [ids]);
 }

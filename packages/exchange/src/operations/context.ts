@@ -1,4 +1,5 @@
 import type { Finding, Protocol, Timestamp } from '@measurement-exchange/contract';
+import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
 import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
@@ -31,6 +32,8 @@ export interface Call {
   findings: Finding[];
   /** Serializes the response now, while the database commits; otherwise that is done after the operation. */
   respond<T>(resource: T): T;
+  /** Runs a job in the caller's turn and charges its time to the caller's rate. */
+  compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
 }
 
 /** Who makes a change, for the transition log. */

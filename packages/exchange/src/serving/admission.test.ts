@@ -228,4 +228,24 @@ describe('Admission', () => {
       expect(count(begun, 'slow')).toBe(2);
     });
   });
+
+  it('gives a slot to others while its holder works outside, and back at once', async () => {
+    const { admission, begun, ask, end } = exchangeWith(1);
+    ask('a');
+    let finish = () => {};
+    const outside = admission.outside('a', () => new Promise<void>((done) => (finish = done)));
+    expect(admission.running).toBe(0);
+    ask('b');
+    expect(begun).toEqual(['a', 'b']);
+    finish();
+    await outside;
+    expect(admission.running).toBe(2);
+    await end('a');
+    await end('b');
+    expect(admission.running).toBe(0);
+    ask('a');
+    const failing = admission.outside('a', () => Promise.reject(new Error('failed')));
+    await expect(failing).rejects.toThrow('failed');
+    expect(admission.running).toBe(1);
+  });
 });

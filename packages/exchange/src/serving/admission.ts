@@ -46,10 +46,13 @@ export class Admission {
   private sweptAt = 0;
   private granting = false;
 
-  /** `clock` is monotonic, in milliseconds. */
-  constructor(slots = SLOTS, clock: () => number = () => performance.now()) {
+  private readonly maxWaiting: number | undefined;
+
+  /** `clock` is monotonic, in milliseconds; `maxWaiting` is about one principal. */
+  constructor(slots = SLOTS, clock: () => number = () => performance.now(), maxWaiting?: number) {
     this.slots = slots;
     this.clock = clock;
+    this.maxWaiting = maxWaiting;
   }
 
   get waiting(): number {
@@ -64,6 +67,17 @@ export class Admission {
       return await work();
     } finally {
       this.leave(principal);
+    }
+  }
+
+  /** Runs `work` without the slot that its caller has, who takes it again when that is done. */
+  async outside<T>(principal: string, work: () => Promise<T>): Promise<T> {
+    this.leave(principal);
+    try {
+      return await work();
+    } finally {
+      // At once, also where all are taken: it is halfway through, and others wait for what it holds.
+      this.change(this.flowOf(principal), 1);
     }
   }
 
@@ -144,7 +158,13 @@ export class Admission {
     if (now - this.sweptAt >= ACTIVE_MS) this.sweep(now);
     let flow = this.flows.get(principal);
     if (flow === undefined) {
-      flow = { queue: new WaitingQueue(), slots: 0, seenAt: now, credit: BURST_MS, creditAt: now };
+      flow = {
+        queue: new WaitingQueue(this.maxWaiting),
+        slots: 0,
+        seenAt: now,
+        credit: BURST_MS,
+        creditAt: now,
+      };
       this.flows.set(principal, flow);
     }
     flow.seenAt = now;

@@ -159,7 +159,9 @@ async function* stream<T>(
   };
   count(1);
   const began = performance.now();
-  const items = operation(callOf(authorized, (resource) => resource));
+  const items = operation(
+    callOf(authorized, { respond: (resource) => resource, compute: () => Promise.reject() }),
+  );
   try {
     const first = await withDeadline(leftMs, items.next());
     if (!first.done) yield first.value;

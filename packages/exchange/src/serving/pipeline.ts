@@ -17,6 +17,7 @@ import {
   type Principal,
 } from '../operations/index.ts';
 import { Admission } from './admission.ts';
+import { Computing } from './computing.ts';
 import { withDeadline } from './deadline.ts';
 import { type Credentials, Identifier } from './identify.ts';
 import { type Outcome, observe, type Progress } from './observe.ts';
@@ -89,12 +90,14 @@ export class Pipeline {
   private readonly identifier: Identifier;
   private readonly perPrincipal: RateLimiter;
   private readonly admission = new Admission();
+  private readonly computing: Computing;
 
   constructor(options: PipelineOptions) {
     this.options = options;
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
     this.identifier = new Identifier(options);
     this.perPrincipal = new RateLimiter(options.rateOf);
+    this.computing = new Computing(this.perPrincipal, this.admission);
     watchAdmission(options.metrics, this.admission);
   }
 
@@ -133,9 +136,13 @@ export class Pipeline {
     const { exchange, metrics } = this.options;
     const request = await transfer.read(authorized.match);
     const ahead: { written?: { resource: unknown; wire: Wire } } = {};
-    const call = callOf(authorized, (resource) => {
-      ahead.written = { resource, wire: transfer.write(resource) };
-      return resource;
+    const call = callOf(authorized, {
+      respond: (resource) => {
+        ahead.written = { resource, wire: transfer.write(resource) };
+        return resource;
+      },
+      compute: (job, input) =>
+        this.computing.run(authorized.caller.principal.name, () => transfer.isGone(), job, input),
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
     const response = await operation(exchange, call, request as never).catch((error) => {
@@ -148,6 +155,11 @@ export class Pipeline {
     return written !== undefined && written.resource === response ? written.wire : transfer.write(response);
   }
 
+  /** Ends what is still computed. */
+  stop(): Promise<void> {
+    return this.computing.stop();
+  }
+
   /** When the response is out, or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
@@ -155,10 +167,10 @@ export class Pipeline {
 }
 
 /** `respond` takes a response that is ready before the operation is done. */
-export function callOf({ caller }: Authorized, respond: Call['respond']): Call {
+export function callOf({ caller }: Authorized, serving: Pick<Call, 'respond' | 'compute'>): Call {
   const { progress, principal, token } = caller;
   const { issuer, subject } = token;
-  progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], respond };
+  progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], ...serving };
   return progress.call;
 }
 

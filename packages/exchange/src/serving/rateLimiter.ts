@@ -72,6 +72,11 @@ export class Bucket {
     this.tokens = Math.max(0, this.tokens - 1);
   }
 
+  /** For work that is done: what is beyond all there is must come in before there is a token again. */
+  charge(tokens: number): void {
+    this.tokens -= tokens;
+  }
+
   quota(): Quota {
     const { perSecond, burst } = this.rate;
     return {

@@ -18,6 +18,11 @@ interface Waiter {
 export class WaitingQueue {
   /** In the order of their arrival. */
   private readonly waiters = new Set<Waiter>();
+  private readonly maxWaiting: number;
+
+  constructor(maxWaiting = MAX_WAITING) {
+    this.maxWaiting = maxWaiting;
+  }
 
   get length(): number {
     return this.waiters.size;
@@ -25,8 +30,8 @@ export class WaitingQueue {
 
   /** Resolves when it is admitted. */
   wait(isGone: () => boolean): Promise<void> {
-    if (this.length >= MAX_WAITING) this.rejectGone();
-    if (this.length >= MAX_WAITING) throw rateLimited('Too many requests', 1);
+    if (this.length >= this.maxWaiting) this.rejectGone();
+    if (this.length >= this.maxWaiting) throw rateLimited('Too many requests', 1);
     return new Promise((admit, reject) => {
       const timer = setTimeout(() => this.remove(waiter).reject(busy()), MAX_WAIT_MS);
       const waiter: Waiter = { isGone, admit, reject, timer };

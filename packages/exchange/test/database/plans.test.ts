@@ -172,7 +172,7 @@ const lists: List[] = [
     parent: 'provider',
     large: PROVIDERS[0]!.name,
     small: SMALL_PROVIDER.name,
-    values: (parent, cursor) => [...cursor, ...limits, parent],
+    values: (parent, cursor) => [...cursor, ...limits, 'true', parent],
   },
   {
     name: 'descriptor_list_all',
@@ -180,7 +180,7 @@ const lists: List[] = [
     order: 'create_time',
     large: '',
     small: '',
-    values: (_parent, cursor) => [...cursor, ...limits],
+    values: (_parent, cursor) => [...cursor, ...limits, 'true'],
   },
 ];
 

@@ -1,10 +1,15 @@
 /** Small descriptor sets as JSON, and what the exchange says about them. */
-import { readDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts';
+import { printDescriptorSet, readDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts';
 
 /** Violations as text, `field description`. */
 export function violationsOf(...file: object[]): string[] {
   const result = readDescriptorSet({ json: { file } });
   return 'violations' in result ? result.violations.map((v) => `${v.field} ${v.description}`) : [];
+}
+
+/** The JSON that the exchange prints of a set. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  return JSON.parse(printDescriptorSet(bytes)!);
 }
 
 /** A file with one message that has these members. */

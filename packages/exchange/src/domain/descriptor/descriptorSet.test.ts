@@ -5,13 +5,8 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { parseJson, type Violation } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { violationsOf } from '../../../test/descriptors/descriptorSets.ts';
-import {
-  type DescriptorSet,
-  descriptorSetToJson,
-  MAX_SET_BYTES,
-  readDescriptorSet,
-} from './descriptorSet.ts';
+import { jsonOf, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
+import { type DescriptorSet, MAX_SET_BYTES, readDescriptorSet } from './descriptorSet.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
@@ -60,7 +55,7 @@ describe('a set that a compiler made', () => {
       'ads.legacy.Spot',
       'ads.modern.Event',
     ];
-    expect(accepted({ bytes: complete() })).toEqual({
+    expect(accepted({ bytes: complete() })).toMatchObject({
       bytes: complete(),
       files: 9,
       messageTypes,
@@ -75,7 +70,7 @@ describe('a set that a compiler made', () => {
 
   test('prints the JSON that the compiler prints, custom options included', () => {
     const expected = JSON.parse(compile('--exclude-imports', '-o', '-#format=json').toString('utf8'));
-    expect(descriptorSetToJson(withoutImports())).toEqual(expected);
+    expect(jsonOf(withoutImports())).toEqual(expected);
     const campaign = expected.file.find((file: { name: string }) => file.name === 'ads/campaign.proto');
     expect(campaign.options['[ads.owner]']).toEqual({
       teamName: 'reach',
@@ -95,24 +90,22 @@ describe('a set that a compiler made', () => {
     ['without', withoutImports],
   ])('survives the way through JSON and back, %s well-known files', (_title, made) => {
     const bytes = made();
-    const json = descriptorSetToJson(bytes);
+    const json = jsonOf(bytes);
     const { bytes: again, ...rest } = accepted({ json });
     expect({ bytes, ...rest }).toEqual(accepted({ bytes }));
-    expect(descriptorSetToJson(again)).toEqual(json);
+    expect(jsonOf(again)).toEqual(json);
   });
 
   test('is read from JSON text whose 64-bit integers are exact', () => {
-    const text = JSON.stringify(descriptorSetToJson(withoutImports())).replace(
+    const text = JSON.stringify(jsonOf(withoutImports())).replace(
       '"9223372036854775807"',
       '9223372036854775807',
     );
-    expect(descriptorSetToJson(accepted({ json: parseJson(text) }).bytes)).toEqual(
-      descriptorSetToJson(withoutImports()),
-    );
+    expect(jsonOf(accepted({ json: parseJson(text) }).bytes)).toEqual(jsonOf(withoutImports()));
   });
 
   test('may come in any order of files', () => {
-    const { file } = descriptorSetToJson(complete()) as { file: object[] };
+    const { file } = jsonOf(complete()) as { file: object[] };
     expect(accepted({ json: { file: file.toReversed() } }).files).toBe(9);
   });
 
@@ -127,7 +120,7 @@ describe('a set that a compiler made', () => {
         ]);
         const result = readDescriptorSet({ bytes });
         if ('violations' in result) expect(result.violations.length).toBeGreaterThan(0);
-        else descriptorSetToJson(bytes);
+        else jsonOf(bytes);
       }),
       { numRuns: 300 },
     );
@@ -273,7 +266,7 @@ describe('limits', () => {
     }
     const bytes = accepted({ json: { file: [file(64)] } }).bytes;
     expect(violations({ bytes })).toEqual([]);
-    expect(descriptorSetToJson(bytes)).toEqual({ file: [file(64)] });
+    expect(jsonOf(bytes)).toEqual({ file: [file(64)] });
   });
 
   test('as deep as 1 MiB can nest is rejected', () => {

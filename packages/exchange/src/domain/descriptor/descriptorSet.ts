@@ -13,11 +13,12 @@ import {
   type WireLimits,
 } from '@measurement-exchange/contract';
 import { resolveImports } from './imports.ts';
-import { checkSetJson, inspectJson, type JsonOption, jsonTextExceeds } from './json.ts';
+import { checkSetJson, inspectJson, type JsonOption, jsonText } from './json.ts';
 import { linkSymbols } from './linker.ts';
 import { type FileProto, fullName, Report } from './model.ts';
 import { type OptionSchema, optionSchemaOf } from './options.ts';
 import { declareSymbols } from './symbols.ts';
+import { checkChains } from './typeChains.ts';
 
 export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
@@ -28,8 +29,11 @@ const MAX_SET_FILES = 256;
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
-/** Bounds the JSON of 1 MiB too, since a single byte of an option can print as a long name. */
-const MAX_JSON_TEXT = 32 * 1024 * 1024;
+/**
+ * Bounds what is printed, too: a single byte of an option can print as a long name. The fields of a set take up to six
+ * times their bytes as JSON, so that this much is a page of a list at most.
+ */
+const MAX_SET_JSON = 8 * 1024 * 1024;
 
 export interface DescriptorSet {
   /** The bytes of the request, or serialized here when the set was sent as JSON. */
@@ -39,6 +43,8 @@ export interface DescriptorSet {
   messageTypes: string[];
   /** Those of `messageTypes` without a package, whose names may collide with those of other providers. */
   messagesWithoutPackage: string[];
+  /** proto3 JSON, as text. */
+  json: string;
 }
 
 export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
@@ -50,11 +56,17 @@ export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array
   return set ?? { violations: report.violations };
 }
 
-/** proto3 JSON of a set that was accepted. */
-export function descriptorSetToJson(bytes: Uint8Array): unknown {
-  const set = fromBinary(FileDescriptorSetSchema, bytes);
-  const options = optionSchemaOf(set.file);
-  return options ? print(bytes, options) : toJson(FileDescriptorSetSchema, set);
+/** proto3 JSON as text; undefined for a set of an earlier version that has none within the limits. */
+export function printDescriptorSet(bytes: Uint8Array): string | undefined {
+  try {
+    return jsonText(
+      print(bytes, optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file)),
+      MAX_SET_JSON,
+    );
+  } catch {
+    // Such as a chain of message types on which the protobuf runtime runs out of stack.
+    return undefined;
+  }
 }
 
 /** The files of an accepted set, without the well-known ones. */
@@ -70,20 +82,23 @@ export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
 
-function print(bytes: Uint8Array, { schema, registry }: OptionSchema): unknown {
+/** `options` is absent for a set without custom options. */
+function print(bytes: Uint8Array, options: OptionSchema | undefined): unknown {
+  if (options === undefined)
+    return toJson(FileDescriptorSetSchema, fromBinary(FileDescriptorSetSchema, bytes));
+  const { schema, registry } = options;
   return toJson(schema, fromBinary(schema, bytes), { registry });
 }
 
 interface Linked {
-  set: DescriptorSet;
+  set: Omit<DescriptorSet, 'json'>;
   /** Absent when the set declares no custom options. */
   options: OptionSchema | undefined;
 }
 
 function fromBytes(bytes: Uint8Array, report: Report): DescriptorSet | undefined {
   const linked = link(bytes, report);
-  if (linked?.options) checkPrintable(bytes, linked.options, report);
-  return report.violations.length === 0 ? linked?.set : undefined;
+  return linked && printed(linked, report);
 }
 
 function fromPlainJson(given: unknown, report: Report): DescriptorSet | undefined {
@@ -99,9 +114,10 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet | undefine
   const hasOptions = customOptions.length > 0;
   const bytes = encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report);
   const linked = bytes && link(bytes, report);
-  if (!linked || !hasOptions) return linked?.set;
-  const complete = encodeOptions(json, customOptions, linked.options, report);
-  return complete && { ...linked.set, bytes: complete };
+  if (!linked || !hasOptions) return linked && printed(linked, report);
+  const { set, options } = linked;
+  const complete = encodeOptions(json, customOptions, options, report);
+  return complete && printed({ set: { ...set, bytes: complete }, options }, report);
 }
 
 function encodeOptions(
@@ -115,9 +131,7 @@ function encodeOptions(
     report.add(path ?? '', member, `is not an option that the set declares for ${extendee}`);
   }
   const bytes = options && report.violations.length === 0 ? encode(json, options, false, report) : undefined;
-  if (!options || !bytes || isTooLarge(bytes, report)) return undefined;
-  checkPrintable(bytes, options, report);
-  return report.violations.length === 0 ? bytes : undefined;
+  return bytes === undefined || isTooLarge(bytes, report) ? undefined : bytes;
 }
 
 function encode(
@@ -156,6 +170,7 @@ function link(bytes: Uint8Array, report: Report): Linked | undefined {
   const files = resolveImports(protos, report);
   const symbols = files && declareSymbols(files, report);
   if (symbols) linkSymbols(files, symbols, report);
+  if (symbols && report.violations.length === 0) checkChains(symbols, report);
   if (!symbols || report.violations.length > 0) return undefined;
 
   const own = withoutWellKnown(protos);
@@ -184,19 +199,20 @@ function messageNames(file: FileProto): string[] {
   return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
 }
 
-/** Validates the custom options with the schema that the set itself declares. */
-function checkPrintable(bytes: Uint8Array, options: OptionSchema, report: Report): void {
-  const wire = readWire(options.schema, bytes, LIMITS);
-  if ('reason' in wire) {
+/** The set with its JSON, if it has one within the limits. Custom options are read with the schema that the set declares. */
+function printed({ set, options }: Linked, report: Report): DescriptorSet | undefined {
+  const wire = options && readWire(options.schema, set.bytes, LIMITS);
+  if (wire && 'reason' in wire) {
     report.add(wire.field, '', wire.reason);
-    return;
+    return undefined;
   }
   try {
-    if (jsonTextExceeds(print(bytes, options), MAX_JSON_TEXT)) {
-      report.add('', '', `has options that take more than ${MAX_JSON_TEXT} characters as JSON`);
-    }
+    const json = jsonText(print(set.bytes, options), MAX_SET_JSON);
+    if (json !== undefined) return { ...set, json };
+    report.add('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);
   } catch {
     // Such as an Any of a type that the set does not declare.
     report.add('', '', 'has a custom option that cannot be written as JSON');
   }
+  return undefined;
 }

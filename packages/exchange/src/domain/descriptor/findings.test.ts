@@ -41,7 +41,7 @@ describe('findings about a descriptor set', () => {
   test('count the event groups that a breaking change would require to migrate', () => {
     const change = { kind: 'FIELD_REMOVED', path: 'a.M.f', breaking: true, message: 'a.M.f was removed.' };
     const findingFor = (eventGroups: number) =>
-      schemaChangeFindings([change as SchemaChange], eventGroups)[0]!;
+      schemaChangeFindings({ changes: [change as SchemaChange], breaking: 1, omitted: 0 }, eventGroups)[0]!;
     expect(findingFor(0)).toEqual({
       code: 'SCHEMA_CHANGE_BREAKING',
       field: 'descriptorSet',

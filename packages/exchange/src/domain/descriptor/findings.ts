@@ -1,6 +1,7 @@
 /** What the checks find in a descriptor set beyond its structure. */
-import type { Finding, SchemaChange } from '@measurement-exchange/contract';
+import type { Finding } from '@measurement-exchange/contract';
 import { finding } from '../findings.ts';
+import type { SetDiff } from '../schemaDiff/schemaDiff.ts';
 import { quote } from './model.ts';
 
 const FIELD = 'descriptorSet';
@@ -8,9 +9,9 @@ const FIELD = 'descriptorSet';
 /** Limits the findings of one kind, since a set may hold ten thousand messages. */
 const MAX_FINDINGS = 100;
 
-function atMost(findings: Finding[]): Finding[] {
-  if (findings.length <= MAX_FINDINGS) return findings;
-  const [last, more] = [findings[MAX_FINDINGS - 1]!, findings.length - MAX_FINDINGS];
+function atMost(findings: Finding[], count = findings.length): Finding[] {
+  if (count <= MAX_FINDINGS) return findings;
+  const [last, more] = [findings[MAX_FINDINGS - 1]!, count - MAX_FINDINGS];
   return [...findings.slice(0, MAX_FINDINGS - 1), { ...last, message: `${last.message} And ${more} more.` }];
 }
 
@@ -43,15 +44,14 @@ export function typeFindings(registered: RegisteredType[]): { own: Finding[]; ot
 }
 
 /** `eventGroups` is the number of event groups that refer to the descriptor. */
-export function schemaChangeFindings(breaking: SchemaChange[], eventGroups: number): Finding[] {
+export function schemaChangeFindings({ changes, breaking }: SetDiff, eventGroups: number): Finding[] {
   const groups = eventGroups === 1 ? '1 event group' : `${eventGroups} event groups`;
   const remedy =
     eventGroups === 0
       ? 'Create a new descriptor instead; no event group refers to this one.'
       : `Create a new descriptor instead, then migrate ${groups} to it.`;
-  return atMost(
-    breaking.map(({ kind, message }) =>
-      finding('SCHEMA_CHANGE_BREAKING', FIELD, `${kind}: ${message}`, remedy),
-    ),
-  );
+  const findings = changes
+    .filter((change) => change.breaking)
+    .map(({ kind, message }) => finding('SCHEMA_CHANGE_BREAKING', FIELD, `${kind}: ${message}`, remedy));
+  return atMost(findings, breaking);
 }

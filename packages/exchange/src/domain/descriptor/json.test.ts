@@ -1,6 +1,6 @@
 import { JsonDecimal, parseJson } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
-import { checkSetJson, inspectJson, jsonTextExceeds } from './json.ts';
+import { checkSetJson, inspectJson, jsonText } from './json.ts';
 import { Report } from './model.ts';
 
 function inspect(...file: unknown[]) {
@@ -92,15 +92,24 @@ describe('the size of JSON', () => {
     expect(inspectJson([new JsonDecimal('1.5')], limits).exact).toBe(true);
   });
 
-  test('in characters is that of texts and keys', () => {
-    expect(jsonTextExceeds('abc', 3)).toBe(false);
-    expect(jsonTextExceeds('abcd', 3)).toBe(true);
-    expect(jsonTextExceeds(['ab', 'c', 1, null, true], 3)).toBe(false);
-    expect(jsonTextExceeds(['ab', 'cd'], 3)).toBe(true);
-    expect(jsonTextExceeds({ ab: 'c' }, 3)).toBe(false);
-    expect(jsonTextExceeds({ ab: 'cd' }, 3)).toBe(true);
-    expect(jsonTextExceeds({ abcd: 1 }, 3)).toBe(true);
-    expect(jsonTextExceeds({ abcd: {} }, 3)).toBe(true);
-    expect(jsonTextExceeds([{ ab: ['c'] }, { d: [] }], 3)).toBe(true);
+  test('becomes text as long as that has no more bytes than allowed', () => {
+    for (const json of [
+      'abc',
+      'é\n',
+      12,
+      null,
+      [],
+      {},
+      ['ab', 'c', 1, null, true],
+      { ab: ['c', { d: 'e' }] },
+    ]) {
+      const text = JSON.stringify(json);
+      const bytes = Buffer.byteLength(text);
+      expect(jsonText(json, bytes)).toBe(text);
+      expect(jsonText(json, bytes - 1)).toBeUndefined();
+    }
+    // A name that is repeated a million times does not become text first.
+    expect(jsonText(Array(1_000_000).fill('x'.repeat(1_000)), 1_000_000)).toBeUndefined();
+    expect(jsonText(Array(1_000_000).fill({ ['x'.repeat(1_000)]: 1 }), 1_000_000)).toBeUndefined();
   });
 });

@@ -114,15 +114,23 @@ export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boole
   return { exceeds: visit(json, 1), exact };
 }
 
-/** Whether a value is longer as JSON text, without punctuation; stops counting at the limit. */
-export function jsonTextExceeds(json: unknown, limit: number): boolean {
+/** A value as JSON text, unless that takes more bytes than the limit. */
+export function jsonText(json: unknown, limit: number): string | undefined {
+  if (stringsExceed(json, limit)) return undefined;
+  const text = JSON.stringify(json);
+  return Buffer.byteLength(text) > limit ? undefined : text;
+}
+
+/** Whether the strings alone are longer: a list of a million long names must not become text first. */
+function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {
     if (typeof value === 'string') length += value.length;
     if (typeof value !== 'object' || value === null) return length > limit;
-    for (const [key, inner] of Object.entries(value)) {
-      if (!Array.isArray(value)) length += key.length;
-      if (visit(inner)) return true;
+    if (Array.isArray(value)) return value.some(visit);
+    for (const key of Object.keys(value)) {
+      length += key.length;
+      if (visit((value as Record<string, unknown>)[key])) return true;
     }
     return length > limit;
   };

@@ -2,7 +2,8 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
-import { descriptorSetToJson, readDescriptorSet } from './descriptorSet.ts';
+import { jsonOf } from '../../../test/descriptors/descriptorSets.ts';
+import { readDescriptorSet } from './descriptorSet.ts';
 import { jsonName } from './options.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
@@ -20,7 +21,7 @@ const file = (members: object) => ({ name: 'a.proto', package: 'a', dependency: 
 
 const judge = (...files: object[]) => {
   const result = readDescriptorSet({ json: { file: files } });
-  return 'violations' in result ? result.violations : descriptorSetToJson(result.bytes);
+  return 'violations' in result ? result.violations : jsonOf(result.bytes);
 };
 
 /** A set with these bytes in the options of its only file, under field number 50000. */
@@ -35,6 +36,19 @@ const lengthDelimited = (data: number[]) => [...varint(data.length), ...data];
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
 }
+
+describe('a set without custom options', () => {
+  test('prints as it is, also where it extends messages of its own', () => {
+    const files = file({
+      dependency: [],
+      messageType: [{ name: 'M', extensionRange: [{ start: 10, end: 20 }] }],
+      enumType: [{ name: 'E', value: [{ name: 'V', number: 0 }] }],
+      extension: [{ name: 'x', number: 10, extendee: '.a.M', label: 'LABEL_OPTIONAL', type: 'TYPE_INT32' }],
+    });
+    const { dependency: _none, ...printed } = files;
+    expect(judge(files)).toEqual({ file: [printed] });
+  });
+});
 
 describe('custom options in JSON', () => {
   test('are read when the set declares them, also from another file that comes later', () => {
@@ -134,12 +148,12 @@ describe('custom options in JSON', () => {
     });
   });
 
-  test('that would print to more than 32 MiB are rejected', () => {
+  test('that would print to more than 8 MiB are rejected', () => {
     const enumType = [{ name: 'E', value: [{ name: 'V'.repeat(500), number: 0 }] }];
     const extension = [onFiles({ type: 'TYPE_ENUM', typeName: '.a.E', label: 'LABEL_REPEATED' })];
     const options = { '[a.x]': new Array(70_000).fill(0) };
     expect(judge(file({ enumType, extension, options }))).toEqual([
-      { field: '', description: 'has options that take more than 33554432 characters as JSON' },
+      { field: '', description: 'takes more than 8388608 bytes as JSON' },
     ]);
   });
 });
@@ -164,7 +178,7 @@ describe('custom options in bytes', () => {
   test('are read with the schema of the set', () => {
     const bytes = withOption(owner, lengthDelimited([0x08, 7]));
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
-    expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
+    expect(jsonOf(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
   });
 
   test('are read in the delimited encoding where the set declares it', () => {
@@ -172,7 +186,7 @@ describe('custom options in bytes', () => {
     const init = { ...owner, options, syntax: 'editions', edition: 1000 };
     const bytes = withOption(init, [0x08, 7, ...varint((50_000 << 3) | 4)], 3);
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
-    expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
+    expect(jsonOf(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { id: 7 } } }] });
   });
 
   test.each([
@@ -184,7 +198,7 @@ describe('custom options in bytes', () => {
     ],
   ])('of a proto2 enum in %s print its name, or the number that has none', (_title, init, typeName) => {
     const printed = (value: number) =>
-      descriptorSetToJson(withOption({ ...init, extension: [onFiles({ type: 14, typeName })] }, [value], 0));
+      jsonOf(withOption({ ...init, extension: [onFiles({ type: 14, typeName })] }, [value], 0));
     expect(printed(1)).toMatchObject({ file: [{ options: { '[a.x]': 'V' } }] });
     expect(printed(7)).toMatchObject({ file: [{ options: { '[a.x]': 7 } }] });
   });
@@ -253,7 +267,7 @@ describe('custom options in bytes', () => {
     };
     const bytes = withOption(init, lengthDelimited(new Array(900_000).fill(0)));
     expect(readDescriptorSet({ bytes })).toEqual({
-      violations: [{ field: '', description: 'has options that take more than 33554432 characters as JSON' }],
+      violations: [{ field: '', description: 'takes more than 8388608 bytes as JSON' }],
     });
   });
 
@@ -271,7 +285,7 @@ describe('custom options in bytes', () => {
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
     // About 0.1 s; compared value by value it took 17.
     expect(performance.now() - start).toBeLessThan(5000);
-    expect(descriptorSetToJson(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { e: 'V29999' } } }] });
+    expect(jsonOf(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { e: 'V29999' } } }] });
   });
 
   test('a set with an empty well-known file is rejected', () => {

@@ -43,6 +43,7 @@ export interface OptionSchema {
 /** Builds the schema from the files of a linked set, which it modifies; undefined without custom options. */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
+  if (files.length === 0) return undefined;
   for (const file of files) if (WELL_KNOWN_FILES.get(file.name)?.proto !== file) prepareFile(file);
 
   const descriptor = clone(FileDescriptorProtoSchema, file_google_protobuf_descriptor.proto);

@@ -206,7 +206,7 @@ describe('hostile messages', () => {
     expect(merged).toMatchObject({ violations: [{ description: 'has more than 10000 messages' }] });
     const packed = Buffer.concat([Uint8Array.from([0x1a, 0xa0, 0x8d, 0x06]), Buffer.alloc(100_000, 1)]);
     expect(decodeMetadata(shows(), typeUrl('shows.Episode'), packed)).toMatchObject({
-      violations: [{ field: '', description: 'takes more than 1048576 characters as JSON' }],
+      violations: [{ field: '', description: 'takes more than 1048576 bytes as JSON' }],
     });
   });
 
@@ -214,13 +214,12 @@ describe('hostile messages', () => {
     const size = (title: string) => {
       const value = sets.serialize('shows.Episode', { title });
       const read = decodeMetadata(shows(), typeUrl('shows.Episode'), value);
-      return 'size' in read ? [read.value.length, read.size] : read.violations.length;
+      return 'text' in read ? [read.value.length, Buffer.byteLength(read.text)] : read.violations.length;
     };
     const tag = 1 + 3;
-    const characters = (MAX_METADATA_BYTES - tag) / 2;
-    expect(size('é'.repeat(characters))).toEqual([MAX_METADATA_BYTES, 8 + 'title'.length + 8 + characters]);
-    const most = MAX_METADATA_JSON - (8 + 'title'.length + 8);
+    const most = MAX_METADATA_JSON - '{"title":""}'.length;
     expect(size('e'.repeat(most))).toEqual([tag + most, MAX_METADATA_JSON]);
+    expect(size('é'.repeat(most / 2))).toEqual([tag + most, MAX_METADATA_JSON]);
     expect(size('e'.repeat(most + 1))).toBe(1);
     // The title comes first and takes all there is.
     expect(

@@ -13,7 +13,7 @@ import {
   readWire,
   type Violation,
 } from '@measurement-exchange/contract';
-import { inspectJson } from '../descriptor/json.ts';
+import { inspectJson, jsonText } from '../descriptor/json.ts';
 import { Report } from '../descriptor/model.ts';
 import { readMessageJson } from './json.ts';
 import { checkMessage } from './message.ts';
@@ -25,13 +25,13 @@ export interface Metadata {
   value: Uint8Array;
   /** The message in proto3 JSON, without `@type`. */
   json: JsonObject;
-  /** The approximate length of `json` in characters. */
-  size: number;
+  /** The same as text. */
+  text: string;
 }
 
 export type MetadataResult = Metadata | { violations: Violation[] };
 
-/** Bounds both bytes and JSON, since a few bytes can print as a long name, so that a batch of 50 fits a response. */
+/** Bounds the bytes, and those of the JSON, since a few bytes can print as a long name: a batch of 50 fits a response. */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
@@ -118,28 +118,15 @@ function fromBytes(
   checkMessage(schema, reflect(type, message), report);
   if (report.violations.length > 0) return refused();
   const json = toJson(type, message, { registry: schema.registry }) as JsonObject;
-  const size = sizeOf(json, MAX_METADATA_JSON);
-  if (size > MAX_METADATA_JSON) report.add('', '', `takes more than ${MAX_METADATA_JSON} characters as JSON`);
+  const text = jsonText(json, MAX_METADATA_JSON);
+  if (text === undefined) report.add('', '', `takes more than ${MAX_METADATA_JSON} bytes as JSON`);
   if (Object.hasOwn(json, '@type'))
     report.add('', '@type', 'is a field of the message, and the type of an Any');
-  return report.violations.length === 0 ? { typeUrl, value, json, size } : refused();
+  return text !== undefined && report.violations.length === 0 ? { typeUrl, value, json, text } : refused();
 }
 
-/** The approximate length of a value as JSON; stops counting beyond the limit. */
-function sizeOf(json: unknown, limit: number): number {
-  let size = 0;
-  const visit = (value: unknown): void => {
-    // A number or a literal, and the separator.
-    size += 8;
-    if (typeof value === 'string') size += value.length;
-    if (typeof value !== 'object' || value === null) return;
-    const isArray = Array.isArray(value);
-    for (const inner of isArray ? value : Object.keys(value)) {
-      if (size > limit) return;
-      if (!isArray) size += inner.length;
-      visit(isArray ? inner : (value as JsonObject)[inner]);
-    }
-  };
-  visit(json);
-  return size;
+/** The Any of a message, as JSON text. */
+export function anyText({ typeUrl, text }: Metadata): string {
+  const type = `{"@type":${JSON.stringify(typeUrl)}`;
+  return text === '{}' ? `${type}}` : `${type},${text.slice(1)}`;
 }

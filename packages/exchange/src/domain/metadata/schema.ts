@@ -29,6 +29,7 @@ import {
 } from '@measurement-exchange/contract';
 import { fullName } from '../descriptor/model.ts';
 import { jsonName } from '../descriptor/options.ts';
+import { TypeChains } from '../descriptor/typeChains.ts';
 
 export interface MetadataSchema {
   /** Holds every type that an Any may name: those of the set, and the well-known ones. */
@@ -65,7 +66,10 @@ const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
-/** Links an accepted set; undefined when it contains well-known files that differ too much from ours. */
+/**
+ * Links an accepted set; undefined when it contains well-known files that differ too much from ours, or longer chains of
+ * message types than are accepted now.
+ */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
     return new Linker().link(fromBinary(FileDescriptorSetSchema, descriptorSet).file);
@@ -87,12 +91,15 @@ class Linker {
     for (const type of types) if (type.kind === 'extension') addAsField(type);
 
     const registry = createMutableRegistry(...WELL_KNOWN_FILES.values());
+    const chains = new TypeChains();
     let widest = 1;
     for (const type of types) {
       if (type.kind !== 'message') continue;
       registry.add(type);
       widest = Math.max(widest, type.fields.length);
+      for (const { message } of type.fields) if (message) chains.add(type.typeName, message.typeName);
     }
+    if (chains.tooLong() !== undefined) throw new Error('the chains of message types are too long');
     return {
       registry,
       limits: {

@@ -53,12 +53,23 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 
 const MAX_PATH_LENGTH = 1000;
 
+/** Of changes that break, and of changes that do not: two sets that have nothing in common differ in 100,000 ways. */
+const MAX_LISTED = 1_000;
+
 export class Changes {
+  /** In the order they were found, without those beyond the limits. */
   readonly list: SchemaChange[] = [];
+  breaking = 0;
+  compatible = 0;
+
+  get omitted(): number {
+    return this.breaking + this.compatible - this.list.length;
+  }
 
   /** `what` completes a sentence that begins with the element at `path`. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
+    if ((because === undefined ? ++this.compatible : ++this.breaking) > MAX_LISTED) return;
     // A path of two long names is cut at the front, since its end identifies the element.
     const shown = path.length <= MAX_PATH_LENGTH ? path : `…${path.slice(1 - MAX_PATH_LENGTH)}`;
     const message = `${shown} ${what}.${because === undefined ? '' : ` ${because}`}`;

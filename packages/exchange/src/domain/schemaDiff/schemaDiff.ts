@@ -9,11 +9,19 @@ import { FieldComparer } from './fields.ts';
 import { compareMessage } from './messages.ts';
 import { type Declared, readSchema, type Schema } from './schema.ts';
 
+export interface SetDiff {
+  changes: SchemaChange[];
+  /** How many of all changes break. */
+  breaking: number;
+  /** How many changes are not listed, since there are too many. */
+  omitted: number;
+}
+
 /**
  * Compares two accepted sets. Ignores well-known files and what does not affect the data: the
  * order of declarations, comments, options.
  */
-export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SchemaChange[] {
+export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const [was, is] = [readSchema(ownFiles(before)), readSchema(ownFiles(after))];
   const changes = new Changes();
   compareFiles(was, is, changes);
@@ -21,7 +29,8 @@ export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): Schem
   compareEnums(was, is, changes);
   compareExtensions(was, is, changes);
   compareServices(was, is, changes);
-  return changes.list;
+  const { list, breaking, omitted } = changes;
+  return { changes: list, breaking, omitted };
 }
 
 function compareFiles(was: Schema, is: Schema, changes: Changes): void {

@@ -12,7 +12,8 @@ type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['fi
 
 const encode = (file: FileInit[]) =>
   toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
-const diff = (before: FileInit[], after: FileInit[]) => diffDescriptorSets(encode(before), encode(after));
+const diff = (before: FileInit[], after: FileInit[]) =>
+  diffDescriptorSets(encode(before), encode(after)).changes;
 const file = (members: object, name = 'a.proto'): FileInit => ({ name, package: 'a', ...members });
 const message = (members: object, more: object = {}) =>
   file({ messageType: [{ name: 'M', ...members }], ...more });

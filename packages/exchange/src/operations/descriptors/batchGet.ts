@@ -9,11 +9,11 @@ import {
 import { getDescriptors } from '../../database/descriptors.ts';
 import type { Call, Exchange } from '../context.ts';
 import { MAX_BATCH_BYTES } from '../paging.ts';
-import { descriptorName, descriptorNotFound, growth, viewDescriptor } from './view.ts';
+import { descriptorName, descriptorNotFound, printedBytes, sizeOf, viewDescriptors } from './view.ts';
 
 export async function batchGetEventGroupMetadataDescriptors(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, query }: RequestOf<'batchGetEventGroupMetadataDescriptors'>,
 ): Promise<ResponseOf<'batchGetEventGroupMetadataDescriptors'>> {
   const anyProvider = params.dataProvider === WILDCARD;
@@ -35,9 +35,17 @@ export async function batchGetEventGroupMetadataDescriptors(
     return descriptor;
   });
   const encoding = query.descriptorSetEncoding;
-  const bytes = descriptors.reduce((sum, d) => sum + d.descriptorSet.length, 0);
-  if (bytes * growth(encoding) > MAX_BATCH_BYTES) {
-    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
-  }
-  return { eventGroupMetadataDescriptors: descriptors.map((d) => viewDescriptor(d, encoding)) };
+  const bytes = descriptors.reduce((sum, d) => sum + printedBytes(d, encoding), 0);
+  if (bytes > MAX_BATCH_BYTES) throw tooLarge();
+  const views = await viewDescriptors(call, found, encoding, MAX_BATCH_BYTES);
+  if (views.length < found.length) throw tooLarge();
+  const viewOf = new Map(found.map((d, i) => [d, views[i]!]));
+  const asked = descriptors.map((d) => viewOf.get(d)!);
+  // Those that an earlier version stored have their size only now.
+  if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw tooLarge();
+  return { eventGroupMetadataDescriptors: asked };
+}
+
+function tooLarge(): ExchangeError {
+  return new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
 }

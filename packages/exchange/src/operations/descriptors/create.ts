@@ -10,8 +10,9 @@ import { packageFindings } from '../../domain/descriptor/findings.ts';
 import type { Call, Exchange } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';
+import { MAX_PAGE_BYTES } from '../paging.ts';
 import { findTypes, readSet } from './read.ts';
-import { descriptorName, versionOf, viewDescriptor } from './view.ts';
+import { descriptorName, versionOf, viewDescriptor, viewDescriptors } from './view.ts';
 
 export async function createEventGroupMetadataDescriptor(
   exchange: Exchange,
@@ -19,10 +20,10 @@ export async function createEventGroupMetadataDescriptor(
   request: RequestOf<'createEventGroupMetadataDescriptor'>,
 ): Promise<EventGroupMetadataDescriptor> {
   const provider = partyName('dataProvider', request.params.dataProvider);
-  const set = readSet(request.body.descriptorSet);
+  const set = await readSet(call, request.body.descriptorSet);
   const hash = contentHash(set.bytes);
   const { requestId } = request;
-  const encoding = request.query.descriptorSetEncoding;
+  const json = request.query.descriptorSetEncoding === 'BASE64' ? undefined : set.json;
   return idempotently('descriptors_request_id', () =>
     mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
       const id = exchange.newId();
@@ -34,7 +35,9 @@ export async function createEventGroupMetadataDescriptor(
       if (earlier !== undefined) {
         const { descriptor } = earlier;
         requireSameContent(earlier.hash, hash, requestId!, descriptorName(provider, descriptor.id));
-        return { view: () => viewDescriptor(descriptor, encoding) };
+        const encoding = request.query.descriptorSetEncoding;
+        const [view] = await viewDescriptors(call, [descriptor], encoding, MAX_PAGE_BYTES);
+        return { view: () => view! };
       }
       const rejecting = [...packageFindings(set.messagesWithoutPackage), ...types.own];
       const now = exchange.clock();
@@ -42,6 +45,7 @@ export async function createEventGroupMetadataDescriptor(
         id,
         provider,
         descriptorSet: set.bytes,
+        jsonBytes: Buffer.byteLength(set.json),
         version: 1,
         createTime: now,
         updateTime: now,
@@ -54,7 +58,7 @@ export async function createEventGroupMetadataDescriptor(
           insertTypes(tx, id, set.messageTypes);
         },
         versions: [versionOf(descriptor)],
-        view: () => viewDescriptor(descriptor, encoding),
+        view: () => viewDescriptor(descriptor, json),
       };
     }),
   );

@@ -1,21 +1,21 @@
 import type { RequestOf, SchemaDiff } from '@measurement-exchange/contract';
 import { getDescriptor } from '../../database/descriptors.ts';
 import { partyName } from '../../domain/access.ts';
-import { diffDescriptorSets } from '../../domain/schemaDiff/schemaDiff.ts';
 import type { Call, Exchange } from '../context.ts';
 import { readSet } from './read.ts';
 import { descriptorName, descriptorNotFound } from './view.ts';
 
 export async function diffEventGroupMetadataDescriptor(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, body }: RequestOf<'diffEventGroupMetadataDescriptor'>,
 ): Promise<SchemaDiff> {
   const provider = partyName('dataProvider', params.dataProvider);
   const id = params.eventGroupMetadataDescriptor;
-  const { bytes } = readSet(body.descriptorSet);
+  const { bytes } = await readSet(call, body.descriptorSet);
   const found = await getDescriptor(exchange.db, provider, id);
   if (found === undefined) throw descriptorNotFound(descriptorName(provider, id));
-  const changes = diffDescriptorSets(found.descriptorSet, bytes);
-  return { compatible: !changes.some((change) => change.breaking), changes };
+  const diff = await call.compute('diff', { before: found.descriptorSet, after: bytes });
+  const { changes, breaking, omitted } = diff;
+  return { compatible: breaking === 0, changes, omittedChanges: omitted === 0 ? undefined : omitted };
 }

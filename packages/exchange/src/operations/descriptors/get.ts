@@ -2,16 +2,18 @@ import type { EventGroupMetadataDescriptor, RequestOf } from '@measurement-excha
 import { getDescriptor } from '../../database/descriptors.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Call, Exchange } from '../context.ts';
-import { descriptorName, descriptorNotFound, viewDescriptor } from './view.ts';
+import { MAX_PAGE_BYTES } from '../paging.ts';
+import { descriptorName, descriptorNotFound, viewDescriptors } from './view.ts';
 
 export async function getEventGroupMetadataDescriptor(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, query }: RequestOf<'getEventGroupMetadataDescriptor'>,
 ): Promise<EventGroupMetadataDescriptor> {
   const provider = partyName('dataProvider', params.dataProvider);
   const id = params.eventGroupMetadataDescriptor;
   const found = await getDescriptor(exchange.db, provider, id);
   if (found === undefined) throw descriptorNotFound(descriptorName(provider, id));
-  return viewDescriptor(found, query.descriptorSetEncoding);
+  const [view] = await viewDescriptors(call, [found], query.descriptorSetEncoding, MAX_PAGE_BYTES);
+  return view!;
 }

@@ -5,11 +5,11 @@ import { partyName } from '../../domain/access.ts';
 import { partyNotFound } from '../../domain/party.ts';
 import type { Call, Exchange } from '../context.ts';
 import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from '../paging.ts';
-import { growth, viewDescriptor } from './view.ts';
+import { viewDescriptors } from './view.ts';
 
 export async function listEventGroupMetadataDescriptors(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, query }: RequestOf<'listEventGroupMetadataDescriptors'>,
 ): Promise<ResponseOf<'listEventGroupMetadataDescriptors'>> {
   const provider =
@@ -17,16 +17,19 @@ export async function listEventGroupMetadataDescriptors(
   const scope: ListScope = ['listEventGroupMetadataDescriptors', params.dataProvider];
   const after = exchange.pageTokens.read(scope, query.pageToken);
   const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
-  const maxBytes = Math.floor(MAX_PAGE_BYTES / growth(query.descriptorSetEncoding));
-  const { items, more } = await listDescriptors(exchange.db, provider, after, limit, maxBytes);
+  const encoding = query.descriptorSetEncoding;
+  const isJson = encoding !== 'BASE64';
+  const { items, more } = await listDescriptors(exchange.db, provider, after, limit, MAX_PAGE_BYTES, isJson);
   if (items.length === 0 && provider !== undefined && !(await partyExists(exchange.db, provider))) {
     throw partyNotFound(provider);
   }
-  const last = items.at(-1);
+  const views = items.length === 0 ? [] : await viewDescriptors(call, items, encoding, MAX_PAGE_BYTES);
+  const last = items[views.length - 1];
   return {
-    eventGroupMetadataDescriptors: items.map((d) => viewDescriptor(d, query.descriptorSetEncoding)),
-    nextPageToken: more
-      ? exchange.pageTokens.write(scope, { time: last!.createTime, id: last!.id })
-      : undefined,
+    eventGroupMetadataDescriptors: views,
+    nextPageToken:
+      more || views.length < items.length
+        ? exchange.pageTokens.write(scope, { time: last!.createTime, id: last!.id })
+        : undefined,
   };
 }

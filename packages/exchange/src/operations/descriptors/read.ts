@@ -1,19 +1,20 @@
 /** What creating and replacing a descriptor check alike. */
-import { fromBase64, invalid, type JsonValue, toPlainJson } from '@measurement-exchange/contract';
+import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';
-import { type DescriptorSet, readDescriptorSet } from '../../domain/descriptor/descriptorSet.ts';
+import type { DescriptorSet } from '../../domain/descriptor/descriptorSet.ts';
 import { typeFindings } from '../../domain/descriptor/findings.ts';
-import type { Exchange } from '../context.ts';
+import type { Call, Exchange } from '../context.ts';
 import { descriptorName } from './view.ts';
 
 /** The set, when its structure is sound. */
-export function readSet(input: unknown): DescriptorSet {
+export async function readSet(call: Call, input: unknown): Promise<DescriptorSet> {
   const field = 'descriptorSet';
   const bytes = typeof input === 'string' ? fromBase64(input) : undefined;
   if (typeof input === 'string' && bytes === undefined)
     throw invalid([{ field, description: 'must be base64' }]);
-  const read = readDescriptorSet(bytes ? { bytes } : { json: toPlainJson(input as JsonValue) });
+  const set = bytes ? { bytes } : { json: exactJson((input ?? null) as JsonValue) };
+  const read = await call.compute('readSet', { set });
   if ('violations' in read) {
     throw invalid(
       read.violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` })),

@@ -2,13 +2,13 @@ import type { EventGroupMetadataDescriptor, RequestOf } from '@measurement-excha
 import {
   countEventGroups,
   type DescriptorRecord,
+  getDescriptor,
   lockDescriptor,
   updateDescriptor,
 } from '../../database/descriptors.ts';
 import { replaceTypes } from '../../database/descriptorTypes.ts';
 import { partyName } from '../../domain/access.ts';
 import { packageFindings, schemaChangeFindings } from '../../domain/descriptor/findings.ts';
-import { diffDescriptorSets } from '../../domain/schemaDiff/schemaDiff.ts';
 import { strictlyAfter } from '../../domain/time.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
@@ -22,24 +22,30 @@ export async function updateEventGroupMetadataDescriptor(
 ): Promise<EventGroupMetadataDescriptor> {
   const provider = partyName('dataProvider', request.params.dataProvider);
   const id = request.params.eventGroupMetadataDescriptor;
-  const set = readSet(request.body.descriptorSet);
-  const encoding = request.query.descriptorSetEncoding;
+  const set = await readSet(call, request.body.descriptorSet);
+  const json = request.query.descriptorSetEncoding === 'BASE64' ? undefined : set.json;
+  const diffWith = ({ descriptorSet }: DescriptorRecord) =>
+    call.compute('diff', { before: descriptorSet, after: set.bytes });
+  // Compared before the row is locked, and again only if it changed meanwhile.
+  const found = await getDescriptor(exchange.db, provider, id);
+  const expected = found && { version: found.version, diff: await diffWith(found) };
   return mutate('updateEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
     const [types, before] = await Promise.all([
       findTypes(exchange, tx, provider, id, set),
       lockDescriptor(tx, provider, id),
     ]);
     if (before === undefined) throw descriptorNotFound(descriptorName(provider, id));
-    const breaking = diffDescriptorSets(before.descriptorSet, set.bytes).filter((c) => c.breaking);
-    const eventGroups = breaking.length === 0 ? 0 : await countEventGroups(tx, id);
+    const diff = expected?.version === before.version ? expected.diff : await diffWith(before);
+    const eventGroups = diff.breaking === 0 ? 0 : await countEventGroups(tx, id);
     const rejecting = [
       ...packageFindings(set.messagesWithoutPackage),
       ...types.own,
-      ...schemaChangeFindings(breaking, eventGroups),
+      ...schemaChangeFindings(diff, eventGroups),
     ];
     const after: DescriptorRecord = {
       ...before,
       descriptorSet: set.bytes,
+      jsonBytes: Buffer.byteLength(set.json),
       version: before.version + 1,
       updateTime: strictlyAfter(exchange.clock(), before.updateTime),
     };
@@ -51,7 +57,7 @@ export async function updateEventGroupMetadataDescriptor(
         replaceTypes(tx, id, set.messageTypes);
       },
       versions: [versionOf(after)],
-      view: () => viewDescriptor(after, encoding),
+      view: () => viewDescriptor(after, json),
     };
   });
 }

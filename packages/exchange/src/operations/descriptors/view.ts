@@ -1,7 +1,12 @@
 /** Descriptors of metadata as resources of the API. */
-import { type EventGroupMetadataDescriptor, ExchangeError, toBase64 } from '@measurement-exchange/contract';
+import {
+  type EventGroupMetadataDescriptor,
+  ExchangeError,
+  JsonText,
+  toBase64,
+} from '@measurement-exchange/contract';
 import type { DescriptorRecord } from '../../database/descriptors.ts';
-import { descriptorSetToJson } from '../../domain/descriptor/descriptorSet.ts';
+import type { Call } from '../context.ts';
 import type { Version } from '../mutate.ts';
 
 export type Encoding = 'JSON' | 'BASE64' | undefined;
@@ -10,15 +15,45 @@ export function descriptorName(provider: string, id: string): string {
   return `${provider}/eventGroupMetadataDescriptors/${id}`;
 }
 
-export function viewDescriptor(d: DescriptorRecord, encoding: Encoding): EventGroupMetadataDescriptor {
-  const descriptorSet =
-    encoding === 'BASE64' ? toBase64(d.descriptorSet) : descriptorSetToJson(d.descriptorSet);
-  return { name: descriptorName(d.provider, d.id), descriptorSet };
+/** `json` is the set as JSON text; a set is shown as base64 without it. */
+export function viewDescriptor(
+  { provider, id, descriptorSet }: DescriptorRecord,
+  json: string | undefined,
+): EventGroupMetadataDescriptor {
+  const name = descriptorName(provider, id);
+  return { name, descriptorSet: json === undefined ? toBase64(descriptorSet) : new JsonText(json) };
 }
 
-/** How much larger a set is in a response. In JSON, the fields of messages take up to six times their bytes. */
-export function growth(encoding: Encoding): number {
-  return encoding === 'BASE64' ? 4 / 3 : 6;
+/** The first of them, as many as take no more than `maxBytes` as JSON, but one at least. */
+export async function viewDescriptors(
+  call: Call,
+  descriptors: DescriptorRecord[],
+  encoding: Encoding,
+  maxBytes: number,
+): Promise<EventGroupMetadataDescriptor[]> {
+  if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
+  const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
+  const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
+    // One that an earlier version accepted: what cannot be printed is shown as bytes.
+    if (isTooCostly(error)) return sets.map(() => undefined);
+    throw error;
+  });
+  return texts.map((json, i) => viewDescriptor(descriptors[i]!, json));
+}
+
+export function isTooCostly(error: unknown): boolean {
+  return error instanceof ExchangeError && error.reason === 'DESCRIPTOR_TOO_COSTLY';
+}
+
+/** Bytes of a descriptor in a response, where they are known. */
+export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
+  const base64 = Math.ceil(descriptorSet.length / 3) * 4;
+  return encoding === 'BASE64' ? base64 : Math.max(base64, jsonBytes);
+}
+
+/** Characters of the set in a response. */
+export function sizeOf({ descriptorSet }: EventGroupMetadataDescriptor): number {
+  return descriptorSet instanceof JsonText ? descriptorSet.text.length : (descriptorSet as string).length;
 }
 
 export function versionOf(d: DescriptorRecord): Version {

@@ -1,15 +1,15 @@
-import { type DecodedMessage, ExchangeError, type RequestOf } from '@measurement-exchange/contract';
+import { type DecodedMessage, ExchangeError, JsonText, type RequestOf } from '@measurement-exchange/contract';
 import { descriptorVersions, getEventGroup } from '../../database/eventGroups.ts';
 import { eventGroupNotFound } from '../../domain/eventGroup.ts';
-import { decodeMetadata as decode, within } from '../../domain/metadata/metadata.ts';
+import { within } from '../../domain/metadata/metadata.ts';
 import type { Call, Exchange } from '../context.ts';
-import { schemasOf } from '../descriptors/compiledSchemas.ts';
+import { withSchemas } from '../descriptors/schemas.ts';
 import { sideOf } from './view.ts';
 
 /** The metadata of an event group, by the descriptor as it is now. */
 export async function decodeEventGroup(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, path }: RequestOf<'decodeEventGroup'>,
 ): Promise<DecodedMessage> {
   const { side, party } = sideOf(params);
@@ -19,10 +19,12 @@ export async function decodeEventGroup(
   if (readable === undefined) {
     throw notReadable(`${path} has no readable metadata: it has none, or it is encrypted.`);
   }
-  const schemas = await schemasOf(exchange.db, await descriptorVersions(exchange.db, [readable.descriptor]));
-  const schema = schemas.get(readable.descriptor);
-  const read = schema && decode(schema, readable.typeUrl, readable.value);
-  if (read && 'json' in read) return { typeUrl: readable.typeUrl, message: read.json };
+  const { descriptor, typeUrl, value } = readable;
+  const schemas = await descriptorVersions(exchange.db, [descriptor]);
+  const read = await withSchemas(exchange.db, schemas, ([schema]) =>
+    call.compute('decode', { schema: schema!, message: { descriptor, typeUrl, value } }),
+  );
+  if (read && 'text' in read) return { typeUrl, message: new JsonText(read.text) };
   const why = read
     ? within('metadata', read.violations).map((v) => `${v.field} ${v.description}`)[0]
     : undefined;

@@ -4,7 +4,7 @@ import { partyName } from '../../domain/access.ts';
 import { remove, requireActive } from '../../domain/eventGroup.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
-import { versionOf, viewEventGroups } from './view.ts';
+import { versionOf, viewEventGroup } from './view.ts';
 
 export async function deleteEventGroup(
   exchange: Exchange,
@@ -16,11 +16,10 @@ export async function deleteEventGroup(
   return mutate('deleteEventGroup', exchange, call, request, async (tx) => {
     const locked = await lockEventGroups(tx, provider, [id]);
     const removed = remove(requireActive(locked.get(id), provider, id), exchange.clock());
-    const [view] = await viewEventGroups(tx, 'provider', [removed]);
     return {
       save: () => updateEventGroup(tx, removed),
       versions: [versionOf(removed)],
-      view: () => view!,
+      view: () => viewEventGroup(removed, 'provider', undefined),
     };
   });
 }

@@ -6,12 +6,12 @@ import { sideOf, viewEventGroups } from './view.ts';
 
 export async function getEventGroup(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, path }: RequestOf<'getEventGroup'>,
 ): Promise<EventGroup> {
   const { side, party } = sideOf(params);
   const group = await get(exchange.db, side, party, params.eventGroup);
   if (group === undefined) throw eventGroupNotFound(path);
-  const [view] = await viewEventGroups(exchange.db, side, [group]);
+  const [view] = await viewEventGroups(exchange.db, call, side, [group]);
   return view!;
 }

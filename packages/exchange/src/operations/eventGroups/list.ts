@@ -15,7 +15,7 @@ import { sideOf, viewEventGroups } from './view.ts';
 
 export async function listEventGroups(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { params, query }: RequestOf<'listEventGroups'>,
 ): Promise<ResponseOf<'listEventGroups'>> {
   const { side, party } = sideOf(params);
@@ -29,9 +29,12 @@ export async function listEventGroups(
   const page = { side, party, states, order, after, limit, maxBytes: MAX_PAGE_BYTES };
   const { items, more } = filters === 'none' ? NOTHING : await list(exchange.db, { ...page, ...filters });
   if (items.length === 0 && !(await partyExists(exchange.db, party))) throw partyNotFound(party);
+  const views = await viewEventGroups(exchange.db, call, side, items, MAX_PAGE_BYTES);
+  const last = items[views.length - 1];
+  const isCut = views.length < items.length;
   return {
-    eventGroups: await viewEventGroups(exchange.db, side, items),
-    nextPageToken: more ? exchange.pageTokens.write(scope, cursorOf(items.at(-1)!, order)) : undefined,
+    eventGroups: views,
+    nextPageToken: more || isCut ? exchange.pageTokens.write(scope, cursorOf(last!, order)) : undefined,
   };
 }
 

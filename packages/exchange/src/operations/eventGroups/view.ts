@@ -1,12 +1,12 @@
 /** Event groups as resources of the API, in the form of the side that reads them. */
-import { type EventGroup, toBase64 } from '@measurement-exchange/contract';
+import { type EventGroup, JsonText, toBase64 } from '@measurement-exchange/contract';
 import type { Queryable } from '../../database/db.ts';
-import { descriptorVersions, type Side } from '../../database/eventGroups.ts';
+import { type DescriptorVersion, descriptorVersions, type Side } from '../../database/eventGroups.ts';
 import { partyName } from '../../domain/access.ts';
 import { type EventGroupRecord, eventGroupName, type ReadableMetadata } from '../../domain/eventGroup.ts';
-import { decodeMetadata } from '../../domain/metadata/metadata.ts';
-import { type Schemas, schemasOf } from '../descriptors/compiledSchemas.ts';
-import { descriptorName } from '../descriptors/view.ts';
+import type { Call } from '../context.ts';
+import { withSchemas } from '../descriptors/schemas.ts';
+import { descriptorName, isTooCostly } from '../descriptors/view.ts';
 import type { Version } from '../mutate.ts';
 
 /** Who a path is about: each side reads under its own name. */
@@ -23,18 +23,95 @@ export function versionOf(group: EventGroupRecord): Version {
   return { name: eventGroupName(group.provider, group.id), version: group.version, time: group.updateTime };
 }
 
-/** Readable metadata is decoded by its descriptor as it is now. */
+/** Sets of this size are compiled for one job; more would take too much memory. */
+const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Readable metadata is decoded by its descriptor as it is now, and shown as bytes where that does not explain it. The
+ * first of the groups, as many as take no more than `maxBytes` as JSON, but one at least.
+ */
 export async function viewEventGroups(
   db: Queryable,
+  call: Call,
   side: Side,
   groups: EventGroupRecord[],
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<EventGroup[]> {
-  const ids = new Set(groups.flatMap(({ readable }) => (readable ? [readable.descriptor] : [])));
-  const schemas = await schemasOf(db, await descriptorVersions(db, [...ids]));
-  return groups.map((group) => view(group, side, schemas));
+  const messages = groups.flatMap(({ readable }) => readable ?? []);
+  const ids = new Set(messages.map(({ descriptor }) => descriptor));
+  const schemas = new Map((await descriptorVersions(db, [...ids])).map((schema) => [schema.id, schema]));
+  const texts: (string | undefined)[] = [];
+  for (const batch of batchesOf(messages, schemas)) {
+    const printed = await printMetadata(db, call, batch, schemas, maxBytes);
+    texts.push(...printed);
+    if (printed.length < batch.length) break;
+  }
+  const views: EventGroup[] = [];
+  let bytes = 0;
+  for (const group of groups) {
+    if (group.readable && texts.length === 0) break;
+    const text = group.readable && texts.shift();
+    bytes += bytesOf(group, text);
+    if (bytes > maxBytes && views.length > 0) break;
+    views.push(viewEventGroup(group, side, text));
+  }
+  return views;
 }
 
-function view(g: EventGroupRecord, side: Side, schemas: Schemas): EventGroup {
+/** Bytes of an event group in a response, roughly. */
+function bytesOf(group: EventGroupRecord, json: string | undefined): number {
+  const { encrypted, readable, publicKey, brandName = '', campaignName = '' } = group;
+  const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
+  const base64 = bytes.reduce((sum, one) => sum + (one === undefined ? 0 : one.length * (4 / 3)), 0);
+  return (
+    2_000 +
+    base64 +
+    Buffer.byteLength(brandName) +
+    Buffer.byteLength(campaignName) +
+    Buffer.byteLength(json ?? '')
+  );
+}
+
+/** In their order, each with the messages whose schemas are compiled together. */
+function* batchesOf(messages: ReadableMetadata[], schemas: Map<string, DescriptorVersion>) {
+  let batch: ReadableMetadata[] = [];
+  let bytes = 0;
+  let seen = new Set<string>();
+  for (const message of messages) {
+    const more = seen.has(message.descriptor) ? 0 : (schemas.get(message.descriptor)?.bytes ?? 0);
+    if (bytes + more > MAX_SCHEMA_BYTES && batch.length > 0) {
+      yield batch;
+      [batch, bytes, seen] = [[], 0, new Set()];
+    }
+    batch.push(message);
+    bytes += more;
+    seen.add(message.descriptor);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function printMetadata(
+  db: Queryable,
+  call: Call,
+  metadata: ReadableMetadata[],
+  schemas: Map<string, DescriptorVersion>,
+  maxBytes: number,
+): Promise<(string | undefined)[]> {
+  const messages = metadata.map(({ descriptor, typeUrl, value }) => ({ descriptor, typeUrl, value }));
+  const used = [...new Set(messages.map(({ descriptor }) => schemas.get(descriptor)!))];
+  try {
+    return await withSchemas(db, used, (schemas) =>
+      call.compute('printMetadata', { schemas, messages, maxBytes }),
+    );
+  } catch (error) {
+    // What an earlier version accepted: it cannot be printed.
+    if (isTooCostly(error)) return messages.map(() => undefined);
+    throw error;
+  }
+}
+
+/** `json` is the metadata as JSON text; it is shown as bytes without. */
+export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | undefined): EventGroup {
   const isAd = g.brandName !== undefined || g.campaignName !== undefined;
   return {
     name: eventGroupName(g[side], g.id),
@@ -50,7 +127,7 @@ function view(g: EventGroupRecord, side: Side, schemas: Schemas): EventGroup {
       ? {
           metadata: {
             eventGroupMetadataDescriptor: descriptorName(g.provider, g.readable.descriptor),
-            metadata: viewMetadata(g.readable, schemas),
+            metadata: viewMetadata(g.readable, json),
           },
         }
       : g.encrypted,
@@ -61,9 +138,6 @@ function view(g: EventGroupRecord, side: Side, schemas: Schemas): EventGroup {
   };
 }
 
-/** As JSON while the descriptor explains all of it, otherwise as bytes. */
-function viewMetadata({ descriptor, typeUrl, value }: ReadableMetadata, schemas: Schemas): object {
-  const schema = schemas.get(descriptor);
-  const read = schema && decodeMetadata(schema, typeUrl, value);
-  return read && 'json' in read ? { '@type': typeUrl, ...read.json } : { typeUrl, value: toBase64(value) };
+function viewMetadata({ typeUrl, value }: ReadableMetadata, json: string | undefined): object {
+  return json === undefined ? { typeUrl, value: toBase64(value) } : new JsonText(json);
 }

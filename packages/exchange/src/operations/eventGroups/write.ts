@@ -4,13 +4,17 @@ import {
   type EventGroup,
   EventGroupInput,
   ExchangeError,
+  exactJson,
   invalid,
+  type JsonValue,
   type Operation,
   parseName,
   type Violation,
 } from '@measurement-exchange/contract';
-import { type Transaction, uniqueViolation } from '../../database/db.ts';
+import type { ReadMessage } from '../../compute/jobs.ts';
+import { type Queryable, type Transaction, uniqueViolation } from '../../database/db.ts';
 import {
+  descriptorVersions,
   findByRequestIds,
   insertEventGroup,
   lockEventGroups,
@@ -32,13 +36,13 @@ import {
   requireActive,
   requireSameConsumer,
 } from '../../domain/eventGroup.ts';
-import { readMetadata, within } from '../../domain/metadata/metadata.ts';
+import { within } from '../../domain/metadata/metadata.ts';
 import type { Call, Exchange } from '../context.ts';
-import { type Schemas, schemasOf, UNLINKABLE } from '../descriptors/compiledSchemas.ts';
+import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
 import { descriptorNotFound } from '../descriptors/view.ts';
 import { contentHash, requireSameContent } from '../idempotency.ts';
 import { asValidated, type Decision, mutate } from '../mutate.ts';
-import { versionOf, viewEventGroups } from './view.ts';
+import { versionOf, viewEventGroup, viewEventGroups } from './view.ts';
 
 /** One event group of a request. `at` is the path of its fields: empty, or `requests[0].eventGroup.` */
 interface Part {
@@ -61,6 +65,7 @@ export async function createEventGroups(
   { operation, provider, parts, validateOnly }: Write<CreatePart>,
 ): Promise<EventGroup[]> {
   requireConsistent(provider, parts);
+  const expected = await readMessages(exchange.db, call, parts);
   const hashes = new Map(
     parts.map((part) => [part, contentHash(canonicalJson(EventGroupInput, part.input))]),
   );
@@ -68,7 +73,7 @@ export async function createEventGroups(
     mutate(operation, exchange, call, { validateOnly }, async (tx) => {
       const [earlier, references] = await Promise.all([
         findByRequestIds(tx, provider, requestIdsOf(parts)),
-        loadReferences(tx, provider, parts),
+        loadReferences(tx, call, provider, parts, expected),
       ]);
       const groups = new Map<CreatePart, EventGroupRecord>();
       for (const part of parts) {
@@ -97,7 +102,7 @@ export async function createEventGroups(
         }
       };
       return {
-        ...(await written(tx, groups, parts, fresh)),
+        ...(await written(tx, call, groups, parts, references.messages, fresh)),
         save: fresh.length === 0 ? undefined : save,
         versions: ordered.map((part) => versionOf(groups.get(part)!)),
       };
@@ -111,11 +116,12 @@ export async function updateEventGroups(
   { operation, provider, parts, validateOnly }: Write<UpdatePart>,
 ): Promise<EventGroup[]> {
   requireConsistent(provider, parts);
+  const expected = await readMessages(exchange.db, call, parts);
   return mutate(operation, exchange, call, { validateOnly }, async (tx) => {
     const ids = parts.map(({ id }) => id);
     const [locked, references] = await Promise.all([
       lockEventGroups(tx, provider, ids),
-      loadReferences(tx, provider, parts),
+      loadReferences(tx, call, provider, parts, expected),
     ]);
     // All of them exist before any of them is judged.
     const before = parts.map(({ id }) => requireActive(locked.get(id), provider, id));
@@ -125,8 +131,9 @@ export async function updateEventGroups(
     const contents = readContents(parts, references);
     const now = exchange.clock();
     const after = parts.map((part, i) => replace(before[i]!, contents.get(part)!, now));
+    const groups = new Map(parts.map((part, i) => [part, after[i]!]));
     return {
-      ...(await written(tx, new Map(parts.map((part, i) => [part, after[i]!])), parts, parts)),
+      ...(await written(tx, call, groups, parts, references.messages, parts)),
       save: () => {
         for (const group of after) updateEventGroup(tx, group);
       },
@@ -138,15 +145,20 @@ export async function updateEventGroups(
 /** Findings and views. Of the parts only the fresh ones are written; the others were written by an earlier request. */
 async function written<P extends Part>(
   tx: Transaction,
+  call: Call,
   groups: Map<P, EventGroupRecord>,
   parts: P[],
+  messages: Messages,
   fresh: P[],
 ): Promise<Pick<Decision<EventGroup[]>, 'findings' | 'view' | 'viewValidated'>> {
   const findings = new Map(fresh.map((part) => [part, inspectEventGroup(part.input, part.at)]));
-  const views = await viewEventGroups(
-    tx,
-    'provider',
-    parts.map((part) => groups.get(part)!),
+  const written = new Set(fresh);
+  const earlier = parts.filter((part) => !written.has(part)).map((part) => groups.get(part)!);
+  const earlierViews = (await viewEventGroups(tx, call, 'provider', earlier)).values();
+  const views = parts.map((part) =>
+    written.has(part)
+      ? viewEventGroup(groups.get(part)!, 'provider', textOf(messages.read.get(part)))
+      : earlierViews.next().value!,
   );
   return {
     findings: [...findings.values()].flat(),
@@ -188,16 +200,53 @@ function requireConsistent(provider: string, parts: Part[]): void {
 /** What event groups refer to, as it stays until the transaction ends. */
 interface References {
   consumers: ReadonlyMap<string, unknown>;
-  schemas: Schemas;
+  /** IDs of the descriptors that there are. */
+  descriptors: ReadonlySet<string>;
+  messages: Messages;
 }
 
-async function loadReferences(tx: Transaction, provider: string, parts: Part[]): Promise<References> {
+/** The readable metadata of the parts, read by these versions of descriptors. */
+interface Messages {
+  versions: Map<string, number>;
+  /** Undefined where the schema cannot be linked. */
+  read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
+}
+
+async function loadReferences(
+  tx: Transaction,
+  call: Call,
+  provider: string,
+  parts: Part[],
+  expected: Messages,
+): Promise<References> {
   const descriptors = new Set(parts.flatMap(({ input }) => descriptorOf(input)?.id ?? []));
-  const [consumers, versions] = await Promise.all([
+  const [consumers, shared] = await Promise.all([
     getParties(tx, [...new Set(parts.map(({ input }) => input.measurementConsumer))]),
     shareDescriptors(tx, provider, [...descriptors]),
   ]);
-  return { consumers, schemas: await schemasOf(tx, versions) };
+  const isCurrent = shared.every(({ id, version }) => expected.versions.get(id) === version);
+  const messages = isCurrent ? expected : await readMessages(tx, call, parts);
+  return { consumers, descriptors: new Set(shared.map(({ id }) => id)), messages };
+}
+
+/** Reads the metadata before anything is locked: it takes time, and is wrong only if a descriptor changes meanwhile. */
+async function readMessages(db: Queryable, call: Call, parts: Part[]): Promise<Messages> {
+  const named = Map.groupBy(parts, ({ input }) => descriptorOf(input)?.id);
+  named.delete(undefined);
+  const messages: Messages = { versions: new Map(), read: new Map() };
+  for (const schema of await descriptorVersions(db, [...named.keys()] as string[])) {
+    const ofSchema = named.get(schema.id)!;
+    const texts = ofSchema.map(({ input }) => ({
+      descriptor: schema.id,
+      any: exactJson(input.encryptedMetadata!.metadata!.metadata as JsonValue),
+    }));
+    const read = await withSchemas(db, [schema], (schemas) => {
+      messages.versions.set(schema.id, schemas[0]!.version);
+      return call.compute('readMetadata', { schemas, messages: texts });
+    });
+    for (const [i, part] of ofSchema.entries()) messages.read.set(part, read[i]);
+  }
+  return messages;
 }
 
 function requireConsumers(parts: Part[], { consumers }: References): void {
@@ -218,17 +267,22 @@ function descriptorOf(input: EventGroupInput): { name: string; id: string } | un
 }
 
 /** Of all of them, or every fault of every one. */
-function readContents<P extends Part>(parts: P[], { schemas }: References): Map<P, EventGroupContent> {
+function readContents<P extends Part>(
+  parts: P[],
+  { descriptors, messages }: References,
+): Map<P, EventGroupContent> {
   const violations: Violation[] = [];
   for (const { input } of parts) {
     const descriptor = descriptorOf(input);
-    if (descriptor && !schemas.has(descriptor.id))
+    if (descriptor && !descriptors.has(descriptor.id))
       throw descriptorNotFound(descriptor.name, 'FAILED_PRECONDITION');
   }
-  const contents = parts.map(({ at, input }) => {
-    const read = readReadable(input, schemas);
-    if (read && 'violations' in read) violations.push(...within(`${at}${METADATA_FIELD}`, read.violations));
-    return contentOf(input, read && 'value' in read ? read : undefined);
+  const contents = parts.map((part) => {
+    const read = readReadable(part, messages);
+    if (read && 'violations' in read) {
+      violations.push(...within(`${part.at}${METADATA_FIELD}`, read.violations));
+    }
+    return contentOf(part.input, read && 'value' in read ? read : undefined);
   });
   if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
   return new Map(parts.map((part, i) => [part, contents[i]!]));
@@ -238,17 +292,20 @@ function readContents<P extends Part>(parts: P[], { schemas }: References): Map<
 const MAX_VIOLATIONS = 50;
 
 function readReadable(
-  input: EventGroupInput,
-  schemas: Schemas,
+  part: Part,
+  messages: Messages,
 ): ReadableMetadata | { violations: Violation[] } | undefined {
-  const { metadata } = input.encryptedMetadata ?? {};
-  if (metadata === undefined) return undefined;
-  const descriptor = descriptorOf(input)!.id;
-  const schema = schemas.get(descriptor);
-  if (schema === undefined) {
+  const descriptor = descriptorOf(part.input)?.id;
+  if (descriptor === undefined) return undefined;
+  const read = messages.read.get(part);
+  if (read === undefined) {
     return { violations: [{ field: 'eventGroupMetadataDescriptor', description: UNLINKABLE }] };
   }
-  const read = readMetadata(schema, metadata.metadata);
   if ('violations' in read) return { violations: within('metadata', read.violations) };
-  return { descriptor, typeUrl: read.typeUrl, value: read.value, size: read.size };
+  const { typeUrl, value, text } = read;
+  return { descriptor, typeUrl, value, size: Buffer.byteLength(text) };
+}
+
+function textOf(read: ReadMessage | { violations: Violation[] } | undefined): string | undefined {
+  return read && 'text' in read ? read.text : undefined;
 }

@@ -199,6 +199,7 @@ export async function addDescriptors(db: Database): Promise<void> {
       id,
       provider: TV,
       descriptorSet: setOf('Old'),
+      jsonBytes: 100,
       version: 1,
       createTime: time,
       updateTime: time,

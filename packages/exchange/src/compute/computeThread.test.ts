@@ -1,0 +1,72 @@
+import {
+  chain,
+  enumList,
+  enumListValue,
+  expandingOption,
+  setOf,
+} from '@measurement-exchange/testkit/hostileDescriptors';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ComputeThread } from './computeThread.ts';
+
+let thread: ComputeThread;
+const begin = (maxMs?: number) => {
+  thread = new ComputeThread(maxMs);
+  return thread;
+};
+afterEach(() => thread.stop());
+
+const small = setOf({ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] });
+
+describe('a thread for jobs', () => {
+  it('gives what the job gives, one after the other', async () => {
+    const { run } = bound(begin());
+    const set = await run('readSet', { set: { bytes: small } });
+    expect(set.output).toMatchObject({ messageTypes: ['a.M'] });
+    expect(set.ms).toBeGreaterThan(0);
+    const rejected = await run('readSet', { set: { bytes: chain(300) } });
+    expect(rejected.output).toMatchObject({ violations: [{ field: '' }] });
+    const printed = await run('printSets', {
+      sets: [small, expandingOption(60_000), small],
+      maxBytes: 1e6,
+    });
+    const json = '{"file":[{"name":"a.proto","package":"a","messageType":[{"name":"M"}]}]}';
+    expect(printed.output).toEqual([json, undefined, json]);
+  });
+
+  it('keeps schemas, and asks for those that it does not have', async () => {
+    const { run } = bound(begin());
+    const set = enumList(5);
+    const schema = { id: 'd', version: 1, bytes: set.length };
+    const message = { descriptor: 'd', typeUrl: 'x/list.M', value: enumListValue(2) };
+    expect((await run('decode', { schema, message })).output).toEqual({ missing: ['d'] });
+    const text = '{"e":["Vvvvx","Vvvvx"]}';
+    expect((await run('decode', { schema: { ...schema, set }, message })).output).toEqual({ text });
+    expect((await run('decode', { schema, message })).output).toEqual({ text });
+    const next = { ...schema, version: 2 };
+    expect((await run('decode', { schema: next, message })).output).toEqual({ missing: ['d'] });
+  });
+
+  it('ends a job that takes too long, and goes on with the next one', async () => {
+    const { run } = bound(begin(1));
+    // The first one takes more than a millisecond, whatever it does.
+    const large = { before: chain(8_000), after: chain(8_000, { name: 'other' }) };
+    await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });
+    await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });
+  });
+
+  it('is replaced when it was ended', async () => {
+    const { run } = bound(begin());
+    await run('readSet', { set: { bytes: small } });
+    await thread.stop();
+    expect((await run('readSet', { set: { bytes: small } })).output).toMatchObject({ messageTypes: ['a.M'] });
+  });
+
+  it('tells of a defect of ours as it is', async () => {
+    const { run } = bound(begin());
+    await expect(run('diff', { before: undefined as never, after: small })).rejects.toBeInstanceOf(TypeError);
+  });
+});
+
+function bound(of: ComputeThread) {
+  return { run: of.run.bind(of) };
+}

@@ -1,0 +1,70 @@
+/** A thread for jobs that would hold up the event loop. What takes too long, or too much memory, ends with the thread. */
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { Input, JobName, Output } from './jobs.ts';
+import type { Done, Task } from './thread.ts';
+
+/** TypeScript in the workspace, JavaScript in the packages. */
+const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+/** A hostile set of 1 MiB takes about a second where nothing else runs. */
+const MAX_MS = 6_000;
+/** The schemas of 2 MiB that it keeps take up to 200 MB. */
+const LIMITS = { maxOldGenerationSizeMb: 768 };
+
+export class ComputeThread {
+  private worker: Worker | undefined;
+  /** Ends the job that runs; undefined where the thread ended before the job did. */
+  private settle: (done: Done | undefined) => void = () => {};
+  private readonly maxMs: number;
+
+  constructor(maxMs = MAX_MS) {
+    this.maxMs = maxMs;
+  }
+
+  /** One at a time. */
+  async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
+    const worker = this.worker ?? (await this.start());
+    const timer = setTimeout(() => void this.stop(), this.maxMs);
+    const done = await new Promise<Done | undefined>((resolve) => {
+      this.settle = resolve;
+      worker.postMessage({ job, input } satisfies Task);
+    });
+    clearTimeout(timer);
+    if (done === undefined) throw tooCostly();
+    if (done.error !== undefined) throw failure(done.error);
+    return { output: done.output as Output<J>, ms: done.ms };
+  }
+
+  async stop(): Promise<void> {
+    await this.worker?.terminate();
+  }
+
+  private async start(): Promise<Worker> {
+    const worker = new Worker(THREAD, { resourceLimits: LIMITS });
+    // It says when it is ready.
+    await once(worker, 'message');
+    worker.on('message', (done: Done) => this.settle(done));
+    // Out of memory: it exits.
+    worker.on('error', () => {});
+    worker.on('exit', () => {
+      this.worker = undefined;
+      this.settle(undefined);
+    });
+    this.worker = worker;
+    return worker;
+  }
+}
+
+/** What a job threw: it never throws for a reason that the caller is to know, but it may run out of stack. */
+export function failure(error: unknown): unknown {
+  return error instanceof RangeError ? tooCostly() : error;
+}
+
+function tooCostly(): ExchangeError {
+  return new ExchangeError(
+    'DESCRIPTOR_TOO_COSTLY',
+    'Reading these descriptor sets or messages takes too long: use smaller or simpler ones.',
+  );
+}

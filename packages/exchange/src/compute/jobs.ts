@@ -1,0 +1,187 @@
+/**
+ * What is computed about descriptor sets and metadata. A hostile set of 1 MiB takes most of a second, so these jobs have
+ * plain values in and out, and run wherever it is best: short ones on the event loop, others in a thread of their own.
+ */
+import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
+import {
+  type DescriptorSet,
+  printDescriptorSet,
+  readDescriptorSet,
+} from '../domain/descriptor/descriptorSet.ts';
+import { anyText, decodeMetadata, readMetadata as read } from '../domain/metadata/metadata.ts';
+import { compileSchema, type MetadataSchema } from '../domain/metadata/schema.ts';
+import { diffDescriptorSets, type SetDiff } from '../domain/schemaDiff/schemaDiff.ts';
+
+/** A set as its bytes, or as JSON text. */
+export type SetInput = { bytes: Uint8Array } | { json: string };
+
+function readSet({ set }: { set: SetInput }): DescriptorSet | { violations: Violation[] } {
+  return readDescriptorSet('bytes' in set ? set : { json: toPlainJson(parseJson(set.json)) });
+}
+
+function diff({ before, after }: { before: Uint8Array; after: Uint8Array }): SetDiff {
+  return diffDescriptorSets(before, after);
+}
+
+/** The JSON of each set, undefined for one that has none; fewer than asked for where the next is above the limit. */
+function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number }): (string | undefined)[] {
+  return upTo(maxBytes, sets, printDescriptorSet);
+}
+
+/** A schema that metadata is read by: the descriptor set is given to whom has not compiled it. */
+export interface SchemaSource {
+  id: string;
+  version: number;
+  /** Of the descriptor set. */
+  bytes: number;
+  set?: Uint8Array;
+}
+
+/** The descriptors, by ID, whose sets are needed and were not given. */
+export interface Missing {
+  missing: string[];
+}
+
+export interface StoredMessage {
+  descriptor: string;
+  typeUrl: string;
+  value: Uint8Array;
+}
+
+/** The Any of each message as JSON, undefined for one that its schema does not explain; as many as are below the limit. */
+function printMetadata(input: {
+  schemas: SchemaSource[];
+  messages: StoredMessage[];
+  maxBytes: number;
+}): (string | undefined)[] | Missing {
+  return withSchemas(input.schemas, (schemas) =>
+    upTo(input.maxBytes, input.messages, ({ descriptor, typeUrl, value }) => {
+      const schema = schemas.get(descriptor);
+      const message = schema && decodeMetadata(schema, typeUrl, value);
+      return message && 'text' in message ? anyText(message) : undefined;
+    }),
+  );
+}
+
+/** The JSON of a message without its type; undefined where the schema cannot be linked. */
+function decode(input: {
+  schema: SchemaSource;
+  message: StoredMessage;
+}): { text: string } | { violations: Violation[] } | undefined | Missing {
+  return withSchemas([input.schema], (schemas) => {
+    const { descriptor, typeUrl, value } = input.message;
+    const schema = schemas.get(descriptor);
+    if (schema === undefined) return undefined;
+    const message = decodeMetadata(schema, typeUrl, value);
+    return 'text' in message ? { text: message.text } : message;
+  });
+}
+
+export interface ReadMessage {
+  typeUrl: string;
+  value: Uint8Array;
+  /** The Any as JSON. */
+  text: string;
+}
+
+/** Messages of requests, each an Any as JSON text; undefined where the schema cannot be linked. */
+function readMetadata(input: {
+  schemas: SchemaSource[];
+  messages: { descriptor: string; any: string }[];
+}): (ReadMessage | { violations: Violation[] } | undefined)[] | Missing {
+  return withSchemas(input.schemas, (schemas) =>
+    input.messages.map(({ descriptor, any }) => {
+      const schema = schemas.get(descriptor);
+      if (schema === undefined) return undefined;
+      const message = read(schema, parseJson(any));
+      if ('violations' in message) return message;
+      return { typeUrl: message.typeUrl, value: message.value, text: anyText(message) };
+    }),
+  );
+}
+
+/** The texts of the items, without those from the first on that would not fit; the first always does. */
+function upTo<T>(
+  maxBytes: number,
+  items: T[],
+  print: (item: T) => string | undefined,
+): (string | undefined)[] {
+  const texts: (string | undefined)[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const text = print(item);
+    bytes += text === undefined ? 0 : Buffer.byteLength(text);
+    if (bytes > maxBytes && texts.length > 0) break;
+    texts.push(text);
+  }
+  return texts;
+}
+
+/** By descriptor ID; undefined where the set cannot be linked. */
+type Schemas = Map<string, MetadataSchema | undefined>;
+
+/**
+ * A cache of compiled schemas, the last used at the end. Linking a set takes milliseconds, and up to a hundred times its
+ * bytes: the cached sets sum up to 2 MiB at most. IDs are random and each update raises the version, so an entry is never
+ * out of date.
+ */
+const compiled = new Map<string, { schema: MetadataSchema | undefined; bytes: number }>();
+const MAX_COMPILED_BYTES = 2 * 1024 * 1024;
+
+function withSchemas<T>(sources: SchemaSource[], use: (schemas: Schemas) => T): T | Missing {
+  const schemas: Schemas = new Map();
+  const missing: string[] = [];
+  for (const { id, version, set } of sources) {
+    const key = `${id} ${version}`;
+    const known = compiled.get(key);
+    if (known === undefined && set === undefined) {
+      missing.push(id);
+      continue;
+    }
+    const entry = known ?? { schema: compileSchema(set!), bytes: set!.length };
+    // The last used is the last.
+    compiled.delete(key);
+    compiled.set(key, entry);
+    schemas.set(id, entry.schema);
+  }
+  let bytes = 0;
+  for (const entry of compiled.values()) bytes += entry.bytes;
+  for (const [key, entry] of compiled) {
+    if (bytes <= MAX_COMPILED_BYTES) break;
+    compiled.delete(key);
+    bytes -= entry.bytes;
+  }
+  return missing.length > 0 ? { missing } : use(schemas);
+}
+
+export const jobs = { readSet, diff, printSets, printMetadata, decode, readMetadata };
+export type JobName = keyof typeof jobs;
+export type Input<J extends JobName> = Parameters<(typeof jobs)[J]>[0];
+export type Output<J extends JobName> = ReturnType<(typeof jobs)[J]>;
+
+const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
+
+/** The worst jobs about so many bytes take some milliseconds. */
+const SHORT_BYTES = 8 * 1024;
+
+/** Custom options are read by a schema that is made for their set, which takes tens of milliseconds however small it is. */
+const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
+const hasOptions = (set: Uint8Array) =>
+  Buffer.from(set.buffer, set.byteOffset, set.length).includes(DESCRIPTOR_PROTO);
+
+const sizeOfSchemas = (schemas: SchemaSource[]) => sum(schemas.map(({ bytes }) => bytes));
+
+/** Whether a job may run on the event loop. */
+export const isShort: { [J in JobName]: (input: Input<J>) => boolean } = {
+  readSet: ({ set }) =>
+    'bytes' in set
+      ? set.bytes.length <= SHORT_BYTES && !hasOptions(set.bytes)
+      : set.json.length <= SHORT_BYTES && !set.json.includes(DESCRIPTOR_PROTO),
+  diff: ({ before, after }) => before.length + after.length <= SHORT_BYTES,
+  printSets: ({ sets }) => sum(sets.map((set) => set.length)) <= SHORT_BYTES && !sets.some(hasOptions),
+  printMetadata: ({ schemas, messages }) =>
+    sizeOfSchemas(schemas) + sum(messages.map(({ value }) => value.length)) <= SHORT_BYTES,
+  decode: ({ schema, message }) => schema.bytes + message.value.length <= SHORT_BYTES,
+  readMetadata: ({ schemas, messages }) =>
+    sizeOfSchemas(schemas) + sum(messages.map(({ any }) => any.length)) <= SHORT_BYTES,
+};

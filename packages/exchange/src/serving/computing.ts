@@ -1,0 +1,53 @@
+/** Jobs of the operations: short ones at once, others one by one in a thread, where principals take turns. */
+import { ComputeThread, failure } from '../compute/computeThread.ts';
+import { type Input, isShort, type JobName, jobs, type Output } from '../compute/jobs.ts';
+import { stopwatch } from '../compute/stopwatch.ts';
+import { Admission } from './admission.ts';
+import type { RateLimiter } from './rateLimiter.ts';
+
+/** Jobs of one principal: each of them holds what it is about. */
+const MAX_WAITING = 4;
+/** Of processor time cost as much of the rate as a request: by default, all of it is all of the thread. */
+const MS_PER_REQUEST = 2;
+
+export class Computing {
+  private readonly thread = new ComputeThread();
+  private readonly turns = new Admission(1, undefined, MAX_WAITING);
+  private readonly rates: RateLimiter;
+  private readonly slots: Admission;
+
+  /** `slots` are those that the callers have: they leave them while they wait for the thread. */
+  constructor(rates: RateLimiter, slots: Admission) {
+    this.rates = rates;
+    this.slots = slots;
+  }
+
+  async run<J extends JobName>(
+    principal: string,
+    isGone: () => boolean,
+    job: J,
+    input: Input<J>,
+  ): Promise<Output<J>> {
+    const charge = (ms: number) => this.rates.bucketOf(principal).charge(Math.floor(ms / MS_PER_REQUEST));
+    if ((isShort[job] as (input: Input<J>) => boolean)(input)) {
+      const elapsed = stopwatch();
+      try {
+        return (jobs[job] as (input: Input<J>) => Output<J>)(input);
+      } catch (error) {
+        throw failure(error);
+      } finally {
+        charge(elapsed());
+      }
+    }
+    const runInThread = async () => {
+      const { output, ms } = await this.thread.run(job, input);
+      charge(ms);
+      return output;
+    };
+    return this.slots.outside(principal, () => this.turns.run(principal, isGone, runInThread));
+  }
+
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+}

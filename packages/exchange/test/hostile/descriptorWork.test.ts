@@ -1,0 +1,124 @@
+/** Large descriptor sets cost the one who sends them, and nobody else: against an exchange in its own process. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
+import { createDatabase, type Database, type DevParty } from '@measurement-exchange/testkit/exchange';
+import { base64, manyFields } from '@measurement-exchange/testkit/hostileDescriptors';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** Without a refill to speak of, what is left of a rate shows what was charged. */
+const SLOWLY = { perSecond: 0.1, burst: 100_000 };
+
+let database: Database;
+let exchange: ExchangeProcess;
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  exchange = await startExchangeProcess({
+    databaseUrl: database.url,
+    config: {
+      rate: { perSecond: 1e6, burst: 1e6 },
+      rates: {
+        'measurementConsumers/globex': SLOWLY,
+        'dataProviders/chirper': { perSecond: 1, burst: 20 },
+      },
+    },
+  });
+  [acme, globex] = exchange.dev.measurementConsumers as [DevParty, DevParty];
+  [streamly, chirper] = exchange.dev.dataProviders as [DevParty, DevParty];
+});
+afterAll(async () => {
+  expect(await exchange.kill()).toBe(0);
+  expect(exchange.output()).not.toMatch(/"status":500/);
+  await exchange.remove();
+  await database.drop();
+});
+
+const call = (party: DevParty, method: string, name: string, body?: unknown) =>
+  exchange.call(party.token, method, `/v2alpha/${name}`, body);
+const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
+const large = (prefix: string) => base64(manyFields(400_000, 'wide', prefix));
+
+/** The longest time that the event loop was held up since the last look, in milliseconds. */
+async function heldUp(): Promise<number> {
+  const text = await (await fetch(`${exchange.url}/metrics`)).text();
+  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)![1]) * 1_000;
+}
+
+describe('large descriptor sets', () => {
+  let name: string;
+
+  it('are read, printed, compared and decoded beside the event loop', async () => {
+    const work: [title: string, run: () => ReturnType<typeof call>][] = [
+      ['create', () => call(streamly, 'POST', parentOf(streamly), { descriptorSet: large('a') })],
+      ['get', () => call(acme, 'GET', name)],
+      ['diff', () => call(acme, 'POST', `${name}:diff`, { descriptorSet: large('b') })],
+      ['decode', () => call(acme, 'POST', `${name}:decode`, { typeUrl: 'x/wide.M1', value: 'CAE=' })],
+      ['update', () => call(streamly, 'PUT', name, { descriptorSet: large('c') })],
+    ];
+    // The thread starts at its first job, and the code is compiled.
+    ({ name } = (await work[0]![1]()).json);
+    for (const [title, run] of work) {
+      await heldUp();
+      const began = performance.now();
+      const reply = await run();
+      const took = performance.now() - began;
+      expect(reply.status, `${title} ${reply.text.slice(0, 300)}`).toBe(200);
+      // Where the event loop did the work, it was held up for nearly all of the time.
+      expect(await heldUp(), `${title} in ${Math.round(took)} ms`).toBeLessThan(took / 2);
+    }
+  });
+
+  it('of one principal take turns, few of them wait, and a neighbor notices little', async () => {
+    const diff = (descriptorSet: string) => call(acme, 'POST', `${name}:diff`, { descriptorSet });
+    const descriptorSet = large('d');
+    const began = performance.now();
+    expect((await diff(descriptorSet)).status).toBe(200);
+    const alone = performance.now() - began;
+
+    let storming = true;
+    const storm = Promise.all(Array.from({ length: 22 }, () => diff(descriptorSet))).finally(() => {
+      storming = false;
+    });
+    const times: number[] = [];
+    while (storming) {
+      const asked = performance.now();
+      expect((await call(streamly, 'GET', `${streamly.name}/requisitions`)).status).toBe(200);
+      times.push(performance.now() - asked);
+      await sleep(5);
+    }
+    const replies = await storm;
+    const rejected = replies.filter(({ status }) => status !== 200);
+    // One is worked on, four wait, the others are told at once.
+    expect(rejected.length).toBeLessThan(replies.length);
+    expect(rejected.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(10);
+    for (const reply of rejected) {
+      // One that waited for four seconds is told that the exchange is busy.
+      if (reply.status !== 503) expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    }
+    const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+    expect(median, `of ${times.length}; one diff takes ${Math.round(alone)} ms`).toBeLessThan(alone / 2);
+  });
+
+  it('cost their time, not only a request', async () => {
+    const left = async () => Number((await call(globex, 'GET', name)).headers.get('ratelimit-remaining'));
+    await left();
+    const before = await left();
+    const { status } = await call(globex, 'POST', `${name}:diff`, { descriptorSet: large('d') });
+    expect(status).toBe(200);
+    const charged = before - (await left());
+    // Two requests and what they print cost some, the diff of 800 kB more than that.
+    expect(charged).toBeGreaterThan(20);
+
+    // More than all that chirper has: it waits until that is paid.
+    expect((await call(chirper, 'POST', parentOf(chirper), { descriptorSet: large('a') })).status).toBe(200);
+    const reply = await call(chirper, 'GET', 'whoami');
+    expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(5);
+  });
+});

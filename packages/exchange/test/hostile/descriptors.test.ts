@@ -1,0 +1,223 @@
+/** A provider whose descriptor sets are made to break, fill or slow down what others read. */
+import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import {
+  base64,
+  chain,
+  enumList,
+  enumListValue,
+  expandingOption,
+  expandingTargets,
+  manyFields,
+  setOf,
+} from '@measurement-exchange/testkit/hostileDescriptors';
+import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/steps';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { messageTypesOf } from '../../src/domain/descriptor/descriptorSet.ts';
+
+const MIB = 1024 * 1024;
+const PAGE = 8 * MIB;
+
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+let dailynews: DevParty;
+
+const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
+beforeAll(() => {
+  ({ acme, globex, streamly, chirper, dailynews } = castOf(exchange));
+});
+
+const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
+const send = (provider: DevParty, set: Uint8Array, query = '') =>
+  post(exchange, provider, `${parentOf(provider)}${query}`, { descriptorSet: base64(set) });
+const register = async (provider: DevParty, set: Uint8Array): Promise<string> =>
+  (await ok(send(provider, set, '?descriptorSetEncoding=BASE64'))).name;
+const put = (provider: DevParty, name: string, set: Uint8Array) =>
+  exchange.call(provider.token, 'PUT', `/v2alpha/${name}?descriptorSetEncoding=BASE64`, {
+    descriptorSet: base64(set),
+  });
+
+/** As an update by an earlier version of the exchange left it, which had no such rules yet. */
+async function replaceStored(provider: DevParty, name: string, set: Uint8Array): Promise<void> {
+  const id = name.split('/').at(-1);
+  const { query } = exchange.database;
+  const [row] = await query(
+    `UPDATE event_group_metadata_descriptors SET descriptor_set = $2, json_bytes = NULL, version = version + 1
+      WHERE id = $1 RETURNING version, update_time`,
+    [id, set],
+  );
+  await query('DELETE FROM descriptor_types WHERE descriptor = $1', [id]);
+  await query(
+    'INSERT INTO descriptor_types (descriptor, provider, type_name) SELECT $1, $2, unnest($3::text[])',
+    [id, provider.name, messageTypesOf(set)],
+  );
+  await query(
+    `INSERT INTO audit_entries (time, principal, operation, name, version, request_id)
+     VALUES ($1, $2, 'updateEventGroupMetadataDescriptor', $3, $4, 'earlier')`,
+    [row!.update_time, provider.name, name, row!.version],
+  );
+}
+
+interface Page {
+  items: { name: string; [member: string]: unknown }[];
+  bytes: number;
+}
+
+/** Every page of a list, each with its size. */
+async function pagesOf(reader: DevParty, path: string, query = ''): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (let token: string | undefined = ''; token !== undefined; ) {
+    const reply = await exchange.call(
+      reader.token,
+      'GET',
+      `/v2alpha/${path}?pageSize=1000${query}&pageToken=${token}`,
+    );
+    expect(reply.status, reply.text.slice(0, 1000)).toBe(200);
+    pages.push({
+      items: reply.json[path.split('/').at(-1)!],
+      bytes: Buffer.byteLength(reply.text),
+    });
+    token = reply.json.nextPageToken;
+  }
+  return pages;
+}
+
+const violationOf = (reply: Reply) => reply.json.error.details[1].fieldViolations[0];
+
+describe('what is printed', () => {
+  it.each([
+    ['custom options', expandingOption(60_000)],
+    ['options of descriptor.proto', expandingTargets(1_000_000)],
+  ])('a small set whose %s print as 30 MB is rejected, by its field and the limit', async (_title, set) => {
+    expect(set.length).toBeLessThanOrEqual(MIB);
+    const reply = await send(streamly, set, '?descriptorSetEncoding=BASE64');
+    expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet');
+    expect(violationOf(reply).description).toContain(`${PAGE} bytes as JSON`);
+  });
+
+  it('pages of descriptors end at 8 MiB of JSON, and batches at 64 MiB', async () => {
+    const names: string[] = [];
+    // 3 MB of JSON each, of 7 kB.
+    for (let i = 0; i < 6; i++) names.push(await register(streamly, expandingOption(6_000, 500, `p${i}`)));
+    const pages = await pagesOf(acme, parentOf(streamly));
+    expect(pages.flatMap(({ items }) => items.map(({ name }) => name))).toEqual(names);
+    expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 2]);
+    for (const { bytes } of pages) expect(bytes).toBeLessThanOrEqual(PAGE);
+
+    const batch = (count: number) =>
+      exchange.call(
+        acme.token,
+        'GET',
+        `/v2alpha/${parentOf(streamly)}:batchGet?${Array.from({ length: count }, (_, i) => `names=${names[i % 6]}`).join('&')}`,
+      );
+    const within = await batch(21);
+    expect(within.status).toBe(200);
+    expect(Buffer.byteLength(within.text)).toBeLessThanOrEqual(64 * MIB);
+    expect(within.json.eventGroupMetadataDescriptors).toHaveLength(21);
+    expect(errorOf(await batch(23))).toBe('429 RESOURCE_EXHAUSTED RESPONSE_TOO_LARGE');
+  });
+
+  it('a set that an earlier version accepted is shown as base64 where its JSON is too large', async () => {
+    const set = expandingOption(60_000, 500, 'earlier');
+    const name = await register(chirper, setOf({ name: 'a.proto', package: 'a' }));
+    await replaceStored(chirper, name, set);
+    const expected = { name, descriptorSet: base64(set) };
+    expect(await get(exchange, acme, name)).toEqual(expected);
+    expect(await get(exchange, acme, parentOf(chirper))).toEqual({
+      eventGroupMetadataDescriptors: [expected],
+    });
+    const batch = `${parentOf(chirper)}:batchGet?names=${name}&names=${name}`;
+    expect(await get(exchange, acme, batch)).toEqual({ eventGroupMetadataDescriptors: [expected, expected] });
+  });
+
+  it('replacing a descriptor cannot fill the page of a consumer', async () => {
+    const name = await register(dailynews, enumList(5, 'grow'));
+    const typeUrl = 'type.googleapis.com/grow.M';
+    const metadata = { typeUrl, value: base64(enumListValue(1_500)) };
+    const requests = Array.from({ length: 50 }, () => ({
+      eventGroup: {
+        measurementConsumer: globex.name,
+        encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: name, metadata } },
+      },
+    }));
+    await ok(post(exchange, dailynews, `${dailynews.name}/eventGroups:batchCreate`, { requests }));
+    const list = `${globex.name}/eventGroups`;
+    const [before] = await pagesOf(globex, list);
+    expect(before!.items).toHaveLength(50);
+    expect(before!.bytes).toBeLessThan(MIB);
+
+    // Each of them takes 750 kB as JSON now.
+    await ok(put(dailynews, name, enumList(500, 'grow')));
+    const after = await pagesOf(globex, list);
+    expect(after.flatMap(({ items }) => items)).toHaveLength(50);
+    for (const { bytes } of after) expect(bytes).toBeLessThanOrEqual(PAGE);
+
+    // With names that are longer still, each is above its own limit and shown as bytes.
+    await replaceStored(dailynews, name, enumList(5_000, 'grow'));
+    const [bytes, ...more] = await pagesOf(globex, list);
+    expect(more).toEqual([]);
+    expect(bytes!.items[0]).toMatchObject({ encryptedMetadata: { metadata: { metadata } } });
+  });
+
+  it('the differences of two sets are cut, and those left out are counted', async () => {
+    const name = await register(streamly, manyFields(300_000, 'wide', 'a'));
+    const reply = await post(exchange, acme, `${name}:diff`, {
+      descriptorSet: base64(manyFields(300_000, 'wide', 'b')),
+    });
+    const { compatible, changes, omittedChanges } = await ok(reply);
+    expect(compatible).toBe(false);
+    expect(changes.length).toBeLessThanOrEqual(2_000);
+    expect(changes.length + omittedChanges).toBeGreaterThan(20_000);
+    expect(Buffer.byteLength(reply.text)).toBeLessThanOrEqual(PAGE);
+  });
+});
+
+describe('what is deep', () => {
+  it.each([
+    ['a chain', chain(8_000)],
+    ['a circle', chain(8_000, { isCycle: true })],
+  ])('%s of 8,000 message types is rejected', async (_title, set) => {
+    const reply = await send(streamly, set);
+    expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet');
+    expect(violationOf(reply).description).toMatch(/chain of more than 256 message types/);
+    expect((await send(streamly, chain(256, { name: 'short' }))).status).toBe(200);
+  });
+
+  it('a provider cannot break the list of a consumer with a chain of message types', async () => {
+    const name = await register(
+      dailynews,
+      setOf({ name: 'c.proto', package: 'chain', messageType: [{ name: 'M0' }] }),
+    );
+    const metadata = { '@type': 'type.googleapis.com/chain.M0' };
+    const group = await ok(
+      post(exchange, dailynews, `${dailynews.name}/eventGroups`, {
+        measurementConsumer: acme.name,
+        encryptedMetadata: { metadata: { eventGroupMetadataDescriptor: name, metadata } },
+      }),
+    );
+    const path = `${acme.name}/eventGroups`;
+    const shown = async () => {
+      const [page] = await pagesOf(acme, path);
+      expect(page!.items).toHaveLength(1);
+      return (page!.items[0] as unknown as { encryptedMetadata: { metadata: { metadata: unknown } } })
+        .encryptedMetadata.metadata.metadata;
+    };
+    expect(await shown()).toEqual(metadata);
+
+    expect((await put(dailynews, name, chain(8_000))).status).toBe(400);
+    expect(await shown()).toEqual(metadata);
+
+    // As an earlier version accepted it.
+    await replaceStored(dailynews, name, chain(8_000));
+    expect(await shown()).toEqual({ typeUrl: metadata['@type'], value: '' });
+    const decoded = await exchange.call(
+      acme.token,
+      'GET',
+      `/v2alpha/${path}/${group.name.split('/').at(-1)}:decode`,
+    );
+    expect(errorOf(decoded)).toBe('400 FAILED_PRECONDITION METADATA_NOT_READABLE');
+    const direct = await post(exchange, acme, `${name}:decode`, { typeUrl: metadata['@type'], value: '' });
+    expect(errorOf(direct)).toBe('400 FAILED_PRECONDITION METADATA_NOT_READABLE');
+  });
+});

@@ -1,0 +1,116 @@
+/** Descriptor sets that a hostile provider would register: small on the wire, large or deep in every other respect. */
+import { create, type Message, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import {
+  type DescriptorProtoSchema,
+  FieldOptionsSchema,
+  type FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  FileOptionsSchema,
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+} from '@bufbuild/protobuf/wkt';
+
+export type FileInit = MessageInitShape<typeof FileDescriptorProtoSchema>;
+export type MessageInit = MessageInitShape<typeof DescriptorProtoSchema>;
+
+export function setOf(...file: FileInit[]): Uint8Array {
+  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+}
+
+export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+/** The message with a length-delimited field that its schema does not know, such as a custom option. */
+export function withUnknown<M extends Message>(message: M, no: number, content: Uint8Array): M {
+  const data = new BinaryWriter().bytes(content).finish();
+  message.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
+  return message;
+}
+
+/** A name of this length. */
+export const longName = (length: number, last = 'x') => `V${'v'.repeat(length - 1 - last.length)}${last}`;
+
+const OPTION = 50_000;
+const ENUM = 'E';
+
+/**
+ * A custom option whose every byte is the name of an enum value: `bytes` of the wire become `bytes * nameLength` characters
+ * of JSON.
+ */
+export function expandingOption(bytes: number, nameLength = 500, name = 'bomb'): Uint8Array {
+  return setOf({
+    name: `${name}.proto`,
+    package: name,
+    dependency: ['google/protobuf/descriptor.proto'],
+    messageType: [{ name: 'M' }],
+    enumType: [{ name: ENUM, value: [{ name: longName(nameLength), number: 0 }] }],
+    extension: [
+      {
+        name: 'o',
+        number: OPTION,
+        extendee: '.google.protobuf.FileOptions',
+        label: Label.REPEATED,
+        type: Type.ENUM,
+        typeName: `.${name}.${ENUM}`,
+        options: { packed: true },
+      },
+    ],
+    options: withUnknown(create(FileOptionsSchema), OPTION, new Uint8Array(bytes)),
+  });
+}
+
+/** The targets of a field option, which descriptor.proto itself defines: every byte is a name of 27 characters. */
+export function expandingTargets(bytes: number): Uint8Array {
+  const TARGETS = 19;
+  const options = withUnknown(create(FieldOptionsSchema), TARGETS, new Uint8Array(bytes).fill(2));
+  const field = [{ name: 'f', number: 1, label: Label.OPTIONAL, type: Type.INT32, options }];
+  return setOf({ name: 't.proto', package: 't', messageType: [{ name: 'M', field }] });
+}
+
+/** Messages M0, M1, …, each with a field of the next; the last has one of the first where `isCycle`. */
+export function chain(length: number, { name = 'chain', isCycle = false } = {}): Uint8Array {
+  const messageType = Array.from({ length }, (_, i): MessageInit => {
+    const next = i + 1 < length ? i + 1 : isCycle ? 0 : undefined;
+    const field = { name: 'f', number: 1, label: Label.OPTIONAL, type: Type.MESSAGE };
+    return {
+      name: `M${i}`,
+      field: next === undefined ? [] : [{ ...field, typeName: `.${name}.M${next}` }],
+    };
+  });
+  return setOf({ name: `${name}.proto`, package: name, syntax: 'proto3', messageType });
+}
+
+/** A message M with a packed list of an enum whose only value has a name of this length. */
+export function enumList(nameLength: number, name = 'list'): Uint8Array {
+  return setOf({
+    name: `${name}.proto`,
+    package: name,
+    syntax: 'proto3',
+    enumType: [{ name: ENUM, value: [{ name: longName(nameLength), number: 0 }] }],
+    messageType: [
+      {
+        name: 'M',
+        field: [
+          { name: 'e', number: 1, label: Label.REPEATED, type: Type.ENUM, typeName: `.${name}.${ENUM}` },
+        ],
+      },
+    ],
+  });
+}
+
+/** The metadata of such a message with so many values. */
+export function enumListValue(count: number): Uint8Array {
+  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(new Uint8Array(count)).finish();
+}
+
+/** About so many bytes of messages with 130 small fields each: what the fields of a legitimate set are at their worst. */
+export function manyFields(bytes: number, name = 'ads', prefix = 'f'): Uint8Array {
+  const field = Array.from({ length: 130 }, (_, i) => ({
+    name: `${prefix}${i}`,
+    number: i + 1,
+    label: Label.OPTIONAL,
+    type: Type.INT32,
+  }));
+  const messageType = Array.from({ length: Math.floor(bytes / 1722) }, (_, i) => ({ name: `M${i}`, field }));
+  return setOf({ name: `${name}.proto`, package: name, syntax: 'proto3', messageType });
+}
