@@ -1,7 +1,8 @@
-/** H14: slow and giant clients, and one in good health that must hardly notice them. */
+/** H14: slow and giant clients and descriptor sets, and a client in good health that must hardly notice them. */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { base64, chain, expandingOption, manyFields } from '@measurement-exchange/testkit/hostileDescriptors';
 import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
 import { measurementRequest } from '@measurement-exchange/testkit/requests';
 import { atScale, type Context, type Harness } from '../harness.ts';
@@ -12,7 +13,7 @@ import { SMUGGLED, smuggle } from './smuggling.ts';
 
 export const h14: Harness = {
   id: 'H14',
-  title: 'slow and giant clients beside a healthy one',
+  title: 'slow and giant clients and descriptor sets beside a healthy client',
   // With the limits as they are shipped: they are part of what keeps the healthy client well.
   run: (context) =>
     withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>
@@ -21,6 +22,7 @@ export const h14: Harness = {
 };
 
 const WHO = '/v2alpha/whoami';
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** Of the probe: beyond this it is a violation, below it is a figure. */
 const UNBEARABLE_MS = 10_000;
 
@@ -49,6 +51,7 @@ const NUISANCES: Nuisance[] = [
   ['giants', giants],
   ['pipelines', pipelines],
   ['smuggling', smuggling],
+  ['descriptor sets', descriptorSets],
 ];
 
 async function bother(context: Context, world: World): Promise<Counted> {
@@ -271,6 +274,55 @@ async function smuggling(world: World, _sizes: Sizes): Promise<number> {
     if (problem !== undefined) world.violations.add(`${title}: ${problem}`);
   }
   return SMUGGLED.length;
+}
+
+/** Of one provider and one consumer: large sets, and small ones that print as much more, through whatever reads them. */
+async function descriptorSets(world: World, { seconds }: Sizes): Promise<number> {
+  const [provider] = world.providers;
+  const consumer = nuisanceOf(world).name;
+  const parent = `${provider!.name}/eventGroupMetadataDescriptors`;
+  const bytes = Math.min(400_000, 200_000 * seconds);
+  const large = (prefix: string) => base64(manyFields(bytes, 'wide', prefix));
+  const [before, after, printed, deep] = [
+    large('a'),
+    large('b'),
+    base64(expandingOption(15_000)),
+    base64(chain(8_000)),
+  ];
+  let count = 0;
+  /** What was returned, where it was not rejected as it may be. */
+  const send = async (who: string, method: string, path: string, descriptorSet?: string, wanted = [200]) => {
+    count++;
+    const reply = await world.call(0, who, method, path, descriptorSet && { descriptorSet });
+    if (reply.kind !== 'response') world.violations.add(`${method} ${path}: ${reply.why}`);
+    else if (![...wanted, 429].includes(reply.status)) {
+      world.violations.add(`${method} ${path} got ${reply.status} ${reply.reason}`);
+    } else if (Buffer.byteLength(reply.text) > MAX_PAGE_BYTES) {
+      world.violations.add(`${method} ${path} got ${Buffer.byteLength(reply.text)} bytes`);
+    } else if (reply.status === 200) return reply.json;
+    return undefined;
+  };
+  const owner = provider!.name;
+  const { name } = (await send(owner, 'POST', parent, before)) ?? {};
+  if (name === undefined) return count;
+  const nuisances: (() => Promise<unknown>)[] = [
+    () => send(owner, 'POST', parent, printed),
+    () => send(owner, 'POST', parent, deep, [400]),
+    () => send(owner, 'PUT', name, after),
+    ...Array.from({ length: 6 }, () => () => send(consumer, 'POST', `${name}:diff`, before)),
+    () => send(consumer, 'GET', name),
+    () => send(consumer, 'GET', `${parent}?pageSize=1000`),
+  ];
+  const end = performance.now() + seconds * 1_000;
+  await Promise.all(
+    nuisances.map(async (nuisance) => {
+      do {
+        await nuisance();
+        await sleep(10);
+      } while (performance.now() < end);
+    }),
+  );
+  return count;
 }
 
 async function statusesOf(world: World, bytes: Buffer, count: number): Promise<number[]> {

@@ -47,6 +47,48 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/auth/principals.test.ts'),
   },
   {
+    // A set of 60 KB prints as 30 MB.
+    name: 'printed-size-not-limited',
+    edits: [
+      inExchange(
+        'domain/descriptor/descriptorSet.ts',
+        'const MAX_SET_JSON = 8 *',
+        'const MAX_SET_JSON = 800 *',
+      ),
+    ],
+    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'print as 30 MB is rejected'),
+  },
+  {
+    name: 'page-of-metadata-not-cut',
+    edits: [
+      inExchange('operations/eventGroups/view.ts', 'if (bytes > maxBytes && views.length > 0) break;', ''),
+      inExchange('compute/jobs.ts', 'if (bytes > maxBytes && texts.length > 0) break;', ''),
+    ],
+    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot fill the page of a consumer'),
+  },
+  {
+    // The protobuf runtime follows the types by recursion.
+    name: 'type-chains-not-limited',
+    edits: [inExchange('domain/descriptor/typeChains.ts', 'if (longest > MAX_CHAIN)', 'if (false)')],
+    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot break the list of a consumer'),
+  },
+  {
+    name: 'descriptor-work-on-the-event-loop',
+    edits: [
+      inExchange(
+        'serving/computing.ts',
+        'if ((isShort[job] as (input: Input<J>) => boolean)(input)) {',
+        'if (isShort) {',
+      ),
+    ],
+    foundBy: test('exchange/test/hostile/descriptorWork.test.ts', 'beside the event loop'),
+  },
+  {
+    name: 'descriptor-work-not-charged',
+    edits: [inExchange('serving/computing.ts', 'charge(ms);', ';')],
+    foundBy: test('exchange/test/hostile/descriptorWork.test.ts'),
+  },
+  {
     name: 'rate-not-limited',
     edits: [inExchange(PIPELINE, 'bucket.take();', ';')],
     foundBy: test('exchange/test/hostile/callers.test.ts', 'a principal beyond its rate'),

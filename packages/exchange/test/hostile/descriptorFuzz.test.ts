@@ -1,0 +1,154 @@
+/**
+ * Random hostile descriptor sets through every operation that reads them: no response above its limit, no internal error,
+ * an event loop that is never held up for long. `MEX_FUZZ_RUNS=5000` runs as many sets, `MEX_FUZZ_SEED` repeats a run.
+ */
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Dice, randomMessage, randomSet } from '@measurement-exchange/testkit/descriptorFuzz';
+import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
+import {
+  createDatabase,
+  type Database,
+  type DevParty,
+  type Reply,
+} from '@measurement-exchange/testkit/exchange';
+import { base64, manyFields, setOf } from '@measurement-exchange/testkit/hostileDescriptors';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { doctor } from '../../src/database/doctor.ts';
+
+const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 15);
+const SEED = Number(process.env.MEX_FUZZ_SEED ?? randomInt(2 ** 31));
+const PAGE = 8 * 1024 * 1024;
+/** Below 100 ms where nothing else runs. The tests share the machine: an idle thread beside shows what that costs. */
+const MAX_HELD_MS = 1_000;
+
+let database: Database;
+let exchange: ExchangeProcess;
+let idle: Worker;
+let consumer: DevParty;
+let provider: DevParty;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  exchange = await startExchangeProcess({
+    databaseUrl: database.url,
+    config: { rate: { perSecond: 1e6, burst: 1e6 } },
+  });
+  idle = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const delay = require('node:perf_hooks').monitorEventLoopDelay({ resolution: 10 });
+     delay.enable();
+     parentPort.on('message', () => { parentPort.postMessage(delay.max / 1e6); delay.reset(); });`,
+    { eval: true },
+  );
+  consumer = exchange.dev.measurementConsumers[0]!;
+  provider = exchange.dev.dataProviders[0]!;
+});
+afterAll(async () => {
+  await idle.terminate();
+  expect(await exchange.kill()).toBe(0);
+  expect(exchange.output()).not.toMatch(/"level":[56]0/);
+  const found = await doctor({ connection: { connectionString: database.url } });
+  expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);
+  await exchange.remove();
+  await database.drop();
+});
+
+/** Figures of the whole run. */
+const seen = {
+  requests: 0,
+  accepted: 0,
+  largest: 0,
+  heldMs: 0,
+  idleMs: 0,
+  above100: 0,
+  statuses: new Map<string, number>(),
+};
+
+async function call(party: DevParty, method: string, path: string, body?: unknown): Promise<Reply> {
+  const reply = await exchange.call(party.token, method, `/v2alpha/${path}`, body);
+  const bytes = Buffer.byteLength(reply.text);
+  const what = reply.status === 200 ? '200' : checkedErrorOf(reply);
+  seen.requests++;
+  seen.largest = Math.max(seen.largest, bytes);
+  seen.statuses.set(what, (seen.statuses.get(what) ?? 0) + 1);
+  expect(reply.status, `${method} ${path} ${reply.text.slice(0, 500)}`).toBeLessThan(500);
+  expect(bytes, `${method} ${path}`).toBeLessThanOrEqual(PAGE);
+  return reply;
+}
+
+async function look(): Promise<void> {
+  const text = await (await fetch(`${exchange.url}/metrics`)).text();
+  const ms = Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)![1]) * 1_000;
+  idle.postMessage('look');
+  const [idleMs] = (await once(idle, 'message')) as [number];
+  seen.heldMs = Math.max(seen.heldMs, ms);
+  seen.idleMs = Math.max(seen.idleMs, idleMs);
+  if (ms > 100) seen.above100++;
+}
+
+/** One set through create, get, list, diff, update, decode, and event groups that refer to it. */
+async function run(dice: Dice, stable: { name: string; group: string }, lists: boolean): Promise<void> {
+  const [first, second] = [randomSet(dice), randomSet(dice)];
+  const descriptors = `${provider.name}/eventGroupMetadataDescriptors`;
+  const created = await call(provider, 'POST', descriptors, { descriptorSet: base64(first.set) });
+  await call(consumer, 'POST', `${stable.name}:diff`, { descriptorSet: base64(second.set) });
+  // Event groups refer to this one: every update that is accepted decides how they are printed.
+  const updated = await call(provider, 'PUT', stable.name, { descriptorSet: base64(first.set) });
+  if (updated.status === 200) {
+    await call(consumer, 'GET', `${consumer.name}/eventGroups?pageSize=${lists ? 1000 : 5}`);
+    await call(consumer, 'GET', `${consumer.name}/eventGroups/${stable.group}:decode`);
+  }
+  if (created.status !== 200) return;
+  seen.accepted++;
+  const { name } = created.json;
+  await call(consumer, 'GET', name);
+  if (lists) await call(consumer, 'GET', 'dataProviders/-/eventGroupMetadataDescriptors?pageSize=1000');
+  await call(consumer, 'POST', `${name}:diff`, { descriptorSet: base64(second.set) });
+  const message = base64(randomMessage(dice));
+  const typeUrl = `type.googleapis.com/${dice.of(['fuzz.M', 'fuzz.M0', 'fuzz.M1', 'fuzz.R'])}`;
+  await call(consumer, 'POST', `${name}:decode`, { typeUrl, value: message });
+  await call(provider, 'POST', `${provider.name}/eventGroups`, {
+    measurementConsumer: consumer.name,
+    encryptedMetadata: {
+      metadata: { eventGroupMetadataDescriptor: name, metadata: { typeUrl, value: message } },
+    },
+  });
+  await call(provider, 'PATCH', name, { descriptorSet: base64(second.set) });
+}
+
+it(`${RUNS} hostile descriptor sets, seed ${SEED}`, { timeout: 60_000 + RUNS * 5_000 }, async () => {
+  const plain = setOf({ name: 'fuzz.proto', package: 'fuzz', messageType: [{ name: 'M' }] });
+  const descriptors = `${provider.name}/eventGroupMetadataDescriptors`;
+  const { name } = (await call(provider, 'POST', descriptors, { descriptorSet: base64(plain) })).json;
+  const metadata = {
+    eventGroupMetadataDescriptor: name,
+    metadata: { '@type': 'type.googleapis.com/fuzz.M' },
+  };
+  const group = await call(provider, 'POST', `${provider.name}/eventGroups`, {
+    measurementConsumer: consumer.name,
+    encryptedMetadata: { metadata },
+  });
+  const stable = { name, group: group.json.name.split('/').at(-1) };
+  // The thread starts at its first job.
+  await call(provider, 'POST', descriptors, { descriptorSet: base64(manyFields(20_000)) });
+  await look();
+  Object.assign(seen, { heldMs: 0, idleMs: 0, above100: 0 });
+  for (let i = 0; i < RUNS; i++) {
+    try {
+      await run(new Dice(SEED + i), stable, i % 5 === 0);
+    } catch (error) {
+      throw new Error(`repeat with MEX_FUZZ_SEED=${SEED + i} MEX_FUZZ_RUNS=1`, { cause: error });
+    }
+    if (i % 20 === 19) await look();
+    if (i % 250 === 249)
+      console.log(`${i + 1} of ${RUNS}`, { ...seen, statuses: Object.fromEntries(seen.statuses) });
+  }
+  await look();
+  if (RUNS >= 1_000) console.log({ ...seen, statuses: Object.fromEntries(seen.statuses) });
+  expect(seen.heldMs, `an idle thread was held up for ${seen.idleMs} ms`).toBeLessThan(
+    MAX_HELD_MS + seen.idleMs,
+  );
+});

@@ -1,0 +1,374 @@
+/** Random hostile descriptor sets and messages: each is drawn from a seed, so that a fault can be repeated. */
+import { create } from '@bufbuild/protobuf';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import {
+  Edition,
+  type FeatureSet_FieldPresence,
+  type FeatureSet_MessageEncoding,
+  FieldDescriptorProto_Label as Label,
+  MessageOptionsSchema,
+  FieldDescriptorProto_Type as Type,
+} from '@bufbuild/protobuf/wkt';
+import {
+  chain,
+  enumList,
+  expandingOption,
+  expandingTargets,
+  type FileInit,
+  longName,
+  type MessageInit,
+  manyFields,
+  setOf,
+  withUnknown,
+} from './hostileDescriptors.ts';
+
+/** Mulberry32: repeatable, and good enough to choose by. */
+export class Dice {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed | 0;
+  }
+
+  /** From 0 to below `sides`. */
+  roll(sides: number): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % sides;
+  }
+
+  of<T>(choices: readonly T[]): T {
+    return choices[this.roll(choices.length)]!;
+  }
+
+  isOne(sides: number): boolean {
+    return this.roll(sides) === 0;
+  }
+
+  /** Most are small, some are as large as allowed. */
+  size(most: number): number {
+    return (
+      1 + this.roll(this.isOne(12) ? most : this.isOne(3) ? Math.ceil(most / 10) : Math.ceil(most / 100))
+    );
+  }
+}
+
+const DESCRIPTOR = 'google/protobuf/descriptor.proto';
+const list = <T>(length: number, make: (i: number) => T) => Array.from({ length }, (_, i) => make(i));
+const field = (name: string, number: number, more: object = {}) => ({
+  name,
+  number,
+  label: Label.OPTIONAL,
+  type: Type.INT32,
+  ...more,
+});
+const file = (more: FileInit, name = 'fuzz'): FileInit => ({ name: `${name}.proto`, package: name, ...more });
+const one = (message: MessageInit, more: FileInit = {}) =>
+  setOf(file({ messageType: [{ name: 'M', ...message }], ...more }));
+
+/** By what makes each of them hostile. */
+const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
+  chain: (dice) => chain(dice.size(9_000), { name: 'fuzz', isCycle: dice.isOne(2) }),
+  'many fields': (dice) => manyFields(dice.size(900_000), 'fuzz', dice.of(['f', 'g', 'h_'])),
+  'wide message': (dice) =>
+    one({ field: list(dice.size(60_000), (i) => field(`f${i}`, i + 1 + (i > 18_000 ? 2_000 : 0))) }),
+  'many messages': (dice) =>
+    setOf(file({ messageType: list(dice.size(12_000), (i) => ({ name: `M${i}` })) })),
+  'many enum values': (dice) =>
+    setOf(
+      file({
+        messageType: [{ name: 'M' }],
+        enumType: [{ name: 'E', value: list(dice.size(60_000), (i) => ({ name: `V${i}`, number: i })) }],
+      }),
+    ),
+  'long names': (dice) => {
+    const length = dice.of([100, 255, 500, 512, 513, 2_000]);
+    return one({ field: list(dice.size(1_500), (i) => field(longName(length, `_${i}`), i + 1)) });
+  },
+  'long JSON names': (dice) =>
+    one({
+      field: list(dice.size(1_500), (i) =>
+        field(`f${i}`, i + 1, { jsonName: `${i}${'\n'.repeat(dice.of([1, 500, 600]))}` }),
+      ),
+    }),
+  nesting: (dice) => {
+    let message: MessageInit = { name: 'M', field: [field('f', 1)] };
+    for (let i = 1 + dice.roll(90); i > 0; i--) message = { name: 'M', nestedType: [message] };
+    return setOf(file({ messageType: [message] }));
+  },
+  'expanding option': (dice) => expandingOption(dice.size(900_000), dice.of([2, 20, 300, 500, 512]), 'fuzz'),
+  'expanding targets': (dice) => expandingTargets(dice.size(1_000_000)),
+  'recursive option': (dice) => {
+    // message R { R r = 1; repeated R s = 2; } as an option, nested as deep as drawn.
+    const type = { type: Type.MESSAGE, typeName: '.fuzz.R' };
+    let content: Uint8Array = new Uint8Array();
+    for (let i = dice.size(3_000); i > 0; i--) {
+      content = new BinaryWriter()
+        .tag(dice.of([1, 2]), WireType.LengthDelimited)
+        .bytes(content)
+        .finish();
+      if (content.length > 900_000) break;
+    }
+    const options = withUnknown(create(MessageOptionsSchema), 50_001, content);
+    const fields = [field('r', 1, type), field('s', 2, { ...type, label: Label.REPEATED })];
+    return setOf(
+      file({
+        dependency: [DESCRIPTOR],
+        messageType: [
+          { name: 'M', options },
+          { name: 'R', field: fields },
+        ],
+        extension: [field('o', 50_001, { ...type, extendee: '.google.protobuf.MessageOptions' })],
+      }),
+    );
+  },
+  'many options': (dice) => {
+    const count = dice.size(8_000);
+    const extendee = dice.of(['File', 'Message', 'Field', 'Enum', 'Oneof', 'Method']);
+    return setOf(
+      file({
+        dependency: [DESCRIPTOR],
+        messageType: [{ name: 'M' }],
+        extension: list(count, (i) =>
+          field(`o${i}`, 50_000 + i, { extendee: `.google.protobuf.${extendee}Options` }),
+        ),
+      }),
+    );
+  },
+  'option of a well-known type': (dice) => {
+    const type = dice.of([
+      'Any',
+      'Struct',
+      'Value',
+      'Timestamp',
+      'Duration',
+      'FieldMask',
+      'FileDescriptorSet',
+    ]);
+    const content = Uint8Array.from(
+      list(dice.size(20_000), () => dice.of([0x0a, 0, 1, 2, 4, 0x12, 0x1a, 0x7f, dice.roll(256)])),
+    );
+    return setOf(
+      file({
+        dependency: [
+          DESCRIPTOR,
+          ...['any', 'struct', 'timestamp', 'duration', 'field_mask'].map(
+            (f) => `google/protobuf/${f}.proto`,
+          ),
+        ],
+        messageType: [{ name: 'M', options: withUnknown(create(MessageOptionsSchema), 50_002, content) }],
+        extension: [
+          field('o', 50_002, {
+            extendee: '.google.protobuf.MessageOptions',
+            type: Type.MESSAGE,
+            typeName: `.google.protobuf.${type}`,
+          }),
+        ],
+      }),
+    );
+  },
+  'duplicate symbols': (dice) => {
+    const count = dice.size(5_000);
+    return one({
+      field: list(count, (i) => field(`f${i % (1 + dice.roll(count))}`, 1 + (i % (1 + dice.roll(count))))),
+      nestedType: list(dice.roll(20), (i) => ({ name: dice.of(['M', 'N', `f${i}`]) })),
+    });
+  },
+  'imports of each other': (dice) => {
+    const count = 1 + dice.roll(dice.isOne(4) ? 270 : 40);
+    const isCycle = dice.isOne(3);
+    return setOf(
+      ...list(count, (i): FileInit => {
+        const dependency = list(count, (j) => `f${j}.proto`).filter((_, j) => (isCycle ? j !== i : j < i));
+        return {
+          name: `f${i}.proto`,
+          package: `p${i}`,
+          messageType: [{ name: 'M' }],
+          dependency,
+          publicDependency: dice.isOne(2) ? dependency.map((_, j) => j) : [],
+        };
+      }),
+    );
+  },
+  'default values': (dice) =>
+    one({
+      field: list(dice.size(2_000), (i) =>
+        field(`f${i}`, i + 1, {
+          type: dice.of([Type.STRING, Type.BYTES, Type.DOUBLE, Type.INT64, Type.UINT32, Type.BOOL]),
+          defaultValue: dice.of([
+            '9',
+            '-1',
+            'inf',
+            'x',
+            '1e400',
+            '9'.repeat(300),
+            '\\377\\0\\n',
+            'é'.repeat(dice.size(3_000)),
+          ]),
+        }),
+      ),
+    }),
+  maps: (dice) => {
+    const count = dice.size(2_000);
+    const entry = (i: number): MessageInit => ({
+      name: `F${i}Entry`,
+      field: [
+        field('key', 1, { type: dice.of([Type.STRING, Type.INT32, Type.BOOL, Type.DOUBLE]) }),
+        field('value', 2, { type: Type.MESSAGE, typeName: '.fuzz.M' }),
+      ],
+      options: { mapEntry: true },
+    });
+    return one({
+      field: list(count, (i) =>
+        field(`f${i}`, i + 1, { label: Label.REPEATED, type: Type.MESSAGE, typeName: `.fuzz.M.F${i}Entry` }),
+      ),
+      nestedType: list(count, entry),
+    });
+  },
+  groups: (dice) => {
+    const count = dice.size(2_000);
+    return one(
+      {
+        field: list(count, (i) => field(`g${i}`, i + 1, { type: Type.GROUP, typeName: `.fuzz.M.G${i}` })),
+        nestedType: list(count, (i) => ({ name: `G${i}`, field: [field('f', 1)] })),
+      },
+      { syntax: dice.of(['', 'proto2', 'proto3', 'x']) },
+    );
+  },
+  editions: (dice) =>
+    one(
+      {
+        field: list(dice.size(3_000), (i) =>
+          field(`f${i}`, i + 1, {
+            type: dice.of([Type.MESSAGE, Type.STRING, Type.ENUM]),
+            typeName: dice.of(['.fuzz.M', '.fuzz.E', '']),
+            options: {
+              features: {
+                fieldPresence: dice.of([0, 1, 2, 3, 77]) as FeatureSet_FieldPresence,
+                messageEncoding: dice.of([0, 1, 2]) as FeatureSet_MessageEncoding,
+              },
+            },
+          }),
+        ),
+      },
+      {
+        syntax: 'editions',
+        edition: dice.of([
+          Edition.EDITION_2023,
+          Edition.EDITION_2024,
+          Edition.EDITION_PROTO2,
+          1_002 as Edition,
+        ]),
+        enumType: [{ name: 'E', value: [{ name: 'V', number: dice.roll(2) }] }],
+      },
+    ),
+  ranges: (dice) => {
+    const count = dice.size(20_000);
+    const range = (i: number) => ({ start: 10 * i + 1, end: 10 * i + 1 + dice.of([1, 5, 9, 10, 11, 0]) });
+    return one({
+      extensionRange: list(count, range),
+      reservedRange: dice.isOne(2) ? list(count, (i) => ({ start: 10 * i + 10, end: 10 * i + 11 })) : [],
+      reservedName: list(dice.size(2_000), (i) => `r${i}`),
+    });
+  },
+  extensions: (dice) =>
+    one(
+      { extensionRange: [{ start: 1, end: 536_870_912 }] },
+      {
+        extension: list(dice.size(8_000), (i) =>
+          field(`x${i}`, i + 1, {
+            extendee: '.fuzz.M',
+            type: dice.of([Type.INT32, Type.MESSAGE]),
+            typeName: dice.of(['', '.fuzz.M']),
+          }),
+        ),
+      },
+    ),
+  services: (dice) =>
+    one(
+      {},
+      {
+        service: list(dice.size(300), (i) => ({
+          name: `S${i}`,
+          method: list(dice.roll(30), (j) => ({
+            name: `m${j}`,
+            inputType: '.fuzz.M',
+            outputType: '.fuzz.M',
+          })),
+        })),
+      },
+    ),
+  'source info': (dice) =>
+    one(
+      {},
+      {
+        sourceCodeInfo: {
+          location: list(dice.size(40_000), () => ({
+            path: [4, dice.roll(9)],
+            span: [1, 2, 3],
+            leadingComments: dice.of(['', '\u0001', 'é']),
+          })),
+        },
+      },
+    ),
+  'a well-known file of its own': (dice) =>
+    setOf(
+      {
+        name: DESCRIPTOR,
+        package: 'google.protobuf',
+        messageType: list(dice.size(50), (i) => ({
+          name: dice.of(['FileOptions', 'Any', 'FileDescriptorSet', `M${i}`]),
+        })),
+      },
+      file({
+        dependency: [DESCRIPTOR],
+        messageType: [{ name: 'M' }],
+        extension: [field('o', 50_000, { extendee: '.google.protobuf.FileOptions' })],
+      }),
+    ),
+  'enum list': (dice) => enumList(dice.of([2, 20, 400, 500, 512, 513, 60_000]), 'fuzz'),
+  nothing: () => new Uint8Array(),
+};
+const NAMES = Object.keys(SHAPES);
+
+/** One set, and what it was made of. */
+export function randomSet(dice: Dice): { title: string; set: Uint8Array } {
+  const title = dice.of(NAMES);
+  const set = SHAPES[title]!(dice);
+  if (!dice.isOne(5)) return { title, set };
+  return { title: `${title}, damaged`, set: damaged(dice, set) };
+}
+
+/** Bytes are changed, removed, repeated or cut off. */
+function damaged(dice: Dice, set: Uint8Array): Uint8Array {
+  let bytes = Buffer.from(set);
+  for (let i = 1 + dice.roll(4); i > 0 && bytes.length > 0; i--) {
+    const [at, length] = [dice.roll(bytes.length), dice.size(50)];
+    const kind = dice.roll(4);
+    if (kind === 0) bytes[at] = dice.roll(256);
+    else if (kind === 1) bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]);
+    else if (kind === 2) bytes = Buffer.concat([bytes.subarray(0, at + length), bytes.subarray(at)]);
+    else bytes = bytes.subarray(0, at + 1);
+  }
+  return bytes;
+}
+
+/** A message for whatever type: packed lists, nested messages, damaged ones. */
+export function randomMessage(dice: Dice): Uint8Array {
+  const kind = dice.roll(4);
+  if (kind === 0) return new Uint8Array();
+  if (kind === 1)
+    return Uint8Array.from(list(dice.size(3_000), () => dice.of([0x08, 0x0a, 0, 1, 2, dice.roll(256)])));
+  const writer = new BinaryWriter();
+  if (kind === 2)
+    return writer
+      .tag(1, WireType.LengthDelimited)
+      .bytes(new Uint8Array(dice.size(200_000)))
+      .finish();
+  let content: Uint8Array = new Uint8Array();
+  for (let i = dice.size(2_000); i > 0; i--) {
+    content = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(content).finish();
+  }
+  return content;
+}
