@@ -5,8 +5,8 @@ import { RefusalError } from './refusalError.ts';
 
 /** The most that one requisition may ask of a provider; beyond it the requisition is refused. */
 export const LIMITS = {
-  /** Event groups times days; each is charged. */
-  days: 100_000,
+  /** Event groups times days; each is charged, in one transaction that nothing else can interrupt. */
+  days: 10_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
   /** In seconds. */
