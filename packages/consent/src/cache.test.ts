@@ -190,7 +190,7 @@ describe('a certificate that was trusted', () => {
   it('is not verified again', async () => {
     const issuer = await root('CN=Root');
     const { der } = await leaf(issuer);
-    const store = createTrustStore([{ pem: issuer.pem }]);
+    const store = createTrustStore([{ party: PARTY, pem: issuer.pem }]);
     const first = await store.verify(PARTY, der, NOW);
     expect(nodeVerify).toHaveBeenCalledTimes(2);
     expect(await store.verify(PARTY, Uint8Array.from(der), NOW)).toEqual(first);
@@ -215,7 +215,7 @@ describe('a certificate that was trusted', () => {
   it('is the same next time, whatever was done to its bytes and to its description', async () => {
     const issuer = await root('CN=Root');
     const { der } = await leaf(issuer);
-    const store = createTrustStore([{ pem: issuer.pem }]);
+    const store = createTrustStore([{ party: PARTY, pem: issuer.pem }]);
     const given = Uint8Array.from(der);
     const first = await store.verify(PARTY, given, NOW);
     const described = structuredClone(first);

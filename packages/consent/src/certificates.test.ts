@@ -27,6 +27,7 @@ describe('a certificate', () => {
     }).toEqual({
       subject: 'CN=Streamly TV',
       issuer: 'CN=Streamly root',
+      parties: [],
       serialNumber: new x509.X509Certificate(Uint8Array.from(issued.der)).serialNumber,
       subjectKeyIdentifier: issued.ski,
       authorityKeyIdentifier: issuer.ski,

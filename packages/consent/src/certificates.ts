@@ -20,6 +20,8 @@ export interface X509 {
   /** As text, `CN=Streamly TV`. */
   subject: string;
   issuer: string;
+  /** The parties it says it is of, `dataProviders/streamly`: its subject alternative names `mex:dataProviders/streamly`. */
+  parties: string[];
   /** In hexadecimal. */
   serialNumber: string;
   subjectKeyIdentifier?: Uint8Array;
@@ -38,11 +40,17 @@ export interface X509 {
 /** Far above any in use, far below what a list of a thousand could not carry. */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 
-/** Those that are read here, and two that say nothing about who may sign: extKeyUsage and subjectAltName. */
+/** The subject alternative name of a party is a URI: this, then its resource name. */
+const PARTY_URI = 'mex:';
+const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
+/** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
+const URI_TAG = 0x86;
+
+/** Those that are read here, and one that says nothing about who may sign: extKeyUsage. */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage
-  '2.5.29.17', // subjectAltName
+  SUBJECT_ALTERNATIVE_NAME,
   '2.5.29.19', // basicConstraints
   '2.5.29.35', // authorityKeyIdentifier
   '2.5.29.37', // extKeyUsage
@@ -64,6 +72,7 @@ export function parseCertificate(der: Uint8Array): X509 {
       der,
       subject: certificate.subject,
       issuer: certificate.issuer,
+      parties: partiesIn(certificate.getExtension(SUBJECT_ALTERNATIVE_NAME)),
       serialNumber: certificate.serialNumber,
       ...(ski && { subjectKeyIdentifier: fromHex(ski)! }),
       ...(aki && { authorityKeyIdentifier: fromHex(aki)! }),
@@ -116,6 +125,20 @@ export function certificateParts(der: Uint8Array) {
     subject: subject.bytes,
     spki: spki.bytes,
   };
+}
+
+/** The subject alternative name that says of which party a certificate is: `mex:dataProviders/streamly`. */
+export function partyUri(party: string): string {
+  return `${PARTY_URI}${party}`;
+}
+
+function partiesIn(extension: x509.Extension | null): string[] {
+  if (extension === null) return [];
+  return derSequence(new Uint8Array(extension.value))
+    .filter(({ tag }) => tag === URI_TAG)
+    .map(({ content }) => new TextDecoder('latin1').decode(content))
+    .filter((uri) => uri.startsWith(PARTY_URI))
+    .map((uri) => uri.slice(PARTY_URI.length));
 }
 
 function namesOf(usages: number): string[] {

@@ -3,18 +3,21 @@ export {
   cachedCertificate,
   MAX_CERTIFICATE_BYTES,
   parseCertificate,
+  partyUri,
   type X509,
 } from './certificates.ts';
 export { ConsentError, type ConsentErrorCode } from './errors.ts';
 export { decrypt, encrypt } from './hybrid.ts';
 export {
   createEncryptionKeysets,
+  deriveEncryptionKeysets,
   type EncryptionKeysets,
   type Keyset,
   type KeyTemplate,
   publicKeysetOf,
   readPrivateKeyset,
   readPublicKeyset,
+  saltOf,
 } from './keysets.ts';
 export {
   includesHash,
@@ -25,7 +28,7 @@ export {
   requisitionFingerprint,
 } from './nonce.ts';
 export { packEncryptionPublicKey, unpackEncryptionPublicKey } from './publicKey.ts';
-export { createSigner, isSignedBy, type Signer, verifySignature } from './signatures.ts';
+export { createSigner, isSignedBy, publicKeyOf, type Signer, verifySignature } from './signatures.ts';
 export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
 export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './tinkKeys.ts';
 export {

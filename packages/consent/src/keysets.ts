@@ -1,8 +1,10 @@
 /** Tink keysets for hybrid encryption: made, and read as the keys that encrypt and decrypt. */
 import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { DhkemP256HkdfSha256 } from '@hpke/core';
 import { equalBytes, fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
-import { concat } from './bytes.ts';
+import { asBytes, concat } from './bytes.ts';
 import { cache } from './cache.ts';
+import { sha256 } from './engine.ts';
 import { ConsentError } from './errors.ts';
 import {
   AES_GCM_TYPE_URL,
@@ -39,19 +41,51 @@ const MATERIALS = {
   PRIVATE: tink.KeyData_KeyMaterialType.ASYMMETRIC_PRIVATE,
 };
 const { ENABLED, DESTROYED } = tink.KeyStatusType;
+const P256_KEM = new DhkemP256HkdfSha256();
 
 /** A new key pair, as a public and a private Tink keyset of one key. */
 export async function createEncryptionKeysets(
   template: KeyTemplate = 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM',
 ): Promise<EncryptionKeysets> {
   const key = await (template === 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM' ? newEcies() : newHpke());
+  return keysetsOf(key, crypto.getRandomValues(new Uint32Array(1))[0]!);
+}
+
+/**
+ * The ECIES key pair that follows from a secret of 32 bytes or more, by DeriveKeyPair of RFC 9180. The public keyset
+ * shows the salt, as the one of its HKDF: whoever has the secret finds the pair again from the public keyset.
+ */
+export async function deriveEncryptionKeysets(
+  secret: Uint8Array,
+  salt: Uint8Array,
+): Promise<EncryptionKeysets> {
+  const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
+  const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
+  // Any ID will do that is the same next time: results of different measurements differ in it.
+  return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
+}
+
+/** The salt of the one key of a public keyset; undefined where there are more, or it has none. */
+export function saltOf(publicKeyset: Uint8Array): Uint8Array | undefined {
+  const { keys } = cachedPublicKeyset(publicKeyset);
+  return keys.length === 1 && keys[0]!.scheme === 'ECIES' && keys[0]!.salt.length > 0
+    ? keys[0]!.salt
+    : undefined;
+}
+
+interface KeyDataPair {
+  publicData: tink.KeyData;
+  privateData: tink.KeyData;
+}
+
+function keysetsOf({ publicData, privateData }: KeyDataPair, id: number): EncryptionKeysets {
   // IDs are never zero.
-  const keyId = crypto.getRandomValues(new Uint32Array(1))[0]! || 1;
+  const keyId = id || 1;
   const write = (keyData: tink.KeyData) => {
     const entry = { keyData, keyId, status: ENABLED, outputPrefixType: tink.OutputPrefixType.TINK };
     return toBinary(tink.KeysetSchema, create(tink.KeysetSchema, { primaryKeyId: keyId, key: [entry] }));
   };
-  return { publicKeyset: write(key.publicData), privateKeyset: write(key.privateData) };
+  return { publicKeyset: write(publicData), privateKeyset: write(privateData) };
 }
 
 /** The keys of a public keyset that are enabled; throws where the keyset is not one to encrypt with. */
@@ -193,13 +227,20 @@ function prefixOf(type: tink.OutputPrefixType, keyId: number): KeyHead['prefix']
   throw notSupported(keyId, `the output prefix ${type} (neither TINK nor RAW)`);
 }
 
-async function newEcies() {
+async function newEcies(): Promise<KeyDataPair> {
   const pair = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, true, ['deriveBits']);
-  const { x, y, d } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+  return eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey));
+}
+
+function eciesData({ x, y, d }: JsonWebKey, hkdfSalt: Uint8Array = new Uint8Array()): KeyDataPair {
   const aesGcm = create(tink.AesGcmKeyFormatSchema, { keySize: 16 });
   const publicKey = create(tink.EciesAeadHkdfPublicKeySchema, {
     params: {
-      kemParams: { curveType: tink.EllipticCurveType.NIST_P256, hkdfHashType: tink.HashType.SHA256 },
+      kemParams: {
+        curveType: tink.EllipticCurveType.NIST_P256,
+        hkdfHashType: tink.HashType.SHA256,
+        hkdfSalt,
+      },
       demParams: {
         aeadDem: {
           typeUrl: AES_GCM_TYPE_URL,
@@ -219,7 +260,7 @@ async function newEcies() {
   };
 }
 
-async function newHpke() {
+async function newHpke(): Promise<KeyDataPair> {
   const pair = (await crypto.subtle.generateKey('X25519', true, ['deriveBits'])) as CryptoKeyPair;
   const { x, d } = await crypto.subtle.exportKey('jwk', pair.privateKey);
   const publicKey = create(tink.HpkePublicKeySchema, {

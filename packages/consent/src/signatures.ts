@@ -42,8 +42,24 @@ export async function createSigner(privateKeyPem: string): Promise<Signer> {
   };
 }
 
+/** The public key that belongs to a private key in PKCS #8, as PEM. */
+export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey> {
+  const { bytes, kind } = readPrivateKey(privateKeyPem);
+  const { hash } = SIGNATURE_ALGORITHMS[requireSigningKey(kind, 'The private key')];
+  const algorithm = importAlgorithm(kind, hash);
+  const { subtle } = crypto;
+  const key = await subtle.importKey('pkcs8', asBytes(bytes), algorithm, true, ['sign']);
+  const { kty, crv, x, y, n, e } = await subtle.exportKey('jwk', key);
+  const jwk = kind.keyType === 'EC' ? { kty, crv, x, y } : { kty, n, e };
+  const publicKey = await subtle.importKey('jwk', jwk as JsonWebKey, algorithm, true, ['verify']);
+  return { ...kind, spki: new Uint8Array(await subtle.exportKey('spki', publicKey)) };
+}
+
 /** Throws unless the signature is one over exactly `signed.message` by the key of the certificate. */
-export async function verifySignature(signed: SignedMessage, certificate: X509): Promise<void> {
+export async function verifySignature(
+  signed: SignedMessage,
+  certificate: Pick<X509, 'publicKey'>,
+): Promise<void> {
   const hash = hashOf(signed, certificate.publicKey);
   const verdict = await checkSignature(signed.message, signed.signature, certificate.publicKey, hash);
   if (verdict === 'MALFORMED') {
@@ -61,7 +77,10 @@ export async function verifySignature(signed: SignedMessage, certificate: X509):
 }
 
 /** As `verifySignature`, for those who need no reason. */
-export async function isSignedBy(signed: SignedMessage, certificate: X509): Promise<boolean> {
+export async function isSignedBy(
+  signed: SignedMessage,
+  certificate: Pick<X509, 'publicKey'>,
+): Promise<boolean> {
   try {
     await verifySignature(signed, certificate);
     return true;

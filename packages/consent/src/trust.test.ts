@@ -15,6 +15,7 @@ import { createTrustStore, type TrustedRoot } from './trust.ts';
 
 const STREAMLY = 'dataProviders/streamly';
 const CHIRPER = 'dataProviders/chirper';
+const DAILYNEWS = 'dataProviders/dailynews';
 const { digitalSignature, keyEncipherment, keyCertSign, nonRepudiation } = x509.KeyUsageFlags;
 const later = (years: number) => new Date(NOW.getTime() + years * YEAR_MS);
 
@@ -92,14 +93,42 @@ describe('a certificate that a root of its party issued', () => {
 
 describe('which roots vouch for whom', () => {
   it('the general ones vouch for parties that have none of their own', async () => {
-    await verify(await leaf(general), 'dataProviders/dailynews');
-    expect(await refused(await leaf(general), STREAMLY)).toBe('CERTIFICATE_UNTRUSTED');
+    await verify(await leaf(general, { party: DAILYNEWS }), DAILYNEWS);
+    expect(await refused(await leaf(general, { party: STREAMLY }), STREAMLY)).toBe('CERTIFICATE_UNTRUSTED');
+  });
+
+  it('the general ones vouch only for certificates that name their party', async () => {
+    const error = await errorOf(async () => verify(await leaf(general), DAILYNEWS));
+    expect(error.code).toBe('CERTIFICATE_NAMES_NO_PARTY');
+    expect(error.message).toContain(`URI:mex:${DAILYNEWS}`);
+    const mail = new x509.SubjectAlternativeNameExtension([
+      { type: 'email', value: `mex:${DAILYNEWS}` },
+      { type: 'url', value: `https://${DAILYNEWS}` },
+    ]);
+    expect(await refused(await leaf(general, { extensions: [mail] }), DAILYNEWS)).toBe(
+      'CERTIFICATE_NAMES_NO_PARTY',
+    );
+  });
+
+  it('no root vouches for a certificate that names another party', async () => {
+    for (const by of [general, streamly]) {
+      const error = await errorOf(async () => verify(await leaf(by, { party: CHIRPER }), STREAMLY));
+      expect(error.code).toBe('CERTIFICATE_OF_ANOTHER_PARTY');
+      expect(error.message).toContain(`is of "${CHIRPER}", not of ${STREAMLY}`);
+    }
+    expect(await refused(await leaf(general, { party: `${DAILYNEWS}2` }), DAILYNEWS)).toBe(
+      'CERTIFICATE_OF_ANOTHER_PARTY',
+    );
+    const both = new x509.SubjectAlternativeNameExtension(
+      [CHIRPER, DAILYNEWS].map((party) => ({ type: 'url' as const, value: `mex:${party}` })),
+    );
+    await verify(await leaf(general, { extensions: [both] }), DAILYNEWS);
   });
 
   it('the root of one party never vouches for another, with or without roots of its own', async () => {
     const certificate = await leaf(chirper);
     await verify(certificate, CHIRPER);
-    for (const party of [STREAMLY, 'dataProviders/dailynews']) {
+    for (const party of [STREAMLY, DAILYNEWS]) {
       const error = await errorOf(() => verify(certificate, party));
       expect(error.code).toBe('CERTIFICATE_OF_ANOTHER_PARTY');
       expect(error.message).toContain(CHIRPER);
@@ -288,7 +317,7 @@ describe('a root is refused', () => {
   it('when it did not sign itself, at the latest when something hangs on it', async () => {
     const other = await generateKeys();
     const made = await root('CN=Root', { by: { ...streamly, keys: other, name: 'CN=Root' }, aki: 'absent' });
-    const store = createTrustStore([{ pem: made.pem }]);
+    const store = createTrustStore([{ party: STREAMLY, pem: made.pem }]);
     const certificate = await leaf(made);
     expect(await faultOf(() => store.verify(STREAMLY, certificate.der, NOW))).toBe('ROOT_INVALID');
   });
@@ -305,7 +334,7 @@ describe('a root is refused', () => {
     for (const options of [{ usages: 'absent' as const }, { aki: 'absent' }]) {
       const own = await root('CN=Root', options);
       const { der } = await leaf(own);
-      const store = createTrustStore([{ pem: own.pem }]);
+      const store = createTrustStore([{ party: STREAMLY, pem: own.pem }]);
       expect(await store.verify(STREAMLY, der, NOW)).toMatchObject({ issuer: 'CN=Root' });
     }
   });

@@ -1,14 +1,24 @@
 /** Whom a party trusts to vouch for the keys of others. */
 import { equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
 import { cacheByObject } from './cache.ts';
-import { cachedCertificate, certificateParts, parseCertificate, type X509 } from './certificates.ts';
+import {
+  cachedCertificate,
+  certificateParts,
+  parseCertificate,
+  partyUri,
+  type X509,
+} from './certificates.ts';
 import { ConsentError, type ConsentErrorCode } from './errors.ts';
 import { pemBlocks } from './pem.ts';
 import { checkSignature, requireSigningKey } from './signatures.ts';
 
 /** A root certificate, or several, in PEM. */
 export interface TrustedRoot {
-  /** The party whose certificates it may issue; absent: those of every party that has no root of its own. */
+  /**
+   * The party whose certificates it may issue. Absent: every party that has no root of its own, and then each
+   * certificate has to name its party (`mex:dataProviders/streamly` as a subject alternative name), since nothing else
+   * tells the certificates of one party from those of another.
+   */
   party?: string;
   pem: string;
 }
@@ -35,6 +45,7 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
     async verify(party, certificateDer, now) {
       const certificate = cachedCertificate(certificateDer);
       const issuers = await issuersOf(certificate, party, known);
+      requireNamedUnderSharedRoot(certificate, party, known);
       requireCurrent(certificate, now);
       requireRootCurrent(certificate, issuers, now);
       requireForSigning(certificate);
@@ -42,6 +53,20 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
       return structuredClone(certificate);
     },
   };
+}
+
+/**
+ * A root for every party says nothing about which of them a certificate is of. The exchange knows who registered it; a
+ * party has only the exchange's word.
+ */
+function requireNamedUnderSharedRoot(certificate: X509, party: string, known: readonly Root[]): void {
+  if (certificate.parties.length > 0 || known.some((root) => root.party === party)) return;
+  throw rejection(
+    'CERTIFICATE_NAMES_NO_PARTY',
+    certificate,
+    `does not say that it is of ${party}, and its root issues for others too: have it issued with the subject ` +
+      `alternative name URI:${partyUri(party)}, or trust the root for this party alone.`,
+  );
 }
 
 /**
@@ -83,6 +108,13 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
       'CERTIFICATE_UNTRUSTED',
       certificate,
       'does not name its issuer: have it issued again with an authority key identifier.',
+    );
+  }
+  if (certificate.parties.length > 0 && !certificate.parties.includes(party)) {
+    throw rejection(
+      'CERTIFICATE_OF_ANOTHER_PARTY',
+      certificate,
+      `is of ${JSON.stringify(certificate.parties[0]!.slice(0, 100))}, not of ${party}: reject what it signed.`,
     );
   }
   const named = known.filter(

@@ -29,6 +29,8 @@ export interface Options {
   usages?: number | 'absent';
   ski?: string | 'absent';
   aki?: string | 'absent';
+  /** The party that the certificate names. */
+  party?: string | undefined;
   /** Years from now. */
   from?: number;
   until?: number;
@@ -58,6 +60,10 @@ export function leaf(by: Issued, options: Partial<Options> = {}): Promise<Issued
   });
 }
 
+function named(party: string): x509.Extension {
+  return new x509.SubjectAlternativeNameExtension([{ type: 'url', value: `mex:${party}` }]);
+}
+
 async function issue(options: Options): Promise<Issued> {
   const keys = options.keys ?? (await generateKeys());
   const ski = options.ski ?? (await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)).keyId;
@@ -76,6 +82,7 @@ async function issue(options: Options): Promise<Issued> {
       ...(usages === 'absent' ? [] : [new x509.KeyUsagesExtension(usages, true)]),
       ...(ski === 'absent' ? [] : [new x509.SubjectKeyIdentifierExtension(ski)]),
       ...(aki === 'absent' ? [] : [new x509.AuthorityKeyIdentifierExtension(aki)]),
+      ...(options.party === undefined ? [] : [named(options.party)]),
       ...extensions,
     ],
   });

@@ -47,6 +47,7 @@ async function create(name: string, options: Options): Promise<void> {
   const earlier = options.renew === undefined ? undefined : await readEarlier(options.renew, name);
   const displayName = options.displayName ?? earlier?.displayName ?? '';
   const identity = await createIdentity({
+    party: name,
     commonName: displayName || name,
     now: Date.now(),
     days: options.days,

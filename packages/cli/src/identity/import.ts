@@ -134,7 +134,7 @@ async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Pr
 async function warnIfUntrusted(name: string, certificatePem: string, rootPem: string): Promise<void> {
   try {
     const { raw } = new X509Certificate(certificatePem);
-    await createTrustStore([{ pem: rootPem }]).verify(name, raw, new Date());
+    await createTrustStore([{ party: name, pem: rootPem }]).verify(name, raw, new Date());
   } catch (error) {
     note(`Warning: other parties will not trust this certificate. ${visible((error as Error).message)}`);
   }

@@ -22,7 +22,7 @@ export async function verifyFile(
     return { value: read, detail: `${read.subject}, until ${read.notAfter.toISOString().slice(0, 10)}` };
   });
   if (root === undefined) await checkDates(list, x509);
-  else await checkChain(list, der, root);
+  else await checkChain(list, der, root, x509);
   const signed = await list.check('the message can be read', () => {
     const read = unpackSignedMessage(trimmed(bytes));
     return {
@@ -52,7 +52,12 @@ async function checkDates(list: Checklist, x509: X509 | undefined): Promise<void
   });
 }
 
-async function checkChain(list: Checklist, der: Uint8Array, roots: string[]): Promise<void> {
+async function checkChain(
+  list: Checklist,
+  der: Uint8Array,
+  roots: string[],
+  x509: X509 | undefined,
+): Promise<void> {
   const pems = await Promise.all(
     roots.map((file) =>
       readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -61,8 +66,9 @@ async function checkChain(list: Checklist, der: Uint8Array, roots: string[]): Pr
     ),
   );
   await list.check('the certificate is valid and chains to the root', async () => {
-    const trust = createTrustStore(pems.map((pem) => ({ pem })));
-    // These roots are trusted for every party.
-    return { value: await trust.verify('', der, new Date()) };
+    // Whoever the certificate is of: the caller chose it together with its roots.
+    const party = x509?.parties[0] ?? '';
+    const trust = createTrustStore(pems.map((pem) => ({ party, pem })));
+    return { value: await trust.verify(party, der, new Date()) };
   });
 }

@@ -1,5 +1,5 @@
 /** Development mode: a token issuer, demo parties, and dev.json, the file that scripts and tests use. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { createDevIssuer, type DevIssuer, devKeyFile } from '../auth/devIssuer.ts';
@@ -47,8 +47,11 @@ export async function startDevelopment(options: {
         });
       },
       certificateExists: async (name) => {
-        const [collection, party, , id] = name.split('/');
-        return (await getCertificate(db, `${collection}/${party}`, id!)) !== undefined;
+        const [collection, id, , certificate] = name.split('/');
+        const party = `${collection}/${id}`;
+        const found = await getCertificate(db, party, certificate!);
+        if (found === undefined) return false;
+        return new X509Certificate(found.x509Der).subjectAltName === `URI:mex:${party}`;
       },
       addCertificate: ({ party, id, der }) =>
         insertCertificate(

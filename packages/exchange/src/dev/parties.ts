@@ -24,6 +24,7 @@ const DATA_PROVIDERS = [
 /** The operations of the exchange that demo parties need. Parties are resource names, `measurementConsumers/acme`. */
 export interface DemoStore {
   ensureParty(name: string, displayName: string): Promise<void>;
+  /** Whether it exists and names its party, which those of earlier versions did not. */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
   /** `message` is a serialized EncryptionPublicKey, signed (DER) with the key of the named certificate. */
@@ -99,7 +100,7 @@ async function ensure(
 
   const id = newId();
   const certificate = `${name}/certificates/${id}`;
-  const { der, privateKeyPem } = await issueLeaf(root, displayName, clock());
+  const { der, privateKeyPem } = await issueLeaf(root, displayName, clock(), { party: name });
   const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
   const { message, signature } = await signEncryptionKey(publicKeyset, privateKeyPem);
   await store.addCertificate({ party: name, id, der });

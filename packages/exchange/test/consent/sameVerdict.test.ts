@@ -2,7 +2,15 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { createTrustStore, verifySignature } from '@measurement-exchange/consent';
 import { type MeasurementInput, timestampOf } from '@measurement-exchange/contract';
-import { generateKeys, type Issued, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
+import {
+  generateKeys,
+  type Issued,
+  leaf as issue,
+  NOW,
+  type Options,
+  root,
+  YEAR_MS,
+} from '@measurement-exchange/testkit/issuing';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { requireUsable } from '../../src/domain/certificate.ts';
@@ -92,6 +100,9 @@ async function signed(keys: CryptoKeyPair): Promise<Signed> {
   return { message, signature: Uint8Array.from(sign(isPlain ? null : hash, message, key)) };
 }
 
+/** A certificate that names its party, as a provider requires under a root for all. */
+const leaf = (by: Issued, options: Partial<Options> = {}) => issue(by, { party: ACME, ...options });
+
 let own: Issued;
 let other: Issued;
 let good: Issued;
@@ -144,7 +155,16 @@ const CERTIFICATES: Row[] = [
     'one with a subject alternative name that is critical',
     true,
     withLeaf({
-      extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'acme.example' }], true)],
+      party: undefined,
+      extensions: [
+        new x509.SubjectAlternativeNameExtension(
+          [
+            { type: 'dns', value: 'acme.example' },
+            { type: 'url', value: `mex:${ACME}` },
+          ],
+          true,
+        ),
+      ],
     }),
   ],
   ['one with an unknown extension that is not critical', true, withLeaf({ extensions: [bytesOf(10)] })],
@@ -256,6 +276,23 @@ const CERTIFICATES: Row[] = [
     false,
     withRoot({ extensions: [critical('1.2.3.4')] }),
   ],
+  ['one that names another party', false, withLeaf({ party: GLOBEX })],
+  [
+    'one of the root of its party that names another party',
+    false,
+    async () => ({
+      certificate: await leaf(own, { party: GLOBEX }),
+      roots: trusting(own.pem, ACME),
+    }),
+  ],
+  [
+    'one of the root of its party that names none',
+    true,
+    async () => ({
+      certificate: await leaf(own, { party: undefined }),
+      roots: trusting(own.pem, ACME),
+    }),
+  ],
   ['one of the root of its party', true, () => ({ certificate: good, roots: trusting(own.pem, ACME) })],
   [
     'one of the root for all, where its party has its own',
@@ -361,6 +398,11 @@ describe('a certificate', () => {
       expect(await verdicts(make)).toEqual({ exchange: accepted, provider: accepted });
     },
   );
+});
+
+it('a certificate of the root for all that names no party is accepted at the exchange, which knows whose it is, alone', async () => {
+  const made = withLeaf({ party: undefined });
+  expect(await verdicts(made)).toEqual({ exchange: true, provider: false });
 });
 
 describe('a signed request', () => {

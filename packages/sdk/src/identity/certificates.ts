@@ -1,5 +1,6 @@
 /** Certificates of parties, from a root of their own. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import { partyUri } from '@measurement-exchange/consent';
 import * as x509 from '@peculiar/x509';
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -39,12 +40,15 @@ export async function createRoot(commonName: string, now: number): Promise<Root>
   return { certificatePem: certificate.toString('pem'), privateKeyPem: await toPem(keys.privateKey) };
 }
 
-/** A certificate that the root issues for a new signing key. */
+/**
+ * A certificate that the root issues for a new signing key. It names its party where one is given, so that it cannot be
+ * passed off as another's by those who trust the root for several.
+ */
 export async function issueLeaf(
   root: Root,
   commonName: string,
   now: number,
-  days = LEAF_DAYS,
+  { party, days = LEAF_DAYS }: { party?: string; days?: number } = {},
 ): Promise<Leaf> {
   const issuer = new x509.X509Certificate(root.certificatePem);
   const [pkcs8] = x509.PemConverter.decode(root.privateKeyPem);
@@ -61,6 +65,9 @@ export async function issueLeaf(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      ...(party === undefined
+        ? []
+        : [new x509.SubjectAlternativeNameExtension([{ type: 'url', value: partyUri(party) }])]),
     ],
   });
   return {

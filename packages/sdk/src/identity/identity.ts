@@ -20,6 +20,8 @@ export interface Identity {
 
 /** A new identity. The root and the keysets are taken over from an earlier one where they are given. */
 export async function createIdentity(options: {
+  /** The resource name of the party, which the certificate then names: `dataProviders/lakeside`. */
+  party?: string;
   commonName: string;
   /** Epoch milliseconds. */
   now: number;
@@ -28,12 +30,15 @@ export async function createIdentity(options: {
   root?: Root;
   keysets?: EncryptionKeysets;
 }): Promise<Identity> {
-  const { now, days } = options;
+  const { party, now, days } = options;
   // 64 characters at most, those of the root included (X.520, ub-common-name).
   const commonName = [...options.commonName].slice(0, 59).join('');
   const root = options.root ?? (await createRoot(`${commonName} root`, now));
   const keysets = options.keysets ?? (await createEncryptionKeysets());
-  const { certificatePem, privateKeyPem } = await issueLeaf(root, commonName, now, days);
+  const { certificatePem, privateKeyPem } = await issueLeaf(root, commonName, now, {
+    days,
+    ...(party !== undefined && { party }),
+  });
   const publicKey = await signEncryptionKey(keysets.publicKeyset, privateKeyPem);
   return { root, certificatePem, privateKeyPem, keysets, publicKey };
 }

@@ -18,7 +18,8 @@ let second: string;
 
 beforeAll(async () => {
   w = await startWorld();
-  longer = await issueLeaf(w.root, 'Streamly results', Date.now(), 20 * 365);
+  const { name: party } = w.streamly;
+  longer = await issueLeaf(w.root, 'Streamly results', Date.now(), { party, days: 20 * 365 });
   const { name } = await w.streamly.client.createCertificate({
     parent: w.streamly.name,
     body: { x509Der: longer.der },

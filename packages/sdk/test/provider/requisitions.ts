@@ -86,7 +86,7 @@ export const keysOf = ({ keysets }: Identity) => ({
 
 /** A certificate that the root issues to somebody else, with its key. */
 export async function otherLeaf(root: Identity['root'], at = NOW, days = 365) {
-  const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, days);
+  const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, { days });
   return { privateKeyPem, certificate: await certificateOf({ certificatePem }) };
 }
 
