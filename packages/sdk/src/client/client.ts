@@ -19,6 +19,8 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** The maximum number of attempts; 5 by default, 1 to never retry. */
   maxAttempts?: number;
+  /** The longest response that is read; 96 MiB by default, above the largest batch of an exchange. */
+  maxResponseBytes?: number;
   /** The User-Agent header; leave it out in a browser. */
   userAgent?: string;
 }
@@ -42,6 +44,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
     clock: options.clock ?? systemClock,
     timeoutMs: options.timeoutMs ?? 30_000,
     maxAttempts: options.maxAttempts ?? 5,
+    maxResponseBytes: options.maxResponseBytes ?? 96 * 1024 * 1024,
     userAgent: options.userAgent,
   };
   const routes = Map.groupBy<Operation, Route>(ROUTES, (route) => route.operation as Operation);

@@ -9,6 +9,52 @@ import {
 } from '@measurement-exchange/contract';
 import { UnexpectedResponse } from './errors.ts';
 
+/** An error has a few sentences and violations. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+/** Keys and values: time and memory go by their number. A batch of 64 MiB of measurements has some 600,000. */
+const MAX_VALUES = 2_000_000;
+
+/** The body, up to a limit; beyond it, and once the signal is aborted, nothing more is read. */
+export async function readBody(
+  route: Route,
+  response: Response,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const { status, headers, body } = response;
+  const limit = response.ok ? maxBytes : Math.min(maxBytes, MAX_ERROR_BYTES);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  // What a server does with the rest is its own affair.
+  const stop = () => reader?.cancel().catch(() => {});
+  signal.addEventListener('abort', stop, { once: true });
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    signal.throwIfAborted();
+    if (done || value === undefined) return joined(chunks, length);
+    length += value.length;
+    if (length > limit || Number(headers.get('content-length')) > limit) break;
+    chunks.push(value);
+  }
+  stop();
+  throw new UnexpectedResponse(
+    `${route.operation}: the response (${status}) is longer than ${limit} bytes, and was not read to its end`,
+    { status, transient: false },
+  );
+}
+
+function joined(chunks: Uint8Array[], length: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
 /** The decoded response of a route; throws the exchange's error, or UnexpectedResponse for one of something else. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
@@ -51,7 +97,7 @@ function readJson(contentType: string | null, bytes: Uint8Array): { json: JsonVa
   const mediaType = (contentType ?? 'of no type').split(';')[0]!.trim();
   if (mediaType !== 'application/json') return { problem: mediaType };
   try {
-    return { json: parseJsonBytes(bytes) };
+    return { json: parseJsonBytes(bytes, MAX_VALUES) };
   } catch (error) {
     return { problem: `truncated or damaged (${(error as Error).message})` };
   }

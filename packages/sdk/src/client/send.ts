@@ -3,7 +3,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, type Clock } from './clock.ts';
 import { UnexpectedResponse, Unreachable } from './errors.ts';
 import type { PreparedCall } from './request.ts';
-import { readResponse } from './response.ts';
+import { readBody, readResponse } from './response.ts';
 
 export interface Sender {
   /** Without a trailing slash. */
@@ -13,6 +13,7 @@ export interface Sender {
   clock: Clock;
   timeoutMs: number;
   maxAttempts: number;
+  maxResponseBytes: number;
   userAgent: string | undefined;
 }
 
@@ -93,9 +94,13 @@ async function fetchOnce(
       cache: 'no-store',
       signal: attempt.signal,
     });
-    return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
+    return {
+      response,
+      bytes: await readBody(call.route, response, sender.maxResponseBytes, attempt.signal),
+    };
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof UnexpectedResponse) throw error;
     throw unreachable(sender, call, attempt.signal.reason === TIMED_OUT ? undefined : error);
   } finally {
     clearTimeout(timer);
