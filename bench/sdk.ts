@@ -1,7 +1,7 @@
 /** The SDK's cryptography beside the primitives it rests on. */
 import { webcrypto } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { specs, TYPE_URLS } from '@measurement-exchange/contract';
+import { decodeMeasurementSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import {
   createClient,
   createConsumer,
@@ -10,9 +10,11 @@ import {
   createTrustStore,
   decrypt,
   encrypt,
+  findResultKeyset,
   packSignedMessage,
   parseCertificate,
   readCredentials,
+  unpackEncryptionPublicKey,
   verifySignature,
 } from '@measurement-exchange/sdk';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
@@ -20,7 +22,7 @@ import { startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Bench } from './lib/options.ts';
 import { printTable, progress, type Section } from './lib/report.ts';
-import { createWorld, fulfillment, request } from './lib/world.ts';
+import { createWorld, fulfillment, nonceOf, request } from './lib/world.ts';
 
 const { subtle } = webcrypto;
 const MESSAGE_BYTES = 2_048;
@@ -182,7 +184,6 @@ async function openingCase(bench: Bench): Promise<Case[]> {
     const { name } = await consumer.create({ ...request(providers), type: 'reach' });
     const results: {
       signed: Awaited<ReturnType<Awaited<ReturnType<typeof createSigner>>['sign']>>;
-      ciphertext: Uint8Array;
       der: Uint8Array;
     }[] = [];
     for (const provider of providers) {
@@ -199,21 +200,18 @@ async function openingCase(bench: Bench): Promise<Case[]> {
         }),
       );
       const signed = await signer.sign(message);
-      const ciphertext = await encrypt(
-        credentials.encryptionPublicKey,
-        packSignedMessage(signed, TYPE_URLS.MeasurementResult),
-      );
       const of = createClient({ baseUrl: exchange.url, token: provider.token });
       for await (const requisition of of.listRequisitions({ parent: provider.name })) {
         if (requisition.measurement !== name) continue;
-        await database.query('UPDATE requisitions SET nonce_hash = sha256(int8send(1)) WHERE id = $1', [
-          requisition.name!.split('/').at(-1),
-        ]);
+        const decoded = decodeMeasurementSpec(requisition.measurementSpec!.message);
+        if ('error' in decoded) throw new Error(decoded.error);
+        const key = unpackEncryptionPublicKey(decoded.spec.measurementPublicKey!.value);
+        const ciphertext = await encrypt(key, packSignedMessage(signed, TYPE_URLS.MeasurementResult));
         await of.fulfillDirectRequisition({
           name: requisition.name!,
           body: {
             ...fulfillment(provider, requisition.name!.split('/').at(-1)!),
-            nonce: 1n,
+            nonce: await nonceOf(provider, requisition.encryptedRequisitionSpec!.ciphertext),
             encryptedResult: { ciphertext, typeUrl: TYPE_URLS.MeasurementResult },
           },
         });
@@ -221,10 +219,11 @@ async function openingCase(bench: Bench): Promise<Case[]> {
       const { x509Der } = (await exchange.call(party.token, 'GET', provider.certificate)) as {
         x509Der: string;
       };
-      results.push({ signed, ciphertext, der: Buffer.from(x509Der, 'base64') });
+      results.push({ signed, der: Buffer.from(x509Der, 'base64') });
     }
     const measurement = await consumer.wait(name!);
     await consumer.open(measurement);
+    const keyset = (await findResultKeyset(credentials, measurement))!;
     const certificates = results.map(({ der }) => parseCertificate(der));
     return [
       {
@@ -233,8 +232,8 @@ async function openingCase(bench: Bench): Promise<Case[]> {
         yardstick: 'decrypt and verify of the SDK, three times',
         bare: () =>
           Promise.all(
-            results.map(async ({ signed, ciphertext }, i) => {
-              await decrypt(credentials.encryptionPrivateKey, ciphertext);
+            results.map(async ({ signed }, i) => {
+              await decrypt(keyset, measurement.results![i]!.encryptedResult.ciphertext);
               await verifySignature(signed, certificates[i]!);
             }),
           ),

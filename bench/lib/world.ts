@@ -61,9 +61,10 @@ export async function createWorld(exchange: BenchExchange, database: BenchDataba
   const { dataProviders } = JSON.parse(createBody);
   for (const [i, provider] of providers.entries()) {
     const requisition = succeeded.requisitions[i]!;
+    const { ciphertext } = dataProviders[provider.name].encryptedRequisitionSpec;
     const body = {
       ...fulfillment(provider, requisition),
-      nonce: await nonceOf(provider, dataProviders[provider.name].encryptedRequisitionSpec.ciphertext),
+      nonce: String(await nonceOf(provider, Buffer.from(ciphertext, 'base64'))),
     };
     await exchange.call(
       provider.token,
@@ -117,12 +118,9 @@ export function request(providers: { name: string }[]): MeasurementRequest {
   };
 }
 
-async function nonceOf(provider: DevParty, ciphertext: string): Promise<string> {
-  const plaintext = await decrypt(
-    readCredentials(provider).encryptionPrivateKey,
-    Buffer.from(ciphertext, 'base64'),
-  );
-  return String(fromBinary(specs.RequisitionSpecSchema, unpackSignedMessage(plaintext).message).nonce);
+export async function nonceOf(provider: DevParty, ciphertext: Uint8Array): Promise<bigint> {
+  const plaintext = await decrypt(readCredentials(provider).encryptionPrivateKey, ciphertext);
+  return fromBinary(specs.RequisitionSpecSchema, unpackSignedMessage(plaintext).message).nonce;
 }
 
 /** Of a copy: its nonce is 1. */

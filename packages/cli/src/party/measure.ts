@@ -1,5 +1,4 @@
 /** `mex measure`: creates a measurement, waits, and prints its result. */
-import { toPlainJson } from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { Argument, type Command, type Option } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
@@ -8,7 +7,6 @@ import { note, print, printJson } from '../output.ts';
 import { consumerOf, withKeys } from './acting.ts';
 import { nextCommand } from './command.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
-import { readJsonObject } from './files.ts';
 import { interruptible } from './interrupt.ts';
 import {
   type Asked,
@@ -16,6 +14,7 @@ import {
   parseProvider,
   parseSampling,
   parseSeconds,
+  readRequestFile,
   requestOf,
   TYPES,
 } from './measureRequest.ts';
@@ -104,7 +103,11 @@ export function measureCommand(): Command {
       note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
       return;
     }
-    await showWhenDone(acting.consumer, name, options);
+    // What was asked is known here: only the results are the exchange's to tell.
+    const { measurementSpec } = measurement;
+    await showWhenDone(acting.consumer, name, options, (done) =>
+      acting.consumer.open({ ...done, ...(measurementSpec && { measurementSpec }) }),
+    );
   });
 }
 
@@ -128,8 +131,7 @@ async function requestFromFile(
   if (type !== undefined || provider !== undefined) {
     throw new Error('--spec is the whole request: leave out the type and --provider, or leave out --spec.');
   }
-  const json = await readJsonObject(spec!, 'a request as mex measure … --dry-run prints it');
-  return toPlainJson(json) as MeasurementRequest;
+  return readRequestFile(spec!);
 }
 
 const HELP = `

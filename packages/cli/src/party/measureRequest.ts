@@ -1,5 +1,5 @@
 /** Turns the arguments of `mex measure` into a MeasurementRequest. */
-import type { EventGroup, Timestamp } from '@measurement-exchange/contract';
+import { type EventGroup, type Timestamp, toPlainJson } from '@measurement-exchange/contract';
 import type {
   ExchangeClient,
   MeasurementRequest,
@@ -7,6 +7,7 @@ import type {
   RequestType,
 } from '@measurement-exchange/sdk';
 import { InvalidArgumentError } from 'commander';
+import { readJsonObject } from './files.ts';
 
 /** Short names of the types; the names of the request are accepted too. */
 export const TYPES: Record<string, RequestType> = {
@@ -32,6 +33,12 @@ export interface Asked {
   modelLine?: string;
   reference?: string;
   requestId?: string;
+}
+
+/** The file of `--spec`. */
+export async function readRequestFile(file: string): Promise<MeasurementRequest> {
+  const json = await readJsonObject(file, 'a request as mex measure … --dry-run prints it');
+  return toPlainJson(json) as MeasurementRequest;
 }
 
 export interface ProviderChoice {

@@ -14,7 +14,7 @@ import { type ActingOptions, consumerOf, withKeys } from './acting.ts';
 import { nameBelow } from './command.ts';
 import { comeBack, EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import { interruptible } from './interrupt.ts';
-import { parseSeconds } from './measureRequest.ts';
+import { parseSeconds, readRequestFile } from './measureRequest.ts';
 import { printResult } from './report.ts';
 
 export interface WaitingOptions extends ActingOptions {
@@ -30,21 +30,32 @@ export function resultsCommand(): Command {
   const command = remote('results <measurement>', 'decrypt, verify and print its figures');
   return withTimeout(withKeys(command))
     .option('--wait', 'wait until it is there')
+    .option(
+      '--spec <file>',
+      'the request it was made from, as mex measure … --dry-run prints it: no other measurement is opened',
+    )
     .addHelpText('after', EXIT_CODES_HELP)
-    .action(async (text: string, options: WaitingOptions & { wait?: boolean }) => {
+    .action(async (text: string, options: WaitingOptions & { wait?: boolean; spec?: string }) => {
       const { client, consumer, credentials } = await consumerOf(options);
       const name = nameBelow(credentials.name, 'measurements', text);
-      if (options.wait) return showWhenDone(consumer, name, options);
+      const request = options.spec === undefined ? undefined : await readRequestFile(options.spec);
+      const open = (measurement: Measurement) => consumer.open(measurement, { ...(request && { request }) });
+      if (options.wait) return showWhenDone(consumer, name, options, open);
       const { state } = await client.getMeasurement({ name });
       if (!isTerminal(state)) {
         throw new Error(`${name} is ${state}: there is no result yet. --wait waits for it.`);
       }
-      await showResult(consumer, () => consumer.wait(name), options);
+      await showResult(async () => open(await consumer.wait(name)), options);
     });
 }
 
-/** Waits with a display, then shows the figures. Ctrl-C ends the wait, not the measurement. */
-export async function showWhenDone(consumer: Consumer, name: string, options: WaitingOptions): Promise<void> {
+/** Waits with a display, then shows the figures that `open` finds. Ctrl-C ends the wait, not the measurement. */
+export async function showWhenDone(
+  consumer: Consumer,
+  name: string,
+  options: WaitingOptions,
+  open: (measurement: Measurement) => Promise<MeasurementResult>,
+): Promise<void> {
   const live = startLive(name, 'Ctrl-C ends the wait, not the measurement.');
   const wait = (signal: AbortSignal) =>
     consumer
@@ -54,17 +65,13 @@ export async function showWhenDone(consumer: Consumer, name: string, options: Wa
         ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
       })
       .finally(live.end);
-  await showResult(consumer, () => interruptible(wait, comeBack(name, options)), options);
+  await showResult(async () => open(await interruptible(wait, comeBack(name, options))), options);
 }
 
-async function showResult(
-  consumer: Consumer,
-  wait: () => Promise<Measurement>,
-  options: ActingOptions,
-): Promise<void> {
+async function showResult(read: () => Promise<MeasurementResult>, options: ActingOptions): Promise<void> {
   let result: MeasurementResult;
   try {
-    result = await consumer.open(await wait());
+    result = await read();
   } catch (error) {
     // For scripts: the measurement has the reason in its fields.
     if (options.json && error instanceof MeasurementFailed) printJson(error.measurement);

@@ -3,6 +3,7 @@ import { equalBytes, type Measurement, type PlainSpec } from '@measurement-excha
 import {
   createConsumer,
   decrypt,
+  findResultKeyset,
   unpackEncryptionPublicKey,
   unpackSignedMessage,
   verifySignature,
@@ -18,14 +19,14 @@ export async function verifyMeasurement(list: Checklist, context: Context, name:
   const own = await checkOwnCertificate(list, context, measurementConsumerCertificate);
   const signed = await checkSignature(list, 'the MeasurementSpec', measurementSpec, own);
   const spec = await checkSpec(list, signed?.message);
-  await checkResultKey(list, context, spec);
+  const keyset = await checkResultKey(list, context, measurement, spec);
   await checkNonceHashes(list, spec, measurement);
 
   for (const [provider, entry] of Object.entries(dataProviders)) {
     list.about(provider);
     const certificate = await checkCertificate(list, context, provider, entry.dataProviderCertificate);
     await checkProviderKey(list, context, provider, entry.dataProviderPublicKey.data, certificate);
-    await checkResult(list, context, provider, measurement);
+    await checkResult(list, context, provider, measurement, keyset);
   }
   if (measurement.state !== 'SUCCEEDED') return;
   list.about('all together');
@@ -35,18 +36,20 @@ export async function verifyMeasurement(list: Checklist, context: Context, name:
   });
 }
 
-async function checkResultKey(list: Checklist, { credentials }: Context, spec: PlainSpec | undefined) {
-  await list.checkWith(
-    'results are encrypted for you',
-    [spec?.measurementPublicKey],
-    ({ typeUrl, value }) => {
-      const keyset = typeUrl === undefined ? value : unpackEncryptionPublicKey(value);
-      if (!equalBytes(keyset, credentials.encryptionPublicKey)) {
-        throw new DoesNotHold('the key in it is not the one you have now: was it made with an earlier one?');
-      }
-      return { value: keyset };
-    },
-  );
+/** Each measurement has a key of its own, which follows from the consumer's and from what was asked. */
+function checkResultKey(
+  list: Checklist,
+  { credentials }: Context,
+  measurement: Measurement,
+  spec: PlainSpec | undefined,
+) {
+  return list.checkWith('results are encrypted for you', [spec], async (_spec) => {
+    const keyset = await findResultKeyset(credentials, measurement);
+    if (keyset !== undefined) return { value: keyset };
+    throw new DoesNotHold(
+      'the key in it does not follow from the one you have now: was it made with an earlier one, or changed?',
+    );
+  });
 }
 
 /** The signed spec must contain the nonce hash of each provider, and no other. */
@@ -91,7 +94,13 @@ async function checkProviderKey(
   );
 }
 
-async function checkResult(list: Checklist, context: Context, provider: string, { results }: Measurement) {
+async function checkResult(
+  list: Checklist,
+  context: Context,
+  provider: string,
+  { results }: Measurement,
+  keyset: Uint8Array | undefined,
+) {
   if (results === undefined) return;
   const entry = results.find(({ certificate }) => certificate.startsWith(`${provider}/certificates/`));
   const found = await list.check('it has a result', () => {
@@ -106,10 +115,10 @@ async function checkResult(list: Checklist, context: Context, provider: string, 
     'the certificate of the result',
   );
   const signed = await list.checkWith(
-    'the result decrypts with your key',
-    [found],
-    async ({ encryptedResult }) => {
-      const plaintext = await decrypt(context.credentials.encryptionPrivateKey, encryptedResult.ciphertext);
+    'the result decrypts with the key of the measurement',
+    [found, keyset],
+    async ({ encryptedResult }, keyset) => {
+      const plaintext = await decrypt(keyset, encryptedResult.ciphertext);
       return { value: unpackSignedMessage(plaintext), detail: `${encryptedResult.ciphertext.length} bytes` };
     },
   );

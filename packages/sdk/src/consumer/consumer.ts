@@ -9,6 +9,7 @@ import {
   readEventGroup,
 } from './eventGroups.ts';
 import { type MeasurementResult, openMeasurement } from './open.ts';
+import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
@@ -17,28 +18,34 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** Options of `open`. */
+export interface OpenOptions extends CallOptions {
+  /** The request that the measurement was created from: then only a measurement of that very request is opened. */
+  request?: MeasurementRequest;
+}
+
 /** Creates measurements and reads their results as a measurement consumer. */
 export interface Consumer {
   /**
    * Signs the request, encrypts each data provider's part for it, and creates the measurement. Every data
    * provider's key is verified first; `DataProviderUntrusted` names one that is not trusted, and nothing is
-   * created.
+   * created. Each measurement has a result key of its own, which follows from the consumer's private encryption key:
+   * there is nothing to keep.
    *
-   * With a `requestId` it is idempotent, also after a crash: the measurement that was created with the ID is
-   * returned when its type, parameters, data providers and reference are the same. Event groups, intervals and
-   * filters cannot be compared, since only the data providers can read them: use a new ID for a new request. Where
-   * the rest differs, the `ExchangeError` REQUEST_ID_REUSED names the measurement in `metadata.existing`.
+   * With a `requestId` it is idempotent, also after a crash: the measurement that was created from the same request
+   * with the same ID is returned. Where the request differs in anything, event groups and filters included, the
+   * `ExchangeError` REQUEST_ID_REUSED names the measurement in `metadata.existing`.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
   /** Waits until the measurement succeeds; throws `MeasurementFailed` when it fails or is cancelled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
-   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless
-   * every data provider of the measurement signed exactly one result of the requested type. A signature does not
-   * name its measurement, so a result that the exchange took from another measurement of this consumer, of the same
-   * type, is not detected.
+   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless this
+   * consumer signed the spec, its nonces are exactly those of the data providers, and each of these signed exactly one
+   * result of the requested type, encrypted for this measurement alone. The exchange gives measurements their names,
+   * and could show one measurement of this consumer under the name of another: pass the `request` to exclude that.
    */
-  open(measurement: Measurement, options?: CallOptions): Promise<MeasurementResult>;
+  open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
   /** `create`, `wait` and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
   /** Reads an event group by its name under the consumer; throws `MetadataUnreadable` if its metadata is not readable. */
@@ -63,10 +70,13 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const consumer: Consumer = {
     create: (request, { signal } = {}) => createMeasurement(deps, request, signal),
     wait: (name, waiting) => waitForMeasurement(deps.client, name, waiting, deps.clock),
-    open: (measurement, { signal } = {}) => openMeasurement(deps, measurement, signal),
+    open: async (measurement, { request, signal } = {}) =>
+      openMeasurement(deps, measurement, request && readRequest(request), signal),
     async measure(request, waiting = {}) {
-      const { name } = await consumer.create(request, waiting);
-      return consumer.open(await consumer.wait(name!, waiting), waiting);
+      const { name, measurementSpec } = await consumer.create(request, waiting);
+      const done = await consumer.wait(name!, waiting);
+      // What was asked is known here: only the results are the exchange's to tell.
+      return consumer.open({ ...done, ...(measurementSpec && { measurementSpec }) }, waiting);
     },
     readEventGroup: (name, { signal } = {}) => readEventGroup(deps, name, signal),
     listEventGroups: (filters) => listEventGroups(deps, filters),

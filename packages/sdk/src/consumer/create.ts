@@ -6,26 +6,27 @@ import {
   encrypt,
   nonceHash,
   packSignedMessage,
-  randomNonce,
   readPublicKeyset,
-  type Signer,
   unpackEncryptionPublicKey,
   verifySignature,
 } from '@measurement-exchange/consent';
 import {
   type DataProviderEntry,
-  decodeMeasurementSpec,
   ExchangeError,
+  equalBytes,
   type Measurement,
   type MeasurementInput,
-  type PlainSpec,
+  type SignedMessage,
   TYPE_URLS,
 } from '@measurement-exchange/contract';
+import { UnexpectedResponse } from '../client/errors.ts';
+import { newBinding } from './binding.ts';
 import { CertificateFault, trustedCertificate } from './certificates.ts';
 import type { Dependencies } from './deps.ts';
 import { DataProviderUntrusted } from './errors.ts';
+import { isOwnershipFault, requireOwn } from './own.ts';
 import { readRequest } from './readRequest.ts';
-import type { MeasurementRequest, ReadRequest, Selection } from './request.ts';
+import type { MeasurementRequest, ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
 
 /** The certificate of a trusted data provider, and the keyset to encrypt to. */
@@ -44,17 +45,30 @@ export async function createMeasurement(
   const body = await seal(deps, read, keys);
   const { requestId } = read;
   try {
-    return await deps.client.createMeasurement({
+    const created = await deps.client.createMeasurement({
       parent: deps.credentials.name,
       body,
       ...(requestId !== undefined && { requestId }),
       ...(signal && { signal }),
     });
+    requireSent(deps, body, created);
+    return created;
   } catch (error) {
-    const existing = await existingMeasurement(deps, error, body, signal);
+    const existing = await existingMeasurement(deps, error, read, signal);
     if (existing === undefined) throw error;
     return existing;
   }
+}
+
+/** Throws unless the exchange returned the measurement that it was sent, under a name of this consumer. */
+function requireSent({ credentials }: Dependencies, sent: MeasurementInput, created: Measurement): void {
+  const message = created.measurementSpec?.message;
+  const isOurs = created.name?.startsWith(`${credentials.name}/measurements/`);
+  if (isOurs && message !== undefined && equalBytes(message, sent.measurementSpec.message)) return;
+  throw new UnexpectedResponse(
+    'createMeasurement: the exchange returned another measurement than the one it was sent',
+    { status: 200, transient: false },
+  );
 }
 
 /** The key that the provider publishes, signed with the certificate that a trusted root issued. */
@@ -68,7 +82,7 @@ async function providerKey(deps: Dependencies, name: string, signal?: AbortSigna
     throw new DataProviderUntrusted(name, 'PUBLIC_KEY_MISSING', 'it publishes no encryption key');
   }
   try {
-    const x509 = await trustedCertificate(deps, certificate, signal);
+    const x509 = await trustedCertificate(deps, name, certificate, signal);
     await verifySignature(publicKey, x509).catch((error) => {
       if (!(error instanceof ConsentError && error.code === 'SIGNATURE_INVALID')) throw error;
       const message = `${certificate} did not sign its encryption key; ${SIGN_AGAIN}`;
@@ -89,21 +103,24 @@ const SIGN_AGAIN = 'the provider must sign its encryption key again with a certi
 
 async function seal(
   { credentials }: Dependencies,
-  { spec, dataProviders, referenceId }: ReadRequest,
+  request: ReadRequest,
   keys: ProviderKey[],
 ): Promise<MeasurementInput> {
+  const { spec, dataProviders, referenceId } = request;
   const signer = await createSigner(credentials.privateKeyPem);
+  const { keysets, nonces } = await newBinding(credentials.encryptionPrivateKey, request);
   const entries = await Promise.all(
     dataProviders.map(async ({ name, selection }, i): Promise<[string, DataProviderEntry]> => {
-      return [name, await sealEntry(signer, selection, credentials.encryptionPublicKey, keys[i]!)];
+      const signed = await signer.sign(
+        encodeRequisitionSpec(selection, keysets.publicKeyset, nonces.get(name)!),
+      );
+      return [name, await sealEntry(signed, nonces.get(name)!, keys[i]!)];
     }),
   );
   const nonceHashes = entries.map(([, entry]) => entry.nonceHash);
   return {
     measurementConsumerCertificate: credentials.certificate,
-    measurementSpec: await signer.sign(
-      encodeMeasurementSpec(spec, credentials.encryptionPublicKey, nonceHashes),
-    ),
+    measurementSpec: await signer.sign(encodeMeasurementSpec(spec, keysets.publicKeyset, nonceHashes)),
     dataProviders: Object.fromEntries(entries),
     ...(referenceId !== undefined && { measurementReferenceId: referenceId }),
   };
@@ -111,13 +128,10 @@ async function seal(
 
 /** One provider's part: the signed message is encrypted, so that the provider can verify who signed it. */
 async function sealEntry(
-  signer: Signer,
-  selection: Selection,
-  ownKeyset: Uint8Array,
+  signed: SignedMessage,
+  nonce: bigint,
   { certificate, keyset }: ProviderKey,
 ): Promise<DataProviderEntry> {
-  const nonce = randomNonce();
-  const signed = await signer.sign(encodeRequisitionSpec(selection, ownKeyset, nonce));
   return {
     dataProviderCertificate: certificate,
     dataProviderPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: keyset },
@@ -129,31 +143,22 @@ async function sealEntry(
   };
 }
 
-/** The measurement that was created with the same requestId, if it asks for the same. */
+/** The measurement that this consumer made from the same request with the same requestId, if there is one. */
 async function existingMeasurement(
-  { client }: Dependencies,
+  deps: Dependencies,
   error: unknown,
-  body: MeasurementInput,
+  request: ReadRequest,
   signal?: AbortSignal,
 ): Promise<Measurement | undefined> {
   if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) return undefined;
   const name = error.metadata.existing;
   if (name === undefined) return undefined;
-  const existing = await client.getMeasurement({ name, ...(signal && { signal }) });
-  return comparable(existing) === comparable(body) ? existing : undefined;
-}
-
-/** What a measurement asks for, without its random and encrypted parts. */
-function comparable({
-  measurementSpec,
-  dataProviders = {},
-  measurementReferenceId,
-}: Partial<MeasurementInput>): string {
-  const decoded = measurementSpec && decodeMeasurementSpec(measurementSpec.message);
-  const parameters = decoded && 'spec' in decoded ? parametersOf(decoded.spec) : undefined;
-  return JSON.stringify([parameters, Object.keys(dataProviders).sort(), measurementReferenceId]);
-}
-
-function parametersOf({ measurementPublicKey: _key, nonceHashes: _hashes, ...parameters }: PlainSpec) {
-  return parameters;
+  const existing = await deps.client.getMeasurement({ name, ...(signal && { signal }) });
+  try {
+    await requireOwn(deps, existing, request, signal);
+    return existing;
+  } catch (fault) {
+    if (isOwnershipFault(fault)) return undefined;
+    throw fault;
+  }
 }

@@ -11,9 +11,17 @@ export interface ConsumerOptions {
   credentials: Credentials;
   /** The roots that must have issued data providers' certificates, obtained outside the exchange. */
   trust: TrustStore;
-  /** Former private keysets, to decrypt results of earlier measurements. */
+  /** Former private keysets, to open measurements that were created with them. */
   formerEncryptionPrivateKeys?: Uint8Array[];
   clock?: Clock;
 }
 
 export type Dependencies = ConsumerOptions & { clock: Clock };
+
+/** The present one first. */
+export function privateKeysets({
+  credentials,
+  formerEncryptionPrivateKeys = [],
+}: Dependencies): Uint8Array[] {
+  return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
+}

@@ -73,6 +73,12 @@ export type ResultFault =
   | 'PROTOCOL_UNSUPPORTED'
   /** The measurement's own spec cannot be read. */
   | 'SPEC_MALFORMED'
+  /** The spec is not one that this consumer made, or what it asks for was changed. */
+  | 'SPEC_FOREIGN'
+  /** The data providers of the measurement are not exactly those that were asked. */
+  | 'NONCES_MISMATCH'
+  /** The measurement was made from another request than the one given. */
+  | 'REQUEST_MISMATCH'
   /** The certificate belongs to none of the measurement's data providers. */
   | 'SIGNER_FOREIGN'
   /** Two results of one data provider. */
@@ -106,6 +112,7 @@ export class ResultRejected extends Error {
 export type MetadataFault =
   | ConsentErrorCode
   | 'DESCRIPTOR_NOT_FOUND'
+  | 'DESCRIPTOR_UNAVAILABLE'
   | 'DESCRIPTOR_MALFORMED'
   | 'TYPE_UNKNOWN'
   | 'METADATA_MALFORMED';

@@ -1,14 +1,7 @@
 /** Reads event groups as a consumer: fetches, decrypts and decodes them with their provider's schema. */
-import {
-  type FileRegistry,
-  fromBinary,
-  fromJson,
-  type JsonValue,
-  type Message,
-  toJson,
-} from '@bufbuild/protobuf';
+import { type FileRegistry, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { ConsentError } from '@measurement-exchange/consent';
+import { ConsentError, decrypt } from '@measurement-exchange/consent';
 import {
   type EventGroup,
   type JsonValue as ExactJson,
@@ -16,11 +9,10 @@ import {
   fromBase64,
   toPlainJson,
 } from '@measurement-exchange/contract';
-import type { ArgumentsOf } from '../client/index.ts';
-import type { Dependencies } from './deps.ts';
+import { type ArgumentsOf, UnexpectedResponse } from '../client/index.ts';
+import { type Dependencies, privateKeysets } from './deps.ts';
 import { type MetadataFault, MetadataUnreadable } from './errors.ts';
 import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
-import { decryptWithAny, privateKeysets } from './open.ts';
 
 /** An event group with its decoded metadata. */
 export interface DescribedEventGroup {
@@ -44,7 +36,8 @@ export interface DescribedMetadata {
 /** Which event groups to list: the filters of the exchange. */
 export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
 
-/** Descriptors by name. One per list: a provider may replace a descriptor at any time. */
+/** Descriptors by name, the last ones used. One per list: a provider may replace a descriptor at any time. */
+const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
 
 /** Throws `MetadataUnreadable` where its metadata cannot be read. */
@@ -134,7 +127,7 @@ async function metadataOf(
   /** The exchange prints the message as JSON, and as bytes once its descriptor no longer explains it. */
   function readable(): Given {
     const { eventGroupMetadataDescriptor: descriptor, metadata: any } = metadata!;
-    const { '@type': type, ...fields } = toPlainJson(any as ExactJson) as Record<string, JsonValue>;
+    const { '@type': type, ...fields } = (toPlainJson(any as ExactJson) ?? {}) as Record<string, JsonValue>;
     if (typeof type === 'string') return { descriptor, typeUrl: type, content: { json: fields } };
     const bytes = typeof fields.value === 'string' ? fromBase64(fields.value) : undefined;
     if (typeof fields.typeUrl !== 'string' || bytes === undefined) {
@@ -144,11 +137,10 @@ async function metadataOf(
   }
 
   async function registryFor(descriptor: string): Promise<FileRegistry> {
-    let registry = registries.get(descriptor);
-    if (registry === undefined) {
-      registry = fetchRegistry(deps, descriptor, signal);
-      registries.set(descriptor, registry);
-    }
+    const registry = registries.get(descriptor) ?? fetchRegistry(deps, descriptor, signal);
+    registries.delete(descriptor);
+    registries.set(descriptor, registry);
+    if (registries.size > MAX_REGISTRIES) registries.delete(registries.keys().next().value!);
     try {
       return await registry;
     } catch (error) {
@@ -158,8 +150,23 @@ async function metadataOf(
   }
 }
 
+/** Decrypts with the first keyset that has a matching key. */
+async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Promise<Uint8Array> {
+  let fault: ConsentError | undefined;
+  for (const keyset of keysets) {
+    try {
+      return await decrypt(keyset, ciphertext);
+    } catch (error) {
+      if (!(error instanceof ConsentError)) throw error;
+      // The error of a key that matched is more useful than that of one that did not.
+      if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
+    }
+  }
+  throw fault;
+}
+
 class DescriptorFault extends Error {
-  readonly code: 'DESCRIPTOR_NOT_FOUND' | 'DESCRIPTOR_MALFORMED';
+  readonly code: 'DESCRIPTOR_NOT_FOUND' | 'DESCRIPTOR_UNAVAILABLE' | 'DESCRIPTOR_MALFORMED';
 
   constructor(code: DescriptorFault['code'], message: string) {
     super(message);
@@ -176,11 +183,14 @@ async function fetchRegistry(
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
     // An encrypted message may hold a malformed name, which the client rejects before it sends anything.
     const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);
-    if (!unknown) throw error;
-    throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);
+    if (unknown) throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);
+    // A descriptor that an exchange cannot send concerns its event groups alone; an exchange that is away, all of them.
+    const isResponse = error instanceof ExchangeError || error instanceof UnexpectedResponse;
+    if (!isResponse || (error as ExchangeError).code === 'UNAUTHENTICATED') throw error;
+    throw new DescriptorFault('DESCRIPTOR_UNAVAILABLE', `${name} cannot be read: ${error.message}`);
   });
   try {
-    return registryOf(fromBinary(FileDescriptorSetSchema, fromBase64(descriptorSet as string)!));
+    return registryOf(readMessage(FileDescriptorSetSchema, fromBase64(descriptorSet as string)!));
   } catch (error) {
     const message = `${name} cannot be linked: ${(error as Error).message}`;
     throw new DescriptorFault('DESCRIPTOR_MALFORMED', message);

@@ -1,5 +1,5 @@
 /** What a measurement consumer does: asks, waits, opens results, and reads about event groups. */
-export { type CallOptions, type Consumer, createConsumer } from './consumer.ts';
+export { type CallOptions, type Consumer, createConsumer, type OpenOptions } from './consumer.ts';
 export type { ConsumerOptions } from './deps.ts';
 export * from './errors.ts';
 export {
@@ -11,6 +11,7 @@ export {
 export type { DescribedEventGroup, DescribedMetadata, EventGroupFilters } from './eventGroups.ts';
 export type { Figures, FrequencyEstimate } from './figures.ts';
 export type { MeasurementResult } from './open.ts';
+export { findResultKeyset } from './own.ts';
 export * from './request.ts';
 export type { ReachBounds, Total } from './total.ts';
 export type { Progress, WaitOptions } from './wait.ts';

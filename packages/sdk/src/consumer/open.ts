@@ -1,12 +1,13 @@
 /** Decrypts and verifies the results of a measurement: only what its data providers signed is returned. */
 
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
-import { decodeMeasurementSpec, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
+import type { Measurement, PlainSpec } from '@measurement-exchange/contract';
 import { CertificateFault, partyOf, trustedCertificate } from './certificates.ts';
 import type { Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';
 import { type Figures, FiguresFault, figuresOf } from './figures.ts';
-import type { RequestType } from './request.ts';
+import { isOwnershipFault, type OwnMeasurement, requireOwn } from './own.ts';
+import type { ReadRequest, RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
 
@@ -14,6 +15,8 @@ import { type Total, totalOf } from './total.ts';
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
+  /** The caller's own reference, if the measurement was created with one. */
+  referenceId?: string;
   dataProviders: ({ name: string } & Figures)[];
   total: Total;
 }
@@ -31,6 +34,7 @@ type Entry = NonNullable<Measurement['results']>[number];
 export async function openMeasurement(
   deps: Dependencies,
   measurement: Measurement,
+  request?: ReadRequest,
   signal?: AbortSignal,
 ): Promise<MeasurementResult> {
   const name = measurement.name ?? 'measurement';
@@ -45,15 +49,16 @@ export async function openMeasurement(
   if (protocolConfig?.direct === undefined) {
     throw reject('PROTOCOL_UNSUPPORTED', 'only results of the protocol direct can be opened');
   }
-  const decoded = decodeMeasurementSpec(measurementSpec.message);
-  if ('error' in decoded) throw reject('SPEC_MALFORMED', `its measurementSpec: ${decoded.error}`);
-  const { spec } = decoded;
-
+  const own = await requireOwn(deps, measurement, request, signal).catch((error) => {
+    if (!isOwnershipFault(error)) throw error;
+    throw reject(error.code, error.message, undefined, error);
+  });
+  const { spec } = own;
   const bySigner = entriesBySigner(results, Object.keys(dataProviders), reject);
   const figures = await Promise.all(
     [...bySigner].map(async ([signer, entry]) => {
       try {
-        return { name: signer, ...(await openEntry(deps, spec, entry, signal)) };
+        return { name: signer, ...(await openEntry(deps, own, signer, entry, signal)) };
       } catch (error) {
         if (!isFault(error)) throw error;
         throw reject(error.code, error.message, signer, error);
@@ -63,6 +68,9 @@ export async function openMeasurement(
   return {
     measurement: name,
     type: TYPES[spec.measurementType],
+    ...(measurement.measurementReferenceId !== undefined && {
+      referenceId: measurement.measurementReferenceId,
+    }),
     dataProviders: figures,
     total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1),
   };
@@ -94,12 +102,13 @@ function entriesBySigner(
 
 async function openEntry(
   deps: Dependencies,
-  spec: PlainSpec,
+  { spec, resultKeyset }: OwnMeasurement,
+  signer: string,
   { certificate, encryptedResult }: Entry,
   signal?: AbortSignal,
 ): Promise<Figures> {
-  const x509 = await trustedCertificate(deps, certificate, signal);
-  const signed = unpackSignedMessage(await decryptWithAny(privateKeysets(deps), encryptedResult.ciphertext));
+  const x509 = await trustedCertificate(deps, signer, certificate, signal);
+  const signed = unpackSignedMessage(await decrypt(resultKeyset, encryptedResult.ciphertext));
   await verifySignature(signed, x509);
   return figuresOf(spec, readResult(signed.message));
 }
@@ -110,25 +119,6 @@ function readResult(bytes: Uint8Array) {
   } catch (error) {
     throw new FiguresFault('RESULT_MALFORMED', `it is no Measurement.Result: ${(error as Error).message}`);
   }
-}
-
-export function privateKeysets({ credentials, formerEncryptionPrivateKeys = [] }: Dependencies) {
-  return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
-}
-
-/** Decrypts with the first keyset that has a matching key. */
-export async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Promise<Uint8Array> {
-  let fault: ConsentError | undefined;
-  for (const keyset of keysets) {
-    try {
-      return await decrypt(keyset, ciphertext);
-    } catch (error) {
-      if (!(error instanceof ConsentError)) throw error;
-      // The error of a key that matched is more useful than that of one that did not.
-      if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
-    }
-  }
-  throw fault;
 }
 
 function isFault(error: unknown): error is ConsentError | CertificateFault | FiguresFault {

@@ -1,5 +1,5 @@
 /** The messages that ask for a measurement, serialized. */
-import { create, fromJson, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, fromJson, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema, type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -11,14 +11,32 @@ export function encodeMeasurementSpec(
   publicKeyset: Uint8Array,
   nonceHashes: Uint8Array[],
 ): Uint8Array {
-  const message = create(specs.MeasurementSpecSchema, {
-    measurementPublicKey: measurementPublicKey(publicKeyset),
-    nonceHashes,
+  const key = { measurementPublicKey: measurementPublicKey(publicKeyset), nonceHashes };
+  return toBinary(
+    specs.MeasurementSpecSchema,
+    create(specs.MeasurementSpecSchema, { ...parts(spec), ...key }),
+  );
+}
+
+/** The MeasurementSpec without its key and its nonce hashes: what is to be computed. */
+export function encodeParameters(spec: PlainSpec): Uint8Array {
+  return toBinary(specs.MeasurementSpecSchema, create(specs.MeasurementSpecSchema, parts(spec)));
+}
+
+/** The same of a serialized MeasurementSpec, byte for byte. */
+export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
+  const message = fromBinary(specs.MeasurementSpecSchema, measurementSpec);
+  delete message.measurementPublicKey;
+  message.nonceHashes = [];
+  return toBinary(specs.MeasurementSpecSchema, message);
+}
+
+function parts(spec: PlainSpec) {
+  return {
     modelLine: spec.modelLine ?? '',
     ...(spec.vidSamplingInterval && { vidSamplingInterval: spec.vidSamplingInterval }),
     measurementType: measurementType(spec),
-  });
-  return toBinary(specs.MeasurementSpecSchema, message);
+  };
 }
 
 /** The RequisitionSpec that one provider alone can read. */
@@ -30,9 +48,19 @@ export function encodeRequisitionSpec(
   const message = create(specs.RequisitionSpecSchema, {
     nonce,
     measurementPublicKey: measurementPublicKey(publicKeyset),
-    selection: 'population' in selection ? population(selection.population) : events(selection.eventGroups),
+    selection: selectionOf(selection),
   });
   return toBinary(specs.RequisitionSpecSchema, message);
+}
+
+/** The RequisitionSpec without its key and its nonce: what is selected. */
+export function encodeSelection(selection: Selection): Uint8Array {
+  const message = create(specs.RequisitionSpecSchema, { selection: selectionOf(selection) });
+  return toBinary(specs.RequisitionSpecSchema, message);
+}
+
+function selectionOf(selection: Selection) {
+  return 'population' in selection ? population(selection.population) : events(selection.eventGroups);
 }
 
 /** Byte-equal in both specs: providers compare them. */

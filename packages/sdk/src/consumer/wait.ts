@@ -1,7 +1,7 @@
 /** Waits for the end of a measurement. */
 import { isTerminal, type Measurement, type Requisition } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from '../client/clock.ts';
-import { type ExchangeClient, isTransient } from '../client/index.ts';
+import { type ExchangeClient, isTransient, UnexpectedResponse } from '../client/index.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 
 /** The timeout and the polling interval of `wait`, and a callback for progress. */
@@ -39,6 +39,7 @@ export async function waitForMeasurement(
   let pause = pollMs;
   for (;;) {
     const measurement = await client.getMeasurement(asked);
+    if (measurement.name !== name) throw anotherOne(name);
     // Without a callback the requisitions are not needed.
     const requisitions = onChange ? await requisitionsOf(client, name, signal) : [];
     const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`).join();
@@ -53,6 +54,11 @@ export async function waitForMeasurement(
     await clock.sleep(Math.min(pause, left), signal);
     pause = Math.min(pause * POLL_GROWTH, pollMs * MAX_POLL_GROWTH);
   }
+}
+
+function anotherOne(name: string): UnexpectedResponse {
+  const message = `getMeasurement: the exchange returned another measurement than ${name}`;
+  return new UnexpectedResponse(message, { status: 200, transient: false });
 }
 
 async function concluded(

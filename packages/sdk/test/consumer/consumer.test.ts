@@ -229,7 +229,7 @@ describe('what a data provider verifies', () => {
     });
     expect(verified).toMatchObject({
       measurementConsumer: w.acme.name,
-      resultKeyset: w.acme.encryptionPublicKey,
+      resultKeyset: expect.any(Uint8Array),
       vidSampling: { start: 0, width: 1 },
       selection: {
         events: [
@@ -268,6 +268,15 @@ describe('creating', () => {
     ['another type', () => ({ type: 'impression', maximumFrequencyPerUser: 2 })],
     ['another data provider', () => ({ dataProviders: events(w.chirper) })],
     ['another reference', () => ({ referenceId: 'job 8' })],
+    [
+      'another filter',
+      () => ({
+        dataProviders: events(w.streamly).map(({ eventGroups, ...rest }) => ({
+          ...rest,
+          eventGroups: eventGroups!.map((group) => ({ ...group, filter: 'person.age > 31' })),
+        })),
+      }),
+    ],
   ])('with a requestId that is taken is refused where it asks for %s', async (what, change) => {
     const asked = { ...asking(w), requestId: `taken ${what}` };
     const first = await w.consumer.create(asked);

@@ -1,0 +1,149 @@
+/**
+ * What binds a measurement to its consumer and to what was asked. The key for its results and the nonces of its data
+ * providers follow from the consumer's private key, a random salt, and what was asked; the public key shows the salt.
+ * So the consumer finds them again from the measurement alone, keeps nothing, and sees whether anything was changed.
+ */
+import {
+  deriveEncryptionKeysets,
+  type EncryptionKeysets,
+  publicKeysetOf,
+  readPrivateKeyset,
+  saltOf,
+} from '@measurement-exchange/consent';
+import { equalBytes, type Measurement, toBase64 } from '@measurement-exchange/contract';
+import type { ReadRequest } from './request.ts';
+import { encodeParameters, encodeSelection, parametersIn } from './specs.ts';
+
+/** The result key of a measurement, and the nonce of each of its data providers. */
+export interface Binding {
+  keysets: EncryptionKeysets;
+  nonces: Map<string, bigint>;
+}
+
+/** What everybody can see of a measurement. */
+interface Visible {
+  /** The serialized MeasurementSpec without its key and nonce hashes. */
+  parameters: Uint8Array;
+  dataProviders: string[];
+  referenceId: string | undefined;
+}
+
+/** The first half of a salt is random; the other half depends on the whole request. */
+const HALF_BYTES = 16;
+const NONCE_BYTES = 8;
+
+/** For a new measurement. `privateKeyset` is that of the consumer. */
+export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest): Promise<Binding> {
+  const { primary } = await readPrivateKeyset(privateKeyset);
+  const secret = await importSecret(primary.privateKey);
+  const random = crypto.getRandomValues(new Uint8Array(HALF_BYTES));
+  const salt = new Uint8Array([...random, ...(await requestTag(secret, random, request))]);
+  return bindingOf(secret, salt, visibleIn(request));
+}
+
+/** That of a measurement; undefined where it was not made with one of these private keysets, or was altered. */
+export async function findBinding(
+  privateKeysets: Uint8Array[],
+  measurement: Measurement,
+  publicKeyset: Uint8Array,
+): Promise<Binding | undefined> {
+  const visible = visibleOf(measurement);
+  const salt = saltOf(publicKeyset);
+  if (salt?.length !== 2 * HALF_BYTES || visible === undefined) return undefined;
+  for (const secret of await secretsOf(privateKeysets)) {
+    const binding = await bindingOf(secret, salt, visible);
+    if (equalBytes(binding.keysets.publicKeyset, publicKeyset)) return binding;
+  }
+  return undefined;
+}
+
+/** Whether the measurement with this result key was made from this very request. */
+export async function isOfRequest(
+  privateKeysets: Uint8Array[],
+  publicKeyset: Uint8Array,
+  request: ReadRequest,
+): Promise<boolean> {
+  const salt = saltOf(publicKeyset);
+  if (salt === undefined) return false;
+  for (const secret of await secretsOf(privateKeysets)) {
+    const tag = await requestTag(secret, salt.subarray(0, HALF_BYTES), request);
+    if (equalBytes(tag, salt.subarray(HALF_BYTES))) return true;
+  }
+  return false;
+}
+
+/** The private keyset of this public one: earlier versions had results encrypted for the consumer's own key. */
+export function findOwnKeyset(
+  privateKeysets: Uint8Array[],
+  publicKeyset: Uint8Array,
+): Uint8Array | undefined {
+  return privateKeysets.find((keyset) => equalBytes(publicKeysetOf(keyset), publicKeyset));
+}
+
+async function bindingOf(secret: CryptoKey, salt: Uint8Array, visible: Visible): Promise<Binding> {
+  const { parameters, dataProviders, referenceId } = visible;
+  const asked = [toBase64(parameters), [...dataProviders].sort(), referenceId ?? null];
+  const seed = await derive(secret, salt, 'result key', asked, 32);
+  const nonces = dataProviders.map(
+    async (name) => [name, nonceFrom(await derive(secret, salt, 'nonce', [name], NONCE_BYTES))] as const,
+  );
+  return { keysets: await deriveEncryptionKeysets(seed, salt), nonces: new Map(await Promise.all(nonces)) };
+}
+
+/** Nobody without the consumer's private key can tell from it what was asked, or make one. */
+function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest): Promise<Uint8Array> {
+  const { parameters, referenceId } = visibleIn(request);
+  const selections = request.dataProviders
+    .map(({ name, selection }) => [name, toBase64(encodeSelection(selection))])
+    .sort(([a], [b]) => (a! < b! ? -1 : 1));
+  const asked = [toBase64(parameters), selections, referenceId ?? null, request.requestId ?? null];
+  return derive(secret, random, 'request', asked, HALF_BYTES);
+}
+
+function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
+  return {
+    parameters: encodeParameters(spec),
+    dataProviders: dataProviders.map(({ name }) => name),
+    referenceId,
+  };
+}
+
+/** Undefined where the measurement has no spec, or none in protobuf, which is what `create` writes. */
+function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
+  const message = measurementSpec?.message;
+  if (message === undefined || message[0] === 0x7b) return undefined;
+  return {
+    parameters: parametersIn(message),
+    dataProviders: Object.keys(dataProviders),
+    referenceId: measurementReferenceId,
+  };
+}
+
+async function secretsOf(privateKeysets: Uint8Array[]): Promise<CryptoKey[]> {
+  const keysets = await Promise.all(privateKeysets.map((keyset) => readPrivateKeyset(keyset)));
+  return Promise.all(keysets.flatMap(({ keys }) => keys).map(({ privateKey }) => importSecret(privateKey)));
+}
+
+function importSecret(privateKey: Uint8Array): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', Uint8Array.from(privateKey), 'HKDF', false, ['deriveBits']);
+}
+
+/** HKDF (RFC 5869): each label and content has bytes of its own. */
+async function derive(
+  secret: CryptoKey,
+  salt: Uint8Array,
+  label: string,
+  content: unknown[],
+  bytes: number,
+): Promise<Uint8Array> {
+  const { subtle } = crypto;
+  const text = new TextEncoder().encode(JSON.stringify([`measurement-exchange ${label}`, ...content]));
+  const info = await subtle.digest('SHA-256', text);
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: Uint8Array.from(salt), info };
+  return new Uint8Array(await subtle.deriveBits(hkdf, secret, 8 * bytes));
+}
+
+/** A nonce is not zero. */
+function nonceFrom(bytes: Uint8Array): bigint {
+  return new DataView(bytes.buffer).getBigUint64(0) || 1n;
+}

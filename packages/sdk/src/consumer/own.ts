@@ -1,0 +1,146 @@
+/** Verifies that a measurement is one that this consumer made, and asks what it asked: the exchange is not believed. */
+import {
+  ConsentError,
+  includesHash,
+  isSignedBy,
+  nonceHash,
+  parseCertificate,
+  publicKeyOf,
+  unpackEncryptionPublicKey,
+  verifySignature,
+} from '@measurement-exchange/consent';
+import {
+  type DataProviderEntry,
+  decodeMeasurementSpec,
+  type Measurement,
+  type PlainSpec,
+  type SignedMessage,
+} from '@measurement-exchange/contract';
+import type { Credentials } from '../credentials.ts';
+import { type Binding, findBinding, findOwnKeyset, isOfRequest } from './binding.ts';
+import { CertificateFault, fetchCertificate } from './certificates.ts';
+import { type Dependencies, privateKeysets } from './deps.ts';
+import type { ReadRequest } from './request.ts';
+
+/** A measurement of this consumer. */
+export interface OwnMeasurement {
+  spec: PlainSpec;
+  /** The private keyset that decrypts its results. */
+  resultKeyset: Uint8Array;
+}
+
+/** Why a measurement is not what this consumer made. */
+export class OwnershipFault extends Error {
+  readonly code: 'SPEC_MALFORMED' | 'SPEC_FOREIGN' | 'NONCES_MISMATCH' | 'REQUEST_MISMATCH';
+
+  constructor(code: OwnershipFault['code'], message: string) {
+    super(message);
+    this.name = 'OwnershipFault';
+    this.code = code;
+  }
+}
+
+/** Throws `OwnershipFault`, `CertificateFault` or `ConsentError`. `request` is what it was made from, if that is known. */
+export async function requireOwn(
+  deps: Dependencies,
+  measurement: Measurement,
+  request?: ReadRequest,
+  signal?: AbortSignal,
+): Promise<OwnMeasurement> {
+  const { measurementSpec, dataProviders = {} } = measurement;
+  const decoded = decodeMeasurementSpec(measurementSpec?.message ?? new Uint8Array());
+  if ('error' in decoded) throw new OwnershipFault('SPEC_MALFORMED', `its measurementSpec: ${decoded.error}`);
+  const { spec } = decoded;
+  const ownKeysets = privateKeysets(deps);
+  const publicKeyset = resultKeysetIn(spec);
+  const binding = await findBinding(ownKeysets, measurement, publicKeyset);
+  const resultKeyset = binding?.keysets.privateKeyset ?? findOwnKeyset(ownKeysets, publicKeyset);
+  if (resultKeyset === undefined) {
+    throw new OwnershipFault(
+      'SPEC_FOREIGN',
+      'its result key does not follow from a private key of this consumer and what it asks: it is not as it was ' +
+        'created, or a former private key is missing',
+    );
+  }
+  await requireOwnSignature(deps, measurement, measurementSpec!, binding !== undefined, signal);
+  await requireNonces(spec, dataProviders, binding);
+  if (request !== undefined && !(await isOfRequest(ownKeysets, publicKeyset, request))) {
+    throw new OwnershipFault('REQUEST_MISMATCH', 'it was not made from this request');
+  }
+  return { spec, resultKeyset };
+}
+
+/**
+ * The private keyset that decrypts the results of a measurement: the one that follows from the consumer's own, or its
+ * own where an earlier version created the measurement. Undefined where neither is the key that the spec names.
+ */
+export async function findResultKeyset(
+  { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
+  measurement: Measurement,
+): Promise<Uint8Array | undefined> {
+  const decoded = decodeMeasurementSpec(measurement.measurementSpec?.message ?? new Uint8Array());
+  if ('error' in decoded || decoded.spec.measurementPublicKey === undefined) return undefined;
+  const publicKeyset = resultKeysetIn(decoded.spec);
+  const binding = await findBinding([encryptionPrivateKey], measurement, publicKeyset);
+  return binding?.keysets.privateKeyset ?? findOwnKeyset([encryptionPrivateKey], publicKeyset);
+}
+
+function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
+  if (key === undefined) throw new OwnershipFault('SPEC_MALFORMED', 'its measurementSpec has no key');
+  return unpackEncryptionPublicKey(key.value);
+}
+
+/**
+ * The key of this consumer signed the spec. After a renewal that was an earlier one, of which only the certificate is
+ * left: it counts where the consumer's own roots vouch for it, or where the result key shows that nobody else made the
+ * spec.
+ */
+async function requireOwnSignature(
+  deps: Dependencies,
+  { measurementConsumerCertificate: certificate }: Measurement,
+  signed: SignedMessage,
+  isBound: boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { credentials, trust, clock } = deps;
+  const publicKey = await publicKeyOf(credentials.privateKeyPem);
+  if (await isSignedBy(signed, { publicKey })) return;
+  if (certificate === credentials.certificate || !certificate?.startsWith(`${credentials.name}/`)) {
+    throw new OwnershipFault(
+      'SPEC_FOREIGN',
+      'its measurementSpec does not have the signature of this consumer',
+    );
+  }
+  const { x509Der } = await fetchCertificate(deps, certificate, signal);
+  const x509 = isBound
+    ? parseCertificate(x509Der)
+    : await trust.verify(credentials.name, x509Der, new Date(clock.now()));
+  await verifySignature(signed, x509);
+}
+
+/** Exactly the nonces of its data providers, each its own. */
+async function requireNonces(
+  { nonceHashes }: PlainSpec,
+  dataProviders: Record<string, DataProviderEntry>,
+  binding: Binding | undefined,
+): Promise<void> {
+  const entries = Object.entries(dataProviders);
+  const seen: Uint8Array[] = [];
+  for (const [name, { nonceHash: hash }] of entries) {
+    const isItsOwn =
+      binding === undefined || includesHash([await nonceHash(binding.nonces.get(name)!)], hash);
+    if (!isItsOwn || !includesHash(nonceHashes, hash) || includesHash(seen, hash)) {
+      throw new OwnershipFault('NONCES_MISMATCH', `${name} is not a data provider that was asked`);
+    }
+    seen.push(hash);
+  }
+  if (nonceHashes.length === entries.length) return;
+  const message = `${nonceHashes.length} data providers were asked, and ${entries.length} are in it`;
+  throw new OwnershipFault('NONCES_MISMATCH', message);
+}
+
+export function isOwnershipFault(error: unknown): error is OwnershipFault | CertificateFault | ConsentError {
+  return (
+    error instanceof OwnershipFault || error instanceof CertificateFault || error instanceof ConsentError
+  );
+}

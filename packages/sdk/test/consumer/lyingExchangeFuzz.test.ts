@@ -1,0 +1,232 @@
+/**
+ * Thousands of lies, to a consumer and to the agent of a provider. Nothing but the truth is opened, nothing is encrypted
+ * for anybody else, the agent answers only what a consumer signed, and everything ends. 60 lies here; 5,000 with
+ * MEX_FUZZ_RUNS=5000, again with MEX_FUZZ_SEED=….
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
+import { fromBase64 } from '@measurement-exchange/contract';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseResult } from '../../src/consumer/result.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createTrustStore,
+  findResultKeyset,
+  type MeasurementRequest,
+} from '../../src/index.ts';
+import { createAgent, openLedger, openPopulation } from '../../src/provider/index.ts';
+import {
+  ACME,
+  CHIRPER,
+  GLOBEX,
+  idleClock,
+  type Json,
+  type LyingExchange,
+  reach,
+  STREAMLY,
+  startLyingExchange,
+} from './lyingExchange.ts';
+import { type Draw, drawFrom, spoil } from './mutations.ts';
+
+const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 60);
+const SEED = Number(process.env.MEX_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
+/** Errors that say what is wrong. A TypeError or a RangeError would be a crash. */
+const EXPECTED = [
+  'DataProviderUntrusted',
+  'ExchangeError',
+  'MeasurementFailed',
+  'ResultRejected',
+  'UnexpectedResponse',
+  'Unreachable',
+  'WaitTimedOut',
+];
+const POPULATION = 40n;
+const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+
+let x: LyingExchange;
+let directory: string;
+let ledgers = 0;
+/** What the data providers of each measurement found. */
+const truth = new Map<string, { request: MeasurementRequest; figures: Record<string, number> }>();
+
+const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
+  type: 'reach',
+  privacy: { epsilon: 0.5, delta: 1e-9 },
+  referenceId: filter,
+  dataProviders: providers.map((name) => ({
+    name,
+    eventGroups: [{ name: `${name}/eventGroups/tv`, interval: INTERVAL, filter }],
+  })),
+});
+const counting: MeasurementRequest = {
+  type: 'population',
+  dataProviders: [{ name: STREAMLY, population: {} }],
+};
+
+const consumerOf = (name: string, client = x.client({ maxResponseBytes: 1_000_000 })): Consumer =>
+  createConsumer({ client, credentials: x.of(name), trust: trustOf(x), clock: idleClock() });
+const trustOf = ({ parties }: LyingExchange) =>
+  createTrustStore(
+    [...parties].map(([party, { identity }]) => ({ party, pem: identity.root.certificatePem })),
+  );
+
+async function answer(measurement: string, request: MeasurementRequest, value: number): Promise<void> {
+  const figures = Object.fromEntries(request.dataProviders.map(({ name }, i) => [name, value + i]));
+  truth.set(measurement, { request, figures });
+  for (const [provider, figure] of Object.entries(figures)) {
+    await x.fulfill(measurement, provider, reach(BigInt(figure)));
+  }
+}
+
+afterAll(() => rm(directory, { recursive: true }));
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mex-lies-'));
+  x = await startLyingExchange();
+  const requests = [asking('a', STREAMLY, CHIRPER), asking('b', STREAMLY, CHIRPER), asking('c', STREAMLY)];
+  for (const [i, request] of requests.entries()) {
+    await answer((await consumerOf(ACME).create(request)).name!, request, 100 * (i + 1));
+  }
+  // Two consumers whose requisitions are open.
+  for (const name of [ACME, ACME, GLOBEX]) await consumerOf(name).create(counting);
+});
+
+const figuresOf = (result: Awaited<ReturnType<Consumer['open']>>) =>
+  Object.fromEntries(result.dataProviders.map(({ name, reach }) => [name, reach?.value]));
+
+/** Everybody to whom something was sent is who was asked. */
+async function requireForAskedOnly(sent: Json): Promise<void> {
+  for (const [name, entry] of Object.entries<Json>(sent.dataProviders)) {
+    await decrypt(x.of(name).encryptionPrivateKey, fromBase64(entry.encryptedRequisitionSpec.ciphertext)!);
+  }
+}
+
+/** A result that the agent sent: of the population, for the consumer of the requisition whose nonce it tells. */
+async function requireSigned(sent: Json): Promise<void> {
+  const { signed } = await firstOf([ACME, GLOBEX], async (consumer) => {
+    const measurements = [...x.resources.values()].filter(({ name }) =>
+      name.startsWith(`${consumer}/measurements/`),
+    );
+    return firstOf(measurements, async ({ name }) => {
+      const measurement = await honestly(() => x.client().getMeasurement({ name }));
+      const keyset = await findResultKeyset(x.of(consumer), measurement);
+      const plaintext = await decrypt(keyset!, fromBase64(sent.encryptedResult.ciphertext)!);
+      return { signed: unpackSignedMessage(plaintext) };
+    });
+  });
+  expect(parseResult(signed.message).population!.value).toBe(POPULATION);
+}
+
+async function firstOf<T, R>(items: T[], attempt: (item: T) => Promise<R>): Promise<R> {
+  for (const item of items) {
+    const result = await attempt(item).catch(() => undefined);
+    if (result !== undefined) return result;
+  }
+  throw new Error('nobody asked for this result');
+}
+
+async function honestly<T>(run: () => Promise<T>): Promise<T> {
+  x.tell(({ reply }) => reply);
+  return run();
+}
+
+type Scenario = (draw: Draw) => Promise<void>;
+const SCENARIOS: Scenario[] = [
+  async (draw) => {
+    const request = asking(`new ${draw(1000)}`, STREAMLY, CHIRPER);
+    const { name, measurementSpec } = await consumerOf(ACME).create(request);
+    expect(name).toMatch(/^measurementConsumers\/acme\/measurements\//);
+    const { sent } = x.log.findLast(({ method }) => method === 'POST')!;
+    expect(Buffer.from(measurementSpec!.message).toString('base64')).toBe(sent.measurementSpec.message);
+  },
+  async (draw) => {
+    const names = [...truth.keys()];
+    const name = names[draw(names.length)]!;
+    const consumer = consumerOf(ACME);
+    const { request, figures } = truth.get(name)!;
+    const result = await consumer.open(await consumer.wait(name, { timeoutMs: 5000 }), { request });
+    expect(figuresOf(result)).toEqual(figures);
+  },
+  async (draw) => {
+    const names = [...truth.keys()];
+    const consumer = consumerOf(ACME);
+    const measurement = await consumer.wait(names[draw(names.length)]!, {
+      timeoutMs: 5000,
+      onChange: () => {},
+    });
+    const result = await consumer.open(measurement);
+    // Without the request it may be another measurement of this consumer, and says so by its reference.
+    const opened = [...truth.values()].find(({ request }) => request.referenceId === result.referenceId);
+    expect(figuresOf(result)).toEqual(opened!.figures);
+  },
+  async () => {
+    await Array.fromAsync(consumerOf(ACME).listEventGroups());
+  },
+  async () => {
+    for (const resource of x.resources.values()) {
+      if (resource.state === 'FULFILLED' || resource.state === 'REFUSED') resource.state = 'UNFULFILLED';
+    }
+    const ledger = openLedger(join(directory, `${++ledgers}.sqlite`), { epsilon: 1, delta: 0, rho: 1 });
+    try {
+      await createAgent({
+        client: x.client({ maxResponseBytes: 1_000_000 }),
+        credentials: x.of(STREAMLY),
+        trust: trustOf(x),
+        references: {},
+        ledger,
+        clock: idleClock(),
+        population: openPopulation({
+          subpopulations: [{ vidRanges: [{ start: 1, end: Number(POPULATION) }], attributes: {} }],
+        }),
+      }).once();
+    } finally {
+      ledger.close();
+    }
+  },
+];
+
+it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () => {
+  console.log(`lying exchange: MEX_FUZZ_SEED=${SEED} MEX_FUZZ_RUNS=${RUNS}`);
+  const earlier = x.log.slice();
+  const outcomes = new Map<string, number>();
+  let longest = 0;
+  let lies = 0;
+  for (let run = 0; lies < RUNS; run++) {
+    const draw = drawFrom(SEED + run);
+    const scenario = SCENARIOS[run % SCENARIOS.length]!;
+    const before = x.log.length;
+    const states = structuredClone([...x.resources]);
+    // The first answers are true more often than not: a lie at the end of a long talk is as likely.
+    const often = 1 + draw(4);
+    x.tell((exchanged) => {
+      if (draw(often) > 0) return exchanged.reply;
+      lies++;
+      return spoil(exchanged, earlier, draw);
+    });
+    const started = performance.now();
+    const outcome = await scenario(draw).then(
+      () => 'true',
+      (error: Error) => {
+        if (EXPECTED.includes(error.name)) return error.name;
+        throw new Error(`MEX_FUZZ_SEED=${SEED}, run ${run}`, { cause: error });
+      },
+    );
+    longest = Math.max(longest, performance.now() - started);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    for (const { method, path, sent } of x.log.slice(before)) {
+      if (method === 'POST' && path.endsWith('/measurements')) await requireForAskedOnly(sent);
+      if (path.endsWith(':fulfillDirect')) await requireSigned(sent);
+    }
+    x.resources.clear();
+    for (const [name, resource] of states) x.resources.set(name, resource);
+    x.log.length = before;
+  }
+  const megabytes = Math.round(process.memoryUsage().rss / 2 ** 20);
+  console.log(
+    `${lies} lies, longest ${Math.round(longest)} ms, ${megabytes} MB`,
+    Object.fromEntries(outcomes),
+  );
+  expect(outcomes.get('ResultRejected') ?? 0).toBeGreaterThan(0);
+});
