@@ -81,7 +81,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider('compute.ts', 'release(frequencyPrivacyParams, 1n, 2)', 'release(frequencyPrivacyParams)'),
     ],
-    foundBy: test('sdk/test/provider/privacyClaims.test.ts', 'epsilon of frequencies'),
+    foundBy: test('sdk/test/provider/privacyClaims.test.ts', 'with geometric noise'),
   },
   {
     name: 'refusal-quotes-specification',
@@ -92,7 +92,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'justification: this.justification, message: this.message +',
       ),
     ],
-    foundBy: test('sdk/test/provider/refusals.test.ts', 'the filter zqxunknown'),
+    foundBy: test('sdk/test/provider/refusals.test.ts', 'a refusal tells the operator'),
   },
   {
     name: 'consumer-signature-not-verified',

@@ -33,9 +33,9 @@ beforeAll(async () => {
   const files = join(directory, 'zqxfile.csv');
   await writeFile(
     files,
-    'vid,timestamp,event_group,zqxcolumn\n1,2026-07-01 12:00:00,zqxreference,zqxvalue\n',
+    'vid,timestamp,event_group,zqxcolumn,zqxunlisted\n1,2026-07-01 12:00:00,zqxreference,zqxvalue,zqxsecret\n',
   );
-  events = await openEvents({ files, threads: 1 });
+  events = await openEvents({ files, threads: 1, columns: { attributes: ['zqxcolumn'] } });
   ledger = openLedger(join(directory, 'ledger.sqlite'), { epsilon: 1, delta: 0, rho: 0 });
 });
 afterAll(async () => {
@@ -222,4 +222,10 @@ it('a refusal tells the operator what it does not tell the exchange', async () =
   const { refusal, logged } = await refusalOf(asking("zqxunknown == 'zqxliteral'"));
   expect(refusal.message).toBe('FILTER_ATTRIBUTE at events[1].filter, line 1, column 1');
   expect(logged).toMatchObject({ message: expect.stringContaining('there are: zqxcolumn') });
+});
+
+it('a column that is not listed for filters is refused like one that does not exist', async () => {
+  const unlisted = await refusalOf(asking("zqxunlisted == 'zqxliteral'"));
+  const unknown = await refusalOf(asking("zqxunknown == 'zqxliteral'"));
+  expect(unlisted.refusal).toEqual(unknown.refusal);
 });
