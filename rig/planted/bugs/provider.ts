@@ -59,9 +59,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'only-first-day-charged',
-    edits: [
-      inProvider('compute.ts', 'of daysOf(interval)) charges', 'of daysOf(interval).slice(0, 1)) charges'),
-    ],
+    edits: [inProvider('compute.ts', 'daysOf(interval).entries()', 'daysOf(interval).slice(0, 1).entries()')],
     foundBy: COMPUTE_TEST,
   },
   {
@@ -121,8 +119,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'selection.ts',
-        'ownReference(name, references) ?? eventGroupReferenceId',
-        'eventGroupReferenceId || ownReference(name, references)',
+        'ownReference(place.name, references) ?? eventGroupReferenceId',
+        'eventGroupReferenceId || ownReference(place.name, references)',
       ),
     ],
     foundBy: VERIFY_TEST,
