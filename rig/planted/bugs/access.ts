@@ -56,37 +56,37 @@ export const ACCESS_BUGS: PlantedBug[] = [
         'const MAX_SET_JSON = 800 *',
       ),
     ],
-    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'print as 30 MB is rejected'),
-  },
-  {
-    name: 'page-of-metadata-not-cut',
-    edits: [
-      inExchange('operations/eventGroups/view.ts', 'if (bytes > maxBytes && views.length > 0) break;', ''),
-      inExchange('compute/jobs.ts', 'if (bytes > maxBytes && texts.length > 0) break;', ''),
-    ],
-    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot fill the page of a consumer'),
+    foundBy: test('exchange/src/domain/descriptor/options.test.ts', 'that would print to more than 8 MiB'),
   },
   {
     // The protobuf runtime follows the types by recursion.
     name: 'type-chains-not-limited',
     edits: [inExchange('domain/descriptor/typeChains.ts', 'if (longest > MAX_CHAIN)', 'if (false)')],
-    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot break the list of a consumer'),
+    foundBy: test('exchange/src/domain/descriptor/typeChains.test.ts'),
+  },
+  {
+    // Whoever replaces a descriptor fills the pages of others.
+    name: 'page-of-metadata-not-cut',
+    edits: [
+      inExchange(
+        'operations/eventGroups/list.ts',
+        'viewEventGroups(exchange.db, call, side, items, MAX_PAGE_BYTES)',
+        'viewEventGroups(exchange.db, call, side, items)',
+      ),
+    ],
+    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot fill the page of a consumer'),
   },
   {
     name: 'descriptor-work-on-the-event-loop',
     edits: [
-      inExchange(
-        'serving/computing.ts',
-        'if ((isShort[job] as (input: Input<J>) => boolean)(input)) {',
-        'if (isShort) {',
-      ),
+      inExchange('serving/computing.ts', '(isShort[job] as (input: Input<J>) => boolean)(input)', 'isShort'),
     ],
-    foundBy: test('exchange/test/hostile/descriptorWork.test.ts', 'beside the event loop'),
+    foundBy: test('exchange/src/serving/computing.test.ts', 'beside the event loop'),
   },
   {
     name: 'descriptor-work-not-charged',
     edits: [inExchange('serving/computing.ts', 'charge(ms);', ';')],
-    foundBy: test('exchange/test/hostile/descriptorWork.test.ts'),
+    foundBy: test('exchange/src/serving/computing.test.ts', 'beside the event loop'),
   },
   {
     name: 'rate-not-limited',

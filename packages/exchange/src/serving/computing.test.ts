@@ -1,0 +1,58 @@
+import { manyFields, setOf } from '@measurement-exchange/testkit/hostileDescriptors';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Input, JobName } from '../compute/jobs.ts';
+import { stopwatch } from '../compute/stopwatch.ts';
+import { Admission } from './admission.ts';
+import { Computing } from './computing.ts';
+import { RateLimiter } from './rateLimiter.ts';
+
+const small = setOf({ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] });
+const LARGE = { before: manyFields(200_000, 'wide', 'a'), after: manyFields(200_000, 'wide', 'b') };
+
+let rates: RateLimiter;
+let slots: Admission;
+let computing: Computing;
+beforeEach(() => {
+  // Hardly any refill: what is left shows what was charged.
+  rates = new RateLimiter(() => ({ perSecond: 0.001, burst: 100_000 }));
+  slots = new Admission();
+  computing = new Computing(rates, slots);
+});
+afterEach(() => computing.stop());
+
+const left = () => rates.bucketOf('acme').quota().remaining;
+/** As an operation of acme does it, which has a slot. */
+const run = <J extends JobName>(job: J, input: Input<J>) =>
+  slots.run(
+    'acme',
+    () => false,
+    () => computing.run('acme', () => false, job, input),
+  );
+
+it('runs a short job at once', async () => {
+  expect(await run('readSet', { set: { bytes: small } })).toMatchObject({ messageTypes: ['a.M'] });
+});
+
+it('runs a long job beside the event loop, and charges its time', async () => {
+  await run('diff', LARGE); // which starts the thread
+  const [before, elapsed] = [left(), stopwatch()];
+  expect((await run('diff', LARGE)).breaking).toBeGreaterThan(1_000);
+  const charged = before - left();
+  expect(charged).toBeGreaterThan(5);
+  // Two milliseconds of the thread cost one request: this thread took less than half of that time.
+  expect(elapsed()).toBeLessThan(charged);
+});
+
+it('lets four long jobs of a principal wait, who hold no slot, and rejects more', async () => {
+  const outcomes = Array.from({ length: 8 }, () =>
+    run('diff', LARGE).then(
+      () => 'done',
+      (error) => error.reason,
+    ),
+  );
+  await new Promise(setImmediate);
+  expect(slots.running).toBeLessThanOrEqual(3);
+  const all = await Promise.all(outcomes);
+  expect(all.filter((outcome) => outcome === 'RATE_LIMITED')).toHaveLength(3);
+  expect(slots.running).toBe(0);
+});
