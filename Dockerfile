@@ -12,7 +12,10 @@ WORKDIR /app
 # them) and the optional ones (an embedded PostgreSQL for each platform) stay out. No package runs a script.
 COPY package.json package-lock.json ./
 COPY packages packages
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && npm cache clean --force
+# Without the development tools in package.json: the lockfile lacks those of other platforms, and would be rejected.
+RUN npm pkg delete devDependencies \
+  && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+  && npm cache clean --force
 
 # The exchange refuses to run as root. The code stays root's, so that the process cannot change it.
 RUN install -d -o node -g node -m 700 /var/lib/mex

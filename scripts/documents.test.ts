@@ -89,5 +89,11 @@ describe('the Dockerfile', () => {
       expect.stringMatching(/^npm ci .*--ignore-scripts/),
     ]);
     expect(dockerfile).not.toMatch(/\b(curl|wget|apt-get|apk|npx)\b|^ADD /m);
+    type Locked = { dev?: boolean; link?: boolean; integrity?: string };
+    const locked = Object.entries<Locked>(JSON.parse(textOf('package-lock.json')).packages).filter(
+      ([path, { dev, link }]) => path.includes('node_modules/') && !dev && !link,
+    );
+    expect(locked.length).toBeGreaterThan(100);
+    for (const [path, { integrity }] of locked) expect(integrity, path).toMatch(/^sha512-/);
   });
 });

@@ -120,7 +120,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
   {
     name: 'development-takes-any-database',
     edits: [inExchange('database/migrate.ts', "(await modeOf(client)) === 'production'", 'false')],
-    foundBy: test('exchange/src/database/mode.test.ts'),
+    foundBy: test('exchange/test/database/mode.test.ts'),
   },
   {
     name: 'fingerprint-not-compared',

@@ -1,6 +1,6 @@
 import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { migrate } from './migrate.ts';
+import { migrate } from '../../src/database/migrate.ts';
 
 let database: Database;
 
