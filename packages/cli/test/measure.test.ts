@@ -241,7 +241,21 @@ describe('mex measure', () => {
     const early = await run('measurements', 'results', name, '--as', 'acme');
     expect(early.error?.message).toContain('there is no result yet. --wait waits for it.');
     await fulfillWith(w.streamly, name, { ...reach(50n), ...frequency({ 1: 1 }) });
-    expect((await run('measurements', 'results', name, '--as', 'acme')).out).toMatch(/reach +50 /);
+    const results = ['measurements', 'results', name, '--as', 'acme'];
+    expect((await run(...results)).out).toMatch(/reach +50 /);
+
+    // Only the measurement of this very request, whatever the exchange calls it.
+    for (const [file, options] of [
+      ['same.json', ['--request-id', 'once']],
+      ['other.json', ['--request-id', 'once', '--filter', 'age > 30']],
+    ] as const) {
+      await writeFile(path(file), (await run('measure', 'reach', ...one, ...options, '--dry-run')).out);
+    }
+    expect((await run(...results, '--spec', path('same.json'))).out).toMatch(/reach +50 /);
+    expect((await run(...results, '--spec', path('other.json'))).error).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('REQUEST_MISMATCH'),
+    });
   });
 
   it('takes a whole request as JSON, as --dry-run prints it', async () => {

@@ -12,6 +12,12 @@ export const inProvider = (file: string, find: string, replace: string): Edit =>
   replace,
 });
 
+export const inConsumer = (file: string, find: string, replace: string): Edit => ({
+  file: `sdk/src/${file}`,
+  find,
+  replace,
+});
+
 /** `name` is a part of the title of the one test to run; the whole file unless given. */
 export const test = (file: string, name?: string): NamedTest => ({ file, ...(name && { name }) });
 

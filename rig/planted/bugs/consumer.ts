@@ -1,0 +1,67 @@
+/** The consumer and the client of the SDK, against an exchange that lies. */
+import type { PlantedBug } from '../plant.ts';
+import { inConsumer, test } from './edits.ts';
+
+const lyingExchange = (name: string) => test('sdk/test/consumer/lyingExchange.test.ts', name);
+
+export const CONSUMER_BUGS: PlantedBug[] = [
+  {
+    name: 'certificate-of-whoever-is-named',
+    edits: [
+      inConsumer(
+        'consumer/create.ts',
+        'trustedCertificate(deps, name, certificate',
+        'trustedCertificate(deps, certificate.split("/certificates")[0]!, certificate',
+      ),
+    ],
+    foundBy: lyingExchange('another provider is returned under its name'),
+  },
+  {
+    name: 'nonces-not-of-their-provider',
+    edits: [inConsumer('consumer/own.ts', 'if (!isItsOwn || ', 'if (')],
+    foundBy: lyingExchange('a provider in the place of another'),
+  },
+  {
+    name: 'missing-nonce-not-noticed',
+    edits: [
+      inConsumer(
+        'consumer/own.ts',
+        'if (nonceHashes.length === entries.length) return;',
+        'if (entries.length > 0) return;',
+      ),
+    ],
+    foundBy: lyingExchange('a measurement that was made with its long-lived key'),
+  },
+  {
+    name: 'result-key-for-all-measurements',
+    edits: [
+      inConsumer(
+        'consumer/create.ts',
+        'encodeMeasurementSpec(spec, keysets.publicKeyset, nonceHashes)',
+        'encodeMeasurementSpec(spec, credentials.encryptionPublicKey, nonceHashes)',
+      ),
+      inConsumer(
+        'consumer/create.ts',
+        'encodeRequisitionSpec(selection, keysets.publicKeyset,',
+        'encodeRequisitionSpec(selection, credentials.encryptionPublicKey,',
+      ),
+    ],
+    foundBy: lyingExchange('results of another measurement of the same consumer'),
+  },
+  {
+    name: 'own-signature-not-verified',
+    edits: [
+      inConsumer(
+        'consumer/own.ts',
+        'await requireOwnSignature(',
+        'if (measurement.deleteTime) await requireOwnSignature(',
+      ),
+    ],
+    foundBy: lyingExchange('a spec that was altered, or signed by somebody else'),
+  },
+  {
+    name: 'list-in-circles',
+    edits: [inConsumer('client/listing.ts', 'if (pageToken === passed)', 'if (pageToken === "")')],
+    foundBy: lyingExchange('a list that never ends'),
+  },
+];
