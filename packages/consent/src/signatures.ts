@@ -24,15 +24,7 @@ export interface Signer {
 
 /** A signer with a private key in PKCS #8, as PEM: P-256, P-384, P-521 or RSA. */
 export async function createSigner(privateKeyPem: string): Promise<Signer> {
-  const { bytes, kind } = readPrivateKey(privateKeyPem);
-  const signatureAlgorithm = requireSigningKey(kind, 'The private key');
-  const { hash } = SIGNATURE_ALGORITHMS[signatureAlgorithm];
-  const algorithm = importAlgorithm(kind, hash);
-  const key = await crypto.subtle
-    .importKey('pkcs8', asBytes(bytes), algorithm, false, ['sign'])
-    .catch((cause) => {
-      throw malformedKey('is damaged', cause);
-    });
+  const { key, kind, signatureAlgorithm, algorithm, hash } = await importPrivateKey(privateKeyPem, false);
   return {
     async sign(message) {
       const made = new Uint8Array(await crypto.subtle.sign({ ...algorithm, hash }, key, asBytes(message)));
@@ -44,11 +36,8 @@ export async function createSigner(privateKeyPem: string): Promise<Signer> {
 
 /** The public key that belongs to a private key in PKCS #8, as PEM. */
 export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey> {
-  const { bytes, kind } = readPrivateKey(privateKeyPem);
-  const { hash } = SIGNATURE_ALGORITHMS[requireSigningKey(kind, 'The private key')];
-  const algorithm = importAlgorithm(kind, hash);
+  const { key, kind, algorithm } = await importPrivateKey(privateKeyPem, true);
   const { subtle } = crypto;
-  const key = await subtle.importKey('pkcs8', asBytes(bytes), algorithm, true, ['sign']);
   const { kty, crv, x, y, n, e } = await subtle.exportKey('jwk', key);
   const jwk = kind.keyType === 'EC' ? { kty, crv, x, y } : { kty, n, e };
   const publicKey = await subtle.importKey('jwk', jwk as JsonWebKey, algorithm, true, ['verify']);
@@ -126,6 +115,19 @@ export async function checkSignature(
   const isMalformed = key.keyType === 'EC' && ecdsaFromDer(signature, coordinateBytes(key)) === undefined;
   if (isMalformed) return 'MALFORMED';
   return (await verify(key, hash, signature, message)) ? 'VALID' : 'INVALID';
+}
+
+async function importPrivateKey(pem: string, extractable: boolean) {
+  const { bytes, kind } = readPrivateKey(pem);
+  const signatureAlgorithm = requireSigningKey(kind, 'The private key');
+  const { hash } = SIGNATURE_ALGORITHMS[signatureAlgorithm];
+  const algorithm = importAlgorithm(kind, hash);
+  const key = await crypto.subtle
+    .importKey('pkcs8', asBytes(bytes), algorithm, extractable, ['sign'])
+    .catch((cause) => {
+      throw malformedKey('is damaged', cause);
+    });
+  return { key, kind, signatureAlgorithm, algorithm, hash };
 }
 
 function readPrivateKey(pem: string): { bytes: Uint8Array; kind: KeyKind } {

@@ -50,9 +50,19 @@ export async function findBinding(
   const visible = visibleOf(measurement);
   const salt = saltOf(publicKeyset);
   if (salt?.length !== 2 * HALF_BYTES || visible === undefined) return undefined;
-  for (const secret of await secretsOf(privateKeysets)) {
-    const binding = await bindingOf(secret, salt, visible);
-    if (equalBytes(binding.keysets.publicKeyset, publicKeyset)) return binding;
+  const asked = askedOf(visible);
+  const id = `${toBase64(publicKeyset)} ${asked}`;
+  for (const keyset of privateKeysets) {
+    const { secrets, bindings } = derivedFrom(keyset);
+    const found = bindings.get(id);
+    if (found !== undefined) return found;
+    for (const secret of await secrets) {
+      const binding = await bindingOf(secret, salt, visible);
+      if (!equalBytes(binding.keysets.publicKeyset, publicKeyset)) continue;
+      bindings.set(id, binding);
+      if (bindings.size > MAX_BINDINGS) bindings.delete(bindings.keys().next().value!);
+      return binding;
+    }
   }
   return undefined;
 }
@@ -65,7 +75,8 @@ export async function isOfRequest(
 ): Promise<boolean> {
   const salt = saltOf(publicKeyset);
   if (salt === undefined) return false;
-  for (const secret of await secretsOf(privateKeysets)) {
+  const secrets = await Promise.all(privateKeysets.map((keyset) => derivedFrom(keyset).secrets));
+  for (const secret of secrets.flat()) {
     const tag = await requestTag(secret, salt.subarray(0, HALF_BYTES), request);
     if (equalBytes(tag, salt.subarray(HALF_BYTES))) return true;
   }
@@ -81,13 +92,15 @@ export function findOwnKeyset(
 }
 
 async function bindingOf(secret: CryptoKey, salt: Uint8Array, visible: Visible): Promise<Binding> {
-  const { parameters, dataProviders, referenceId } = visible;
-  const asked = [toBase64(parameters), [...dataProviders].sort(), referenceId ?? null];
-  const seed = await derive(secret, salt, 'result key', asked, 32);
-  const nonces = dataProviders.map(
+  const seed = await derive(secret, salt, 'result key', [askedOf(visible)], 32);
+  const nonces = visible.dataProviders.map(
     async (name) => [name, nonceFrom(await derive(secret, salt, 'nonce', [name], NONCE_BYTES))] as const,
   );
   return { keysets: await deriveEncryptionKeysets(seed, salt), nonces: new Map(await Promise.all(nonces)) };
+}
+
+function askedOf({ parameters, dataProviders, referenceId }: Visible): string {
+  return JSON.stringify([toBase64(parameters), [...dataProviders].sort(), referenceId ?? null]);
 }
 
 /** Nobody without the consumer's private key can tell from it what was asked, or make one. */
@@ -119,9 +132,25 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-async function secretsOf(privateKeysets: Uint8Array[]): Promise<CryptoKey[]> {
-  const keysets = await Promise.all(privateKeysets.map((keyset) => readPrivateKeyset(keyset)));
-  return Promise.all(keysets.flatMap(({ keys }) => keys).map(({ privateKey }) => importSecret(privateKey)));
+/** What was derived from a private keyset, as long as its array is in use. A measurement may be opened many times. */
+interface Derived {
+  secrets: Promise<CryptoKey[]>;
+  /** Those found last. */
+  bindings: Map<string, Binding>;
+}
+const MAX_BINDINGS = 100;
+const derived = new WeakMap<Uint8Array, Derived>();
+
+function derivedFrom(privateKeyset: Uint8Array): Derived {
+  const known = derived.get(privateKeyset);
+  if (known !== undefined) return known;
+  const secrets = readPrivateKeyset(privateKeyset).then(({ keys }) =>
+    Promise.all(keys.map(({ privateKey }) => importSecret(privateKey))),
+  );
+  const made = { secrets, bindings: new Map() };
+  derived.set(privateKeyset, made);
+  secrets.catch(() => derived.delete(privateKeyset));
+  return made;
 }
 
 function importSecret(privateKey: Uint8Array): Promise<CryptoKey> {

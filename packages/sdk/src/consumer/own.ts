@@ -1,5 +1,6 @@
 /** Verifies that a measurement is one that this consumer made, and asks what it asked: the exchange is not believed. */
 import {
+  type CertificateKey,
   ConsentError,
   includesHash,
   isSignedBy,
@@ -103,7 +104,7 @@ async function requireOwnSignature(
   signal?: AbortSignal,
 ): Promise<void> {
   const { credentials, trust, clock } = deps;
-  const publicKey = await publicKeyOf(credentials.privateKeyPem);
+  const publicKey = await ownKey(credentials);
   if (await isSignedBy(signed, { publicKey })) return;
   if (certificate === credentials.certificate || !certificate?.startsWith(`${credentials.name}/`)) {
     throw new OwnershipFault(
@@ -116,6 +117,16 @@ async function requireOwnSignature(
     ? parseCertificate(x509Der)
     : await trust.verify(credentials.name, x509Der, new Date(clock.now()));
   await verifySignature(signed, x509);
+}
+
+const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
+
+/** Read once for each credentials. */
+function ownKey(credentials: Credentials): Promise<CertificateKey> {
+  const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
+  ownKeys.set(credentials, key);
+  key.catch(() => ownKeys.delete(credentials));
+  return key;
 }
 
 /** Exactly the nonces of its data providers, each its own. */
