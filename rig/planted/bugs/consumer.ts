@@ -17,8 +17,11 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     foundBy: lyingExchange('another provider is returned under its name'),
   },
   {
-    name: 'nonces-not-of-their-provider',
-    edits: [inConsumer('consumer/own.ts', 'if (!isItsOwn || ', 'if (')],
+    name: 'providers-not-bound',
+    edits: [
+      inConsumer('consumer/own.ts', 'if (!isItsOwn || ', 'if ('),
+      inConsumer('consumer/binding.ts', '[...dataProviders].sort()', '[...dataProviders].slice(2)'),
+    ],
     foundBy: lyingExchange('a provider in the place of another'),
   },
   {

@@ -189,7 +189,7 @@ export function createAgent(options: AgentOptions): Agent {
       ...(signal && { signal }),
     });
     for await (const requisition of listing) {
-      const name = requisition.name!;
+      const { name = '' } = requisition;
       // Another name would be charged to this ledger, or make it somebody else's.
       if (!name.startsWith(`${credentials.name}/requisitions/`)) continue;
       seen.add(name);
