@@ -171,9 +171,14 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: agentTest('is charged before it is sent'),
   },
   {
+    name: 'killed-again-and-again',
+    edits: [inProvider('agent.ts', 'if (attempts > MAX_ATTEMPTS) {', 'if (false) {')],
+    foundBy: agentTest('the agent was killed five times'),
+  },
+  {
     name: 'charged-after-scan',
     edits: [
-      inProvider('agent.ts', 'ledger.begin(name, chargesFor(verified, methodology));', ''),
+      inProvider('agent.ts', 'ledger.begin(name, chargesFor(verified, methodology));', '0;'),
       inProvider(
         'agent.ts',
         'const sealed = await',

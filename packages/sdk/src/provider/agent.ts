@@ -12,6 +12,7 @@ import type { Credentials } from '../credentials.ts';
 import type { RandomSource } from '../privacy/index.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
 import type { Events } from './events.ts';
+import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, sealResult } from './fulfill.ts';
 import type { Ledger, RequisitionResponse } from './ledger.ts';
 import type { References } from './selection.ts';
@@ -66,6 +67,8 @@ const POLL_MS = 2000;
 const CONCURRENCY = 2;
 /** A change to an event group takes effect here after at most a minute. */
 const EVENT_GROUP_CACHE_MS = 60_000;
+/** A requisition during which the agent is killed more often is refused: it may be what kills the agent. */
+const MAX_ATTEMPTS = 5;
 /** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
 const BACKOFF_FACTOR = 5;
 
@@ -117,12 +120,18 @@ export function createAgent(options: AgentOptions): Agent {
       const sealing = { signer: await signer, certificate: credentials.certificate };
       const fresh = await client.getRequisition({ name, ...watch });
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
-      ledger.begin(name, chargesFor(verified, methodology));
+      const attempts = ledger.begin(name, chargesFor(verified, methodology));
+      if (attempts > MAX_ATTEMPTS) {
+        throw new QueryStopped(`The agent was killed ${attempts - 1} times while it computed this.`);
+      }
       const result = await computeResult(verified, {
         ...methodology,
         ...watch,
         ...(options.random && { random: options.random }),
         onProgress: (percent) => log({ type: 'progress', requisition: name, percent }),
+      }).catch((error) => {
+        ledger.end(name);
+        throw error;
       });
       const sealed = await sealResult(result, verified, sealing);
       return { requisition: fresh, response: ledger.commit(name, sealed) };

@@ -91,12 +91,14 @@ describe('a response', () => {
 });
 
 describe('an attempt', () => {
-  it('is charged once and counted each time, also after a restart', () => {
+  it('is charged once, and counted until it ends, also after a restart', () => {
     const charges = [charge({ epsilon: 0.75 })];
     expect(ledger.begin(named(1), charges)).toBe(1);
     expect(ledger.begin(named(1), charges)).toBe(2);
     ledger.close();
     ledger = openLedger(path, BUDGET);
+    expect(ledger.begin(named(1), charges)).toBe(3);
+    ledger.end(named(1));
     expect(ledger.begin(named(1), charges)).toBe(3);
     expect(ledger.begin(named(2), [])).toBe(1);
     expect(spentOn()).toEqual({ epsilon: 0.75, delta: 0, rho: 0 });

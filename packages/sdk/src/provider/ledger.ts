@@ -48,11 +48,13 @@ export interface Ledger {
   /** The stored response to a requisition. */
   response(requisition: string): RequisitionResponse | undefined;
   /**
-   * Charges a requisition before its events are read, and returns the number of this attempt, from 1. Throws
-   * InsufficientBudget where the charges do not fit, and writes nothing. What an earlier attempt charged is not
-   * charged again; it is raised where this one costs more.
+   * Charges a requisition before its events are read, and returns how many attempts at it have not ended: 1, and one
+   * for each during which the process was killed. Throws InsufficientBudget where the charges do not fit, and writes
+   * nothing. What an earlier attempt charged is not charged again; it is raised where this one costs more.
    */
   begin(requisition: string, charges: Charge[]): number;
+  /** The attempt ended with an error, and may be repeated. */
+  end(requisition: string): void;
   /**
    * Stores the response. When the requisition has one already, that one is returned. A result needs `begin` before;
    * a refusal may come without, where no data was read to decide it.
@@ -122,6 +124,7 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
   const countAttempt = database.prepare(
     'INSERT INTO attempts VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1 RETURNING count',
   );
+  const endAttempt = database.prepare('UPDATE attempts SET count = max(count - 1, 0) WHERE requisition = ?');
   const selectCharges = database.prepare('SELECT 1 FROM charges WHERE requisition = ? LIMIT 1');
   const selectCharge = database.prepare(
     'SELECT epsilon, delta, rho FROM charges WHERE requisition = ? AND reference = ? AND day = ?',
@@ -179,6 +182,7 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
         for (const charge of charges) add(requisition, charge);
         return Number(count);
       }),
+    end: (requisition) => void endAttempt.run(requisition),
     commit: (requisition, given) =>
       transaction(() => {
         const stored = response(requisition);

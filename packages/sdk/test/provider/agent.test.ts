@@ -206,9 +206,9 @@ describe('what may depend on the events is charged like a result:', () => {
 
   it('an error in the scan, once for all attempts', async () => {
     const measurement = await world.ask();
-    const failing = broken(() => new Error('out of memory'), 2);
+    const failing = broken(() => new Error('out of memory'), 6);
     const agent = agentOf({ events: failing });
-    for (let attempt = 1; attempt <= 2; attempt++) {
+    for (let attempt = 1; attempt <= 6; attempt++) {
       expect(await agent.once()).toEqual({ handled: 0, failed: 1 });
       expect(spent()).toEqual([0.25, 0.25, 0.25]);
     }
@@ -221,6 +221,18 @@ describe('what may depend on the events is charged like a result:', () => {
     const measurement = await world.ask();
     await agentOf({ events: broken(() => new FilterError('FILTER_LIMIT', 'too many steps'), 1) }).once();
     expect(await stateOf(measurement)).toBe('REFUSED');
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('the refusal of a requisition during which the agent was killed five times', async () => {
+    const measurement = await world.ask();
+    const { name } = await world.requisitionOf(measurement);
+    for (let killed = 0; killed < 5; killed++) ledger.begin(name, []);
+    await agentOf().once();
+    expect(await world.requisitionOf(measurement)).toMatchObject({
+      state: 'REFUSED',
+      refusal: { justification: 'UNFULFILLABLE', message: 'QUERY_STOPPED' },
+    });
     expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });
 

@@ -12,11 +12,14 @@ const SQLITE_BUSY = 5;
  */
 export const ANY_REFERENCE = '';
 
-/** `charges` refers to `attempts`, so that nothing is charged without a count of how often it was tried. */
+/**
+ * `attempts` counts those that did not end: one that is under way, and those during which the process was killed.
+ * `charges` refers to it, so that nothing is charged without.
+ */
 const ACCOUNTS = `
 CREATE TABLE attempts (
   requisition TEXT PRIMARY KEY,
-  count       INTEGER NOT NULL CHECK (count > 0)
+  count       INTEGER NOT NULL CHECK (count >= 0)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE charges (
