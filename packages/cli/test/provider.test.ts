@@ -166,9 +166,6 @@ describe('mex provider run --config', () => {
       await writeFile(path('open.json'), JSON.stringify(settings));
       return (await run('provider', 'run', '--config', path('open.json'), '--once')).error!.message;
     };
-    expect(await reject({ ...config, roots: ['demo-root.pem'] })).toContain(
-      '"roots": ["measurementConsumers/acme=root.pem"]',
-    );
     expect(await reject(open)).toContain('"references": {"spring": {"measurementConsumers"');
     expect(await reject({ ...open, references, events: { files: 'events.csv' } })).toContain('"attributes"');
   });

@@ -116,7 +116,7 @@ async function settingsOf(options: RunOptions): Promise<ProviderConfig & { as?: 
 
 /** Who may ask about which events. Only the demo parties believe what the exchange says of event groups. */
 function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions['references'] {
-  const { as, events, references, roots = [] } = settings;
+  const { as, events, references } = settings;
   if (as !== undefined) return references ?? 'unchecked';
   if (events === undefined) return references ?? {};
   if (references === undefined) {
@@ -129,14 +129,6 @@ function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions[
     throw new Error(
       'Say in --config which columns consumers may filter by (none: []): ' +
         '"events": {"files": …, "columns": {"attributes": ["age", "country"]}}.',
-    );
-  }
-  const consumers = Object.values(references).flatMap(({ measurementConsumers }) => measurementConsumers);
-  const unbound = consumers.find((consumer) => !roots.some((root) => root.startsWith(`${consumer}=`)));
-  if (unbound !== undefined) {
-    throw new Error(
-      `Say which root is the one of ${unbound}: "roots": ["${unbound}=root.pem"]. ` +
-        'Under a root for all, another consumer could ask in its name.',
     );
   }
   return references;
@@ -234,7 +226,7 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "tokenFile": "token",                         read again for every call; else MEX_TOKEN
     "identity": "keys/lakeside",                * the folder that mex identity made
     "earlierIdentities": ["keys/lakeside-2025"],  whose encryption keys may still be in use
-    "roots": ["measurementConsumers/acme=acme.pem"],  * whose certificates to trust, for each consumer
+    "roots": ["measurementConsumers/acme=acme.pem"],  * whose certificates to trust
     "ledger": "lakeside.ledger",                * spent budget and responses: back it up
     "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of a reference and day
     "events": {"files": "impressions/*.parquet",
