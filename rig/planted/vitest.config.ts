@@ -1,7 +1,7 @@
 /** The tests with a planted bug: `MEX_TEST_PLANTED_BUG=<name> vitest run --config rig/planted/vitest.config.ts <file>`. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import tests from '../../vitest.config.ts';
+import { tests } from '../../vitest.config.ts';
 import { bugNamed } from './bugs.ts';
 import { announce, fileAt, filesOf, plant } from './plant.ts';
 
@@ -26,7 +26,7 @@ export default defineConfig({
     },
   ],
   test: {
-    ...tests.test,
+    ...tests,
     maxWorkers: 1,
     // Without the cache: a source with a bug in it must not be used again.
     fsModuleCache: false,
