@@ -37,7 +37,7 @@ function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): str
     case 'fulfilled':
       return `${paint('green', 'fulfilled')} in ${(event.ms / 1000).toFixed(1)} s`;
     case 'refused':
-      return `${paint('red', 'refused')} (${event.justification}): ${visible(event.message)} Sent: ${event.sent}`;
+      return `${paint('red', 'refused')} (${event.justification}): ${visible(event.message)} Sent: ${visible(event.sent)}`;
     case 'closed':
       return `is ${event.state}${event.charged ? '; its cost stays charged' : ''}`;
     case 'retrying': {
