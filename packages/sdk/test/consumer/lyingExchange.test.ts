@@ -1,6 +1,21 @@
 /** What an exchange can make a consumer believe: nothing. */
-import { createSigner, decrypt, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
-import { fromBase64, type Measurement, TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  createSigner,
+  decrypt,
+  encrypt,
+  nonceHash,
+  packSignedMessage,
+  unpackEncryptionPublicKey,
+} from '@measurement-exchange/consent';
+import {
+  decodeMeasurementSpec,
+  fromBase64,
+  type Measurement,
+  specs,
+  TYPE_URLS,
+  toBase64,
+} from '@measurement-exchange/contract';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readRequest } from '../../src/consumer/readRequest.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from '../../src/consumer/specs.ts';
@@ -159,12 +174,19 @@ describe('a consumer opens only what it asked:', () => {
       [DAILYNEWS]: one.dataProviders![CHIRPER]!,
     } as Measurement['dataProviders'];
     const [ofStreamly] = one.results!.filter(({ certificate }) => certificate.startsWith(STREAMLY));
-    // Daily News answers a measurement of its own, with whatever key it is told to use.
-    const { name } = await consumer.create(asking('c', DAILYNEWS));
-    await x.fulfill(name!, DAILYNEWS, reach(9n));
-    const [ofDailyNews] = (await consumer.wait(name!)).results!;
-    expect(await opened({ dataProviders: replaced!, results: [ofStreamly!, ofDailyNews!] })).toMatch(
-      /^ResultRejected /,
+    // Daily News is a provider that the consumer trusts, in league with the exchange.
+    const decoded = decodeMeasurementSpec(one.measurementSpec!.message);
+    if ('error' in decoded) throw new Error(decoded.error);
+    const keyset = unpackEncryptionPublicKey(decoded.spec.measurementPublicKey!.value);
+    const { certificate, privateKeyPem } = x.of(DAILYNEWS);
+    const result = create(specs.Measurement_ResultSchema, reach(9n));
+    const signer = await createSigner(privateKeyPem);
+    const signed = await signer.sign(toBinary(specs.Measurement_ResultSchema, result));
+    const typeUrl = TYPE_URLS.MeasurementResult;
+    const ciphertext = await encrypt(keyset, packSignedMessage(signed, typeUrl));
+    const ofDailyNews = { certificate, encryptedResult: { ciphertext, typeUrl } };
+    expect(await opened({ dataProviders: replaced!, results: [ofStreamly!, ofDailyNews] })).toBe(
+      'ResultRejected SPEC_FOREIGN',
     );
   });
 
