@@ -9,6 +9,28 @@ const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name
 
 export const PROVIDER_BUGS: PlantedBug[] = [
   {
+    name: 'combinations-unbounded',
+    edits: [inProvider('events/evaluation.ts', 'if (found > maximumCombinations) {', 'if (found < 0) {')],
+    foundBy: agentTest('two files that differ in one line'),
+  },
+  {
+    // A filter is then refused by what the events have, after they were read.
+    name: 'steps-not-decided-by-the-filter',
+    edits: [inProvider('events/selection.ts', 'if (sum(({ rest }) => rest?.cost) > most) {', 'if (false) {')],
+    foundBy: test('sdk/src/provider/events.test.ts', 'whatever the events are'),
+  },
+  {
+    name: 'killed-filter-not-noticed',
+    edits: [
+      inProvider(
+        'filter/evaluator.ts',
+        "reject(new QueryStopped('The filter takes too much time or memory.'));",
+        'resolve({ matched: [false] });',
+      ),
+    ],
+    foundBy: test('sdk/src/provider/filter/evaluator.test.ts', 'is killed where it takes'),
+  },
+  {
     name: 'budget-per-requisition',
     edits: [inProvider('ledger.ts', 'const after = addUnits(spent, added);', 'const after = added;')],
     foundBy: LEDGER_TEST,

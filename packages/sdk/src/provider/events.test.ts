@@ -324,6 +324,14 @@ describe('a filter that CEL evaluates', () => {
     expect(outcomes).toEqual([0n, expect.any(QueryStopped)]);
   });
 
+  it('may use no attribute, whatever it takes', async () => {
+    const events = await openEvents({ files: await codes(5) });
+    const constant = `[${numbers.slice(0, 100).join(', ')}].all(x, [1, 2, 0].exists(y, y < 1))`;
+    expect(await events.impressions(queryOf([group(0, constant)]), 1)).toBe(5n);
+    expect(await events.impressions(queryOf([group(0, `!${constant}`)]), 1)).toBe(0n);
+    await events.close();
+  });
+
   it('stops after the configured time', async () => {
     const events = await openEvents({ files: await codes(25_000), timeoutSeconds: 0.05 });
     const slow = queryOf([group(0, `[${numbers.join(', ')}].all(x, x != -code)`)]);

@@ -1,4 +1,4 @@
-import { ConsentError } from '@measurement-exchange/consent';
+import type { ConsentError } from '@measurement-exchange/consent';
 import type { Refusal, RefusalJustification, Requisition } from '@measurement-exchange/contract';
 import { REFUSAL_CODES, type RefusalCode } from '../refusalCodes.ts';
 
@@ -53,12 +53,17 @@ export class RefusalError extends Error {
 
   /** What is sent to the exchange: nothing of the message. */
   get refusal(): Refusal {
-    const consentCode = this.cause instanceof ConsentError ? ` (${this.cause.code})` : '';
+    const consentCode = isConsentError(this.cause) ? ` (${this.cause.code})` : '';
     const at = this.at === undefined ? '' : ` at ${this.at}`;
     const { line, column } = this.position ?? {};
     const position = line === undefined ? '' : `, line ${line}, column ${column}`;
     return { justification: this.justification, message: `${this.code}${consentCode}${at}${position}` };
   }
+}
+
+/** By name: the process that evaluates filters does without the package. */
+function isConsentError(error: unknown): error is ConsentError {
+  return error instanceof Error && error.name === 'ConsentError';
 }
 
 /** Runs a check of the field at `place`; a refusal that it throws names the place. */

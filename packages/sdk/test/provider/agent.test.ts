@@ -140,6 +140,24 @@ describe('an agent fulfils', () => {
     );
     expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });
+
+  it('charges every outcome that depends on the events: two files that differ in one line', async () => {
+    // 80 ages, and one more in the second file.
+    const lines = [eventsCsv(), `${eventsCsv()}101,${DAYS[0]} 12:00:00,spring,2.5,99\n`];
+    const states = [];
+    for (const [i, csv] of lines.entries()) {
+      const files = join(world.directory, `line-${i}.csv`);
+      await writeFile(files, csv);
+      const opened = await openEvents({ files, threads: 1, maximumCombinations: 80 });
+      const asked = await world.ask({ filter: "string(age).matches('1')" });
+      await agentOf({ events: opened }).once();
+      states.push(await stateOf(asked));
+      expect(spent()).toEqual(DAYS.map(() => 0.25 * (i + 1)));
+      await opened.close();
+    }
+    expect(states).toEqual(['FULFILLED', 'REFUSED']);
+    expect(log.at(-1)).toMatchObject({ type: 'refused', justification: 'UNFULFILLABLE' });
+  });
 });
 
 describe('an agent refuses', () => {

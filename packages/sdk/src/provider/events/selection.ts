@@ -34,7 +34,7 @@ export interface EventData {
 /** A few minutes. */
 const MAX_STEPS = 5_000_000_000;
 /** The engine keeps a buffer for each operation, which its memory limit does not count. */
-const MAX_SQL_COST = 10_000;
+const MAX_SQL_COST = 5000;
 
 /**
  * Throws RefusalError for a query that can never be computed, or would take too much where its filters depend on as many

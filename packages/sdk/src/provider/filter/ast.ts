@@ -61,17 +61,15 @@ export function conjunctsOf(expr: Expr): Expr[] {
   return expr.exprKind.value.args.flatMap(conjunctsOf);
 }
 
-/** ["a", "b"] for `a.b`. */
+const MAX_PATH = 100;
+
+/** ["a", "b"] for `a.b`; nothing where it does not begin with a name, or is too long for one. */
 export function pathOf({ operand, field }: Kind<'selectExpr'>): string[] | undefined {
-  switch (operand?.exprKind.case) {
-    case 'identExpr':
-      return [operand.exprKind.value.name, field];
-    case 'selectExpr': {
-      if (operand.exprKind.value.testOnly) return undefined;
-      const path = pathOf(operand.exprKind.value);
-      return path && [...path, field];
-    }
-    default:
-      return undefined;
+  const path = [field];
+  let at = operand;
+  while (at?.exprKind.case === 'selectExpr' && !at.exprKind.value.testOnly && path.length < MAX_PATH) {
+    path.unshift(at.exprKind.value.field);
+    at = at.exprKind.value.operand;
   }
+  return at?.exprKind.case === 'identExpr' ? [at.exprKind.value.name, ...path] : undefined;
 }

@@ -16,7 +16,7 @@ import {
 import { type Call, resultType } from './calls.ts';
 import { common, describe, isBool, isDyn, sameType } from './celTypes.ts';
 import type { Checked, Fail, Items } from './checked.ts';
-import { itemsOf, MAX_ELEMENTS, sizeOf, walkOf, workOf } from './cost.ts';
+import { instructionsOf, itemsOf, MAX_ELEMENTS, sizeOf, walkOf, workOf } from './cost.ts';
 import type { FilterError } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
 
@@ -25,6 +25,8 @@ const MAX_DEPTH = 100;
 const MAX_COST = 100_000;
 /** Characters, bytes and items of one value. */
 const MAX_SIZE = 1_000_000;
+/** Of all patterns together: compiling them takes up to half a second. */
+const MAX_INSTRUCTIONS = 4000;
 /** Taken for the length of a text attribute, which the specification does not say. */
 const TEXT_SIZE = 100;
 
@@ -76,6 +78,7 @@ class Checker {
   private readonly fail: Fail;
   private readonly attributes: Record<string, AttributeType>;
   private elements = 0;
+  private instructions = 0;
   /** Of every checked expression. */
   readonly costs = new Map<Expr, number>();
 
@@ -199,13 +202,15 @@ class Checker {
     const args = call.args.map((arg) => this.check(arg, scope));
     const whole: Call = { expr, name: call.function, target, args, variables: scope.variables };
     const type = resultType(whole, this.fail);
+    const instructions = instructionsOf(whole, this.fail);
+    this.countInstructions(expr, instructions);
     const value = { ...call, args: args.map((arg) => arg.expr), ...(target && { target: target.expr }) };
     const operands = target ? [target, ...args] : args;
     const items = this.itemsOfCall(call.function, type, args);
     return {
       expr: { ...expr, exprKind: { case: 'callExpr', value } },
       type,
-      cost: operands.reduce((sum, { cost }) => sum + cost, workOf(whole, this.fail)),
+      cost: operands.reduce((sum, { cost }) => sum + cost, workOf(whole, instructions)),
       size: sizeOf(call.function, type, operands),
       ...(items && { items }),
     };
@@ -278,6 +283,16 @@ class Checker {
     throw this.fail(
       expr,
       `The lists of a filter have at most ${MAX_ELEMENTS} elements together`,
+      'FILTER_LIMIT',
+    );
+  }
+
+  private countInstructions(expr: Expr, count: number): void {
+    this.instructions += count;
+    if (this.instructions <= MAX_INSTRUCTIONS) return;
+    throw this.fail(
+      expr,
+      'The patterns of a filter are too large together: use fewer or simpler ones',
       'FILTER_LIMIT',
     );
   }

@@ -11,10 +11,10 @@ const PER_STEP = 32;
 /** The search for one text in another compares at most each character with each. */
 const COMPARED_PER_STEP = 1000;
 
-/** The steps of a call itself, given the sizes of its arguments. */
-export function workOf({ expr, name, target, args }: Call, fail: Fail): number {
+/** The steps of a call itself, given the sizes of its arguments and the instructions of its pattern. */
+export function workOf({ name, target, args }: Call, instructions: number): number {
   const operands = target === undefined ? args : [target, ...args];
-  if (name === 'matches') return (target!.size * instructionsOf(expr, args[0]!, fail)) / PER_STEP;
+  if (name === 'matches') return (target!.size * instructions) / PER_STEP;
   if (name === 'contains') return (target!.size * args[0]!.size) / COMPARED_PER_STEP;
   return operands.reduce((sum, operand) => sum + operand.size / PER_STEP + walkOf(operand), 1);
 }
@@ -44,8 +44,10 @@ export function sizeOf(name: string, type: CelType, operands: Checked[]): number
 
 const TEXTS = new Set<string>(['string', 'bytes', 'dyn']);
 
-function instructionsOf(expr: Expr, pattern: Checked, fail: Fail): number {
-  const text = textOf(pattern.expr);
+/** Of the pattern of a call, once it is compiled; 0 without one. */
+export function instructionsOf({ expr, name, args }: Call, fail: Fail): number {
+  if (name !== 'matches') return 0;
+  const text = textOf(args[0]!.expr);
   if (text === undefined) throw fail(expr, 'The pattern of matches() must be a text in quotes');
   try {
     return patternSize(text);

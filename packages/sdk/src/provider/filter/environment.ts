@@ -47,7 +47,7 @@ function requireYear(seconds: bigint): bigint {
 }
 
 const MAX_PATTERN = 1000;
-const MAX_INSTRUCTIONS = 2000;
+const MAX_INSTRUCTIONS = 1000;
 const MAX_PATTERNS = 100;
 const patterns = new Map<string, RE2JS>();
 
@@ -56,15 +56,21 @@ function compilePattern(pattern: string): RE2JS {
   const cached = patterns.get(pattern);
   if (cached !== undefined) return cached;
   if (pattern.length > MAX_PATTERN) throw new Error(`a pattern has at most ${MAX_PATTERN} characters`);
+  requireFewRepetitions(pattern);
   const compiled = RE2JS.compile(pattern);
-  if (instructionsOf(compiled) > MAX_INSTRUCTIONS) {
-    throw new Error('it is too large when compiled: use fewer and smaller repetitions');
-  }
+  if (instructionsOf(compiled) > MAX_INSTRUCTIONS) throw tooLarge();
   if (patterns.size >= MAX_PATTERNS) patterns.clear();
   patterns.set(pattern, compiled);
   return compiled;
 }
 
+/** Rejects repetitions by number that take long to compile. */
+function requireFewRepetitions(pattern: string): void {
+  const counts = [...pattern.matchAll(/\{(\d*),?(\d*)/g)].map(([, least, most]) => Number(most || least));
+  if (counts.reduce((sum, count) => sum + count, 0) > MAX_INSTRUCTIONS) throw tooLarge();
+}
+
+const tooLarge = () => new Error('it is too large: use fewer and smaller repetitions');
 const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
 
 /** How many instructions a pattern has when compiled; throws for an invalid one. */

@@ -1,6 +1,6 @@
 /**
  * The process that runs what consumers wrote. A thread of its own evaluates; the main thread relays requests and
- * responses, and ends the process when it takes too much memory, or when the agent is gone.
+ * responses, and ends the process when a request takes too much time or memory, or when the agent is gone.
  */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Request } from './requests.ts';
@@ -8,6 +8,8 @@ import type { Request } from './requests.ts';
 /** Of the whole process, about 70 of them before the first request. */
 const MAX_MEMORY_MB = 200;
 const MAX_HEAP_MB = 96;
+/** Of the processor for one request, so that a busy machine makes no difference. */
+const MAX_TIME_MS = 600;
 const WATCH_MS = 10;
 
 if (isMainThread) watch();
@@ -23,7 +25,10 @@ function watch(): void {
   });
   let timer: NodeJS.Timeout | undefined;
   process.on('message', (request) => {
+    const before = process.cpuUsage();
     timer = setInterval(() => {
+      const { user, system } = process.cpuUsage(before);
+      if (user + system > MAX_TIME_MS * 1000) end();
       if (process.memoryUsage.rss() > MAX_MEMORY_MB * 2 ** 20) end();
     }, WATCH_MS);
     thread.postMessage(request);

@@ -39,6 +39,8 @@ describe('the process that evaluates filters', () => {
     await expect(compile({ expression: 'x == 1', attributes })).rejects.toMatchObject({
       code: 'FILTER_ATTRIBUTE',
     });
+    const long = `s == '${'x'.repeat(40_000)}'`;
+    await expect(compile({ expression: long, attributes })).rejects.toThrow('32768 characters');
     const error = await compile({ expression: "i == 'a'", attributes }).catch((e) => e);
     expect(error).toBeInstanceOf(FilterError);
     expect(error).toMatchObject({

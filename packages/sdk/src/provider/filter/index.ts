@@ -1,6 +1,6 @@
 /** Event filters in CEL over the attributes of events: checked, evaluated, and pushed down to SQL where possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
-import { attributesIn, presentKey, valueKey } from './ast.ts';
+import { attributesIn, presentKey, usesAttributes, valueKey } from './ast.ts';
 import { type Condition, checkFilter } from './check.ts';
 import type { Fail } from './checked.ts';
 import { environment } from './environment.ts';
@@ -24,7 +24,6 @@ export interface Filter {
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
-const MAX_LENGTH = 32_768;
 /** The engine keeps a buffer for each operation, which its memory limit does not count. */
 const MAX_SQL_COST = 2000;
 
@@ -35,12 +34,6 @@ export function compileFilter(expression: string, attributes: Record<string, Att
 }
 
 function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
-  if (expression.length > MAX_LENGTH) {
-    throw new FilterError(
-      'FILTER_LIMIT',
-      `A filter has at most ${MAX_LENGTH} characters, and this one has ${expression.length}`,
-    );
-  }
   if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');
   try {
     const result = parse(expression);
@@ -97,7 +90,9 @@ function filterOf(
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
-        const sql = condition.cost > MAX_SQL_COST ? undefined : toSql(condition.expr, attributes);
+        // What uses no attribute is evaluated here, to true or false.
+        const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
+        const sql = fits ? toSql(condition.expr, attributes) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);
         else left.push(condition);
       }

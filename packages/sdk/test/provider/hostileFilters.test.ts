@@ -1,0 +1,120 @@
+/**
+ * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 2 s and 256 MB.
+ * MEX_FUZZ_RUNS says how many; FC_SEED looks elsewhere.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Events, FilterError, openEvents, QueryStopped } from '../../src/provider/index.ts';
+import { type EventFiles, eventFiles } from './eventFiles.ts';
+import { HOSTILE_FILTER } from './hostileFilters.ts';
+
+const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 150);
+const MAX_MS = 2000;
+const MAX_MB = 256;
+
+let files: EventFiles;
+let events: Events;
+beforeAll(async () => {
+  files = await eventFiles();
+  const file = await files.write(
+    'hostile.parquet',
+    `SELECT range AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'g' AS event_group,
+       repeat('ab', (range % 50)::INTEGER) AS s, chr((97 + range % 26)::INTEGER) AS t, range AS i, range / 7 AS d,
+       range % 2 = 0 AS b, TIMESTAMP '2024-01-01' + INTERVAL (range) HOUR AS at FROM range(60)`,
+  );
+  events = await openEvents({ files: file, threads: 1 });
+});
+afterAll(async () => {
+  await events?.close();
+  await files?.remove();
+});
+
+const QUERY = {
+  eventGroups: [{ reference: 'g', interval: { start: new Date('2024-01-01'), end: new Date('2024-01-02') } }],
+  vidSampling: { start: 0, width: 1 },
+};
+const count = (filter: string) =>
+  events.impressions({ ...QUERY, eventGroups: [{ ...QUERY.eventGroups[0]!, filter }] }, 1);
+
+/** The processes that evaluate for this one. */
+function children(): string[] {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === process.pid);
+}
+const parentOf = (pid: string) => Number(/\) \S (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1]);
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // The process has ended.
+    return '';
+  }
+}
+
+/** The time that the processor has spent on this process and on those it started, also ended ones. */
+function cpuMs(): number {
+  const ticksOf = (pid: string, fields: number) =>
+    read(`/proc/${pid}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ')
+      .slice(11, 11 + fields)
+      .reduce((sum, ticks) => sum + Number(ticks), 0);
+  return 10 * [...children().map((pid) => ticksOf(pid, 2)), ticksOf('self', 4)].reduce((a, b) => a + b);
+}
+
+/** The most memory that a process has had since `forget`. */
+const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
+
+function forget(pid: string): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // The process has ended.
+  }
+}
+
+it.runIf(process.platform === 'linux')(
+  `${RUNS} hostile filters take at most ${MAX_MS} ms of the processor and ${MAX_MB} MB each`,
+  async () => {
+    const outcomes = { counted: 0, refused: 0, stopped: 0 };
+    const most = { ms: 0, megabytes: 0, grownMegabytes: 0 };
+    await count('i > 1');
+    await fc.assert(
+      fc.asyncProperty(HOSTILE_FILTER, async (filter) => {
+        let megabytes = 0;
+        const look = () => {
+          megabytes = Math.max(megabytes, ...children().map(peakMb));
+        };
+        for (const pid of [...children(), 'self']) forget(pid);
+        const before = { ms: cpuMs(), megabytes: peakMb('self') };
+        const timer = setInterval(look, 50);
+        const outcome = await count(filter).then(
+          () => 'counted' as const,
+          (error) => {
+            if (error instanceof FilterError) return 'refused' as const;
+            if (error instanceof QueryStopped) return 'stopped' as const;
+            throw error;
+          },
+        );
+        clearInterval(timer);
+        look();
+        const [ms, grownMegabytes] = [cpuMs() - before.ms, peakMb('self') - before.megabytes];
+        outcomes[outcome]++;
+        most.ms = Math.max(most.ms, ms);
+        most.megabytes = Math.max(most.megabytes, megabytes);
+        most.grownMegabytes = Math.max(most.grownMegabytes, grownMegabytes);
+        if (process.env.MEX_FUZZ_RUNS && (ms > 900 || megabytes > 200 || outcome === 'stopped')) {
+          console.log(outcome, ms, 'ms', Math.round(megabytes), 'MB', filter.length, filter.slice(0, 200));
+        }
+        expect(ms, filter).toBeLessThanOrEqual(MAX_MS);
+        expect(Math.max(megabytes, grownMegabytes), filter).toBeLessThanOrEqual(MAX_MB);
+      }),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+    console.log(`${RUNS} hostile filters:`, outcomes, most);
+    expect(outcomes.refused).toBeGreaterThan(RUNS / 20);
+    expect(outcomes.counted).toBeGreaterThan(RUNS / 20);
+  },
+  Math.max(60_000, RUNS * 500),
+);
