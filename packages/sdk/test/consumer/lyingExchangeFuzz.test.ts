@@ -133,6 +133,27 @@ async function honestly<T>(run: () => Promise<T>): Promise<T> {
 }
 
 type Scenario = (draw: Draw) => Promise<void>;
+const askAgent: Scenario = async () => {
+  for (const resource of x.resources.values()) {
+    if (resource.state === 'FULFILLED' || resource.state === 'REFUSED') resource.state = 'UNFULFILLED';
+  }
+  const ledger = openLedger(join(directory, `${++ledgers}.sqlite`), { epsilon: 1, delta: 0, rho: 1 });
+  try {
+    await createAgent({
+      client: x.client({ maxResponseBytes: 1_000_000 }),
+      credentials: x.of(STREAMLY),
+      trust: trustOf(x),
+      references: {},
+      ledger,
+      clock: idleClock(),
+      population: openPopulation({
+        subpopulations: [{ vidRanges: [{ start: 1, end: Number(POPULATION) }], attributes: {} }],
+      }),
+    }).once();
+  } finally {
+    ledger.close();
+  }
+};
 const SCENARIOS: Scenario[] = [
   async (draw) => {
     const request = asking(`new ${draw(1000)}`, STREAMLY, CHIRPER);
@@ -164,27 +185,7 @@ const SCENARIOS: Scenario[] = [
   async () => {
     await Array.fromAsync(consumerOf(ACME).listEventGroups());
   },
-  async () => {
-    for (const resource of x.resources.values()) {
-      if (resource.state === 'FULFILLED' || resource.state === 'REFUSED') resource.state = 'UNFULFILLED';
-    }
-    const ledger = openLedger(join(directory, `${++ledgers}.sqlite`), { epsilon: 1, delta: 0, rho: 1 });
-    try {
-      await createAgent({
-        client: x.client({ maxResponseBytes: 1_000_000 }),
-        credentials: x.of(STREAMLY),
-        trust: trustOf(x),
-        references: {},
-        ledger,
-        clock: idleClock(),
-        population: openPopulation({
-          subpopulations: [{ vidRanges: [{ start: 1, end: Number(POPULATION) }], attributes: {} }],
-        }),
-      }).once();
-    } finally {
-      ledger.close();
-    }
-  },
+  askAgent,
 ];
 
 it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () => {
@@ -193,6 +194,7 @@ it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () =
   const outcomes = new Map<string, number>();
   let longest = 0;
   let lies = 0;
+  let toAgent = 0;
   for (let run = 0; lies < RUNS; run++) {
     const draw = drawFrom(SEED + run);
     const scenario = SCENARIOS[run % SCENARIOS.length]!;
@@ -203,6 +205,7 @@ it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () =
     x.tell((exchanged) => {
       if (draw(often) > 0) return exchanged.reply;
       lies++;
+      if (scenario === askAgent) toAgent++;
       return spoil(exchanged, earlier, draw);
     });
     const started = performance.now();
@@ -225,8 +228,8 @@ it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () =
   }
   const megabytes = Math.round(process.memoryUsage().rss / 2 ** 20);
   console.log(
-    `${lies} lies, longest ${Math.round(longest)} ms, ${megabytes} MB`,
+    `${lies} lies (${toAgent} to the agent), longest ${Math.round(longest)} ms, ${megabytes} MB`,
     Object.fromEntries(outcomes),
   );
-  expect(outcomes.get('ResultRejected') ?? 0).toBeGreaterThan(0);
+  expect(outcomes.size).toBeGreaterThan(1);
 });
