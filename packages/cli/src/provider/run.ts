@@ -231,7 +231,9 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of a reference and day
     "events": {"files": "impressions/*.parquet",
                "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group", "duration": "seconds",
-                           "attributes": ["age", "country"]}},  * what consumers may filter by
+                           "attributes": ["age", "country"]},  * what consumers may filter by
+               "maximumCombinations": 1000000,    of the attributes of a filter that the engine cannot evaluate
+               "timeoutSeconds": 600},            for one requisition, which is then refused
     "references": {                             * who may ask about which events, by their event_group
       "spring": {"measurementConsumers": ["measurementConsumers/acme"],
                  "eventGroups": ["dataProviders/lakeside/eventGroups/x"]}},  without a reference at the exchange

@@ -9,7 +9,7 @@ import type { Request } from './requests.ts';
 const MAX_MEMORY_MB = 200;
 const MAX_HEAP_MB = 96;
 /** Of the processor for one request, so that a busy machine makes no difference. */
-const MAX_TIME_MS = 600;
+const MAX_TIME_MS = 500;
 const WATCH_MS = 10;
 
 if (isMainThread) watch();

@@ -24,6 +24,8 @@ export interface Filter {
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
+/** More than a filter nests, since a text may have some too. */
+const MAX_BRACKETS = 200;
 /** The engine keeps a buffer for each operation, which its memory limit does not count. */
 const MAX_SQL_COST = 2000;
 
@@ -35,6 +37,7 @@ export function compileFilter(expression: string, attributes: Record<string, Att
 
 function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
   if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');
+  if (bracketDepth(expression) > MAX_BRACKETS) throw tooDeep();
   try {
     const result = parse(expression);
     const positions = result.sourceInfo?.positions ?? {};
@@ -48,8 +51,21 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
   }
 }
 
+const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
+
+/** How many brackets are open at most, also those in texts: deep nesting takes the parser long. */
+function bracketDepth(expression: string): number {
+  let [depth, most] = [0, 0];
+  for (const character of expression) {
+    if ('([{'.includes(character)) depth++;
+    else if (')]}'.includes(character)) depth--;
+    most = Math.max(most, depth);
+  }
+  return most;
+}
+
 function notCel(error: unknown): FilterError {
-  if (error instanceof RangeError) return new FilterError('FILTER_LIMIT', 'The filter nests too deep');
+  if (error instanceof RangeError) return tooDeep();
   const message = (error as Error).message;
   // "<input>:1:6: found x but expecting …", the rest being every token there is.
   const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
