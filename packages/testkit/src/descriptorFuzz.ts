@@ -86,12 +86,10 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
     const length = dice.of([100, 255, 500, 512, 513, 2_000]);
     return one({ field: list(dice.size(1_500), (i) => field(longName(length, `_${i}`), i + 1)) });
   },
-  'long JSON names': (dice) =>
-    one({
-      field: list(dice.size(1_500), (i) =>
-        field(`f${i}`, i + 1, { jsonName: `${i}${'\n'.repeat(dice.of([1, 500, 600]))}` }),
-      ),
-    }),
+  'long JSON names': (dice) => {
+    const rest = '\n'.repeat(dice.of([1, 400, 500, 600]));
+    return one({ field: list(dice.size(1_500), (i) => field(`f${i}`, i + 1, { jsonName: `${i}${rest}` })) });
+  },
   nesting: (dice) => {
     let message: MessageInit = { name: 'M', field: [field('f', 1)] };
     for (let i = 1 + dice.roll(90); i > 0; i--) message = { name: 'M', nestedType: [message] };
@@ -191,32 +189,25 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
       }),
     );
   },
-  'default values': (dice) =>
-    one({
-      field: list(dice.size(2_000), (i) =>
-        field(`f${i}`, i + 1, {
-          type: dice.of([Type.STRING, Type.BYTES, Type.DOUBLE, Type.INT64, Type.UINT32, Type.BOOL]),
-          defaultValue: dice.of([
-            '9',
-            '-1',
-            'inf',
-            'x',
-            '1e400',
-            '9'.repeat(300),
-            '\\377\\0\\n',
-            'é'.repeat(dice.size(3_000)),
-          ]),
-        }),
-      ),
-    }),
+  'default values': (dice) => {
+    const long = 'é'.repeat(dice.size(3_000));
+    const [type, ...values] = dice.of<[Type, ...string[]]>([
+      [Type.STRING, '', 'x', long, '\u0001'],
+      [Type.BYTES, '\\377\\0\\n', long, 'x'],
+      [Type.DOUBLE, 'inf', '-inf', 'nan', '1e400', '9'.repeat(300)],
+      [Type.INT64, '-1', '9223372036854775807', '0'],
+      [Type.BOOL, 'true', 'false', dice.isOne(2) ? 'true' : 'x'],
+    ]);
+    return one({
+      field: list(dice.size(2_000), (i) => field(`f${i}`, i + 1, { type, defaultValue: dice.of(values) })),
+    });
+  },
   maps: (dice) => {
     const count = dice.size(2_000);
+    const key = dice.of([Type.STRING, Type.INT32, Type.BOOL, Type.DOUBLE]);
     const entry = (i: number): MessageInit => ({
       name: `F${i}Entry`,
-      field: [
-        field('key', 1, { type: dice.of([Type.STRING, Type.INT32, Type.BOOL, Type.DOUBLE]) }),
-        field('value', 2, { type: Type.MESSAGE, typeName: '.fuzz.M' }),
-      ],
+      field: [field('key', 1, { type: key }), field('value', 2, { type: Type.MESSAGE, typeName: '.fuzz.M' })],
       options: { mapEntry: true },
     });
     return one({
@@ -236,20 +227,21 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
       { syntax: dice.of(['', 'proto2', 'proto3', 'x']) },
     );
   },
-  editions: (dice) =>
-    one(
+  editions: (dice) => {
+    const [type, typeName] = dice.of<[Type, string]>([
+      [Type.MESSAGE, '.fuzz.M'],
+      [Type.ENUM, '.fuzz.E'],
+      [Type.STRING, dice.isOne(4) ? '.fuzz.M' : ''],
+    ]);
+    const features = () => ({
+      fieldPresence: dice.of([0, 1, 2, 3, 77]) as FeatureSet_FieldPresence,
+      messageEncoding: dice.of([0, 1, 2]) as FeatureSet_MessageEncoding,
+    });
+    const named = typeName === '' ? {} : { typeName };
+    return one(
       {
         field: list(dice.size(3_000), (i) =>
-          field(`f${i}`, i + 1, {
-            type: dice.of([Type.MESSAGE, Type.STRING, Type.ENUM]),
-            typeName: dice.of(['.fuzz.M', '.fuzz.E', '']),
-            options: {
-              features: {
-                fieldPresence: dice.of([0, 1, 2, 3, 77]) as FeatureSet_FieldPresence,
-                messageEncoding: dice.of([0, 1, 2]) as FeatureSet_MessageEncoding,
-              },
-            },
-          }),
+          field(`f${i}`, i + 1, { type, ...named, options: { features: features() } }),
         ),
       },
       {
@@ -257,34 +249,36 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
         edition: dice.of([
           Edition.EDITION_2023,
           Edition.EDITION_2024,
-          Edition.EDITION_PROTO2,
           1_002 as Edition,
+          Edition.EDITION_PROTO2,
         ]),
         enumType: [{ name: 'E', value: [{ name: 'V', number: dice.roll(2) }] }],
       },
-    ),
+    );
+  },
   ranges: (dice) => {
     const count = dice.size(20_000);
-    const range = (i: number) => ({ start: 10 * i + 1, end: 10 * i + 1 + dice.of([1, 5, 9, 10, 11, 0]) });
+    const width = dice.of([1, 5, 9, 10, 11, 0]);
+    const range = (i: number) => ({ start: 10 * i + 1, end: 10 * i + 1 + width });
     return one({
       extensionRange: list(count, range),
       reservedRange: dice.isOne(2) ? list(count, (i) => ({ start: 10 * i + 10, end: 10 * i + 11 })) : [],
       reservedName: list(dice.size(2_000), (i) => `r${i}`),
     });
   },
-  extensions: (dice) =>
-    one(
-      { extensionRange: [{ start: 1, end: 536_870_912 }] },
+  extensions: (dice) => {
+    const isMessage = dice.isOne(2);
+    const type = isMessage ? { type: Type.MESSAGE, typeName: '.fuzz.M' } : { type: Type.INT32 };
+    return one(
       {
-        extension: list(dice.size(8_000), (i) =>
-          field(`x${i}`, i + 1, {
-            extendee: '.fuzz.M',
-            type: dice.of([Type.INT32, Type.MESSAGE]),
-            typeName: dice.of(['', '.fuzz.M']),
-          }),
-        ),
+        extensionRange: [
+          { start: 1, end: 19_000 },
+          { start: 20_000, end: 536_870_912 },
+        ],
       },
-    ),
+      { extension: list(dice.size(8_000), (i) => field(`x${i}`, i + 1, { extendee: '.fuzz.M', ...type })) },
+    );
+  },
   services: (dice) =>
     one(
       {},
