@@ -11,7 +11,7 @@ import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
 import type { RandomSource } from '../privacy/index.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
-import type { Events } from './events.ts';
+import { type Events, QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, sealResult } from './fulfill.ts';
 import type { Ledger, RequisitionResponse } from './ledger.ts';
@@ -67,7 +67,7 @@ const POLL_MS = 2000;
 const CONCURRENCY = 2;
 /** A change to an event group takes effect here after at most a minute. */
 const EVENT_GROUP_CACHE_MS = 60_000;
-/** A requisition during which the agent is killed more often is refused: it may be what kills the agent. */
+/** A requisition during which the agent is killed, or its engine fails, more often is refused: it may be the cause. */
 const MAX_ATTEMPTS = 5;
 /** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
 const BACKOFF_FACTOR = 5;
@@ -122,7 +122,9 @@ export function createAgent(options: AgentOptions): Agent {
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
       const attempts = ledger.begin(name, chargesFor(verified, methodology));
       if (attempts > MAX_ATTEMPTS) {
-        throw new QueryStopped(`The agent was killed ${attempts - 1} times while it computed this.`);
+        throw new QueryStopped(
+          `The agent or its engine failed ${attempts - 1} times while it computed this.`,
+        );
       }
       const result = await computeResult(verified, {
         ...methodology,
@@ -130,7 +132,8 @@ export function createAgent(options: AgentOptions): Agent {
         ...(options.random && { random: options.random }),
         onProgress: (percent) => log({ type: 'progress', requisition: name, percent }),
       }).catch((error) => {
-        ledger.end(name);
+        // What the query itself may be at fault for counts like a kill.
+        if (!(error instanceof QueryFailed)) ledger.end(name);
         throw error;
       });
       const sealed = await sealResult(result, verified, sealing);

@@ -14,7 +14,7 @@ import type { AttributeType } from './filter/types.ts';
 import { RefusalError } from './refusalError.ts';
 
 export type { ColumnNames } from './events/columns.ts';
-export { EventsUnavailable, type Watch } from './events/engine.ts';
+export { EventsUnavailable, QueryFailed, type Watch } from './events/engine.ts';
 export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { AttributeType } from './filter/types.ts';
 

@@ -20,6 +20,7 @@ import {
   openEvents,
   openLedger,
   openPopulation,
+  QueryFailed,
 } from '../../src/provider/index.ts';
 
 let world: ProviderWorld;
@@ -157,6 +158,20 @@ describe('an agent fulfils', () => {
     }
     expect(states).toEqual(['FULFILLED', 'REFUSED']);
     expect(log.at(-1)).toMatchObject({ type: 'refused', justification: 'UNFULFILLABLE' });
+  });
+
+  it('refuses a query on which the engine fails again and again, charged once', async () => {
+    const failing = {
+      ...events,
+      frequencies: () => Promise.reject(new QueryFailed('Out of Memory Error')),
+    };
+    const asked = await world.ask();
+    for (let i = 0; i < 5; i++) {
+      expect(await agentOf({ events: failing }).once()).toEqual({ handled: 0, failed: 1 });
+    }
+    expect(await agentOf({ events: failing }).once()).toEqual({ handled: 1, failed: 0 });
+    expect(await stateOf(asked)).toBe('REFUSED');
+    expect(spent()).toEqual([0.25, 0.25, 0.25]);
   });
 });
 

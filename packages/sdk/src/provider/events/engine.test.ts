@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EventFiles, eventFiles } from '../../../test/provider/eventFiles.ts';
-import { type EventQuery, EventsUnavailable, openEvents } from '../events.ts';
+import { type EventQuery, EventsUnavailable, openEvents, QueryFailed } from '../events.ts';
 import { startEngine } from './engine.ts';
 
 let files: EventFiles;
@@ -116,6 +116,15 @@ describe('the engine', () => {
     await expect(run("SET allowed_directories = ['/']")).rejects.toThrow('locked');
     await expect(run('INSTALL httpfs')).rejects.toThrow(EventsUnavailable);
     expect(await run("SELECT current_setting('TimeZone')")).toEqual([['UTC']]);
+    await engine.close();
+  });
+
+  it('tells a query that it cannot run from events that it cannot read', async () => {
+    const engine = await startEngine({ files: [files.path('any.parquet')], memoryLimit: '32MB' });
+    const run = (sql: string) => rejection(engine.use({}, (connection) => connection.run(sql)));
+    expect(await run('SELECT list(range) FROM range(30000000)')).toBeInstanceOf(QueryFailed);
+    expect(await run('SELECT FROM')).toBeInstanceOf(QueryFailed);
+    expect(await run("FROM 'any.parquet'")).not.toBeInstanceOf(QueryFailed);
     await engine.close();
   });
 

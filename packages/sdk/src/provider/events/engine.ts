@@ -10,6 +10,12 @@ export class EventsUnavailable extends Error {
   override name = 'EventsUnavailable';
 }
 
+/** The engine failed on this very query: it lacks memory, perhaps only beside other queries, or cannot run it at all. */
+export class QueryFailed extends EventsUnavailable {
+  override name = 'QueryFailed';
+}
+const BY_QUERY = /\b(Out of Memory|Parser|Binder|Not implemented|INTERNAL) Error\b/;
+
 /** Cancels a query and reports its progress. */
 export interface Watch {
   signal?: AbortSignal | undefined;
@@ -173,5 +179,6 @@ function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;
   // The first line has the reason; the following lines quote our SQL.
   const reason = error.message.split('\n', 1)[0];
+  if (BY_QUERY.test(reason!)) return new QueryFailed(`The query failed: ${reason}`, { cause: error });
   return new EventsUnavailable(`The events cannot be read: ${reason}`, { cause: error });
 }
