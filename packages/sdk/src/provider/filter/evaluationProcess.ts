@@ -14,6 +14,8 @@ const WATCH_MS = 10;
 
 if (isMainThread) watch();
 else {
+  // An evaluation that fails is common, and a stack trace takes most of its time.
+  Error.stackTraceLimit = 0;
   const { respond } = await import('./requests.ts');
   parentPort!.on('message', (request: Request) => parentPort!.postMessage(respond(request)));
   parentPort!.postMessage('ready');

@@ -24,8 +24,9 @@ export interface Filter {
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
-/** More than a filter nests, since a text may have some too. */
 const MAX_BRACKETS = 200;
+const MAX_OPERATORS = 5000;
+const OPERATOR = /[^\w\s]/;
 /** The engine keeps a buffer for each operation, which its memory limit does not count. */
 const MAX_SQL_COST = 2000;
 
@@ -37,7 +38,7 @@ export function compileFilter(expression: string, attributes: Record<string, Att
 
 function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
   if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');
-  if (bracketDepth(expression) > MAX_BRACKETS) throw tooDeep();
+  requireShort(expression);
   try {
     const result = parse(expression);
     const positions = result.sourceInfo?.positions ?? {};
@@ -53,15 +54,23 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** How many brackets are open at most, also those in texts: deep nesting takes the parser long. */
-function bracketDepth(expression: string): number {
-  let [depth, most] = [0, 0];
-  for (const character of expression) {
-    if ('([{'.includes(character)) depth++;
-    else if (')]}'.includes(character)) depth--;
-    most = Math.max(most, depth);
+/** Rejects what takes the parser long: many operators, and deep nesting. */
+function requireShort(expression: string): void {
+  let [quote, depth, operators] = ['', 0, 0];
+  for (let i = 0; i < expression.length; i++) {
+    const character = expression[i]!;
+    if (quote !== '') {
+      if (character === '\\') i++;
+      else if (character === quote) quote = '';
+    } else if (character === "'" || character === '"') quote = character;
+    else if (OPERATOR.test(character)) {
+      operators++;
+      depth += Number('([{'.includes(character)) - Number(')]}'.includes(character));
+      if (depth > MAX_BRACKETS) throw tooDeep();
+      if (operators > MAX_OPERATORS)
+        throw new FilterError('FILTER_LIMIT', 'The filter has too many operators');
+    }
   }
-  return most;
 }
 
 function notCel(error: unknown): FilterError {
