@@ -129,6 +129,7 @@ describe('a filter', () => {
   });
 
   it.each([
+    ['spaces beside a stray quote', `[''${' '.repeat(27_000)}', gender] == []`],
     ['deep brackets', `${'('.repeat(16_000)}true${')'.repeat(16_000)}`],
     ['deep operators', `${'age + '.repeat(200)} age == 1`],
     ['long lists', `age in ${listOf(1001)}`],

@@ -25,8 +25,9 @@ export interface Filter {
 }
 
 const MAX_BRACKETS = 200;
-const MAX_OPERATORS = 5000;
-const OPERATOR = /[^\w\s]/;
+const MAX_SIGNS = 8000;
+/** Also a space: the parser may read a long run of them over and over. */
+const SIGN = /\W/;
 /** The engine keeps a buffer for each operation, which its memory limit does not count. */
 const MAX_SQL_COST = 2000;
 
@@ -54,21 +55,21 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** Rejects what takes the parser long: many operators, and deep nesting. */
+/** Rejects what takes the parser long: many operators and spaces, and deep nesting. */
 function requireShort(expression: string): void {
-  let [quote, depth, operators] = ['', 0, 0];
+  let [quote, depth, signs] = ['', 0, 0];
   for (let i = 0; i < expression.length; i++) {
     const character = expression[i]!;
     if (quote !== '') {
       if (character === '\\') i++;
       else if (character === quote) quote = '';
     } else if (character === "'" || character === '"') quote = character;
-    else if (OPERATOR.test(character)) {
-      operators++;
+    else if (SIGN.test(character)) {
+      signs++;
       depth += Number('([{'.includes(character)) - Number(')]}'.includes(character));
       if (depth > MAX_BRACKETS) throw tooDeep();
-      if (operators > MAX_OPERATORS)
-        throw new FilterError('FILTER_LIMIT', 'The filter has too many operators');
+      if (signs > MAX_SIGNS)
+        throw new FilterError('FILTER_LIMIT', 'The filter has too many operators and spaces');
     }
   }
 }
