@@ -3,6 +3,7 @@
  * plain values in and out, and run wherever it is best: short ones on the event loop, others in a thread of their own.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
+import { LRUCache } from 'lru-cache';
 import {
   type DescriptorSet,
   printDescriptorSet,
@@ -121,35 +122,26 @@ function upTo<T>(
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * A cache of compiled schemas, the last used at the end. Linking a set takes milliseconds, and up to a hundred times its
- * bytes: the cached sets sum up to 2 MiB at most. IDs are random and each update raises the version, so an entry is never
- * out of date.
+ * Linking a set takes milliseconds, and up to a hundred times its bytes. IDs are random and each update raises the version,
+ * so an entry is never out of date.
  */
-const compiled = new Map<string, { schema: MetadataSchema | undefined; bytes: number }>();
-const MAX_COMPILED_BYTES = 2 * 1024 * 1024;
+const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 
 function withSchemas<T>(sources: SchemaSource[], use: (schemas: Schemas) => T): T | Missing {
   const schemas: Schemas = new Map();
   const missing: string[] = [];
   for (const { id, version, set } of sources) {
     const key = `${id} ${version}`;
-    const known = compiled.get(key);
-    if (known === undefined && set === undefined) {
-      missing.push(id);
-      continue;
+    let entry = compiled.get(key);
+    if (entry === undefined) {
+      if (set === undefined) {
+        missing.push(id);
+        continue;
+      }
+      entry = { schema: compileSchema(set) };
+      compiled.set(key, entry, { size: Math.max(1, set.length) });
     }
-    const entry = known ?? { schema: compileSchema(set!), bytes: set!.length };
-    // The last used is the last.
-    compiled.delete(key);
-    compiled.set(key, entry);
     schemas.set(id, entry.schema);
-  }
-  let bytes = 0;
-  for (const entry of compiled.values()) bytes += entry.bytes;
-  for (const [key, entry] of compiled) {
-    if (bytes <= MAX_COMPILED_BYTES) break;
-    compiled.delete(key);
-    bytes -= entry.bytes;
   }
   return missing.length > 0 ? { missing } : use(schemas);
 }
