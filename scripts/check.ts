@@ -96,7 +96,9 @@ const problems = [
   ...migrationProblems(join(ROOT, EXCHANGE, 'database/migrations')),
   ...linkProblems(ROOT),
   ...folderProblems(
-    files('packages/*/*/**/*.*', '{bench,rig,scripts}/**/*.*').filter((file) => !isIn('rig/out', file)),
+    files('packages/*/*/**/*.*', '{bench,rig,scripts}/**/*.*').filter(
+      (file) => !isIn('rig/out', file) && !isIn('bench/results', file),
+    ),
     textOf('docs/architecture.md'),
   ),
 ];
