@@ -73,7 +73,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
       inExchange('database/certificates.ts', 'id, pg_advisory_xact_lock_shared(', 'id, abs('),
       inExchange('database/certificates.ts', 'FOR SHARE OF certificates`,', '`,'),
     ],
-    foundBy: test('exchange/test/certificates/revocation.test.ts', 'revocations with a create'),
+    foundBy: test('exchange/test/certificates/revocation.test.ts', 'had found the certificate in force'),
   },
   {
     name: 'revocation-ignores-providers',

@@ -250,6 +250,26 @@ it('does not wait for those who come after it', async () => {
   await db.close();
 });
 
+it('fails a measurement whose creation had found the certificate in force before it', async () => {
+  for (const owned of [true, false]) {
+    const [owner, provider] = owned ? [await renewed(acme), streamly] : [acme, await renewed(streamly)];
+    const holder = new pg.Client({ connectionString: exchange.database.url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE measurements IN SHARE MODE'); // where the creation waits, its checks behind it
+    const creating = createMeasurement(exchange, owner, [provider]);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await exchange.database.query(waiting)).length === 0) await sleep(10);
+    const revoking = revoke(owned ? owner : provider);
+    await Promise.race([revoking, sleep(1000)]);
+    await holder.query('COMMIT');
+    await holder.end();
+    const { name } = await creating;
+    await ok(revoking);
+    await cascaded();
+    expect((await get(exchange, owner, name)).state).toBe('FAILED');
+  }
+});
+
 /** Eight at a time, each `i` once. */
 async function inParallel(count: number, run: (i: number) => Promise<void>): Promise<void> {
   let next = 0;
