@@ -75,8 +75,12 @@ const RULES: Rule[] = [
   ],
   [SDK, ['contract', 'consent', ...SDK_ROOT]],
   [`${SDK}/provider`, ['contract', 'consent', SDK]],
-  ['packages/cli/src', ['contract', 'sdk', 'exchange', 'packages/cli/package.json', 'packages/cli/src']],
-  ['packages/testkit/src', ['contract', 'consent', 'sdk', 'exchange', 'packages/testkit/src']],
+  ['packages/duchy/src', ['contract', 'consent', 'sdk', 'packages/duchy/src']],
+  [
+    'packages/cli/src',
+    ['contract', 'sdk', 'duchy', 'exchange', 'packages/cli/package.json', 'packages/cli/src'],
+  ],
+  ['packages/testkit/src', ['contract', 'consent', 'sdk', 'duchy', 'exchange', 'packages/testkit/src']],
   // The composition root and what belongs to it.
   [EXCHANGE, ['contract', 'packages/exchange/package.json', EXCHANGE]],
 ];

@@ -30,6 +30,8 @@ export interface Keywords {
   maxItems?: number;
   minProperties?: number;
   exclusiveMinimum?: number;
+  minimum?: number;
+  maximum?: number;
   'x-ignored'?: string[];
   'x-min-bytes'?: number;
   'x-patterns'?: PatternName[];
@@ -123,6 +125,8 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
       return textReader(schema.minLength ?? 0, schema.maxLength ?? Number.POSITIVE_INFINITY);
     case 'number':
       return numberReader(schema.exclusiveMinimum);
+    case 'integer':
+      return integerReader(schema.minimum, schema.maximum);
     case 'boolean':
       return (value, path, report) =>
         typeof value === 'boolean' ? value : report(path, 'must be true or false');
@@ -211,6 +215,13 @@ function numberReader(exclusiveMinimum = Number.NEGATIVE_INFINITY): Reader {
     const isNumber = typeof value === 'number' || typeof value === 'bigint' || value instanceof JsonDecimal;
     const number = isNumber ? Number(value instanceof JsonDecimal ? value.text : value) : Number.NaN;
     return number > exclusiveMinimum ? number : report(path, `must be ${problem}`);
+  };
+}
+
+function integerReader(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'number' && value >= minimum && value <= maximum) return value;
+    report(path, `must be an integer from ${minimum} to ${maximum}`);
   };
 }
 

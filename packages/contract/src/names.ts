@@ -15,6 +15,8 @@ export const PATTERNS = {
   duchyCertificate: 'duchies/{duchy}/certificates/{certificate}',
   eventGroup: 'dataProviders/{dataProvider}/eventGroups/{eventGroup}',
   measurementConsumerEventGroup: 'measurementConsumers/{measurementConsumer}/eventGroups/{eventGroup}',
+  computation: 'duchies/{duchy}/computations/{computation}',
+  population: 'populations/{population}',
   principal: 'principals/{principal}',
   trustedRoot: 'trustedRoots/{trustedRoot}',
 } as const;

@@ -142,6 +142,32 @@ export const REASONS = {
     code: 'FAILED_PRECONDITION',
     meaning: 'The protocol of this measurement takes no direct result.',
   },
+  POPULATION_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such population.' },
+  POPULATION_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'A population with this ID exists already.' },
+  COMPUTATION_NOT_FOUND: {
+    code: 'NOT_FOUND',
+    meaning: 'No such computation, or the duchy is no participant of it.',
+  },
+  COMPUTATION_STATE_ILLEGAL: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The computation is in a state, or the duchy in a role, that does not allow this.',
+  },
+  COMPUTATION_ETAG_MISMATCH: {
+    code: 'ABORTED',
+    meaning: 'The computation changed since it was read: read it again and retry with its etag.',
+  },
+  UPLOAD_MISMATCH: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'What was sent to a duchy is not what its signature, its digest or the computation say.',
+  },
+  UPLOAD_ALREADY_EXISTS: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'The duchy has stored other data for this requisition or this stage already.',
+  },
+  STAGE_OUT_OF_ORDER: {
+    code: 'ABORTED',
+    meaning: 'The duchy is not at the stage that this message is for: retry later.',
+  },
   CERTIFICATE_NOT_FOUND: {
     code: 'NOT_FOUND',
     meaning: 'No such certificate (FAILED_PRECONDITION when a request refers to it).',

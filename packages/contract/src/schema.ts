@@ -17,6 +17,8 @@ export const boolean = () => Type.Boolean();
 /** Any JSON number, rounded to a double: for settings, not for what is signed. */
 export const number = (options: { exclusiveMinimum?: number } = {}) => Type.Number(options);
 
+export const integer = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+
 export const bytes = (options: { min?: number; description?: string } = {}) =>
   Type.Unsafe<Uint8Array>({
     type: 'string',

@@ -53,5 +53,23 @@ export const PROTOCOLS = [
 ] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
+/** What a duchy sees of a measurement; the last three are final. */
+export const COMPUTATION_STATES = [
+  'PENDING_PARAMS',
+  'PENDING_FULFILLMENT',
+  'PENDING_CONFIRMATION',
+  'COMPUTING',
+  ...TERMINAL_MEASUREMENT_STATES,
+] as const;
+export type ComputationState = (typeof COMPUTATION_STATES)[number];
+
+/** In HonestMajorityShareShuffle each of three duchies has one of these roles. */
+export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const;
+export type DuchyRole = (typeof DUCHY_ROLES)[number];
+
+/** The noise that duchies add to what they compute. */
+export const MPC_NOISE_MECHANISMS = ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'] as const;
+export type MpcNoiseMechanism = (typeof MPC_NOISE_MECHANISMS)[number];
+
 export const REVOCATION_STATES = ['HOLD', 'REVOKED'] as const;
 export type RevocationState = (typeof REVOCATION_STATES)[number];

@@ -11,7 +11,7 @@ import {
   text,
   timestamp,
 } from '../schema.ts';
-import { FAILURE_REASONS, MEASUREMENT_STATES, MEASUREMENT_TYPES } from '../states.ts';
+import { FAILURE_REASONS, MEASUREMENT_STATES } from '../states.ts';
 import {
   certificateName,
   EncryptedMessage,
@@ -20,18 +20,7 @@ import {
   Finding,
   SignedMessage,
 } from './common.ts';
-
-export const ProtocolConfig = object(
-  {
-    measurementType: optional(enumOf(MEASUREMENT_TYPES)),
-    direct: optional(object({})),
-    liquidLegionsV2: optional(object({})),
-    reachOnlyLiquidLegionsV2: optional(object({})),
-    honestMajorityShareShuffle: optional(object({})),
-  },
-  'Exactly one protocol member is set.',
-);
-export type ProtocolConfig = Static<typeof ProtocolConfig>;
+import { ProtocolConfig } from './protocolConfig.ts';
 
 export const DataProviderEntry = object({
   dataProviderCertificate: nameOf('dataProviderCertificate'),

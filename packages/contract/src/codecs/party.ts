@@ -29,6 +29,14 @@ const dataProviderInput = {
   dataAvailabilityInterval: optional(Interval),
 };
 
+const duchyInput = {
+  ...input,
+  endpoint: optional(
+    text(1000),
+    'Absolute URL, without a path, where data providers and other duchies reach the duchy.',
+  ),
+};
+
 const output = {
   state: enumOf(PARTY_STATES),
   createTime: optional(timestamp()),
@@ -38,7 +46,8 @@ const output = {
 
 export const PartyInput = object(input);
 export const DataProviderInput = object(dataProviderInput);
-export type PartyInput = Static<typeof DataProviderInput>;
+export const DuchyInput = object(duchyInput);
+export type PartyInput = Static<typeof DataProviderInput> & Static<typeof DuchyInput>;
 
 export const MeasurementConsumer = object({
   name: optional(nameOf('measurementConsumer')),
@@ -58,7 +67,7 @@ export type DataProvider = Static<typeof DataProvider>;
 
 export const Duchy = object({
   name: optional(nameOf('duchy')),
-  ...input,
+  ...duchyInput,
   certificate: optional(nameOf('duchyCertificate')),
   ...output,
 });

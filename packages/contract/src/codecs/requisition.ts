@@ -20,7 +20,7 @@ import {
   Finding,
   SignedMessage,
 } from './common.ts';
-import { ProtocolConfig } from './measurement.ts';
+import { ProtocolConfig } from './protocolConfig.ts';
 
 export const Refusal = object({
   justification: enumOf(REFUSAL_JUSTIFICATIONS),
@@ -38,7 +38,16 @@ export type FulfillmentContext = Static<typeof FulfillmentContext>;
 const DuchyEntry = object({
   duchyCertificate: nameOf('duchyCertificate'),
   liquidLegionsV2: optional(object({ elGamalPublicKey: SignedMessage })),
+  honestMajorityShareShuffle: optional(
+    object({
+      publicKey: optional(
+        SignedMessage,
+        'Only of the worker that does not take the upload: the seed of its share is encrypted for it.',
+      ),
+    }),
+  ),
 });
+export type DuchyEntry = Static<typeof DuchyEntry>;
 
 /** Of a requisition whose measurement the retention removed, only name, state and times are left. */
 export const Requisition = object({
@@ -57,6 +66,7 @@ export const Requisition = object({
     nonce: uint64(),
     protocolConfig: ProtocolConfig,
     duchies: mapOf('duchy', DuchyEntry),
+    fulfillingDuchy: nameOf('duchy'),
     refusal: Refusal,
     fulfillmentContext: FulfillmentContext,
     etag: text(100),

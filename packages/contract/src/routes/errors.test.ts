@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { REASONS, type Reason } from '../reasons.ts';
 import { ROUTES, type Route } from '../routes.ts';
+import { COMPUTATION_ROUTES } from './computations.ts';
 import { errorsOf } from './errors.ts';
+import { POPULATION_ROUTES } from './populations.ts';
 
 const routes = ROUTES as readonly Route[];
 
@@ -42,9 +44,16 @@ describe('the errors of a route', () => {
 });
 
 describe('a reason', () => {
-  it('is given by some operation, but for the two of requests that lead to none', () => {
-    const given = new Set(routes.flatMap((route) => errorsOf(route).map(({ reason }) => reason)));
+  it('is given by some operation, but for the two of requests that lead to none, and those of duchies', () => {
+    const all: readonly Route[] = [...routes, ...POPULATION_ROUTES, ...COMPUTATION_ROUTES];
+    const given = new Set(all.flatMap((route) => errorsOf(route).map(({ reason }) => reason)));
     const without = (Object.keys(REASONS) as Reason[]).filter((reason) => !given.has(reason));
-    expect(without).toEqual(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+    expect(without).toEqual([
+      'ROUTE_NOT_FOUND',
+      'METHOD_NOT_ALLOWED',
+      'UPLOAD_MISMATCH',
+      'UPLOAD_ALREADY_EXISTS',
+      'STAGE_OUT_OF_ORDER',
+    ]);
   });
 });

@@ -160,7 +160,7 @@ describe('results that are not what they should be', () => {
   });
 
   it('are not opened when duchies computed them', async () => {
-    const protocolConfig = { measurementType: 'REACH', honestMajorityShareShuffle: {} } as const;
+    const protocolConfig = { measurementType: 'REACH', liquidLegionsV2: {} } as const;
     expect(await fault({ ...measurement, protocolConfig })).toBe('PROTOCOL_UNSUPPORTED');
   });
 });

@@ -69,7 +69,7 @@ export const SPOILED: Row[] = [
     'DECLINED',
     'direct results only',
     () => ({
-      relayed: { protocolConfig: { honestMajorityShareShuffle: {} } },
+      relayed: { protocolConfig: { liquidLegionsV2: {} } },
     }),
   ],
   [

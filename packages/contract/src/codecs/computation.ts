@@ -1,0 +1,105 @@
+import {
+  array,
+  enumOf,
+  integer,
+  mapOf,
+  nameOf,
+  number,
+  object,
+  optional,
+  type Static,
+  sha256,
+  text,
+  timestamp,
+  uint64,
+} from '../schema.ts';
+import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../states.ts';
+import { EncryptedMessage, SignedMessage } from './common.ts';
+import { ProtocolConfig } from './protocolConfig.ts';
+import { FulfillmentContext } from './requisition.ts';
+
+/** What one duchy contributes before requisitions can be fulfilled; the aggregator's is empty. */
+const parameters = {
+  honestMajorityShareShuffle: optional(
+    object({
+      publicKey: optional(
+        SignedMessage,
+        'An EncryptionPublicKey, made for this computation, signed by the duchy.',
+      ),
+    }),
+  ),
+};
+
+export const PARTICIPANT_STATES = ['CREATED', 'PARAMS_SET', 'READY', 'FAILED'] as const;
+export type ParticipantState = (typeof PARTICIPANT_STATES)[number];
+
+export const Participant = object({
+  role: enumOf(DUCHY_ROLES),
+  state: enumOf(PARTICIPANT_STATES),
+  certificate: optional(nameOf('duchyCertificate')),
+  parameters: optional(object(parameters)),
+});
+export type Participant = Static<typeof Participant>;
+
+export const ComputationRequisition = object({
+  name: nameOf('requisition'),
+  dataProvider: nameOf('dataProvider'),
+  dataProviderCertificate: nameOf('dataProviderCertificate'),
+  requisitionSpecHash: sha256(),
+  nonceHash: sha256(),
+  nonce: optional(uint64(), 'Once the requisition is fulfilled.'),
+  state: enumOf(REQUISITION_STATES),
+  fulfillingDuchy: nameOf('duchy'),
+});
+export type ComputationRequisition = Static<typeof ComputationRequisition>;
+
+/** A duchy's view of a measurement; all participants know it under the same ID. */
+export const Computation = object({
+  name: optional(nameOf('computation')),
+  role: enumOf(DUCHY_ROLES),
+  state: enumOf(COMPUTATION_STATES),
+  measurementConsumer: nameOf('measurementConsumer'),
+  measurementSpec: SignedMessage,
+  measurementConsumerCertificate: nameOf('measurementConsumerCertificate'),
+  protocolConfig: ProtocolConfig,
+  participants: mapOf('duchy', Participant),
+  requisitions: array(ComputationRequisition),
+  failure: optional(object({ reason: enumOf(FAILURE_REASONS), message: text(4000) })),
+  etag: optional(text(100)),
+  createTime: optional(timestamp()),
+  updateTime: optional(timestamp()),
+});
+export type Computation = Static<typeof Computation>;
+
+const etag = text(100, 1);
+
+export const SetParametersRequest = object({ etag, certificate: nameOf('duchyCertificate'), ...parameters });
+export type SetParametersRequest = Static<typeof SetParametersRequest>;
+
+export const ConfirmRequest = object({ etag });
+
+export const FulfillComputationRequisitionRequest = object({
+  etag,
+  requisition: nameOf('requisition'),
+  nonce: uint64(),
+  fulfillmentContext: optional(FulfillmentContext),
+});
+export type FulfillComputationRequisitionRequest = Static<typeof FulfillComputationRequisitionRequest>;
+
+export const SetResultRequest = object({
+  etag,
+  certificate: nameOf('duchyCertificate'),
+  encryptedResult: EncryptedMessage,
+});
+export type SetResultRequest = Static<typeof SetResultRequest>;
+
+export const FailRequest = object({ etag, message: text(2000, 1) });
+export type FailRequest = Static<typeof FailRequest>;
+
+export const LogRequest = object({
+  stage: text(100, 1),
+  attempt: integer(1, 1_000_000),
+  message: text(1000, 1),
+  progress: optional(number(), 'From 0 to 1, of the stage.'),
+});
+export type LogRequest = Static<typeof LogRequest>;

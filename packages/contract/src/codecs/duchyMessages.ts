@@ -1,0 +1,15 @@
+/** The JSON parts of what duchies receive; the octets follow in a part `data` of the same multipart/form-data body. */
+import { object, type Static } from '../schema.ts';
+import { SignedMessage } from './common.ts';
+
+/** The part `fulfillment` of an upload: a signed `mex.contract.Fulfillment`. */
+export const FulfillmentPart = object({ fulfillment: SignedMessage });
+export type FulfillmentPart = Static<typeof FulfillmentPart>;
+
+/** The part `message` of what one duchy sends another: a signed `mex.contract.StageMessage`. */
+export const StageMessagePart = object({ message: SignedMessage });
+export type StageMessagePart = Static<typeof StageMessagePart>;
+
+/** The purposes that are signed with the messages. */
+export const FULFILLMENT_PURPOSE = 'mex.contract.Fulfillment';
+export const STAGE_MESSAGE_PURPOSE = 'mex.contract.StageMessage';

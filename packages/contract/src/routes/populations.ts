@@ -1,0 +1,63 @@
+import { Population, PopulationInput, PopulationUpdate } from '../codecs/population.ts';
+import { PATTERNS } from '../names.ts';
+import { array, chosenId, object, optional } from '../schema.ts';
+import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
+
+export const POPULATION_ROUTES = [
+  {
+    operation: 'createPopulation',
+    method: 'POST',
+    path: 'populations',
+    access: { operator: 'any' },
+    mutates: true,
+    query: object({ populationId: optional(chosenId()) }),
+    body: {
+      form: 'resource',
+      schema: PopulationInput,
+      resource: Population,
+      member: 'population',
+      create: true,
+    },
+    response: Population,
+    errors: ['POPULATION_ALREADY_EXISTS'],
+    summary: 'Create a population: the virtual people that measurements can count across data providers',
+  },
+  {
+    operation: 'listPopulations',
+    method: 'GET',
+    path: 'populations',
+    access: EVERYBODY,
+    query: object(paging),
+    response: object({ populations: array(Population), nextPageToken }),
+    errors: [],
+    summary: 'List the populations',
+  },
+  {
+    operation: 'getPopulation',
+    method: 'GET',
+    path: PATTERNS.population,
+    access: EVERYBODY,
+    query: noQuery,
+    response: Population,
+    errors: ['POPULATION_NOT_FOUND'],
+    summary: 'Read a population',
+  },
+  {
+    operation: 'updatePopulation',
+    method: 'PATCH',
+    path: PATTERNS.population,
+    access: { operator: 'any' },
+    mutates: true,
+    query: noQuery,
+    body: {
+      form: 'resource',
+      schema: PopulationUpdate,
+      resource: Population,
+      member: 'population',
+      create: false,
+    },
+    response: Population,
+    errors: ['POPULATION_NOT_FOUND'],
+    summary: 'Change the model lines of a population, or whether it is the default; its ranges never change',
+  },
+] as const satisfies readonly Route[];
