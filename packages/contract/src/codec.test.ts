@@ -6,7 +6,7 @@ import { Measurement } from './codecs/measurement.ts';
 import { Requisition } from './codecs/requisition.ts';
 import type { Violation } from './errors.ts';
 import { parseJson } from './json.ts';
-import type { TSchema } from './schema.ts';
+import { integer, object, type TSchema } from './schema.ts';
 import { toJson } from './writer.ts';
 
 /** What a response is read as; its violations where it cannot be. */
@@ -79,5 +79,21 @@ describe('a response', () => {
     const value = read(Requisition, requisition) as Requisition;
     expect(value.nonce).toBe(2n ** 64n - 1n);
     expect(toJson(Requisition, value)).toBe(requisition);
+  });
+});
+
+describe('an integer', () => {
+  const schema = object({ n: integer(1, 10) });
+
+  it.each(['1', '10'])('%s is read', (n) => {
+    expect(read(schema, `{"n":${n}}`, 'request')).toEqual({ n: Number(n) });
+  });
+
+  it.each(['0', '11', '1.5', '-1', '9007199254740993', '"5"', 'true'])('%s is rejected', (n) => {
+    expect(read(schema, `{"n":${n}}`, 'request')).toEqual(['n must be an integer from 1 to 10']);
+  });
+
+  it('may be above the limits that this version knows, in a response', () => {
+    expect(read(schema, '{"n":11}')).toEqual({ n: 11 });
   });
 });

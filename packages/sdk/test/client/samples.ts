@@ -44,6 +44,8 @@ export function sampleOf(schema: TSchema): unknown {
       return 'ä &+=%"\\'.padEnd(keywords.minLength ?? 0).slice(0, keywords.maxLength);
     case 'number':
       return 0.5;
+    case 'integer':
+      return keywords.maximum;
     case 'boolean':
       return true;
     default:
