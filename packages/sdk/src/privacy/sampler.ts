@@ -7,6 +7,17 @@ import type { Rational } from './rational.ts';
 
 /** One draw X with P[X = x] proportional to exp(−|x| / scale) over the integers (their algorithm 2). */
 export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bigint {
+  for (;;) {
+    const magnitude = sampleGeometric(scale, random);
+    const negative = (uniform32(random) & 1) === 1;
+    // Zero has no sign: accepted with both, it would be twice as likely as it should be.
+    if (negative && magnitude === 0n) continue;
+    return negative ? -magnitude : magnitude;
+  }
+}
+
+/** One draw X with P[X = x] proportional to exp(−x / scale) over 0, 1, 2, … */
+export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
   checkPositive(scale, 'scale');
   const { numerator: t, denominator: s } = scale;
   for (;;) {
@@ -14,12 +25,27 @@ export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bi
     if (!bernoulliExp(u, t, random)) continue;
     let v = 0n;
     while (bernoulliExpOne(random)) v++;
-    const magnitude = (u + t * v) / s;
-    const negative = (uniform32(random) & 1) === 1;
-    // Zero has no sign: accepted with both, it would be twice as likely as it should be.
-    if (negative && magnitude === 0n) continue;
-    return negative ? -magnitude : magnitude;
+    return (u + t * v) / s;
   }
+}
+
+/**
+ * One draw of the Pólya (negative binomial) distribution of shape 1/2: two independent ones add up to a geometric draw.
+ * A geometric draw is split in the way that a fair random walk of twice as many steps splits its time: before its last
+ * visit to 0, and after it. Both have C(2k, k) C(2(n − k), n − k) / 4^n, the discrete arcsine law (Feller, III.4).
+ */
+export function samplePolya(scale: Rational, random: RandomSource): number {
+  const steps = 2 * Number(sampleGeometric(scale, random));
+  let position = 0;
+  let lastZero = 0;
+  let bits = 0;
+  for (let step = 1; step <= steps; step++) {
+    if ((step & 31) === 1) bits = uniform32(random);
+    position += 1 - 2 * (bits & 1);
+    bits >>>= 1;
+    if (position === 0) lastZero = step;
+  }
+  return lastZero / 2;
 }
 
 /** One draw X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (their algorithm 3). */

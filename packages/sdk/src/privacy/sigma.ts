@@ -174,7 +174,8 @@ function checkEpsilon({ epsilon }: PrivacyParams): void {
   throw new RangeError('privacyParams.epsilon must be a finite number above 0');
 }
 
-function checkGaussian(params: PrivacyParams): void {
+/** Throws unless ε and δ are what Gaussian noise needs. */
+export function checkGaussian(params: PrivacyParams): void {
   checkEpsilon(params);
   if (params.delta > 0 && params.delta < 1) return;
   throw new RangeError('privacyParams.delta must be above 0 and below 1 for Gaussian noise');

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../test/privacy/seededRandom.ts';
+import { drawMpcNoise, mpcNoise } from './mpcNoise.ts';
+import { exactRational } from './rational.ts';
+import { sampleGeometric, samplePolya } from './sampler.ts';
+
+const DRAWS = 40_000;
+
+describe('the parameters', () => {
+  test.each([
+    [1, 1e-5, 4.986, 3.526, 19],
+    [1, 1e-9, 6.579, 4.652, 32],
+    [1, 1e-12, 7.556, 5.343, 42],
+    [0.1, 1e-9, 65.79, 46.52, 315],
+    [0.115, 1e-12, 65.71, 46.46, 359],
+    [0.0041, 1e-12, 1843, 1303, 10_046],
+    [0.0033, 1e-12, 2290, 1619, 12_482],
+  ])('of Gaussian noise for ε %d and δ %d are %d, %d and %d', (epsilon, delta, sigma, workerSigma, offset) => {
+    const noise = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta });
+    if (noise.mechanism !== 'DISCRETE_GAUSSIAN') throw new Error(noise.mechanism);
+    expect(noise.sigma / sigma).toBeCloseTo(1, 3);
+    expect(noise.workerSigma / workerSigma).toBeCloseTo(1, 3);
+    expect(noise.offset).toBe(offset);
+    expect(noise.variance).toBeCloseTo(noise.sigma ** 2, 6);
+  });
+
+  test.each([
+    [1, 1e-9, 49],
+    [0.1, 1e-9, 471],
+  ])('of geometric noise for ε %d and δ %d have the offset %d', (epsilon, delta, offset) => {
+    expect(mpcNoise('GEOMETRIC', { epsilon, delta })).toMatchObject({ offset, scale: 2 / epsilon });
+  });
+
+  test('of no noise are nothing, and draw nothing', () => {
+    const noise = mpcNoise('NONE', undefined);
+    expect(noise).toEqual({ mechanism: 'NONE', offset: 0, variance: 0 });
+    expect(drawMpcNoise(noise, seededRandom('none'))).toBe(0);
+  });
+
+  test('stay finite where e^ε does not', () => {
+    expect(mpcNoise('DISCRETE_GAUSSIAN', { epsilon: 1000, delta: 1e-9 }).offset).toBe(1);
+    expect(mpcNoise('GEOMETRIC', { epsilon: 1000, delta: 1e-9 }).offset).toBe(3);
+  });
+
+  test('are rejected by field where they are missing or too small', () => {
+    for (const mechanism of ['GEOMETRIC', 'DISCRETE_GAUSSIAN'] as const) {
+      expect(() => mpcNoise(mechanism, undefined)).toThrow(/privacyParams/);
+      expect(() => mpcNoise(mechanism, { epsilon: 1, delta: 0 })).toThrow(/privacyParams\.delta/);
+      expect(() => mpcNoise(mechanism, { epsilon: 0, delta: 1e-9 })).toThrow(/privacyParams\.epsilon/);
+      expect(() => mpcNoise(mechanism, { epsilon: 9e-7, delta: 1e-9 })).toThrow(/at least/);
+    }
+  });
+});
+
+describe.each([
+  ['DISCRETE_GAUSSIAN', { epsilon: 1, delta: 1e-5 }],
+  ['DISCRETE_GAUSSIAN', { epsilon: 0.1, delta: 1e-9 }],
+  ['GEOMETRIC', { epsilon: 1, delta: 1e-9 }],
+  ['GEOMETRIC', { epsilon: 0.1, delta: 1e-9 }],
+] as const)('%s noise of two workers for %o', (mechanism, params) => {
+  const noise = mpcNoise(mechanism, params);
+  const random = seededRandom(`${mechanism} ${params.epsilon}`);
+  const parts = Array.from({ length: 2 * DRAWS }, () => drawMpcNoise(noise, random));
+  const sums = Array.from({ length: DRAWS }, (_, i) => parts[2 * i]! + parts[2 * i + 1]! - 2 * noise.offset);
+
+  test('has parts from 0 to twice the offset', () => {
+    expect(parts.every((part) => Number.isInteger(part) && part >= 0 && part <= 2 * noise.offset)).toBe(true);
+  });
+
+  test('is centered, with the stated variance', () => {
+    const mean = sums.reduce((sum, x) => sum + x, 0) / DRAWS;
+    const variance = sums.reduce((sum, x) => sum + x * x, 0) / DRAWS;
+    expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(noise.variance / DRAWS));
+    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, give or take σ².
+    expect(Math.abs(variance / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
+  });
+
+  test('has parts as large as each other', () => {
+    const variance = parts.reduce((sum, x) => sum + (x - noise.offset) ** 2, 0) / parts.length;
+    // A part of geometric noise has a fourth moment of 9 σ⁴.
+    expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(8.5 / parts.length));
+  });
+
+  test('falls on each whole number as often as the distribution says', () => {
+    const weight = (x: number) =>
+      noise.mechanism === 'GEOMETRIC' ? Math.exp(-Math.abs(x) / noise.scale) : Math.exp((-x * x) / (2 * noise.variance));
+    let total = 0;
+    for (let x = -2 * noise.offset; x <= 2 * noise.offset; x++) total += weight(x);
+    const seen = new Map<number, number>();
+    for (const x of sums) seen.set(x, (seen.get(x) ?? 0) + 1);
+    let statistic = 0;
+    let cells = 0;
+    for (let x = -2 * noise.offset; x <= 2 * noise.offset; x++) {
+      const expected = (weight(x) / total) * DRAWS;
+      if (expected < 20) continue;
+      statistic += ((seen.get(x) ?? 0) - expected) ** 2 / expected;
+      cells++;
+    }
+    expect(cells).toBeGreaterThan(20);
+    expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
+  });
+});
+
+test('two Pólya draws are independent, and each has the probabilities of shape 1/2', () => {
+  const scale = exactRational(2);
+  const p = Math.exp(-1 / 2);
+  const random = seededRandom('polya');
+  const seen = new Array<number>(60).fill(0);
+  for (let i = 0; i < DRAWS; i++) seen[Math.min(59, samplePolya(scale, random))]!++;
+  let statistic = 0;
+  let probability = Math.sqrt(1 - p);
+  let cells = 0;
+  for (let k = 0; probability * DRAWS >= 20; k++) {
+    statistic += (seen[k]! - probability * DRAWS) ** 2 / (probability * DRAWS);
+    // C(2k + 2, k + 1) / C(2k, k) / 4 = (2k + 1) / (2k + 2)
+    probability *= (p * (2 * k + 1)) / (2 * k + 2);
+    cells++;
+  }
+  expect(cells).toBeGreaterThan(8);
+  expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
+});
+
+test('a geometric draw has the mean of its scale', () => {
+  const random = seededRandom('geometric');
+  let sum = 0;
+  for (let i = 0; i < DRAWS; i++) sum += Number(sampleGeometric(exactRational(20), random));
+  const mean = 1 / Math.expm1(1 / 20);
+  expect(Math.abs(sum / DRAWS - mean)).toBeLessThan(5 * Math.sqrt((mean * (mean + 1)) / DRAWS));
+});

@@ -1,0 +1,108 @@
+/**
+ * The noise of a multi-party computation. Two workers add a part each, so that neither of them knows the sum; a part is
+ * bounded and shifted to be at least 0, because it is a number of registers that are added.
+ */
+import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
+import type { RandomSource } from './random.ts';
+import { exactRational, roundedUp, toNumber } from './rational.ts';
+import { sampleDiscreteGaussian, samplePolya } from './sampler.ts';
+import {
+  checkGaussian,
+  discreteGaussianVariance,
+  discreteLaplaceVariance,
+  laplaceScale,
+} from './sigma.ts';
+
+/** How many workers add noise. */
+export const NOISE_WORKERS = 2;
+/** Below it the noise alone would fill the memory of a worker. */
+export const MIN_MPC_EPSILON = 1e-6;
+/** What one person can move between two bins of a histogram: one count out of one, one into another. */
+const GEOMETRIC_SENSITIVITY = 2;
+
+/** How the workers' noise is distributed. */
+export type MpcNoise = {
+  /** The part of each worker is within ±offset, and is shifted by it. */
+  offset: number;
+  /** Of the sum of all parts. */
+  variance: number;
+} & (
+  | {
+      mechanism: 'DISCRETE_GAUSSIAN';
+      /** Of the sum. */
+      sigma: number;
+      /** Of one part. */
+      workerSigma: number;
+    }
+  | {
+      mechanism: 'GEOMETRIC';
+      /** The sum has P[x] proportional to exp(−|x| / scale). */
+      scale: number;
+    }
+  | { mechanism: 'NONE' }
+);
+
+/** The noise for (ε, δ). Without noise, `params` may be missing. */
+export function mpcNoise(mechanism: MpcNoiseMechanism, params: PrivacyParams | undefined): MpcNoise {
+  if (mechanism === 'NONE') return { mechanism, offset: 0, variance: 0 };
+  if (params === undefined) throw new RangeError(`privacyParams are required with ${mechanism} noise`);
+  checkGaussian(params);
+  const { epsilon, delta } = params;
+  if (epsilon < MIN_MPC_EPSILON) {
+    throw new RangeError(`privacyParams.epsilon must be at least ${MIN_MPC_EPSILON}`);
+  }
+  // ln(1 + e^ε), without the overflow of e^ε.
+  const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
+  switch (mechanism) {
+    case 'DISCRETE_GAUSSIAN': {
+      const sigma = Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
+      const workerSigma = sigma / Math.sqrt(NOISE_WORKERS);
+      const logTail = Math.log(NOISE_WORKERS / (delta / 2)) + logOnePlusExp;
+      return {
+        mechanism,
+        sigma,
+        workerSigma,
+        offset: Math.ceil(workerSigma * Math.sqrt(2 * logTail)),
+        variance: NOISE_WORKERS * discreteGaussianVariance(workerSigma),
+      };
+    }
+    case 'GEOMETRIC': {
+      const logTail = Math.log((2 * NOISE_WORKERS * GEOMETRIC_SENSITIVITY) / delta) + logOnePlusExp;
+      const scale = toNumber(laplaceScale(params, GEOMETRIC_SENSITIVITY));
+      return {
+        mechanism,
+        scale,
+        offset: Math.ceil((logTail * GEOMETRIC_SENSITIVITY) / epsilon),
+        variance: discreteLaplaceVariance(scale),
+      };
+    }
+  }
+}
+
+/**
+ * One worker's part, between 0 and twice the offset: an exact draw, again until it is within ±offset, plus the offset.
+ * The difference of two Pólya draws of shape 1/2 is half of a two-sided geometric draw.
+ */
+export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
+  switch (noise.mechanism) {
+    case 'DISCRETE_GAUSSIAN': {
+      const variance = roundedUp(exactRational(noise.workerSigma ** 2));
+      for (;;) {
+        const draw = Number(sampleDiscreteGaussian(variance, random));
+        if (Math.abs(draw) <= noise.offset) return noise.offset + draw;
+      }
+    }
+    case 'GEOMETRIC': {
+      const scale = roundedUp(exactRational(noise.scale));
+      const part = () => {
+        for (;;) {
+          const draw = samplePolya(scale, random);
+          if (draw <= noise.offset) return draw;
+        }
+      };
+      return noise.offset + part() - part();
+    }
+    case 'NONE':
+      return 0;
+  }
+}
