@@ -15,14 +15,17 @@ describe('the parameters', () => {
     [0.115, 1e-12, 65.71, 46.46, 359],
     [0.0041, 1e-12, 1843, 1303, 10_046],
     [0.0033, 1e-12, 2290, 1619, 12_482],
-  ])('of Gaussian noise for ε %d and δ %d are %d, %d and %d', (epsilon, delta, sigma, workerSigma, offset) => {
-    const noise = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta });
-    if (noise.mechanism !== 'DISCRETE_GAUSSIAN') throw new Error(noise.mechanism);
-    expect(noise.sigma / sigma).toBeCloseTo(1, 3);
-    expect(noise.workerSigma / workerSigma).toBeCloseTo(1, 3);
-    expect(noise.offset).toBe(offset);
-    expect(noise.variance).toBeCloseTo(noise.sigma ** 2, 6);
-  });
+  ])(
+    'of Gaussian noise for ε %d and δ %d are %d, %d and %d',
+    (epsilon, delta, sigma, workerSigma, offset) => {
+      const noise = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta });
+      if (noise.mechanism !== 'DISCRETE_GAUSSIAN') throw new Error(noise.mechanism);
+      expect(noise.sigma / sigma).toBeCloseTo(1, 3);
+      expect(noise.workerSigma / workerSigma).toBeCloseTo(1, 3);
+      expect(noise.offset).toBe(offset);
+      expect(noise.variance).toBeCloseTo(noise.sigma ** 2, 6);
+    },
+  );
 
   test.each([
     [1, 1e-9, 49],
@@ -83,7 +86,9 @@ describe.each([
 
   test('falls on each whole number as often as the distribution says', () => {
     const weight = (x: number) =>
-      noise.mechanism === 'GEOMETRIC' ? Math.exp(-Math.abs(x) / noise.scale) : Math.exp((-x * x) / (2 * noise.variance));
+      noise.mechanism === 'GEOMETRIC'
+        ? Math.exp(-Math.abs(x) / noise.scale)
+        : Math.exp((-x * x) / (2 * noise.variance));
     let total = 0;
     for (let x = -2 * noise.offset; x <= 2 * noise.offset; x++) total += weight(x);
     const seen = new Map<number, number>();

@@ -6,19 +6,14 @@ import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/con
 import type { RandomSource } from './random.ts';
 import { exactRational, roundedUp, toNumber } from './rational.ts';
 import { sampleDiscreteGaussian, samplePolya } from './sampler.ts';
-import {
-  checkGaussian,
-  discreteGaussianVariance,
-  discreteLaplaceVariance,
-  laplaceScale,
-} from './sigma.ts';
+import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, laplaceScale } from './sigma.ts';
 
 /** How many workers add noise. */
 export const NOISE_WORKERS = 2;
 /** Below it the noise alone would fill the memory of a worker. */
 export const MIN_MPC_EPSILON = 1e-6;
 /** What one person can move between two bins of a histogram: one count out of one, one into another. */
-const GEOMETRIC_SENSITIVITY = 2;
+export const GEOMETRIC_SENSITIVITY = 2;
 
 /** How the workers' noise is distributed. */
 export type MpcNoise = {

@@ -76,11 +76,14 @@ export function noiseVariance(
   }
 }
 
-/** What a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy. */
-export type Charge = { epsilon: number; delta: number } | { rho: number };
+/**
+ * What a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy, with a δ where the
+ * noise is cut off.
+ */
+export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
 /** More than the rounding errors of ρ together, so that what is charged is never below what was spent. */
-const ROUNDED_UP = 1 + 8 * Number.EPSILON;
+export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
  * What one release costs: figures with noise of their own, each calibrated to `sensitivity`, of which the events of one

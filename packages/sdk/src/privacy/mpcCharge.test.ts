@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { type MpcRelease, mpcCharge } from './mpcCharge.ts';
+import { type MpcNoise, mpcNoise } from './mpcNoise.ts';
+import type { NoiseMechanism } from './noise.ts';
+
+const A = { epsilon: 0.1, delta: 1e-9 };
+const B = { epsilon: 0.4, delta: 1e-12 };
+
+const ofReach = (noiseMechanism: NoiseMechanism, reachPrivacyParams = A) =>
+  mpcCharge({ measurementType: 'REACH', noiseMechanism, reachPrivacyParams });
+const ofFrequency = (noiseMechanism: NoiseMechanism, reach = A, frequency = A) =>
+  mpcCharge({
+    measurementType: 'REACH_AND_FREQUENCY',
+    noiseMechanism,
+    reachPrivacyParams: reach,
+    frequencyPrivacyParams: frequency,
+  });
+const amounts = (charge: ReturnType<typeof mpcCharge>) => ({ epsilon: 0, rho: 0, delta: 0, ...charge });
+
+describe('what a reach of two workers costs', () => {
+  test('is 1 / (2σ²) with Gaussian noise, and half the epsilon with geometric noise', () => {
+    const noise = mpcNoise('DISCRETE_GAUSSIAN', A);
+    const { sigma } = noise as Extract<MpcNoise, { sigma: number }>;
+    expect(amounts(ofReach('DISCRETE_GAUSSIAN')).rho / (1 / (2 * sigma ** 2))).toBeCloseTo(1, 12);
+    expect(ofReach('GEOMETRIC')).toMatchObject({ epsilon: 0.05 });
+  });
+
+  test('is never more in delta than half of what was asked for', () => {
+    for (const mechanism of ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const) {
+      for (const epsilon of [0.001, 0.1, 1, 10, 1000]) {
+        for (const delta of [1e-15, 1e-9, 0.5]) {
+          const charged = amounts(ofReach(mechanism, { epsilon, delta })).delta;
+          expect(charged).toBeGreaterThanOrEqual(0);
+          expect(charged).toBeLessThanOrEqual(delta / 2);
+        }
+      }
+    }
+  });
+
+  test('counts one worker alone where the sum is not known to be as good', () => {
+    const params = { epsilon: 12, delta: 1e-9 };
+    const noise = mpcNoise('DISCRETE_GAUSSIAN', params);
+    const { workerSigma } = noise as Extract<MpcNoise, { sigma: number }>;
+    expect(workerSigma).toBeLessThan(0.5);
+    expect(amounts(ofReach('DISCRETE_GAUSSIAN', params)).rho).toBeCloseTo(1 / (2 * workerSigma ** 2), 9);
+  });
+});
+
+describe('what a frequency histogram of two workers costs', () => {
+  test('is the reach and one frequency, or two frequencies where these cost more', () => {
+    for (const mechanism of ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const) {
+      const [a, b] = [amounts(ofReach(mechanism, A)), amounts(ofReach(mechanism, B))];
+      for (const measure of ['epsilon', 'rho'] as const) {
+        expect(amounts(ofFrequency(mechanism, B, A))[measure]).toBeCloseTo(a[measure] + b[measure], 15);
+        expect(amounts(ofFrequency(mechanism, A, B))[measure]).toBeCloseTo(2 * b[measure], 15);
+      }
+    }
+  });
+
+  test('pays for what is cut off of the two counts that cost the most', () => {
+    const [a, b] = [A, B].map((params) => amounts(ofReach('DISCRETE_GAUSSIAN', params)).delta);
+    expect(amounts(ofFrequency('DISCRETE_GAUSSIAN', A, B)).delta).toBe(b! + a!);
+    expect(amounts(ofFrequency('DISCRETE_GAUSSIAN', B, A)).delta).toBe(2 * a!);
+  });
+});
+
+/**
+ * Counts of two neighbors, whose noise is exactly that of two workers, cut off. A part of at most delta is taken from
+ * each; between what is left the divergence of each order is at most that times rho, or the ratio at most e^epsilon.
+ */
+describe('what is charged covers what two workers give away, computed exactly', () => {
+  const cases = [
+    [0.5, 1e-6],
+    [1, 1e-5],
+    [1, 1e-9],
+    [1, 0.3],
+    [3, 1e-6],
+    [5, 1e-9],
+    [12, 1e-3],
+  ] as const;
+  const release = (noiseMechanism: NoiseMechanism, epsilon: number, delta: number): MpcRelease => ({
+    measurementType: 'REACH',
+    noiseMechanism,
+    reachPrivacyParams: { epsilon, delta },
+  });
+
+  test.each(cases)('with discrete Gaussian noise for (%d, %d)', (epsilon, delta) => {
+    const charged = amounts(mpcCharge(release('DISCRETE_GAUSSIAN', epsilon, delta)));
+    const { left, lost } = neighbors(mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }));
+    expect(lost).toBeLessThanOrEqual(charged.delta);
+    for (const order of [1.01, 2, 5, 20]) {
+      expect(divergence(left, order)).toBeLessThanOrEqual(order * charged.rho * (1 + 1e-9));
+    }
+  });
+
+  test.each(cases)('with geometric noise for (%d, %d)', (epsilon, delta) => {
+    const charged = amounts(mpcCharge(release('GEOMETRIC', epsilon, delta)));
+    const { left, lost } = neighbors(mpcNoise('GEOMETRIC', { epsilon, delta }));
+    expect(lost).toBeLessThanOrEqual(charged.delta);
+    const ratios = left.filter(([p]) => p > 0).map(([p, q]) => Math.log(p / q));
+    expect(Math.max(...ratios)).toBeLessThanOrEqual(charged.epsilon + 1e-9);
+  });
+
+  test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
+    'and so does the variance, with %s noise',
+    (mechanism) => {
+      const params = { epsilon: 1, delta: 1e-9 };
+      const noise = mpcNoise(mechanism, params);
+      const sum = convolved(part(noise, noise.offset), part(noise, noise.offset));
+      const centre = (sum.length - 1) / 2;
+      const exact = sum.reduce((total, p, i) => total + p * (i - centre) ** 2, 0);
+      expect(noise.variance / exact).toBeCloseTo(1, 6);
+    },
+  );
+});
+
+const ratioOf = (noise: MpcNoise) => Math.exp(-1 / (noise as Extract<MpcNoise, { scale: number }>).scale);
+
+/** What one worker draws, cut off at ± reach. */
+function part(noise: MpcNoise, reach: number): number[] {
+  if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
+    const weights = Array.from({ length: 2 * reach + 1 }, (_, i) =>
+      Math.exp(-(((i - reach) / noise.workerSigma) ** 2) / 2),
+    );
+    return normalized(weights);
+  }
+  const ratio = ratioOf(noise);
+  const polya = [1];
+  for (let k = 0; k < reach; k++) polya.push((polya[k]! * ratio * (k + 0.5)) / (k + 1));
+  return convolved(normalized(polya), normalized(polya).reverse());
+}
+
+/** The sum of two draws that are not cut off, from −reach to reach. */
+function uncut(noise: MpcNoise, reach: number): number[] {
+  if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
+    const far = reach + 20;
+    const sum = convolved(part(noise, far), part(noise, far));
+    return sum.slice(2 * far - reach, 2 * far + reach + 1);
+  }
+  const ratio = ratioOf(noise);
+  return Array.from(
+    { length: 2 * reach + 1 },
+    (_, i) => ((1 - ratio) / (1 + ratio)) * ratio ** Math.abs(i - reach),
+  );
+}
+
+/** The two distributions of a count that differs by one, as pairs, without the part in which cutting off shows. */
+function neighbors(noise: MpcNoise): { left: [number, number][]; lost: number } {
+  const cut = part(noise, noise.offset);
+  const sum = [0, ...convolved(cut, cut), 0];
+  const whole = uncut(noise, (sum.length - 1) / 2);
+  const kept = sum.map((p, i) => p / whole[i]!);
+  const left: [number, number][] = [];
+  let lost = 0;
+  for (let i = 1; i < sum.length; i++) {
+    const both = Math.min(kept[i]!, kept[i - 1]!);
+    left.push([whole[i]! * both, whole[i - 1]! * both]);
+    lost += whole[i]! * (kept[i]! - both);
+  }
+  return { left, lost };
+}
+
+function divergence(pairs: [number, number][], order: number): number {
+  const [ofP, ofQ] = [0, 1].map((side) => pairs.reduce((sum, pair) => sum + pair[side]!, 0));
+  let sum = 0;
+  for (const [p, q] of pairs)
+    if (p > 0) sum += (p / ofP!) * Math.exp((order - 1) * Math.log(p / ofP! / (q / ofQ!)));
+  return Math.log(sum) / (order - 1);
+}
+
+function normalized(weights: number[]): number[] {
+  const total = weights.reduce((a, b) => a + b, 0);
+  return weights.map((weight) => weight / total);
+}
+
+function convolved(a: number[], b: number[]): number[] {
+  const sums = new Array<number>(a.length + b.length - 1).fill(0);
+  for (let i = 0; i < a.length; i++) for (let j = 0; j < b.length; j++) sums[i + j]! += a[i]! * b[j]!;
+  return sums;
+}
