@@ -12,6 +12,7 @@ export {
 export { type RandomSource, secureRandom } from './random.ts';
 export type { Rational } from './rational.ts';
 export { sampleDiscreteGaussian, sampleDiscreteLaplace } from './sampler.ts';
+export * from './shareShuffleVariance.ts';
 export {
   discreteGaussianSigma,
   discreteGaussianVariance,

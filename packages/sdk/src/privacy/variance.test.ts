@@ -10,7 +10,6 @@ import {
   estimate,
   relativeFrequencyVariance,
   scalarVariance,
-  shareShuffleReachVariance,
 } from './variance.ts';
 
 /** How many of n people a sample of width w/256 holds. */
@@ -117,30 +116,6 @@ describe('the variance of a share of the frequency distribution', () => {
     const params = { ratio: 0.25, ratioVariance: 0.0004, reach: 1000, reachVariance: 900 };
     expect(countAtFrequencyVariance(params)).toBeCloseTo(0.0004 * 900 + 0.0004 * 1e6 + 900 * 0.0625, 9);
   });
-});
-
-describe('the variance of a reach by share shuffle', () => {
-  // σ of two workers' noise at (ε, δ), by the classic formula with δ halved.
-  const workersNoise = (epsilon: number, delta: number) => (2 * Math.log(2.5 / delta)) / epsilon ** 2;
-  test.each([
-    [1e6, 1e5, 1, 1, 1e-9, 0.000066],
-    [1e6, 1e5, 0.1, 1, 1e-9, 0.009],
-    [1e7, 1e6, 1, 0.1, 1e-9, 0.000066],
-    [1e7, 1e6, 0.1, 0.1, 1e-9, 0.0029],
-    [1e8, 1e7, 0.01, 0.0041, 1e-12, 0.0187],
-  ])(
-    'of %d people, reach %d, width %d, epsilon %d: relative error as published',
-    (universe, reach, width, epsilon, delta, expected) => {
-      const noise = workersNoise(epsilon, delta);
-      const variance = shareShuffleReachVariance({
-        reach,
-        frequencyVectorSize: universe * width,
-        width,
-        noiseVariance: noise,
-      });
-      expect(Math.abs(Math.sqrt(variance) / reach / expected - 1)).toBeLessThan(0.02);
-    },
-  );
 });
 
 describe('an estimate', () => {

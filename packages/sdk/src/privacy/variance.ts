@@ -101,22 +101,3 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
   const { ratio, ratioVariance, reach, reachVariance } = params;
   return ratioVariance * reachVariance + ratioVariance * reach ** 2 + reachVariance * ratio ** 2;
 }
-
-/** A reach out of honest-majority share shuffle. */
-export interface ShareShuffleReachParams {
-  reach: number;
-  /** Registers of the frequency vector, as the result's methodology states. */
-  frequencyVectorSize: number;
-  width: number;
-  /** Of the sum of the workers' noise. */
-  noiseVariance: number;
-}
-
-/** Variance of a reach by honest-majority share shuffle: a sample without replacement from a known universe. */
-export function shareShuffleReachVariance(params: ShareShuffleReachParams): number {
-  const { reach, frequencyVectorSize, width, noiseVariance } = params;
-  const universe = Math.ceil(frequencyVectorSize / width);
-  const within = Math.min(Math.max(0, reach), universe);
-  const sampling = universe > 1 ? (width * (1 - width) * (universe - within) * within) / (universe - 1) : 0;
-  return (sampling + noiseVariance) / width ** 2;
-}
