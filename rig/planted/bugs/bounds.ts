@@ -117,8 +117,8 @@ export const BOUND_BUGS: PlantedBug[] = [
     edits: [
       {
         file: 'sdk/src/consumer/open.ts',
-        find: 'if (!providers.includes(signer)) {',
-        replace: 'if (!providers.includes(signer)) continue; if (false) {',
+        find: 'if (!signers.includes(signer)) {',
+        replace: 'if (!signers.includes(signer)) continue; if (false) {',
       },
     ],
     foundBy: test('sdk/test/consumer/results.test.ts', 'who was not asked'),

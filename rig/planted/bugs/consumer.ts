@@ -65,6 +65,6 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   {
     name: 'list-in-circles',
     edits: [inConsumer('client/listing.ts', 'if (pageToken === passed)', 'if (pageToken === "")')],
-    foundBy: lyingExchange('a list that never ends'),
+    foundBy: test('sdk/test/consumer/lyingExchangeBounds.test.ts', 'a list that never ends'),
   },
 ];

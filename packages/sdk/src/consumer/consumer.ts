@@ -30,7 +30,8 @@ export interface Consumer {
    * Signs the request, encrypts each data provider's part for it, and creates the measurement. Every data
    * provider's key is verified first; `DataProviderUntrusted` names one that is not trusted, and nothing is
    * created. Each measurement has a result key of its own, which follows from the consumer's private encryption key:
-   * there is nothing to keep.
+   * there is nothing to keep. The exchange chooses who computes it; `ProtocolRejected` where that is not one of the
+   * duchies that the consumer accepts.
    *
    * With a `requestId` it is idempotent, also after a crash: the measurement that was created from the same request
    * with the same ID is returned. Where the request differs in anything, event groups and filters included, the
@@ -42,8 +43,9 @@ export interface Consumer {
   /**
    * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless this
    * consumer signed the spec, its nonces are exactly those of the data providers, and each of these signed exactly one
-   * result of the requested type, encrypted for this measurement alone. The exchange gives measurements their names,
-   * and could show one measurement of this consumer under the name of another: pass the `request` to exclude that.
+   * result of the requested type, encrypted for this measurement alone; or, where duchies compute it, their aggregator
+   * signed exactly one, and all three are duchies that the consumer accepts. The exchange gives measurements their
+   * names, and could show one measurement of this consumer under the name of another: pass the `request` to exclude that.
    */
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
   /** `create`, `wait` and `open`. */
@@ -73,13 +75,17 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     open: async (measurement, { request, signal } = {}) =>
       openMeasurement(deps, measurement, request && readRequest(request), signal),
     async measure(request, waiting = {}) {
-      const { name, measurementSpec } = await consumer.create(request, waiting);
-      const done = await consumer.wait(name!, waiting);
-      // What was asked is known here: only the results are the exchange's to tell.
-      return consumer.open({ ...done, ...(measurementSpec && { measurementSpec }) }, waiting);
+      const created = await consumer.create(request, waiting);
+      const done = await consumer.wait(created.name!, waiting);
+      return consumer.open(asCreated(done, created), waiting);
     },
     readEventGroup: (name, { signal } = {}) => readEventGroup(deps, name, signal),
     listEventGroups: (filters) => listEventGroups(deps, filters),
   };
   return consumer;
+}
+
+/** What was asked, and who computes it, is known from its creation: only the results are the exchange's to tell. */
+export function asCreated(done: Measurement, { measurementSpec, protocolConfig }: Measurement): Measurement {
+  return { ...done, ...(measurementSpec && { measurementSpec }), ...(protocolConfig && { protocolConfig }) };
 }

@@ -23,8 +23,9 @@ import { UnexpectedResponse } from '../client/errors.ts';
 import { newBinding } from './binding.ts';
 import { CertificateFault, trustedCertificate } from './certificates.ts';
 import type { Dependencies } from './deps.ts';
-import { DataProviderUntrusted } from './errors.ts';
+import { DataProviderUntrusted, ProtocolRejected } from './errors.ts';
 import { isOwnershipFault, requireOwn } from './own.ts';
+import { acceptedProtocol, ProtocolError } from './protocol.ts';
 import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest, ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
@@ -43,7 +44,18 @@ export async function createMeasurement(
   const read = readRequest(request);
   const keys = await Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name, signal)));
   const body = await seal(deps, read, keys);
-  const { requestId } = read;
+  const created = await send(deps, body, read, signal);
+  requireAccepted(deps, created, read);
+  return created;
+}
+
+async function send(
+  deps: Dependencies,
+  body: MeasurementInput,
+  request: ReadRequest,
+  signal?: AbortSignal,
+): Promise<Measurement> {
+  const { requestId } = request;
   try {
     const created = await deps.client.createMeasurement({
       parent: deps.credentials.name,
@@ -54,9 +66,19 @@ export async function createMeasurement(
     requireSent(deps, body, created);
     return created;
   } catch (error) {
-    const existing = await existingMeasurement(deps, error, read, signal);
+    const existing = await existingMeasurement(deps, error, request, signal);
     if (existing === undefined) throw error;
     return existing;
+  }
+}
+
+/** Throws unless its result could be opened: better now than when everybody has computed it. */
+function requireAccepted(deps: Dependencies, created: Measurement, { spec }: ReadRequest): void {
+  try {
+    acceptedProtocol(deps, created, spec);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    throw new ProtocolRejected(created, error.code, error.message, error);
   }
 }
 

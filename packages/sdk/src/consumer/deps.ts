@@ -9,8 +9,13 @@ import type { Credentials } from '../credentials.ts';
 export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
-  /** The roots that must have issued data providers' certificates, obtained outside the exchange. */
+  /** The roots that must have issued the certificates of data providers and duchies, obtained outside the exchange. */
   trust: TrustStore;
+  /**
+   * The duchies that may compute a figure over several data providers, such as `duchies/alpha`, known from outside the
+   * exchange. Absent: none, and only what each data provider computes by itself is accepted.
+   */
+  duchies?: readonly string[];
   /** Former private keysets, to open measurements that were created with them. */
   formerEncryptionPrivateKeys?: Uint8Array[];
   clock?: Clock;

@@ -2,6 +2,7 @@
 
 import type { ConsentErrorCode } from '@measurement-exchange/consent';
 import type { FailureReason, Measurement, RefusalJustification } from '@measurement-exchange/contract';
+import type { ProtocolFault } from './protocol.ts';
 
 /** Why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
 export type DataProviderFault =
@@ -19,6 +20,22 @@ export class DataProviderUntrusted extends Error {
     super(`${dataProvider} cannot be asked: ${message}`, { cause });
     this.name = 'DataProviderUntrusted';
     this.dataProvider = dataProvider;
+    this.code = code;
+  }
+}
+
+/**
+ * The exchange has others compute the measurement than this consumer accepts. It was created, and goes on: cancel it, or
+ * accept these duchies and wait for it.
+ */
+export class ProtocolRejected extends Error {
+  readonly measurement: Measurement;
+  readonly code: ProtocolFault;
+
+  constructor(measurement: Measurement, code: ProtocolFault, message: string, cause?: unknown) {
+    super(`${measurement.name} was created, and its result will not be accepted: ${message}`, { cause });
+    this.name = 'ProtocolRejected';
+    this.measurement = measurement;
     this.code = code;
   }
 }
@@ -67,10 +84,9 @@ export class WaitTimedOut extends Error {
 /** Why a result was rejected: an error of its encryption, signature or certificate, or one of these. */
 export type ResultFault =
   | ConsentErrorCode
+  | ProtocolFault
   /** There is no result to open: the measurement has not succeeded, or its content was removed. */
   | 'RESULT_ABSENT'
-  /** Another protocol than direct computed it. */
-  | 'PROTOCOL_UNSUPPORTED'
   /** The measurement's own spec cannot be read. */
   | 'SPEC_MALFORMED'
   /** The spec is not one that this consumer made, or what it asks for was changed. */
@@ -79,11 +95,11 @@ export type ResultFault =
   | 'NONCES_MISMATCH'
   /** The measurement was made from another request than the one given. */
   | 'REQUEST_MISMATCH'
-  /** The certificate belongs to none of the measurement's data providers. */
+  /** The certificate belongs to nobody who computes the measurement: to no data provider, or not to the aggregator. */
   | 'SIGNER_FOREIGN'
-  /** Two results of one data provider. */
+  /** Two results of one data provider, or of the aggregator. */
   | 'SIGNER_REPEATED'
-  /** A data provider of the measurement has no result in it. */
+  /** A data provider, or the aggregator, has no result in it. */
   | 'SIGNER_MISSING'
   | 'CERTIFICATE_MISSING'
   | 'CERTIFICATE_REVOKED'
@@ -96,7 +112,7 @@ export type ResultFault =
 export class ResultRejected extends Error {
   readonly code: ResultFault;
   readonly measurement: string;
-  /** The data provider whose result is at fault, if one is. */
+  /** The data provider or duchy whose result is at fault, if one is. */
   readonly signer: string | undefined;
 
   constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {

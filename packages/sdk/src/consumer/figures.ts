@@ -1,4 +1,4 @@
-/** The figures of one data provider's result, each with its uncertainty. */
+/** The figures of a result, each with its uncertainty: here of what one data provider computed by itself. */
 import { type PlainSpec, type PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   countAtFrequencyVariance,
@@ -20,7 +20,7 @@ export interface FrequencyEstimate {
   count: Estimate;
 }
 
-/** What one data provider reports. Which figures there are depends on the type of the measurement. */
+/** What a result reports. Which figures there are depends on the type of the measurement. */
 export interface Figures {
   reach?: Estimate;
   frequency?: FrequencyEstimate[];
@@ -36,9 +36,9 @@ export interface Figures {
   frequencyMethodology?: string;
 }
 
-/** A result of another type than requested, or an invalid one. */
+/** A result of another type or protocol than requested, or an invalid one. */
 export class FiguresFault extends Error {
-  readonly code: 'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED';
+  readonly code: 'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED' | 'PROTOCOL_MISMATCH';
 
   constructor(code: FiguresFault['code'], message: string) {
     super(message);
@@ -47,7 +47,7 @@ export class FiguresFault extends Error {
   }
 }
 
-/** Reads the figures of a result with the parameters of the measurement. */
+/** Reads the figures of a data provider's result with the parameters of the measurement. */
 export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Figures {
   const width = spec.vidSamplingInterval?.width ?? 1;
   switch (spec.measurementType) {
@@ -93,7 +93,7 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
   }
 }
 
-function required<T>(member: T | undefined, name: string): T {
+export function required<T>(member: T | undefined, name: string): T {
   if (member !== undefined) return member;
   throw new FiguresFault('RESULT_TYPE_MISMATCH', `it has no ${name}, which is what the measurement asks for`);
 }
@@ -103,7 +103,10 @@ interface Reported {
   methodology: { case?: string | undefined; value?: unknown };
 }
 
-function how({ noiseMechanism, methodology }: Reported): Pick<Figures, 'noiseMechanism' | 'methodology'> {
+export function how({
+  noiseMechanism,
+  methodology,
+}: Reported): Pick<Figures, 'noiseMechanism' | 'methodology'> {
   const mechanism = mechanismOf(noiseMechanism);
   return {
     ...(mechanism && { noiseMechanism: mechanism }),
@@ -111,7 +114,7 @@ function how({ noiseMechanism, methodology }: Reported): Pick<Figures, 'noiseMec
   };
 }
 
-function mechanismOf(
+export function mechanismOf(
   number: specs.ProtocolConfig_NoiseMechanism | undefined,
 ): ReportedNoiseMechanism | undefined {
   const [name] = Object.entries(specs.ProtocolConfig_NoiseMechanism).find(([, n]) => n === number) ?? [];
@@ -229,8 +232,8 @@ function countVariance(share: Estimate, reach: Estimate): number | undefined {
   });
 }
 
-/** The shares of all frequencies from 1 to the maximum; one that the data provider leaves out is 0. */
-function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
+/** The shares of all frequencies from 1 to the maximum; one that is left out is 0. */
+export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {
     const k = Number(key);

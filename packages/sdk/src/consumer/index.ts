@@ -1,5 +1,6 @@
 /** What a measurement consumer does: asks, waits, opens results, and reads about event groups. */
-export { type CallOptions, type Consumer, createConsumer, type OpenOptions } from './consumer.ts';
+export { asCreated, type CallOptions, type Consumer, createConsumer, type OpenOptions } from './consumer.ts';
+export type { DeduplicatedFigures } from './deduplicated.ts';
 export type { ConsumerOptions } from './deps.ts';
 export * from './errors.ts';
 export {
@@ -12,6 +13,7 @@ export type { DescribedEventGroup, DescribedMetadata, EventGroupFilters } from '
 export type { Figures, FrequencyEstimate } from './figures.ts';
 export type { MeasurementResult } from './open.ts';
 export { findResultKeyset } from './own.ts';
+export { participantsOf, type ProtocolFault } from './protocol.ts';
 export * from './request.ts';
 export type { ReachBounds, Total } from './total.ts';
 export type { Progress, WaitOptions } from './wait.ts';

@@ -1,22 +1,25 @@
-/** Decrypts and verifies the results of a measurement: only what its data providers signed is returned. */
+/** Decrypts and verifies the results of a measurement: only what those who computed it signed is returned. */
 
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
-import type { Measurement, PlainSpec } from '@measurement-exchange/contract';
+import type { Measurement, PlainSpec, ShareShuffleConfig, specs } from '@measurement-exchange/contract';
 import { CertificateFault, partyOf, trustedCertificate } from './certificates.ts';
+import { deduplicatedFigures } from './deduplicated.ts';
 import type { Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';
 import { type Figures, FiguresFault, figuresOf } from './figures.ts';
-import { isOwnershipFault, type OwnMeasurement, requireOwn } from './own.ts';
+import { OwnershipFault, type OwnMeasurement, requireOwn } from './own.ts';
+import { acceptedProtocol, ProtocolError } from './protocol.ts';
 import type { ReadRequest, RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
 
-/** The result of a measurement: the figures of each data provider, and their total. */
+/** The result of a measurement: the figures of each data provider, and of all together. */
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
   /** The caller's own reference, if the measurement was created with one. */
   referenceId?: string;
+  /** Those that were asked. Where duchies computed the result, they have no figures of their own. */
   dataProviders: ({ name: string } & Figures)[];
   total: Total;
 }
@@ -40,77 +43,92 @@ export async function openMeasurement(
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
     new ResultRejected(name, code, message, signer, cause);
+  /** Turns what is wrong with the measurement, or with the result of `signer`, into a rejection. */
+  const checked = async <T>(check: () => Promise<T>, signer?: string): Promise<T> => {
+    try {
+      return await check();
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      throw reject(error.code, error.message, signer, error);
+    }
+  };
 
-  const { results, measurementSpec, dataProviders = {}, protocolConfig } = measurement;
+  const { results, measurementSpec, dataProviders = {}, measurementReferenceId: referenceId } = measurement;
   if (results === undefined || measurementSpec === undefined) {
     const why = measurement.deleteTime ? `was removed on ${measurement.deleteTime}` : 'has not succeeded';
     throw reject('RESULT_ABSENT', `it ${why} (${measurement.state}), so there is no result to open`);
   }
-  if (protocolConfig?.direct === undefined) {
-    throw reject('PROTOCOL_UNSUPPORTED', 'only results of the protocol direct can be opened');
-  }
-  const own = await requireOwn(deps, measurement, request, signal).catch((error) => {
-    if (!isOwnershipFault(error)) throw error;
-    throw reject(error.code, error.message, undefined, error);
-  });
-  const { spec } = own;
-  const bySigner = entriesBySigner(results, Object.keys(dataProviders), reject);
-  const figures = await Promise.all(
-    [...bySigner].map(async ([signer, entry]) => {
-      try {
-        return { name: signer, ...(await openEntry(deps, own, signer, entry, signal)) };
-      } catch (error) {
-        if (!isFault(error)) throw error;
-        throw reject(error.code, error.message, signer, error);
-      }
-    }),
-  );
-  return {
+  const { spec, resultKeyset, shuffle } = await checked(() => readOwn(deps, measurement, request, signal));
+  const providers = Object.keys(dataProviders);
+  const entries = entriesBySigner(results, shuffle ? [shuffle.aggregator] : providers, reject);
+  const openEach = <T>(read: (result: specs.Measurement_Result, signer: string) => T): Promise<T[]> => {
+    const open = async ([signer, entry]: [string, Entry]) =>
+      read(await openEntry(deps, resultKeyset, signer, entry, signal), signer);
+    return Promise.all(entries.map((entry) => checked(() => open(entry), entry[0])));
+  };
+
+  const about = {
     measurement: name,
     type: TYPES[spec.measurementType],
-    ...(measurement.measurementReferenceId !== undefined && {
-      referenceId: measurement.measurementReferenceId,
-    }),
-    dataProviders: figures,
-    total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1),
+    ...(referenceId !== undefined && { referenceId }),
   };
+  if (shuffle !== undefined) {
+    const [deduplicated] = await openEach((result) => deduplicatedFigures(spec, result, shuffle));
+    const total = { deduplicated: deduplicated! };
+    return { ...about, dataProviders: providers.map((name) => ({ name })), total };
+  }
+  const figures = await openEach((result, signer) => ({ name: signer, ...figuresOf(spec, result) }));
+  return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
 }
 
-/** Matches each data provider with its one result by names, before anything is fetched. */
+/** A measurement of this consumer, and how duchies that it accepts compute it, if they do. */
+async function readOwn(
+  deps: Dependencies,
+  measurement: Measurement,
+  request: ReadRequest | undefined,
+  signal: AbortSignal | undefined,
+): Promise<OwnMeasurement & { shuffle: ShareShuffleConfig | undefined }> {
+  const own = await requireOwn(deps, measurement, request, signal);
+  const shuffle = acceptedProtocol(deps, measurement, own.spec);
+  if (shuffle !== undefined && !own.isBound) {
+    throw new OwnershipFault('SPEC_FOREIGN', 'duchies compute it, and it has no result key of its own');
+  }
+  return { ...own, shuffle };
+}
+
+/** Matches everybody who computes the measurement with their one result by names, before anything is fetched. */
 function entriesBySigner(
   results: Entry[],
-  providers: string[],
+  signers: string[],
   reject: (code: ResultFault, message: string, signer?: string) => ResultRejected,
-): Map<string, Entry> {
+): [string, Entry][] {
   const found = new Map<string, Entry>();
   for (const entry of results) {
     const signer = partyOf(entry.certificate);
-    if (!providers.includes(signer)) {
-      throw reject('SIGNER_FOREIGN', `${signer} is not a data provider of the measurement`, signer);
+    if (!signers.includes(signer)) {
+      throw reject('SIGNER_FOREIGN', `${signer} does not compute the measurement`, signer);
     }
     if (found.has(signer)) throw reject('SIGNER_REPEATED', 'it has another result already', signer);
     found.set(signer, entry);
   }
-  return new Map(
-    providers.map((provider) => {
-      const entry = found.get(provider);
-      if (entry === undefined) throw reject('SIGNER_MISSING', 'there is none', provider);
-      return [provider, entry];
-    }),
-  );
+  return signers.map((signer) => {
+    const entry = found.get(signer);
+    if (entry === undefined) throw reject('SIGNER_MISSING', 'there is none', signer);
+    return [signer, entry];
+  });
 }
 
 async function openEntry(
   deps: Dependencies,
-  { spec, resultKeyset }: OwnMeasurement,
+  resultKeyset: Uint8Array,
   signer: string,
   { certificate, encryptedResult }: Entry,
   signal?: AbortSignal,
-): Promise<Figures> {
+): Promise<specs.Measurement_Result> {
   const x509 = await trustedCertificate(deps, signer, certificate, signal);
   const signed = unpackSignedMessage(await decrypt(resultKeyset, encryptedResult.ciphertext));
   await verifySignature(signed, x509);
-  return figuresOf(spec, readResult(signed.message));
+  return readResult(signed.message);
 }
 
 function readResult(bytes: Uint8Array) {
@@ -121,6 +139,9 @@ function readResult(bytes: Uint8Array) {
   }
 }
 
-function isFault(error: unknown): error is ConsentError | CertificateFault | FiguresFault {
-  return error instanceof ConsentError || error instanceof CertificateFault || error instanceof FiguresFault;
+type Fault = OwnershipFault | CertificateFault | ConsentError | ProtocolError | FiguresFault;
+const FAULTS = [OwnershipFault, CertificateFault, ConsentError, ProtocolError, FiguresFault];
+
+function isFault(error: unknown): error is Fault {
+  return FAULTS.some((fault) => error instanceof fault);
 }

@@ -28,6 +28,8 @@ export interface OwnMeasurement {
   spec: PlainSpec;
   /** The private keyset that decrypts its results. */
   resultKeyset: Uint8Array;
+  /** Whether that keyset is of this measurement alone; earlier versions used one for all. */
+  isBound: boolean;
 }
 
 /** Why a measurement is not what this consumer made. */
@@ -68,7 +70,7 @@ export async function requireOwn(
   if (request !== undefined && !(await isOfRequest(ownKeysets, publicKeyset, request))) {
     throw new OwnershipFault('REQUEST_MISMATCH', 'it was not made from this request');
   }
-  return { spec, resultKeyset };
+  return { spec, resultKeyset, isBound: binding !== undefined };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Combines the results of several data providers. */
 import { type Estimate, estimate } from '../privacy/index.ts';
+import type { DeduplicatedFigures } from './deduplicated.ts';
 import type { Figures } from './figures.ts';
 
 /** The combined figures of all data providers. */
@@ -8,6 +9,8 @@ export interface Total {
   watchDurationSeconds?: Estimate;
   /** Reaches do not add up: the same person may be reached by several data providers. */
   reach?: ReachBounds;
+  /** Where duchies computed it: everybody counted once, and no reach of a single data provider. */
+  deduplicated?: DeduplicatedFigures;
 }
 
 /** Bounds of the combined reach of all data providers; `note` explains why there is no exact figure. */

@@ -1,39 +1,20 @@
 /** What an exchange can make a consumer believe: nothing. */
-import { create, toBinary } from '@bufbuild/protobuf';
-import {
-  createSigner,
-  decrypt,
-  encrypt,
-  nonceHash,
-  packSignedMessage,
-  unpackEncryptionPublicKey,
-} from '@measurement-exchange/consent';
-import {
-  decodeMeasurementSpec,
-  fromBase64,
-  type Measurement,
-  specs,
-  TYPE_URLS,
-  toBase64,
-} from '@measurement-exchange/contract';
+import { createSigner, decrypt, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
+import { fromBase64, type Measurement, TYPE_URLS } from '@measurement-exchange/contract';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readRequest } from '../../src/consumer/readRequest.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from '../../src/consumer/specs.ts';
 import { createIdentity, createRoot } from '../../src/identity/index.ts';
-import {
-  type Consumer,
-  createConsumer,
-  createTrustStore,
-  EVENT_GROUP_METADATA_TYPE_URL,
-  type MeasurementRequest,
-  packEventGroupMetadata,
-} from '../../src/index.ts';
+import { type Consumer, createConsumer, createTrustStore, type MeasurementRequest } from '../../src/index.ts';
 import {
   ACME,
+  asking,
   CHIRPER,
+  consumerOf,
   DAILYNEWS,
   type Exchanged,
-  idleClock,
+  failure,
+  honest,
   type Json,
   type LyingExchange,
   reach,
@@ -41,36 +22,7 @@ import {
   startLyingExchange,
 } from './lyingExchange.ts';
 
-const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const SECRET = 'person.id == "the secret filter"';
-
-const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
-  type: 'reach',
-  privacy: { epsilon: 0.5, delta: 1e-9 },
-  dataProviders: providers.map((name) => ({
-    name,
-    eventGroups: [{ name: `${name}/eventGroups/tv`, interval: INTERVAL, filter }],
-  })),
-});
-
-const honest = ({ reply }: Exchanged) => reply;
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'nothing failed',
-    (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''}`.trim(),
-  );
-
-function consumerOf(x: LyingExchange, trusted?: string): Consumer {
-  const roots = trusted
-    ? [{ pem: trusted }]
-    : [...x.parties].map(([party, { identity }]) => ({ party, pem: identity.root.certificatePem }));
-  return createConsumer({
-    client: x.client(),
-    credentials: x.of(ACME),
-    trust: createTrustStore(roots),
-    clock: idleClock(),
-  });
-}
 
 /** The names of those who can read a part of what was sent. */
 async function readersOf(x: LyingExchange): Promise<string[]> {
@@ -175,16 +127,12 @@ describe('a consumer opens only what it asked:', () => {
     } as Measurement['dataProviders'];
     const [ofStreamly] = one.results!.filter(({ certificate }) => certificate.startsWith(STREAMLY));
     // Daily News is a provider that the consumer trusts, in league with the exchange.
-    const decoded = decodeMeasurementSpec(one.measurementSpec!.message);
-    if ('error' in decoded) throw new Error(decoded.error);
-    const keyset = unpackEncryptionPublicKey(decoded.spec.measurementPublicKey!.value);
-    const { certificate, privateKeyPem } = x.of(DAILYNEWS);
-    const result = create(specs.Measurement_ResultSchema, reach(9n));
-    const signer = await createSigner(privateKeyPem);
-    const signed = await signer.sign(toBinary(specs.Measurement_ResultSchema, result));
-    const typeUrl = TYPE_URLS.MeasurementResult;
-    const ciphertext = await encrypt(keyset, packSignedMessage(signed, typeUrl));
-    const ofDailyNews = { certificate, encryptedResult: { ciphertext, typeUrl } };
+    const { certificate, encryptedResult } = await x.signedResult(one.name!, DAILYNEWS, reach(9n));
+    const { ciphertext, typeUrl } = encryptedResult;
+    const ofDailyNews = {
+      certificate,
+      encryptedResult: { ciphertext: fromBase64(ciphertext)!, typeUrl },
+    };
     expect(await opened({ dataProviders: replaced!, results: [ofStreamly!, ofDailyNews] })).toBe(
       'ResultRejected SPEC_FOREIGN',
     );
@@ -359,148 +307,6 @@ describe('a consumer opens only what it asked:', () => {
     for (const name of [one.name!, other.name!]) {
       existing(name);
       expect(await failure(consumer.create(asked))).toMatch(/^ExchangeError/);
-    }
-  });
-});
-
-describe('a consumer reads only so much:', () => {
-  const json = { headers: { 'content-type': 'application/json' } };
-  /** A body that never ends, and what was taken of it. */
-  function endless(chunk: Uint8Array) {
-    const taken = { bytes: 0, cancelled: false };
-    const body = new ReadableStream({
-      pull: (controller) => {
-        taken.bytes += chunk.length;
-        controller.enqueue(chunk);
-      },
-      cancel: () => {
-        taken.cancelled = true;
-      },
-    });
-    return { taken, body };
-  }
-
-  it('a response that does not end', async () => {
-    const x = await startLyingExchange();
-    const chunk = new TextEncoder().encode(' '.repeat(64 * 1024));
-    const { taken, body } = endless(chunk);
-    x.tell(() => new Response(body, json));
-    const client = x.client({ maxResponseBytes: 1_000_000, maxAttempts: 1 });
-    await expect(client.getParty({ name: STREAMLY })).rejects.toMatchObject({
-      name: 'UnexpectedResponse',
-      message: expect.stringContaining('is longer than 1000000 bytes'),
-    });
-    expect(taken.cancelled).toBe(true);
-    expect(taken.bytes).toBeLessThan(2_000_000);
-  });
-
-  it('an error that does not end', async () => {
-    const x = await startLyingExchange();
-    const { taken, body } = endless(new Uint8Array(64 * 1024).fill(32));
-    x.tell(() => new Response(body, { ...json, status: 500 }));
-    const client = x.client({ maxAttempts: 1 });
-    await expect(client.getParty({ name: STREAMLY })).rejects.toThrow('is longer than 1048576 bytes');
-    expect(taken.bytes).toBeLessThan(2_000_000);
-  });
-
-  it('a response that drips', async () => {
-    const x = await startLyingExchange();
-    const timers: NodeJS.Timeout[] = [];
-    x.tell(() => {
-      const body = new ReadableStream({
-        pull: (controller) =>
-          new Promise((resolve) => {
-            timers.push(setTimeout(() => resolve(controller.enqueue(Uint8Array.of(32))), 20));
-          }),
-      });
-      return new Response(body, json);
-    });
-    const client = x.client({ timeoutMs: 200, maxAttempts: 1 });
-    await expect(client.getParty({ name: STREAMLY })).rejects.toThrow('within 200 ms');
-    for (const timer of timers) clearTimeout(timer);
-  });
-
-  it('a response of millions of values', async () => {
-    const x = await startLyingExchange();
-    x.tell(() => new Response(`{"name": [${'0,'.repeat(2_000_001)}0]}`, json));
-    await expect(x.client({ maxAttempts: 1 }).getParty({ name: STREAMLY })).rejects.toThrow(
-      'more than 2000000 keys and values',
-    );
-  });
-
-  it.each<[string, (page: number) => Json]>([
-    [
-      'in a circle',
-      (page) => ({
-        eventGroups: [{ name: `${ACME}/eventGroups/g`, measurementConsumer: ACME, state: 'ACTIVE' }],
-        nextPageToken: `t${page % 7}`,
-      }),
-    ],
-    ['of empty pages', (page) => ({ eventGroups: [], nextPageToken: `t${page}` })],
-  ])('a list that never ends, %s', async (_what, reply) => {
-    const x = await startLyingExchange();
-    let pages = 0;
-    x.tell(() => {
-      if (++pages > 1000) throw new Error('too many pages were read');
-      return reply(pages);
-    });
-    await expect(Array.fromAsync(consumerOf(x).listEventGroups())).rejects.toThrow('The list does not end');
-  });
-
-  it('one bad event group, which ends no list', async () => {
-    const x = await startLyingExchange();
-    const { encryptionPublicKey } = x.of(ACME);
-    const descriptor = `${STREAMLY}/eventGroupMetadataDescriptors/d`;
-    const sealed = async (plaintext: Uint8Array) => ({
-      ciphertext: toBase64(await encrypt(encryptionPublicKey, plaintext)),
-      typeUrl: EVENT_GROUP_METADATA_TYPE_URL,
-    });
-    const packed = (name: string) =>
-      packEventGroupMetadata({
-        eventGroupMetadataDescriptor: name,
-        typeUrl: 'type.googleapis.com/shows.Episode',
-        value: new Uint8Array(),
-      });
-    const readable = (metadata: Json) => ({
-      metadata: { eventGroupMetadataDescriptor: descriptor, metadata },
-    });
-    const bad: Json[] = [
-      await sealed(Uint8Array.of(0xff)),
-      await sealed(packed(descriptor)),
-      await sealed(packed(`${descriptor}-none`)),
-      { ciphertext: 'AAAA', typeUrl: EVENT_GROUP_METADATA_TYPE_URL },
-      readable(7),
-      readable('text'),
-      readable([]),
-      readable({ '@type': 7 }),
-      readable({ typeUrl: 'x', value: '***' }),
-      readable({ '@type': 'type.googleapis.com/shows.Episode', a: { b: 1 } }),
-    ];
-    const group = (i: number) => ({
-      name: `${ACME}/eventGroups/g${i}`,
-      measurementConsumer: ACME,
-      state: 'ACTIVE',
-    });
-    const groups = [
-      ...bad.map((encryptedMetadata, i) => ({ ...group(i), encryptedMetadata })),
-      group(bad.length),
-    ];
-    const descriptors: (() => Json)[] = [
-      () => ({ name: descriptor, descriptorSet: 7, state: 'ACTIVE' }),
-      () => ({ name: descriptor, descriptorSet: '***' }),
-      () => ({ name: descriptor, descriptorSet: toBase64(new TextEncoder().encode('not protobuf')) }),
-      () => new Response('<h1>Too large</h1>', { status: 413 }),
-      () => new Response('{}', { ...json, status: 500 }),
-      () => new Response('', { status: 302, headers: { location: 'http://elsewhere.test/' } }),
-    ];
-    for (const reply of descriptors) {
-      x.tell((e) => (e.path.includes('Descriptors/') ? reply() : { eventGroups: groups }));
-      const listed = await Array.fromAsync(consumerOf(x).listEventGroups());
-      expect(listed.map(({ eventGroup }) => eventGroup.name)).toEqual(groups.map(({ name }) => name));
-      expect(listed.map(({ error }) => error?.name ?? 'none')).toEqual([
-        ...bad.map(() => 'MetadataUnreadable'),
-        'none',
-      ]);
     }
   });
 });

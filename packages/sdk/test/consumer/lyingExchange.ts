@@ -8,14 +8,26 @@ import {
   unpackEncryptionPublicKey,
   unpackSignedMessage,
 } from '@measurement-exchange/consent';
-import { ExchangeError, fromBase64, specs, TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
+import {
+  decodeMeasurementSpec,
+  ExchangeError,
+  fromBase64,
+  type SignedMessage,
+  specs,
+  TYPE_URLS,
+  toBase64,
+} from '@measurement-exchange/contract';
 import { createIdentity, type Identity, type Root } from '../../src/identity/index.ts';
 import {
   type ClientOptions,
   type Clock,
+  type Consumer,
   type Credentials,
   createClient,
+  createConsumer,
+  createTrustStore,
   type ExchangeClient,
+  type MeasurementRequest,
 } from '../../src/index.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON as it is sent, which the tests alter in any place
@@ -44,6 +56,24 @@ export const GLOBEX = 'measurementConsumers/globex';
 export const STREAMLY = 'dataProviders/streamly';
 export const CHIRPER = 'dataProviders/chirper';
 export const DAILYNEWS = 'dataProviders/dailynews';
+/** Two workers and an aggregator; Mallory is registered, and nobody accepts it. */
+export const ALPHA = 'duchies/alpha';
+export const BETA = 'duchies/beta';
+export const GAMMA = 'duchies/gamma';
+export const MALLORY = 'duchies/mallory';
+
+/** Three duchies compute. */
+export const SHARE_SHUFFLE = {
+  honestMajorityShareShuffle: {
+    firstWorker: ALPHA,
+    secondWorker: BETA,
+    aggregator: GAMMA,
+    noiseMechanism: 'DISCRETE_GAUSSIAN',
+    ringModulus: 127,
+    population: 'populations/everybody',
+    populationFingerprint: toBase64(new Uint8Array(32)),
+  },
+} as const;
 
 export interface LyingExchange {
   parties: Map<string, Party>;
@@ -52,13 +82,22 @@ export interface LyingExchange {
   log: Exchanged[];
   /** Every resource by its name. Those of a measurement are its own and its requisitions. */
   resources: Map<string, Json>;
+  /** How new measurements are computed. */
+  protocolConfig: Json;
   tell(lie: Lie): void;
   client(options?: Partial<ClientOptions>): ExchangeClient;
   /** Has a provider fulfil its requisition of a measurement, as it should. */
   fulfill(measurement: string, provider: string, result: ResultInit): Promise<void>;
+  /** Has a duchy set the one result of a measurement. */
+  setResult(measurement: string, duchy: string, result: ResultInit): Promise<void>;
+  /** A result that this party signed for a measurement, as it is in `results`. */
+  signedResult(measurement: string, party: string, result: ResultInit): Promise<Json>;
 }
 
-export type ResultInit = MessageInitShape<typeof specs.Measurement_ResultSchema>;
+export type ResultInit = Exclude<
+  MessageInitShape<typeof specs.Measurement_ResultSchema>,
+  { $typeName: string }
+>;
 
 export const reach = (value: bigint): ResultInit => ({
   reach: {
@@ -67,6 +106,49 @@ export const reach = (value: bigint): ResultInit => ({
     methodology: { case: 'deterministicCountDistinct', value: {} },
   },
 });
+
+/** A reach that duchies computed in a vector of so many people. */
+export const shuffledReach = (value: bigint, people = 1_000_000n): ResultInit => ({
+  reach: {
+    value,
+    noiseMechanism: specs.ProtocolConfig_NoiseMechanism.DISCRETE_GAUSSIAN,
+    methodology: { case: 'honestMajorityShareShuffle', value: { frequencyVectorSize: people } },
+  },
+});
+
+/** A request for the reach of these data providers. */
+export const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
+  type: 'reach',
+  privacy: { epsilon: 0.5, delta: 1e-9 },
+  dataProviders: providers.map((name) => ({
+    name,
+    eventGroups: [{ name: `${name}/eventGroups/tv`, interval: INTERVAL, filter }],
+  })),
+});
+const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+
+export const honest = ({ reply }: Exchanged) => reply;
+
+/** The name and the code of the error, for comparisons. */
+export const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'nothing failed',
+    (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''}`.trim(),
+  );
+
+/** Acme, which trusts the root of each party, or one for all, and accepts these duchies. */
+export function consumerOf(x: LyingExchange, trusted?: string, duchies?: string[]): Consumer {
+  const roots = trusted
+    ? [{ pem: trusted }]
+    : [...x.parties].map(([party, { identity }]) => ({ party, pem: identity.root.certificatePem }));
+  return createConsumer({
+    client: x.client(),
+    credentials: x.of(ACME),
+    trust: createTrustStore(roots),
+    clock: idleClock(),
+    ...(duchies && { duchies }),
+  });
+}
 
 /** Time that passes only while somebody sleeps, and then at once. */
 export function idleClock(): Clock {
@@ -88,7 +170,7 @@ export async function startLyingExchange(shared?: Root): Promise<LyingExchange> 
   let lie: Lie = ({ reply }) => reply;
   let ids = 0;
 
-  for (const name of [ACME, GLOBEX, STREAMLY, CHIRPER, DAILYNEWS]) {
+  for (const name of [ACME, GLOBEX, STREAMLY, CHIRPER, DAILYNEWS, ALPHA, BETA, GAMMA, MALLORY]) {
     const identity = await createIdentity({
       party: name,
       commonName: name.split('/')[1]!,
@@ -124,7 +206,7 @@ export async function startLyingExchange(shared?: Root): Promise<LyingExchange> 
 
   function createMeasurement(parent: string, body: Json): Json {
     const name = `${parent}/measurements/m${++ids}`;
-    const protocolConfig = { measurementType: 'REACH', direct: {} };
+    const { protocolConfig } = exchange;
     const measurement = { name, state: 'AWAITING_REQUISITION_FULFILLMENT', ...body, protocolConfig };
     resources.set(name, measurement);
     for (const [provider, entry] of Object.entries<Json>(body.dataProviders)) {
@@ -196,13 +278,35 @@ export async function startLyingExchange(shared?: Root): Promise<LyingExchange> 
     });
   };
 
-  return {
+  /** Signs a result as this party, for the key. */
+  async function sealResult(party: string, keyset: Uint8Array, result: ResultInit): Promise<Json> {
+    const { privateKeyPem, certificate } = of(party);
+    const bytes = toBinary(specs.Measurement_ResultSchema, create(specs.Measurement_ResultSchema, result));
+    const signed: SignedMessage = await (await createSigner(privateKeyPem)).sign(bytes);
+    const typeUrl = TYPE_URLS.MeasurementResult;
+    const ciphertext = toBase64(await encrypt(keyset, packSignedMessage(signed, typeUrl)));
+    return { certificate, encryptedResult: { ciphertext, typeUrl } };
+  }
+
+  async function signedResult(measurement: string, party: string, result: ResultInit): Promise<Json> {
+    const decoded = decodeMeasurementSpec(fromBase64(resources.get(measurement).measurementSpec.message)!);
+    if ('error' in decoded) throw new Error(decoded.error);
+    return sealResult(party, unpackEncryptionPublicKey(decoded.spec.measurementPublicKey!.value), result);
+  }
+
+  const exchange: LyingExchange = {
     parties,
     of,
     log,
     resources,
+    protocolConfig: { measurementType: 'REACH', direct: {} },
     tell: (next) => {
       lie = next;
+    },
+    signedResult,
+    setResult: async (name, duchy, result) => {
+      const results = [await signedResult(name, duchy, result)];
+      Object.assign(resources.get(name), { state: 'SUCCEEDED', results });
     },
     client: (options) =>
       createClient({ baseUrl: 'http://exchange.test', token: 't', fetch, clock: idleClock(), ...options }),
@@ -210,17 +314,12 @@ export async function startLyingExchange(shared?: Root): Promise<LyingExchange> 
       const requisition = [...resources.values()].find(
         (r) => r.measurement === measurement && r.dataProvider === provider,
       );
-      const { encryptionPrivateKey, privateKeyPem, certificate } = of(provider);
       const sealed = fromBase64(requisition.encryptedRequisitionSpec.ciphertext)!;
-      const { message } = unpackSignedMessage(await decrypt(encryptionPrivateKey, sealed));
+      const { message } = unpackSignedMessage(await decrypt(of(provider).encryptionPrivateKey, sealed));
       const spec = fromBinary(specs.RequisitionSpecSchema, message);
       const keyset = unpackEncryptionPublicKey(spec.measurementPublicKey!.value);
-      const signer = await createSigner(privateKeyPem);
-      const bytes = toBinary(specs.Measurement_ResultSchema, create(specs.Measurement_ResultSchema, result));
-      const signed = packSignedMessage(await signer.sign(bytes), TYPE_URLS.MeasurementResult);
-      const ciphertext = toBase64(await encrypt(keyset, signed));
-      const encryptedResult = { ciphertext, typeUrl: TYPE_URLS.MeasurementResult };
-      close(requisition.name, 'fulfillDirect', { certificate, encryptedResult });
+      close(requisition.name, 'fulfillDirect', await sealResult(provider, keyset, result));
     },
   };
+  return exchange;
 }

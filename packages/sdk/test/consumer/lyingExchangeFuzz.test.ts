@@ -20,13 +20,18 @@ import {
 import { createAgent, openLedger, openPopulation } from '../../src/provider/index.ts';
 import {
   ACME,
+  ALPHA,
+  BETA,
   CHIRPER,
+  GAMMA,
   GLOBEX,
   idleClock,
   type Json,
   type LyingExchange,
   reach,
+  SHARE_SHUFFLE,
   STREAMLY,
+  shuffledReach,
   startLyingExchange,
 } from './lyingExchange.ts';
 import { type Draw, drawFrom, spoil } from './mutations.ts';
@@ -38,18 +43,20 @@ const EXPECTED = [
   'DataProviderUntrusted',
   'ExchangeError',
   'MeasurementFailed',
+  'ProtocolRejected',
   'ResultRejected',
   'UnexpectedResponse',
   'Unreachable',
   'WaitTimedOut',
 ];
 const POPULATION = 40n;
+const DUCHIES = [ALPHA, BETA, GAMMA];
 const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
 let x: LyingExchange;
 let directory: string;
 let ledgers = 0;
-/** What the data providers of each measurement found. */
+/** What the data providers of each measurement found, or the duchies over all of them. */
 const truth = new Map<string, { request: MeasurementRequest; figures: Record<string, number> }>();
 
 const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
@@ -67,7 +74,13 @@ const counting: MeasurementRequest = {
 };
 
 const consumerOf = (name: string, client = x.client({ maxResponseBytes: 1_000_000 })): Consumer =>
-  createConsumer({ client, credentials: x.of(name), trust: trustOf(x), clock: idleClock() });
+  createConsumer({
+    client,
+    credentials: x.of(name),
+    trust: trustOf(x),
+    duchies: DUCHIES,
+    clock: idleClock(),
+  });
 const trustOf = ({ parties }: LyingExchange) =>
   createTrustStore(
     [...parties].map(([party, { identity }]) => ({ party, pem: identity.root.certificatePem })),
@@ -89,12 +102,25 @@ beforeAll(async () => {
   for (const [i, request] of requests.entries()) {
     await answer((await consumerOf(ACME).create(request)).name!, request, 100 * (i + 1));
   }
+  const direct = x.protocolConfig;
+  x.protocolConfig = SHARE_SHUFFLE;
+  for (const [i, filter] of ['d', 'e'].entries()) {
+    const request = asking(filter, STREAMLY, CHIRPER);
+    const { name } = await consumerOf(ACME).create(request);
+    await x.setResult(name!, GAMMA, shuffledReach(BigInt(5000 + i)));
+    truth.set(name!, { request, figures: { deduplicated: 5000 + i, deviation: 13.16 } });
+  }
+  x.protocolConfig = direct;
   // Two consumers whose requisitions are open.
   for (const name of [ACME, ACME, GLOBEX]) await consumerOf(name).create(counting);
 });
 
-const figuresOf = (result: Awaited<ReturnType<Consumer['open']>>) =>
-  Object.fromEntries(result.dataProviders.map(({ name, reach }) => [name, reach?.value]));
+const figuresOf = ({ dataProviders, total }: Awaited<ReturnType<Consumer['open']>>) => {
+  const reach = total.deduplicated?.reach;
+  if (reach === undefined)
+    return Object.fromEntries(dataProviders.map((each) => [each.name, each.reach?.value]));
+  return { deduplicated: reach.value, deviation: Number(reach.standardDeviation.toFixed(2)) };
+};
 
 /** Everybody to whom something was sent is who was asked. */
 async function requireForAskedOnly(sent: Json): Promise<void> {

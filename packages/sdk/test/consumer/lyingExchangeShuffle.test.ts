@@ -1,0 +1,341 @@
+/** What an exchange can make a consumer believe about a figure that duchies computed: nothing. */
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { createSigner, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
+import {
+  fromBase64,
+  type Measurement,
+  type ShareShuffleConfig,
+  specs,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readRequest } from '../../src/consumer/readRequest.ts';
+import { encodeMeasurementSpec, encodeRequisitionSpec } from '../../src/consumer/specs.ts';
+import { createRoot } from '../../src/identity/index.ts';
+import type { Consumer, MeasurementRequest } from '../../src/index.ts';
+import {
+  ACME,
+  ALPHA,
+  asking,
+  BETA,
+  CHIRPER,
+  consumerOf,
+  failure,
+  GAMMA,
+  honest,
+  type Json,
+  type LyingExchange,
+  MALLORY,
+  type ResultInit,
+  reach,
+  SHARE_SHUFFLE,
+  STREAMLY,
+  shuffledReach,
+  startLyingExchange,
+} from './lyingExchange.ts';
+
+const DUCHIES = [ALPHA, BETA, GAMMA];
+const NOISE = specs.ProtocolConfig_NoiseMechanism;
+const REQUEST = asking('a', STREAMLY, CHIRPER);
+const FREQUENCIES: MeasurementRequest = { ...REQUEST, type: 'reachAndFrequency', maximumFrequency: 3 };
+const shuffledFrequency = (people = 1_000_000n): ResultInit => ({
+  ...shuffledReach(40_000n),
+  frequency: {
+    relativeFrequencyDistribution: { 1: 0.5, 2: 0.25, 3: 0.25 },
+    noiseMechanism: NOISE.DISCRETE_GAUSSIAN,
+    methodology: { case: 'honestMajorityShareShuffle', value: { frequencyVectorSize: people } },
+  },
+});
+
+let x: LyingExchange;
+let consumer: Consumer;
+let done: Measurement;
+let other: Measurement;
+
+async function measured(request: MeasurementRequest, result: ResultInit, duchy = GAMMA) {
+  const { name } = await consumer.create(request);
+  await x.setResult(name!, duchy, result);
+  return consumer.wait(name!);
+}
+
+beforeAll(async () => {
+  x = await startLyingExchange();
+  x.protocolConfig = SHARE_SHUFFLE;
+  consumer = consumerOf(x, undefined, DUCHIES);
+  done = await measured(REQUEST, shuffledReach(100_000n));
+  other = await measured(asking('b', STREAMLY, CHIRPER), shuffledReach(7n));
+});
+beforeEach(() => {
+  x.tell(honest);
+  x.protocolConfig = SHARE_SHUFFLE;
+});
+
+type Results = NonNullable<Measurement['results']>;
+const opened = (changes: Partial<Measurement>) => failure(consumer.open({ ...done, ...changes }));
+const config = (changes: Partial<ShareShuffleConfig>): Pick<Measurement, 'protocolConfig'> => ({
+  protocolConfig: {
+    honestMajorityShareShuffle: { ...done.protocolConfig!.honestMajorityShareShuffle!, ...changes },
+  },
+});
+/** A result that this party signed for the measurement. */
+async function signedBy(party: string, result: ResultInit, of = done): Promise<Results[number]> {
+  const { certificate, encryptedResult } = await x.signedResult(of.name!, party, result);
+  const { ciphertext, typeUrl } = encryptedResult;
+  return { certificate, encryptedResult: { ciphertext: fromBase64(ciphertext)!, typeUrl } };
+}
+
+describe('a consumer opens what the aggregator of its duchies signed', () => {
+  it('as one figure of all providers, with its interval and by whom', async () => {
+    const { total, dataProviders } = await consumer.open(done, { request: REQUEST });
+    expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
+    expect(Object.keys(total)).toEqual(['deduplicated']);
+    const { reach, ...how } = total.deduplicated!;
+    // σ of the reference system for (0.5, 1e-9); everybody is in the sample.
+    expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(13.157, 3) });
+    expect(how).toEqual({
+      noiseMechanism: 'DISCRETE_GAUSSIAN',
+      methodology: 'honestMajorityShareShuffle',
+      aggregator: GAMMA,
+      workers: [ALPHA, BETA],
+    });
+  });
+
+  it('with frequencies, each share and count with its interval', async () => {
+    const { total } = await consumer.open(await measured(FREQUENCIES, shuffledFrequency()));
+    const { reach, frequency, frequencyMethodology } = total.deduplicated!;
+    expect(reach!.value).toBe(40_000);
+    expect(frequencyMethodology).toBe('honestMajorityShareShuffle');
+    expect(frequency!.map(({ share, count }) => [share.value, count.value])).toEqual([
+      [0.5, 20_000],
+      [0.25, 10_000],
+      [0.25, 10_000],
+    ]);
+    const deviations = frequency!.map(({ count }) => count.standardDeviation);
+    // One bin's noise; the last bin has the noise of all others, and of the reach.
+    expect(deviations[0]).toBeCloseTo(13.157, 2);
+    expect(deviations[1]).toBeCloseTo(13.157, 2);
+    expect(deviations[2]).toBeCloseTo(13.157 * Math.sqrt(3), 2);
+  });
+
+  it('within what is possible: nobody reached is at least 0, everybody at most all', async () => {
+    const all = await consumer.open(await measured(REQUEST, shuffledReach(1_000_000n)));
+    expect(all.total.deduplicated!.reach!.interval[1]).toBe(1_000_000);
+    const nobody = await consumer.open(await measured(REQUEST, shuffledReach(0n)));
+    expect(nobody.total.deduplicated!.reach!.interval[0]).toBe(0);
+  });
+
+  it('without an interval where the aggregator does not say which noise it has', async () => {
+    const { methodology, value } = shuffledReach(5n).reach!;
+    const silent = await measured(REQUEST, { reach: { value: value!, methodology: methodology! } });
+    const { total } = await consumer.open(silent);
+    expect(total.deduplicated!.reach).toMatchObject({ value: 5, variance: Number.POSITIVE_INFINITY });
+  });
+});
+
+describe('a consumer is not deceived about duchies:', () => {
+  it.each<[string, Partial<ShareShuffleConfig>, string]>([
+    ['an aggregator that it does not accept', { aggregator: MALLORY }, 'DUCHY_UNKNOWN'],
+    ['a first worker that it does not accept', { firstWorker: MALLORY }, 'DUCHY_UNKNOWN'],
+    ['a second worker that it does not accept', { secondWorker: MALLORY }, 'DUCHY_UNKNOWN'],
+    ['one duchy as both workers', { firstWorker: BETA }, 'DUCHY_REPEATED'],
+    ['one duchy as worker and aggregator', { aggregator: ALPHA }, 'DUCHY_REPEATED'],
+    ['a worker in the role of the aggregator', { aggregator: ALPHA, firstWorker: GAMMA }, 'SIGNER_FOREIGN'],
+    ['no noise where there is some', { noiseMechanism: 'NONE' }, 'PROTOCOL_MISMATCH'],
+    ['other noise than there is', { noiseMechanism: 'GEOMETRIC' }, 'PROTOCOL_MISMATCH'],
+  ])('%s', async (_what, changes, code) => {
+    expect(await opened(config(changes))).toBe(`ResultRejected ${code}`);
+  });
+
+  it('a result of a duchy that it does not accept, with a certificate that its root issued', async () => {
+    const root = await createRoot('Root of all', Date.now());
+    const shared = await startLyingExchange(root);
+    shared.protocolConfig = SHARE_SHUFFLE;
+    const trusting = consumerOf(shared, root.certificatePem, DUCHIES);
+    const { name } = await trusting.create(REQUEST);
+    await shared.setResult(name!, MALLORY, shuffledReach(1n));
+    const forged = await trusting.wait(name!);
+    expect(await failure(trusting.open(forged))).toBe('ResultRejected SIGNER_FOREIGN');
+    expect(await failure(trusting.open({ ...forged, ...config({ aggregator: MALLORY }) }))).toBe(
+      'ResultRejected DUCHY_UNKNOWN',
+    );
+    // Mallory's certificate as one of the aggregator.
+    shared.tell((e) =>
+      e.path.startsWith(`${GAMMA}/certificates/`)
+        ? { ...shared.resources.get(`${MALLORY}/certificates/c1`), name: e.path }
+        : e.reply,
+    );
+    const renamed = forged.results!.map((result) => ({ ...result, certificate: `${GAMMA}/certificates/c1` }));
+    expect(await failure(trusting.open({ ...forged, results: renamed }))).toBe(
+      'ResultRejected CERTIFICATE_OF_ANOTHER_PARTY',
+    );
+  });
+
+  it('the result of a provider as that of the aggregator', async () => {
+    const ofStreamly = await signedBy(STREAMLY, shuffledReach(9n));
+    expect(await opened({ results: [ofStreamly] })).toBe('ResultRejected SIGNER_FOREIGN');
+    const renamed = { ...ofStreamly, certificate: `${GAMMA}/certificates/c1` };
+    expect(await opened({ results: [renamed] })).toBe('ResultRejected SIGNATURE_INVALID');
+  });
+
+  it('a certificate of the aggregator that is revoked', async () => {
+    x.tell((e) =>
+      e.path.startsWith(`${GAMMA}/certificates/`) ? { ...e.reply, revocationState: 'REVOKED' } : e.reply,
+    );
+    expect(await opened({})).toBe('ResultRejected CERTIFICATE_REVOKED');
+  });
+
+  it('no result, two of the aggregator, and one of a worker beside it', async () => {
+    const [good] = done.results!;
+    expect(await opened({ results: [] })).toBe('ResultRejected SIGNER_MISSING');
+    expect(await opened({ results: [good!, good!] })).toBe('ResultRejected SIGNER_REPEATED');
+    const another = await signedBy(GAMMA, shuffledReach(1n));
+    expect(await opened({ results: [good!, another] })).toBe('ResultRejected SIGNER_REPEATED');
+    const ofAlpha = await signedBy(ALPHA, shuffledReach(1n));
+    expect(await opened({ results: [good!, ofAlpha] })).toBe('ResultRejected SIGNER_FOREIGN');
+  });
+
+  it('the result of another measurement of the same consumer, providers and duchies', async () => {
+    expect(await opened({ results: other.results! })).toBe('ResultRejected NO_MATCHING_KEY');
+    expect(await failure(consumer.open({ ...other, name: done.name! }, { request: REQUEST }))).toBe(
+      'ResultRejected REQUEST_MISMATCH',
+    );
+  });
+
+  it('less noise, or fewer providers, than it asked for', async () => {
+    const spec = fromBinary(specs.MeasurementSpecSchema, done.measurementSpec!.message);
+    if (spec.measurementType.case !== 'reach') throw new Error('not a reach');
+    spec.measurementType.value.privacyParams!.epsilon = 5;
+    const measurementSpec = {
+      ...done.measurementSpec!,
+      message: toBinary(specs.MeasurementSpecSchema, spec),
+    };
+    expect(await opened({ measurementSpec })).toBe('ResultRejected SPEC_FOREIGN');
+    const { [CHIRPER]: _dropped, ...dataProviders } = done.dataProviders!;
+    expect(await opened({ dataProviders })).toBe('ResultRejected SPEC_FOREIGN');
+  });
+
+  it('a result of duchies as those of providers, and the other way round', async () => {
+    expect(await opened({ protocolConfig: { direct: {} } })).toBe('ResultRejected SIGNER_FOREIGN');
+    x.protocolConfig = { direct: {} };
+    const { name } = await consumer.create(REQUEST);
+    await x.fulfill(name!, STREAMLY, reach(3n));
+    await x.fulfill(name!, CHIRPER, reach(4n));
+    const direct = await consumer.wait(name!);
+    expect((await consumer.open(direct)).total.reach!.bounds).toEqual([4, 7]);
+    expect(await failure(consumer.open({ ...direct, ...config({}) }))).toBe('ResultRejected SIGNER_FOREIGN');
+    // The figure of one provider, which the aggregator signed as it is.
+    const counted = await measuredByDuchies(reach(3n));
+    expect(await failure(consumer.open(counted))).toBe('ResultRejected PROTOCOL_MISMATCH');
+  });
+
+  const measuredByDuchies = (result: ResultInit, request = REQUEST) => {
+    x.protocolConfig = SHARE_SHUFFLE;
+    return measured(request, result);
+  };
+
+  it('two protocols, none, and one that it does not know', async () => {
+    const { honestMajorityShareShuffle } = done.protocolConfig!;
+    for (const protocolConfig of [{ direct: {}, honestMajorityShareShuffle }, {}, { liquidLegionsV2: {} }]) {
+      expect(await opened({ protocolConfig: protocolConfig as Measurement['protocolConfig'] & object })).toBe(
+        'ResultRejected PROTOCOL_UNSUPPORTED',
+      );
+    }
+  });
+
+  it.each<[string, ResultInit, MeasurementRequest]>([
+    ['a reach of more people than there are', shuffledReach(1_000_001n), REQUEST],
+    ['a reach below 0', shuffledReach(-1n), REQUEST],
+    ['a sample of nobody', shuffledReach(0n, 0n), REQUEST],
+    ['a sample of more people than there can be', shuffledReach(1n, 1n << 40n), REQUEST],
+    ['a reach and a frequency of different samples', shuffledFrequency(999n), FREQUENCIES],
+  ])('%s', async (_what, result, request) => {
+    const wrong = await measuredByDuchies(result, request);
+    expect(await failure(consumer.open(wrong))).toBe('ResultRejected RESULT_MALFORMED');
+  });
+
+  it('a measurement without a result key of its own, whose results could be swapped', async () => {
+    const { encryptionPublicKey, privateKeyPem, certificate } = x.of(ACME);
+    const { spec, dataProviders } = readRequest(asking('a', STREAMLY));
+    const signer = await createSigner(privateKeyPem);
+    const [{ selection }] = dataProviders as [(typeof dataProviders)[0]];
+    const hash = await nonceHash(77n);
+    const sealed = packSignedMessage(
+      await signer.sign(encodeRequisitionSpec(selection, encryptionPublicKey, 77n)),
+      TYPE_URLS.RequisitionSpec,
+    );
+    const keyset = x.of(STREAMLY).encryptionPublicKey;
+    const entry = {
+      dataProviderCertificate: x.of(STREAMLY).certificate,
+      dataProviderPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: keyset },
+      encryptedRequisitionSpec: {
+        ciphertext: await encrypt(keyset, sealed),
+        typeUrl: TYPE_URLS.RequisitionSpec,
+      },
+      nonceHash: hash,
+    };
+    const body = {
+      measurementConsumerCertificate: certificate,
+      measurementSpec: await signer.sign(encodeMeasurementSpec(spec, encryptionPublicKey, [hash])),
+      dataProviders: { [STREAMLY]: entry },
+    };
+    const { name } = await x.client().createMeasurement({ parent: ACME, body });
+    await x.setResult(name!, GAMMA, shuffledReach(5n));
+    expect(await failure(consumer.open(await consumer.wait(name!)))).toBe('ResultRejected SPEC_FOREIGN');
+  });
+});
+
+describe('a consumer does not wait for a result that it will not accept:', () => {
+  const created = async (protocolConfig: Json, by = consumer, request = REQUEST) => {
+    x.protocolConfig = protocolConfig;
+    const from = x.log.length;
+    const outcome = await failure(by.measure(request, { timeoutMs: 5000 }));
+    const waited = x.log
+      .slice(from)
+      .some(({ method, path }) => method === 'GET' && path.includes('/measurements/'));
+    return `${outcome}${waited ? ', after a wait' : ''}`;
+  };
+  const shuffle = (changes: object) => ({
+    honestMajorityShareShuffle: { ...SHARE_SHUFFLE.honestMajorityShareShuffle, ...changes },
+  });
+
+  it.each<[string, Json, string]>([
+    ['an unknown aggregator', shuffle({ aggregator: MALLORY }), 'DUCHY_UNKNOWN'],
+    ['an unknown worker', shuffle({ secondWorker: MALLORY }), 'DUCHY_UNKNOWN'],
+    ['a duchy with two roles', shuffle({ secondWorker: ALPHA }), 'DUCHY_REPEATED'],
+    ['a protocol that it does not know', { reachOnlyLiquidLegionsV2: {} }, 'PROTOCOL_UNSUPPORTED'],
+  ])('%s', async (_what, protocolConfig, code) => {
+    expect(await created(protocolConfig)).toBe(`ProtocolRejected ${code}`);
+  });
+
+  it('any duchy, where it accepts none', async () => {
+    expect(await created(SHARE_SHUFFLE, consumerOf(x))).toBe('ProtocolRejected DUCHY_UNKNOWN');
+  });
+
+  it('impressions, which duchies do not compute', async () => {
+    const request = { ...REQUEST, type: 'impression', maximumFrequencyPerUser: 3 } as const;
+    expect(await created(SHARE_SHUFFLE, consumer, request)).toBe('ProtocolRejected PROTOCOL_MISMATCH');
+  });
+
+  it('and names the measurement, which was created', async () => {
+    x.protocolConfig = shuffle({ aggregator: MALLORY });
+    await expect(consumer.create(REQUEST)).rejects.toMatchObject({
+      measurement: { name: expect.stringMatching(/^measurementConsumers\/acme\/measurements\//) },
+      message: expect.stringContaining(`${MALLORY} is to compute it`),
+    });
+  });
+});
+
+it('keeps to the duchies that were named when the measurement was created', async () => {
+  // A worker in league with the exchange signs, and becomes the aggregator afterwards.
+  x.tell(async (e) => {
+    if (e.method === 'POST') await x.setResult(e.reply.name, ALPHA, shuffledReach(1n));
+    else if (e.reply.protocolConfig) {
+      Object.assign(e.reply.protocolConfig.honestMajorityShareShuffle, {
+        aggregator: ALPHA,
+        firstWorker: GAMMA,
+      });
+    }
+    return e.reply;
+  });
+  expect(await failure(consumer.measure(REQUEST))).toBe('ResultRejected SIGNER_FOREIGN');
+});
