@@ -23,19 +23,24 @@ export interface CredentialOptions extends ClientOptions {
   identity?: string;
   /** A file with the bearer token, read again for every call, so that it can be renewed. */
   tokenFile?: string;
-  /** Files of trusted roots, PEM or DER; `measurementConsumers/acme=acme.pem` is trusted for that party only. */
+  /**
+   * Files of trusted roots, PEM or DER; `measurementConsumers/acme=acme.pem` is trusted for that party only. A duchy that
+   * is named so is accepted in computations.
+   */
   roots?: string[];
 }
 
 export interface Acting {
   credentials: Credentials;
   trust: TrustStore;
+  /** Those that may compute figures. */
+  duchies: string[];
   client: ExchangeClient;
 }
 
 /**
- * A demo party of the development exchange here (`as`), which trusts the demo root, or the party of an
- * identity folder, which trusts `roots`.
+ * A demo party of the development exchange here (`as`), which trusts the demo root and accepts the demo duchies, or
+ * the party of an identity folder, which trusts `roots`.
  */
 export async function loadCredentials(options: CredentialOptions): Promise<Acting> {
   const { as, identity, roots = [] } = options;
@@ -45,11 +50,13 @@ export async function loadCredentials(options: CredentialOptions): Promise<Actin
     );
   }
   const trusted = await Promise.all(roots.map(readRoot));
+  const duchies = trusted.flatMap(({ party }) => (party?.startsWith('duchies/') ? [party] : []));
   if (as !== undefined) {
     const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
     return {
       credentials: readCredentials(findDevParty(dev, as)),
       trust: createTrustStore([{ pem: dev.rootCertificatePem }, ...trusted]),
+      duchies: [...dev.duchies.map(({ name }) => name), ...duchies],
       client: await connect(options),
     };
   }
@@ -57,7 +64,8 @@ export async function loadCredentials(options: CredentialOptions): Promise<Actin
     throw new Error('Say whose certificates you trust: --root with the PEM file of a root, once for each.');
   }
   const client = await clientOf(options);
-  return { credentials: await readIdentity(identity!, client), trust: createTrustStore(trusted), client };
+  const credentials = await readIdentity(identity!, client);
+  return { credentials, trust: createTrustStore(trusted), duchies, client };
 }
 
 async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<ExchangeClient> {

@@ -12,7 +12,10 @@ export function withKeys(command: Command): Command {
   return command
     .optionsGroup('Your keys:')
     .option('--identity <dir>', 'the folder that mex identity made (in development --as is enough)')
-    .option('--root <file...>', 'root certificates you trust; dataProviders/x=x.pem is trusted for x alone')
+    .option(
+      '--root <file...>',
+      'root certificates you trust; dataProviders/x=x.pem is trusted for x alone, and duchies/x=x.pem accepts x',
+    )
     .optionsGroup('Options:');
 }
 

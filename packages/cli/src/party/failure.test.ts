@@ -1,4 +1,4 @@
-import { MeasurementFailed } from '@measurement-exchange/sdk';
+import { MeasurementFailed, ProtocolRejected } from '@measurement-exchange/sdk';
 import { expect, it } from 'vitest';
 import { explainEnd } from './failure.ts';
 
@@ -23,4 +23,25 @@ it('a refusal with a code is explained by the meaning of the code and what to do
 
 it('a refusal without a known code is explained by its justification', () => {
   expect(textOf('SPEC_INVALID', 'toString is not for you')).toContain('Ask for something else');
+});
+
+it('duchies that are not accepted are named, with how to accept them and how to end the measurement', () => {
+  const honestMajorityShareShuffle = {
+    aggregator: 'duchies/gamma',
+    firstWorker: 'duchies/alpha',
+    secondWorker: 'duchies/beta',
+  };
+  const name = 'measurementConsumers/acme/measurements/m1';
+  const measurement = { name, protocolConfig: { honestMajorityShareShuffle } };
+  const rejected = new ProtocolRejected(
+    measurement as never,
+    'DUCHY_UNKNOWN',
+    'duchies/gamma is not accepted',
+  );
+  const { message } = explainEnd(rejected, {} as never) as Error;
+  expect(message).toContain('duchies/gamma is not accepted (DUCHY_UNKNOWN)');
+  expect(message).toContain(
+    '--root duchies/gamma=<file> --root duchies/alpha=<file> --root duchies/beta=<file>',
+  );
+  expect(message).toContain(`measurements cancel ${name}`);
 });

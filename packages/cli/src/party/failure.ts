@@ -3,6 +3,7 @@ import type { RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
   MeasurementFailed,
+  ProtocolRejected,
   REFUSAL_CODES,
   ResultRejected,
   refusalCodeOf,
@@ -12,6 +13,7 @@ import type { CallOptions } from '../admin/command.ts';
 import { Failed, visible } from '../output.ts';
 import type { ActingOptions } from './acting.ts';
 import { nextCommand } from './command.ts';
+import { duchiesOf } from './spec.ts';
 
 export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as const;
 
@@ -54,6 +56,19 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
   if (error instanceof DataProviderUntrusted) {
     return new Error(
       `${visible(error.message)} (${error.code})\n  Nothing was created. Trust its root with --root once you have it from ${error.dataProvider} itself, or measure without it.`,
+    );
+  }
+  if (error instanceof ProtocolRejected) {
+    const { name, protocolConfig } = error.measurement;
+    const roots = duchiesOf(protocolConfig).map((duchy) => `--root ${duchy}=<file>`);
+    return new Error(
+      [
+        `${visible(error.message)} (${error.code})`,
+        ...(roots.length > 0
+          ? [`  To accept these duchies, with the root of each from its operator: ${roots.join(' ')}`]
+          : []),
+        `  To end it: ${nextCommand(options, `measurements cancel ${name}`)}`,
+      ].join('\n'),
     );
   }
   return error;

@@ -1,5 +1,5 @@
 /** `mex measure`: creates a measurement, waits, and prints its result. */
-import type { MeasurementRequest } from '@measurement-exchange/sdk';
+import { asCreated, type MeasurementRequest } from '@measurement-exchange/sdk';
 import { Argument, type Command, type Option } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import type { Acting } from '../credentials.ts';
@@ -103,10 +103,8 @@ export function measureCommand(): Command {
       note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
       return;
     }
-    // What was asked is known here: only the results are the exchange's to tell.
-    const { measurementSpec } = measurement;
     await showWhenDone(acting.consumer, name, options, (done) =>
-      acting.consumer.open({ ...done, ...(measurementSpec && { measurementSpec }) }),
+      acting.consumer.open(asCreated(done, measurement)),
     );
   });
 }
@@ -142,9 +140,10 @@ const HELP = `
   mex measure population --as acme --provider streamly --filter 'gender == "F"'
   mex measure --as acme --spec request.json --json
 
-Impressions and watch durations of several providers add up. Reaches do not: each provider's own is shown, and
-between which bounds the reach of all together lies.
+Impressions and watch durations of several providers add up. Reaches do not: where the exchange has duchies that
+compute it, the reach of all together is shown, with everybody counted once; else each provider's own, and between
+which bounds the reach of all lies. Which duchies may compute it is yours to say: --root duchies/x=x.pem for each.
 
 --json prints the result: {measurement, type, dataProviders: [{name, reach: {value, variance, standardDeviation,
-interval}, …}], total}; an unknown variance is null. When the measurement failed, the measurement itself is printed.
+interval}, …}], total: {…, deduplicated: {reach, frequency, aggregator, workers}}}; an unknown variance is null. When the measurement failed, the measurement itself is printed.
 ${EXIT_CODES_HELP}`;

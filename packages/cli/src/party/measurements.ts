@@ -21,7 +21,7 @@ import {
   showResource,
 } from './command.ts';
 import { resultsCommand } from './results.ts';
-import { specFacts, typeWords } from './spec.ts';
+import { duchiesOf, specFacts, typeWords } from './spec.ts';
 import { showTimeline } from './timeline.ts';
 import { parsePast, shortTime } from './times.ts';
 
@@ -102,12 +102,19 @@ function describe(m: Measurement): void {
   printFacts(m.name!, {
     state: m.state,
     ...specFacts(m.measurementSpec?.message),
+    'computed by': computedBy(m),
     reference: m.measurementReferenceId && visible(m.measurementReferenceId),
     created: `${shortTime(m.createTime)} UTC`,
     updated: `${shortTime(m.updateTime)} UTC`,
     removed: m.deleteTime && `${shortTime(m.deleteTime)} UTC: only name, state and times are left`,
     failure: m.failure && visible(`${m.failure.reason}: ${m.failure.message}`),
   });
+}
+
+/** Which duchies compute it, with everybody counted once; undefined where each provider does by itself. */
+function computedBy({ protocolConfig }: Measurement): string | undefined {
+  const duchies = duchiesOf(protocolConfig);
+  return duchies.length === 0 ? undefined : `${duchies.join(', ')}: everybody counted once`;
 }
 
 /** The requisition of one provider, in a line. */

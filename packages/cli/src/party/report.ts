@@ -1,5 +1,5 @@
-/** Prints a result: each provider's figures with their 95 % intervals, and the total. */
-import type { Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
+/** Prints a result: each provider's figures with their 95 % intervals, and those of all together. */
+import type { DeduplicatedFigures, Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
 import { paint, print, visible } from '../output.ts';
 import { barChart, terminalColumns } from './chart.ts';
 
@@ -13,6 +13,11 @@ const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length));
 
 export function printResult(result: MeasurementResult): void {
   print('');
+  const { deduplicated } = result.total;
+  if (deduplicated !== undefined) {
+    printDeduplicated(result, deduplicated);
+    return;
+  }
   for (const { name, ...figures } of result.dataProviders) {
     print(paint('bold', name));
     for (const line of figureLines(figures)) print(`  ${line}`);
@@ -21,6 +26,17 @@ export function printResult(result: MeasurementResult): void {
     print('');
   }
   if (result.dataProviders.length > 1) for (const line of totalLines(result)) print(line);
+}
+
+function printDeduplicated({ dataProviders }: MeasurementResult, figures: DeduplicatedFigures): void {
+  const { aggregator, workers } = figures;
+  print(paint('bold', `all ${dataProviders.length} providers, everybody counted once`));
+  for (const line of figureLines(figures)) print(`  ${line}`);
+  for (const line of frequencyLines(figures)) print(line);
+  print(paint('dim', `  of ${dataProviders.map(({ name }) => name).join(', ')}`));
+  print(paint('dim', `  ${visible(howComputed(figures))}`));
+  print(paint('dim', `  computed by ${aggregator}, with noise of ${workers.join(' and ')}`));
+  print('');
 }
 
 function figureLines(figures: Figures): string[] {

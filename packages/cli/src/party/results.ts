@@ -16,6 +16,7 @@ import { comeBack, EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import { interruptible } from './interrupt.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';
 import { printResult } from './report.ts';
+import { duchiesOf } from './spec.ts';
 
 export interface WaitingOptions extends ActingOptions {
   timeout?: number;
@@ -88,11 +89,15 @@ const WORDS = {
   WITHDRAWN: '– withdrawn',
 } as const;
 
-function linesOf({ requisitions }: Progress): Map<string, string> {
-  return new Map(
+function linesOf({ measurement, requisitions }: Progress): Map<string, string> {
+  const lines = new Map(
     requisitions.map(({ dataProvider, name, state, refusal }) => {
       const why = refusal ? `: ${refusal.justification} ${refusal.message ?? ''}` : '';
       return [dataProvider ?? name!, visible(`${WORDS[state]}${why}`.trimEnd())];
     }),
   );
+  const [aggregator] = duchiesOf(measurement.protocolConfig);
+  if (aggregator !== undefined && measurement.state === 'COMPUTING') lines.set(aggregator, '… computing');
+  if (aggregator !== undefined && measurement.state === 'SUCCEEDED') lines.set(aggregator, '✓ computed');
+  return lines;
 }

@@ -1,5 +1,10 @@
-/** Describes a MeasurementSpec from its signed bytes. */
-import { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from '@measurement-exchange/contract';
+/** Describes what is measured, from the signed bytes of a MeasurementSpec, and who computes it. */
+import {
+  decodeMeasurementSpec,
+  type Measurement,
+  type PlainSpec,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
 
 const TYPE_WORDS: Record<PlainSpec['measurementType'], string> = {
   REACH: 'reach',
@@ -11,6 +16,12 @@ const TYPE_WORDS: Record<PlainSpec['measurementType'], string> = {
 
 export function typeWords(type: PlainSpec['measurementType'] | undefined): string {
   return type === undefined ? 'unknown' : TYPE_WORDS[type];
+}
+
+/** The duchies that compute it, the aggregator first; none where each provider computes by itself. */
+export function duchiesOf(protocolConfig: Measurement['protocolConfig']): string[] {
+  const shuffle = protocolConfig?.honestMajorityShareShuffle;
+  return shuffle === undefined ? [] : [shuffle.aggregator, shuffle.firstWorker, shuffle.secondWorker];
 }
 
 /** One line each, for people. */

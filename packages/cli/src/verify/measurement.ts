@@ -9,6 +9,7 @@ import {
   verifySignature,
   type X509,
 } from '@measurement-exchange/sdk';
+import { duchiesOf } from '../party/spec.ts';
 import { type Checklist, DoesNotHold } from './checklist.ts';
 import { type Context, checkCertificate, checkOwnCertificate, checkSignature, checkSpec } from './steps.ts';
 
@@ -20,19 +21,38 @@ export async function verifyMeasurement(list: Checklist, context: Context, name:
   const signed = await checkSignature(list, 'the MeasurementSpec', measurementSpec, own);
   const spec = await checkSpec(list, signed?.message);
   const keyset = await checkResultKey(list, context, measurement, spec);
+  const duchies = duchiesOf(measurement.protocolConfig);
+  const [aggregator] = duchies;
   await checkNonceHashes(list, spec, measurement);
 
   for (const [provider, entry] of Object.entries(dataProviders)) {
     list.about(provider);
     const certificate = await checkCertificate(list, context, provider, entry.dataProviderCertificate);
     await checkProviderKey(list, context, provider, entry.dataProviderPublicKey.data, certificate);
-    await checkResult(list, context, provider, measurement, keyset);
+    if (aggregator === undefined) await checkResult(list, context, provider, measurement, keyset);
+  }
+  if (aggregator !== undefined) {
+    list.about(aggregator);
+    await checkDuchies(list, context, duchies);
+    await checkResult(list, context, aggregator, measurement, keyset);
   }
   if (measurement.state !== 'SUCCEEDED') return;
   list.about('all together');
-  await list.check('every provider has exactly one result, of what was asked', async () => {
+  const who = aggregator === undefined ? 'every provider' : 'the aggregator';
+  await list.check(`${who} has exactly one result, of what was asked`, async () => {
     const result = await createConsumer(context).open(measurement);
-    return { value: result, detail: `${result.dataProviders.length}` };
+    return { value: result, detail: `${aggregator === undefined ? result.dataProviders.length : 1}` };
+  });
+}
+
+/** The duchies see more than anybody else: they are to be three, and all of the consumer's choice. */
+async function checkDuchies(list: Checklist, context: Context, duchies: string[]) {
+  await list.check('it computes with two others, and you accept all three', () => {
+    const unknown = duchies.find((duchy) => !context.duchies.includes(duchy));
+    if (unknown !== undefined)
+      throw new DoesNotHold(`you do not accept ${unknown}: --root ${unknown}=<file>`);
+    if (new Set(duchies).size < duchies.length) throw new DoesNotHold('one of them has two roles');
+    return { value: true, detail: duchies.join(', ') };
   });
 }
 
@@ -97,12 +117,12 @@ async function checkProviderKey(
 async function checkResult(
   list: Checklist,
   context: Context,
-  provider: string,
+  signer: string,
   { results }: Measurement,
   keyset: Uint8Array | undefined,
 ) {
   if (results === undefined) return;
-  const entry = results.find(({ certificate }) => certificate.startsWith(`${provider}/certificates/`));
+  const entry = results.find(({ certificate }) => certificate.startsWith(`${signer}/certificates/`));
   const found = await list.check('it has a result', () => {
     if (entry === undefined) throw new DoesNotHold('there is none that names a certificate of it');
     return { value: entry };
@@ -110,7 +130,7 @@ async function checkResult(
   const certificate = await checkCertificate(
     list,
     context,
-    provider,
+    signer,
     found?.certificate,
     'the certificate of the result',
   );

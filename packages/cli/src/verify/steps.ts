@@ -21,6 +21,8 @@ export interface Context {
   client: ExchangeClient;
   credentials: Credentials;
   trust: TrustStore;
+  /** Those that may compute figures. */
+  duchies: string[];
 }
 
 /** Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for the party. */

@@ -41,7 +41,7 @@ export function acceptedProtocol(
   if (measurementType !== 'REACH' && measurementType !== 'REACH_AND_FREQUENCY') {
     throw new ProtocolError('PROTOCOL_MISMATCH', `duchies do not compute ${measurementType}`);
   }
-  const participants = participantsOf(shuffle);
+  const participants = [shuffle.aggregator, shuffle.firstWorker, shuffle.secondWorker];
   for (const [i, duchy] of participants.entries()) {
     if (participants.indexOf(duchy) !== i) {
       throw new ProtocolError('DUCHY_REPEATED', `${duchy} has two of the three roles`);
@@ -55,11 +55,6 @@ export function acceptedProtocol(
     }
   }
   return shuffle;
-}
-
-/** The aggregator, which signs the result, first. */
-export function participantsOf({ aggregator, firstWorker, secondWorker }: ShareShuffleConfig): string[] {
-  return [aggregator, firstWorker, secondWorker];
 }
 
 function protocolOf(config: ProtocolConfig): ShareShuffleConfig | undefined {
