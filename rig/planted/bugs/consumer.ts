@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 import { inConsumer, test } from './edits.ts';
 
 const lyingExchange = (name: string) => test('sdk/test/consumer/lyingExchange.test.ts', name);
+const aboutDuchies = (name: string) => test('sdk/test/consumer/lyingExchangeShuffle.test.ts', name);
 
 export const CONSUMER_BUGS: PlantedBug[] = [
   {
@@ -66,5 +67,43 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     name: 'list-in-circles',
     edits: [inConsumer('client/listing.ts', 'if (pageToken === passed)', 'if (pageToken === "")')],
     foundBy: test('sdk/test/consumer/lyingExchangeBounds.test.ts', 'a list that never ends'),
+  },
+  {
+    name: 'any-duchy-computes',
+    edits: [inConsumer('consumer/protocol.ts', 'if (!duchies.includes(duchy)) {', 'if (duchy === "") {')],
+    foundBy: aboutDuchies('a result of a duchy that it does not accept'),
+  },
+  {
+    name: 'any-duchy-signs',
+    edits: [
+      inConsumer(
+        'consumer/open.ts',
+        'shuffle ? [shuffle.aggregator] : providers',
+        'shuffle ? results.slice(0, 1).map(({ certificate }) => partyOf(certificate)) : providers',
+      ),
+    ],
+    foundBy: aboutDuchies('a worker in the role of the aggregator'),
+  },
+  {
+    name: 'noise-as-the-exchange-says',
+    edits: [
+      inConsumer(
+        'consumer/deduplicated.ts',
+        'if (stated !== undefined && stated !== config.noiseMechanism) {',
+        'if (stated === undefined && config.noiseMechanism === undefined) {',
+      ),
+    ],
+    foundBy: aboutDuchies('no noise where there is some'),
+  },
+  {
+    name: 'duchies-half-charged',
+    edits: [
+      inConsumer(
+        'privacy/mpcCharge.ts',
+        'spent = frequency.spent + Math.max(reach.spent, frequency.spent);',
+        'spent = Math.max(reach.spent, frequency.spent);',
+      ),
+    ],
+    foundBy: test('sdk/src/privacy/mpcCharge.test.ts', 'the reach and one frequency'),
   },
 ];
