@@ -16,6 +16,7 @@ import { migrationProblems } from './check/migrations.ts';
 import { files, isIn, ROOT, textOf } from './check/sources.ts';
 
 const EXCHANGE = 'packages/exchange/src';
+const DUCHY = 'packages/duchy/src';
 const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
 
@@ -75,7 +76,7 @@ const RULES: Rule[] = [
   ],
   [SDK, ['contract', 'consent', ...SDK_ROOT]],
   [`${SDK}/provider`, ['contract', 'consent', SDK]],
-  ['packages/duchy/src', ['contract', 'consent', 'sdk', 'packages/duchy/src']],
+  [DUCHY, ['contract', 'consent', 'sdk', DUCHY]],
   [
     'packages/cli/src',
     ['contract', 'sdk', 'duchy', 'exchange', 'packages/cli/package.json', 'packages/cli/src'],
@@ -97,7 +98,7 @@ const problems = [
   ...browserProblems(inBrowsers),
   ...purityProblems(),
   ...randomProblems(),
-  ...migrationProblems(join(ROOT, EXCHANGE, 'database/migrations')),
+  ...[EXCHANGE, DUCHY].flatMap((place) => migrationProblems(join(ROOT, place, 'database/migrations'))),
   ...linkProblems(ROOT),
   ...folderProblems(
     files('packages/*/*/**/*.*', '{bench,rig,scripts}/**/*.*').filter(

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonValue } from '@measurement-exchange/contract';
+import { afterAll, describe, expect, test } from 'vitest';
+import { DuchyConfigError, duchyConfig, readDuchyConfig } from './config.ts';
+import { productionProblems } from './production.ts';
+import { readSecretsKey } from './secretsKey.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mex-duchy-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What production takes. */
+const GOOD = {
+  url: 'https://exchange.example.com',
+  tokenFile: 'token',
+  identity: 'keys',
+  roots: [
+    'measurementConsumers/acme=acme.pem',
+    'dataProviders/streamly=streamly.pem',
+    'duchies/beta=/pki/beta.pem',
+  ],
+  endpoint: 'https://alpha.example.com',
+  listen: { host: '0.0.0.0', port: 8443, tls: { certFile: 'tls.pem', keyFile: 'tls.key' } },
+  databaseUrl: 'postgres://duchy@127.0.0.1/duchy',
+  secretsKeyFile: 'secrets.key',
+  limits: { uploads: 3 },
+};
+const config = (changes: Record<string, JsonValue> = {}) =>
+  duchyConfig({ ...structuredClone(GOOD), ...changes } as JsonValue, '/etc/duchy');
+
+describe('the settings', () => {
+  test('have paths from the folder of their file, and defaults', () => {
+    expect(config()).toMatchObject({
+      mode: 'production',
+      tokenFile: '/etc/duchy/token',
+      roots: [
+        'measurementConsumers/acme=/etc/duchy/acme.pem',
+        'dataProviders/streamly=/etc/duchy/streamly.pem',
+        'duchies/beta=/pki/beta.pem',
+      ],
+      listen: { tls: { keyFile: '/etc/duchy/tls.key' }, behindTlsProxy: false },
+      dataDir: '/etc/duchy/.duchy',
+      mills: { count: 1, leaseSeconds: 60 },
+      noiseMechanisms: ['DISCRETE_GAUSSIAN', 'GEOMETRIC'],
+      keepBlobsForHours: 0,
+      limits: { uploads: 3, uploadsPerParty: 4 },
+    });
+    expect(duchyConfig({}, '/etc/duchy').secretsKeyFile).toBe('/etc/duchy/.duchy/secrets.key');
+  });
+
+  test.each([
+    [{ uploads: 3 }, 'uploads is not a known field'],
+    [{ listen: { port: 70_000 } }, 'listen.port must be an integer from 0 to 65535'],
+    [{ mills: { count: 0 } }, 'mills.count must be an integer from 1 to 64'],
+    [
+      { noiseMechanisms: ['LAPLACE'] },
+      'noiseMechanisms[0] must be one of NONE, GEOMETRIC, DISCRETE_GAUSSIAN',
+    ],
+    [{ noiseMechanisms: [] }, 'noiseMechanisms must have at least 1 items'],
+    [{ url: 7 }, 'url must be a string'],
+  ])('%j: %s', (changes, problem) => {
+    expect(() => config(changes as never)).toThrow(problem);
+  });
+
+  test('that cannot be read, or are not JSON, are named', () => {
+    expect(() => readDuchyConfig(join(folder, 'none.json'))).toThrow(/none\.json cannot be read \(ENOENT\)/);
+    const path = join(folder, 'broken.json');
+    writeFileSync(path, '{"url": ');
+    expect(() => readDuchyConfig(path)).toThrow(DuchyConfigError);
+    writeFileSync(path, JSON.stringify(GOOD));
+    expect(readDuchyConfig(path).identity).toBe(join(folder, 'keys'));
+  });
+});
+
+describe('in production', () => {
+  const problemsOf = (
+    changes: Record<string, JsonValue> = {},
+    modes: Record<string, number | undefined> = {},
+  ) =>
+    productionProblems(config(changes), (path) => {
+      const name = path.split('/').at(-1)!;
+      return name in modes ? modes[name] : 0o100600;
+    });
+
+  test('good settings have no problem', () => {
+    expect(problemsOf()).toEqual([]);
+    expect(problemsOf({ listen: { host: '127.0.0.1' } })).toEqual([]);
+    const proxied = { host: '10.0.0.1', behindTlsProxy: true, trustedProxies: ['10.0.0.2/32'] };
+    expect(problemsOf({ listen: proxied })).toEqual([]);
+    expect(problemsOf({ url: 'http://127.0.0.1:8080' })).toEqual([]);
+  });
+
+  test.each<[string, Record<string, JsonValue>, RegExp]>([
+    ['an exchange over HTTP', { url: 'http://exchange.example.com' }, /url must begin with https/],
+    ['an endpoint over HTTP', { endpoint: 'http://alpha.example.com' }, /endpoint must be an https address/],
+    ['no TLS', { listen: { host: '0.0.0.0' } }, /listen\.host 0\.0\.0\.0 is reachable from outside/],
+    ['a proxy of nobody', { listen: { behindTlsProxy: true } }, /listen\.trustedProxies/],
+    ['no noise', { noiseMechanisms: ['NONE'] }, /noiseMechanisms has NONE/],
+    ['a root for everybody', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
+    ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has none of duchies/],
+  ])('%s is refused', (_what, changes, problem) => {
+    expect(problemsOf(changes)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test.each(['url', 'tokenFile', 'identity', 'endpoint'])('%s is required', (setting) => {
+    const { [setting as 'url']: _, ...rest } = GOOD;
+    const problems = productionProblems(duchyConfig(rest as JsonValue, '/etc/duchy'), () => 0o600);
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${setting} is not set`))]);
+  });
+
+  test.each(['secrets.key', 'token', 'signing-key.pem', 'tls.key'])('%s is kept from others', (file) => {
+    expect(problemsOf({}, { [file]: 0o100644 })).toEqual([expect.stringMatching(/is open to everyone/)]);
+    expect(problemsOf({}, { [file]: undefined })).toEqual([expect.stringMatching(/cannot be read/)]);
+    expect(problemsOf({}, { [file]: 0o100640 })).toEqual([]);
+  });
+});
+
+describe('the secrets key', () => {
+  const settings = (mode: string, file: string) => duchyConfig({ mode, secretsKeyFile: file }, folder);
+
+  test('is made in development, once, for nobody else', async () => {
+    const key = await readSecretsKey(settings('development', 'new/secrets.key'));
+    expect(key).toHaveLength(32);
+    expect(await readSecretsKey(settings('development', 'new/secrets.key'))).toEqual(key);
+    expect(statSync(join(folder, 'new/secrets.key')).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([
+    ['is not there', undefined],
+    ['is no base64', '###'],
+    ['is too short', Buffer.alloc(16, 'x').toString('base64')],
+    ['is one byte repeated', Buffer.alloc(32, 7).toString('base64')],
+  ])('that %s is refused, and says how to make one', async (_what, text) => {
+    if (text !== undefined) writeFileSync(join(folder, 'bad.key'), text);
+    const file = text === undefined ? 'none.key' : 'bad.key';
+    await expect(readSecretsKey(settings('production', file))).rejects.toThrow(/openssl rand -base64 32/);
+  });
+});

@@ -1,0 +1,182 @@
+/** `duchy.json`: what one duchy is set to. A problem names its place and never quotes a value, which may be a secret. */
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import {
+  decode,
+  type JsonValue,
+  MPC_NOISE_MECHANISMS,
+  type MpcNoiseMechanism,
+  parseJsonBytes,
+  type Violation,
+} from '@measurement-exchange/contract';
+import {
+  array,
+  boolean,
+  enumOf,
+  integer,
+  number,
+  object,
+  partial,
+  type TSchema,
+  text,
+} from '@measurement-exchange/contract/schema';
+
+/** Paths are absolute. */
+export interface DuchyConfig {
+  mode: 'development' | 'production';
+  /** The exchange. */
+  url: string | undefined;
+  /** A file with the bearer token for the exchange, read again for every call, so that it may be renewed. */
+  tokenFile: string | undefined;
+  /** The folder that `mex identity` made. */
+  identity: string | undefined;
+  /** Files of roots, each for one party: `dataProviders/streamly=streamly.pem`. */
+  roots: string[];
+  /** Where providers and the other duchies reach this one, as the exchange tells them. */
+  endpoint: string | undefined;
+  listen: Listen;
+  /** Absent: an embedded PostgreSQL in the data directory. */
+  databaseUrl: string | undefined;
+  dataDir: string;
+  /** 32 bytes in base64; seals what is stored. The same for every process of the duchy, and not in the database. */
+  secretsKeyFile: string;
+  mills: { count: number; leaseSeconds: number };
+  /** Between two looks at the exchange. */
+  pollSeconds: number;
+  /** Of computations that ended, for looking into them. */
+  keepBlobsForHours: number;
+  /** The noise of computations that this duchy takes part in. */
+  noiseMechanisms: MpcNoiseMechanism[];
+  limits: FaceLimits;
+  logLevel: string;
+}
+
+export interface Listen {
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+  tls: { certFile: string; keyFile: string } | undefined;
+  /** TLS ends at a proxy in front. */
+  behindTlsProxy: boolean;
+  /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
+  trustedProxies: string[];
+}
+
+export interface FaceLimits {
+  /** Bodies that are received at once, in all and of one party. */
+  uploads: number;
+  uploadsPerParty: number;
+  /** For one request to arrive whole. */
+  uploadSeconds: number;
+  /** Of what another duchy sends. */
+  maxDataBytes: number;
+  /** From one address; then its requests are not looked at for the rest of the minute. */
+  rejectedPerMinute: number;
+}
+
+/** Settings that cannot be used; each line says what to do. */
+export class DuchyConfigError extends Error {
+  constructor(problems: string[]) {
+    super(problems.join('\n'));
+    this.name = 'DuchyConfigError';
+  }
+}
+
+const string = () => text(64 * 1024, 1);
+const listen: { [K in keyof Listen]: TSchema } = {
+  host: string(),
+  port: integer(0, 65_535),
+  tls: object({ certFile: string(), keyFile: string() }),
+  behindTlsProxy: boolean(),
+  trustedProxies: array(string()),
+};
+const limits: { [K in keyof FaceLimits]: TSchema } = {
+  uploads: integer(1, 1_000),
+  uploadsPerParty: integer(1, 1_000),
+  uploadSeconds: integer(1, 86_400),
+  maxDataBytes: integer(1, 2 ** 33),
+  rejectedPerMinute: integer(1, 1_000_000),
+};
+const settings: { [K in keyof DuchyConfig]: TSchema } = {
+  mode: enumOf(['development', 'production']),
+  url: string(),
+  tokenFile: string(),
+  identity: string(),
+  roots: array(string()),
+  endpoint: string(),
+  listen: object(partial(listen)),
+  databaseUrl: string(),
+  dataDir: string(),
+  secretsKeyFile: string(),
+  mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
+  pollSeconds: number({ exclusiveMinimum: 0 }),
+  keepBlobsForHours: integer(0, 24 * 365),
+  noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
+  limits: object(partial(limits)),
+  logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+};
+const SCHEMA = object(partial(settings));
+
+const LIMITS: FaceLimits = {
+  uploads: 32,
+  uploadsPerParty: 4,
+  uploadSeconds: 600,
+  maxDataBytes: 2 ** 31,
+  rejectedPerMinute: 600,
+};
+
+/** The settings in the file, with what holds where it says nothing. */
+export function readDuchyConfig(path: string): DuchyConfig {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new DuchyConfigError([`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`]);
+  }
+  return duchyConfig(valueIn(path, bytes), dirname(resolve(path)), path);
+}
+
+/** Paths are relative to `folder`; `where` is for messages. */
+export function duchyConfig(value: JsonValue, folder: string, where = 'the settings'): DuchyConfig {
+  const violations: Violation[] = [];
+  const file = decode(SCHEMA, value, violations) as Partial<DuchyConfig> | undefined;
+  if (file === undefined) {
+    throw new DuchyConfigError(violations.map((v) => `${where}: ${v.field || 'it'} ${v.description}.`));
+  }
+  const from = (given: string) => resolve(folder, given);
+  const optionally = (given: string | undefined) => given && from(given);
+  const dataDir = from(file.dataDir ?? '.duchy');
+  const { tls } = file.listen ?? {};
+  return {
+    mode: file.mode ?? 'production',
+    url: file.url,
+    tokenFile: optionally(file.tokenFile),
+    identity: optionally(file.identity),
+    roots: (file.roots ?? []).map((root) => root.replace(/[^=]+$/, from)),
+    endpoint: file.endpoint,
+    listen: {
+      host: file.listen?.host ?? '127.0.0.1',
+      port: file.listen?.port ?? 8090,
+      tls: tls && { certFile: from(tls.certFile), keyFile: from(tls.keyFile) },
+      behindTlsProxy: file.listen?.behindTlsProxy ?? false,
+      trustedProxies: file.listen?.trustedProxies ?? [],
+    },
+    databaseUrl: file.databaseUrl,
+    dataDir,
+    secretsKeyFile: optionally(file.secretsKeyFile) ?? join(dataDir, 'secrets.key'),
+    mills: { count: 1, leaseSeconds: 60, ...file.mills },
+    pollSeconds: file.pollSeconds ?? 1,
+    keepBlobsForHours: file.keepBlobsForHours ?? 0,
+    noiseMechanisms: file.noiseMechanisms ?? ['DISCRETE_GAUSSIAN', 'GEOMETRIC'],
+    limits: { ...LIMITS, ...file.limits },
+    logLevel: file.logLevel ?? 'info',
+  };
+}
+
+function valueIn(path: string, bytes: Buffer): JsonValue {
+  try {
+    return parseJsonBytes(bytes);
+  } catch (error) {
+    throw new DuchyConfigError([`${path} is not JSON. ${(error as Error).message}`]);
+  }
+}

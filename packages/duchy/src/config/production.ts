@@ -1,0 +1,99 @@
+/** What keeps a duchy from starting in production. All problems at once, each with what to do. */
+import { join } from 'node:path';
+import type { DuchyConfig } from './config.ts';
+
+/** A file's permission bits; undefined when it is not there or cannot be read. */
+export type FileMode = (path: string) => number | undefined;
+
+export function productionProblems(config: DuchyConfig, modeOf: FileMode): string[] {
+  return [
+    ...exchangeProblems(config),
+    ...trustProblems(config),
+    ...endpointProblems(config),
+    ...listenProblems(config, modeOf),
+    ...secretProblems(config, modeOf),
+    ...noiseProblems(config),
+  ];
+}
+
+function exchangeProblems({ url, tokenFile, identity }: DuchyConfig): string[] {
+  const problems: string[] = [];
+  if (url === undefined) problems.push('url is not set: give the address of the exchange.');
+  else if (!isSafe(url))
+    problems.push('url must begin with https://: the token would be readable on the way.');
+  if (tokenFile === undefined)
+    problems.push('tokenFile is not set: give a file with the token for the exchange.');
+  if (identity === undefined) problems.push('identity is not set: give the folder that mex identity made.');
+  return problems;
+}
+
+/** A root for everybody would let one party sign for another. */
+function trustProblems({ roots }: DuchyConfig): string[] {
+  const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
+  const missing = kinds.filter((kind) => !roots.some((root) => root.startsWith(`${kind}/`)));
+  return [
+    ...missing.map((kind) => `roots has none of ${kind}: add "${kind}/…=file.pem" for each that takes part.`),
+    ...roots
+      .filter((root) => !/^(?:measurementConsumers|dataProviders|duchies)\/[^=/]+=/.test(root))
+      .map((root) => `roots: ${root} names no party: write it as "dataProviders/…=${root}".`),
+  ];
+}
+
+function endpointProblems({ endpoint }: DuchyConfig): string[] {
+  const remedy = 'give the https address at which providers and the other duchies reach this one.';
+  if (endpoint === undefined) return [`endpoint is not set: ${remedy}`];
+  return URL.parse(endpoint)?.protocol === 'https:' ? [] : [`endpoint must be an https address: ${remedy}`];
+}
+
+function listenProblems({ listen }: DuchyConfig, modeOf: FileMode): string[] {
+  const { host, tls, behindTlsProxy, trustedProxies } = listen;
+  const problems: string[] = [];
+  if (behindTlsProxy && trustedProxies.length === 0) {
+    problems.push(
+      'listen.behindTlsProxy: list the addresses of the proxy in listen.trustedProxies, as CIDRs.',
+    );
+  }
+  if (!isLoopback(host) && tls === undefined && !behindTlsProxy) {
+    problems.push(
+      `listen.host ${host} is reachable from outside and has no TLS. ` +
+        'Set listen.tls, or listen.behindTlsProxy, or listen on 127.0.0.1.',
+    );
+  }
+  if (tls !== undefined) {
+    if (modeOf(tls.certFile) === undefined)
+      problems.push(`listen.tls.certFile ${tls.certFile} cannot be read.`);
+    problems.push(...secretFileProblems('listen.tls.keyFile', tls.keyFile, modeOf));
+  }
+  return problems;
+}
+
+function secretProblems({ secretsKeyFile, tokenFile, identity }: DuchyConfig, modeOf: FileMode): string[] {
+  return [
+    ...secretFileProblems('secretsKeyFile', secretsKeyFile, modeOf),
+    ...(tokenFile === undefined ? [] : secretFileProblems('tokenFile', tokenFile, modeOf)),
+    ...(identity === undefined
+      ? []
+      : secretFileProblems('identity', join(identity, 'signing-key.pem'), modeOf)),
+  ];
+}
+
+function secretFileProblems(setting: string, path: string, modeOf: FileMode): string[] {
+  const mode = modeOf(path);
+  if (mode === undefined) return [`${setting} ${path} cannot be read. Check the path and its owner.`];
+  if ((mode & 0o007) === 0) return [];
+  return [`${setting} ${path} is open to everyone. Run: chmod o= ${path}, and replace what is in it.`];
+}
+
+function noiseProblems({ noiseMechanisms }: DuchyConfig): string[] {
+  if (!noiseMechanisms.includes('NONE')) return [];
+  return ['noiseMechanisms has NONE: the exact figures would leave this duchy. Remove it.'];
+}
+
+function isSafe(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === 'https:' || (parsed !== null && isLoopback(parsed.hostname));
+}
+
+export function isLoopback(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,139 @@
+/** Bytes of any length, in chunks: constant memory, short transactions, nothing on a local disk. */
+import { createHash, randomUUID } from 'node:crypto';
+import { type Queryable, sql } from './db.ts';
+
+/** Of one chunk, before it is sealed. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+export interface Blob {
+  id: string;
+  length: number;
+  sha256: Uint8Array;
+}
+
+const INSERT = sql('insertBlob', 'INSERT INTO blobs (id, computation) VALUES ($1, $2)');
+const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal, data) VALUES ($1, $2, $3)');
+const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
+const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
+
+/** It does not count before an upload or a message refers to it. Nothing is left of a source that throws. */
+export async function writeBlob(
+  db: Queryable,
+  computation: string,
+  source: AsyncIterable<Uint8Array>,
+): Promise<Blob> {
+  const id = randomUUID();
+  await db.query(INSERT, [id, computation]);
+  try {
+    const hash = createHash('sha256');
+    let [ordinal, length] = [0, 0];
+    for await (const chunk of inChunks(source)) {
+      hash.update(chunk);
+      length += chunk.length;
+      await db.query(INSERT_CHUNK, [id, ordinal, db.secrets.seal(placeOf(id, ordinal), chunk)]);
+      ordinal++;
+    }
+    const sha256 = hash.digest();
+    const measured = await db.query(MEASURE, [id, length, sha256]);
+    if (measured.length !== 1) throw new Error(`Blob ${id} was removed while it was written.`);
+    return { id, length, sha256 };
+  } catch (error) {
+    // Whatever stays is removed as incomplete later.
+    await discardBlob(db, id).catch(() => {});
+    throw error;
+  }
+}
+
+/** Of a blob that does not count: what was written is not needed. */
+export async function discardBlob(db: Queryable, id: string): Promise<void> {
+  await db.query(DISCARD, [id]);
+}
+
+/** Pieces of any size as chunks of one size, the last one shorter. A chunk is valid until the next one is asked for. */
+async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let filled = 0;
+  for await (const piece of source) {
+    for (let at = 0; at < piece.length; ) {
+      const taken = piece.subarray(at, at + CHUNK_BYTES - filled);
+      buffer.set(taken, filled);
+      filled += taken.length;
+      at += taken.length;
+      if (filled < CHUNK_BYTES) continue;
+      yield buffer;
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield buffer.subarray(0, filled);
+}
+
+const COMPLETE = sql(
+  'completeBlob',
+  `UPDATE blobs SET complete_time = now()
+   WHERE id = $1 AND computation = $2 AND complete_time IS NULL AND length IS NOT NULL RETURNING id`,
+);
+
+/** In the transaction of the row that refers to it. */
+export async function completeBlob(tx: Queryable, id: string, computation: string): Promise<void> {
+  const rows = await tx.query(COMPLETE, [id, computation]);
+  if (rows.length !== 1)
+    throw new Error(`Blob ${id} of computation ${computation} is not there to be completed.`);
+}
+
+const READ = sql(
+  'readBlob',
+  'SELECT length FROM blobs WHERE id = $1 AND complete_time IS NOT NULL AND removed_time IS NULL',
+);
+const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
+
+/** One chunk at a time; throws where the blob does not count, was removed, or lacks a chunk. */
+export async function* readBlob(db: Queryable, id: string): AsyncGenerator<Uint8Array> {
+  const [blob] = await db.query(READ, [id]);
+  if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);
+  let read = 0;
+  for (let ordinal = 0; read < blob.length; ordinal++) {
+    const [row] = await db.query(READ_CHUNK, [id, ordinal]);
+    if (row === undefined) throw new Error(`Blob ${id} lacks chunk ${ordinal}.`);
+    const chunk = db.secrets.open(placeOf(id, ordinal), row.data);
+    read += chunk.length;
+    yield chunk;
+  }
+}
+
+function placeOf(id: string, ordinal: number): string {
+  return `blobs/${id}/${ordinal}`;
+}
+
+const REMOVE_INCOMPLETE = sql(
+  'removeIncompleteBlobs',
+  `DELETE FROM blobs WHERE id IN (
+     SELECT id FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '1 hour' LIMIT 20)
+   RETURNING id`,
+);
+const REMOVE_ENDED = sql(
+  'removeBlobsOfEnded',
+  `WITH removed AS (
+     UPDATE blobs SET removed_time = now() WHERE id IN (
+       SELECT b.id FROM blobs b JOIN computations c ON c.id = b.computation
+       WHERE b.removed_time IS NULL AND b.complete_time IS NOT NULL AND c.outcome IS NOT NULL
+         AND c.update_time <= now() - $1 * interval '1 hour' LIMIT 20)
+     RETURNING id),
+   chunks AS (DELETE FROM blob_chunks USING removed WHERE blob = removed.id)
+   SELECT id FROM removed`,
+);
+
+/** Of writers that died, and of computations that ended `keepHours` ago; returns how many. */
+export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
+  let removed = 0;
+  for (const [statement, values] of [
+    [REMOVE_INCOMPLETE, []],
+    [REMOVE_ENDED, [keepHours]],
+  ] as const) {
+    for (;;) {
+      const { length } = await db.query(statement, [...values]);
+      removed += length;
+      if (length === 0) break;
+    }
+  }
+  return removed;
+}

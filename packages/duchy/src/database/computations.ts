@@ -1,0 +1,214 @@
+/** The computations of this duchy: what the exchange said of them, their secrets, and how they end. */
+import {
+  Computation,
+  type DuchyRole,
+  decode,
+  type Protocol,
+  parseJson,
+  toJson,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { type Queryable, type Row, sql } from './db.ts';
+
+export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export interface StoredComputation {
+  id: string;
+  role: DuchyRole;
+  protocol: Protocol;
+  stage: string;
+  /** The exchange's computation as it was last read. */
+  view: Computation;
+  /** The MeasurementSpec whose signature of the measurement consumer was verified. */
+  spec: Uint8Array;
+  /** The length of each share: what the sampling interval of the spec leaves of the population. */
+  registerCount: number;
+  attempt: number;
+  /** When a mill may take the stage; null while it waits for something from outside. */
+  runAfter: Date | null;
+  lastError: string | null;
+  outcome: Outcome | null;
+  failure: string | null;
+  createTime: Date;
+  updateTime: Date;
+}
+
+export interface ComputationSecrets {
+  /** This worker's half of the seed that the workers have in common. */
+  randomSeed?: Uint8Array | undefined;
+  noiseSeed?: Uint8Array | undefined;
+  /** For the seeds that providers encrypt for this worker. */
+  privateKeyset?: Uint8Array | undefined;
+}
+
+export interface NewComputation
+  extends Pick<StoredComputation, 'id' | 'role' | 'protocol' | 'stage' | 'view' | 'spec' | 'registerCount'> {
+  /** Absent: it waits. */
+  runAfter?: Date | null;
+  secrets?: ComputationSecrets;
+}
+
+const INSERT = sql(
+  'insertComputation',
+  `WITH created AS (
+     INSERT INTO computations (id, role, protocol, stage, view, spec, register_count, run_after,
+       random_seed, noise_seed, private_keyset)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     ON CONFLICT (id) DO NOTHING RETURNING id),
+   asked AS (INSERT INTO requisitions (name, computation) SELECT unnest($12::text[]), id FROM created)
+   SELECT id FROM created`,
+);
+
+/** False where it exists already: then nothing changes, and the secrets are those of the first time. */
+export async function createComputation(db: Queryable, computation: NewComputation): Promise<boolean> {
+  const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
+  const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));
+  const rows = await db.query(INSERT, [
+    id,
+    role,
+    protocol,
+    stage,
+    toJson(Computation, view),
+    spec,
+    registerCount,
+    runAfter,
+    ...sealed,
+    view.requisitions.map(({ name }) => name),
+  ]);
+  return rows.length === 1;
+}
+
+export const COMPUTATION_COLUMNS =
+  'id, role, protocol, stage, view, spec, register_count, attempt, run_after, last_error, outcome, failure, create_time, update_time';
+
+const READ = sql('readComputation', `SELECT ${COMPUTATION_COLUMNS} FROM computations WHERE id = $1`);
+const READ_BY_REQUISITION = sql(
+  'readComputationOfRequisition',
+  `SELECT ${COMPUTATION_COLUMNS} FROM computations
+   WHERE id = (SELECT computation FROM requisitions WHERE name = $1)`,
+);
+const PENDING = sql(
+  'pendingComputations',
+  `SELECT ${COMPUTATION_COLUMNS} FROM computations WHERE outcome IS NULL AND id > $1 ORDER BY id LIMIT $2`,
+);
+
+export async function readComputation(db: Queryable, id: string): Promise<StoredComputation | undefined> {
+  const [row] = await db.query(READ, [id]);
+  return row && computationOf(row);
+}
+
+/** The computation that the requisition is part of. */
+export async function computationOfRequisition(
+  db: Queryable,
+  requisition: string,
+): Promise<StoredComputation | undefined> {
+  const [row] = await db.query(READ_BY_REQUISITION, [requisition]);
+  return row && computationOf(row);
+}
+
+/** Those that have not ended, by ID, from the one after `afterId` on. */
+export async function pendingComputations(
+  db: Queryable,
+  { afterId = '', limit = 100 } = {},
+): Promise<StoredComputation[]> {
+  return (await db.query(PENDING, [afterId, limit])).map(computationOf);
+}
+
+const COUNT_PENDING = sql(
+  'countPending',
+  'SELECT role, stage, count(*) AS count FROM computations WHERE outcome IS NULL GROUP BY role, stage',
+);
+
+export async function countPending(db: Queryable): Promise<{ role: string; stage: string; count: number }[]> {
+  return (await db.query(COUNT_PENDING, [])) as { role: string; stage: string; count: number }[];
+}
+
+export function computationOf(row: Row): StoredComputation {
+  return {
+    id: row.id,
+    role: row.role,
+    protocol: row.protocol,
+    stage: row.stage,
+    view: viewOf(row.view),
+    spec: row.spec,
+    registerCount: row.register_count,
+    attempt: row.attempt,
+    runAfter: row.run_after,
+    lastError: row.last_error,
+    outcome: row.outcome,
+    failure: row.failure,
+    createTime: row.create_time,
+    updateTime: row.update_time,
+  };
+}
+
+function viewOf(text: string): Computation {
+  const violations: Violation[] = [];
+  const view = decode(Computation, parseJson(text), violations, '', 'response');
+  if (view !== undefined) return view;
+  throw new Error(`A stored computation is malformed: ${violations[0]!.field} ${violations[0]!.description}`);
+}
+
+const UPDATE_VIEW = sql(
+  'updateView',
+  `UPDATE computations SET view = $2 WHERE id = $1 AND outcome IS NULL
+   AND coalesce(view->>'updateTime', '') COLLATE "C" <= coalesce($2::jsonb->>'updateTime', '') RETURNING id`,
+);
+
+/** An older view never replaces a newer one; false then, and where the computation has ended. */
+export async function updateView(db: Queryable, id: string, view: Computation): Promise<boolean> {
+  return (await db.query(UPDATE_VIEW, [id, toJson(Computation, view)])).length === 1;
+}
+
+const SECRETS = [
+  { member: 'randomSeed', column: 'random_seed' },
+  { member: 'noiseSeed', column: 'noise_seed' },
+  { member: 'privateKeyset', column: 'private_keyset' },
+] as const;
+
+const READ_SECRETS = sql(
+  'readSecrets',
+  'SELECT random_seed, noise_seed, private_keyset FROM computations WHERE id = $1',
+);
+
+/** Those that were set; none once the computation has ended. */
+export async function readSecrets(db: Queryable, id: string): Promise<ComputationSecrets> {
+  const [row] = await db.query(READ_SECRETS, [id]);
+  return Object.fromEntries(
+    SECRETS.flatMap(({ member, column }) => {
+      const sealed: Buffer | null | undefined = row?.[column];
+      return sealed ? [[member, db.secrets.open(placeOf(id, column), sealed)]] : [];
+    }),
+  );
+}
+
+function sealSecret(
+  db: Queryable,
+  id: string,
+  column: string,
+  secret: Uint8Array | undefined,
+): Buffer | null {
+  return secret === undefined ? null : db.secrets.seal(placeOf(id, column), secret);
+}
+
+function placeOf(id: string, column: string): string {
+  return `computations/${id}/${column}`;
+}
+
+const END = sql(
+  'endComputation',
+  `UPDATE computations SET outcome = $2, failure = $3,
+     run_after = NULL, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
+     random_seed = NULL, noise_seed = NULL, private_keyset = NULL
+   WHERE id = $1 AND outcome IS NULL RETURNING id`,
+);
+
+/** Whatever stage it is in, and whoever holds its lease; its secrets go. False where it has ended already. */
+export async function endComputation(
+  db: Queryable,
+  id: string,
+  { outcome, failure = null }: { outcome: Outcome; failure?: string | null },
+): Promise<boolean> {
+  return (await db.query(END, [id, outcome, failure])).length === 1;
+}

@@ -1,0 +1,149 @@
+/** Looks through the database of a duchy for what should not be; changes nothing. */
+import type pg from 'pg';
+import { readSecrets } from './computations.ts';
+import { Database, type Queryable, type Row, type Statement, sql } from './db.ts';
+import { Secrets } from './secrets.ts';
+
+export interface DuchyAilment {
+  check: string;
+  /** An error should be impossible; a warning needs somebody's attention. */
+  severity: 'error' | 'warning';
+  rows: number;
+  meaning: string;
+  remedy: string;
+  /** Of the rows, ten at most. */
+  examples: string[];
+}
+
+interface Check extends Pick<DuchyAilment, 'check' | 'severity' | 'meaning' | 'remedy'> {
+  /** Its column `example` names what is wrong. */
+  statement: Statement;
+}
+
+function check(
+  severity: DuchyAilment['severity'],
+  name: string,
+  meaning: string,
+  remedy: string,
+  text: string,
+): Check {
+  return { check: name, severity, meaning, remedy, statement: sql(`doctor ${name}`, text) };
+}
+
+const RESTORE = 'Restore a backup, and report this.';
+const CHECKS: Check[] = [
+  check(
+    'error',
+    'blobs lack bytes',
+    'A stored upload or message is not whole.',
+    RESTORE,
+    `SELECT b.id AS example FROM blobs b LEFT JOIN blob_chunks c ON c.blob = b.id
+     WHERE b.complete_time IS NOT NULL AND b.removed_time IS NULL
+     GROUP BY b.id HAVING coalesce(sum(octet_length(c.data) - 28), 0) <> b.length`,
+  ),
+  check(
+    'error',
+    'blobs are referred to and incomplete',
+    'An upload or message has a blob that does not count.',
+    RESTORE,
+    `SELECT b.id AS example FROM blobs b
+     WHERE b.complete_time IS NULL AND (EXISTS (SELECT FROM uploads u WHERE u.blob = b.id)
+       OR EXISTS (SELECT FROM messages m WHERE m.blob = b.id))`,
+  ),
+  check(
+    'error',
+    'rows of another computation',
+    'An upload or message has a blob of another computation.',
+    RESTORE,
+    `SELECT b.id AS example FROM blobs b JOIN uploads u ON u.blob = b.id WHERE u.computation <> b.computation
+     UNION ALL
+     SELECT b.id FROM blobs b JOIN messages m ON m.blob = b.id WHERE m.computation <> b.computation`,
+  ),
+  check(
+    'warning',
+    'stages nobody takes',
+    'Stages are due for minutes, and no mill has taken them.',
+    'Check that a process with mills runs (mex duchy run, without --only face), and its log.',
+    `SELECT id AS example FROM computations
+     WHERE run_after < now() - interval '5 minutes' AND (lease_until IS NULL OR lease_until < now() - interval '5 minutes')`,
+  ),
+  check(
+    'warning',
+    'stages that fail',
+    'Stages have failed several times.',
+    'The log says why; they fail for good after ten attempts.',
+    `SELECT id || ' (' || coalesce(last_error, '') || ')' AS example FROM computations WHERE attempt >= 3`,
+  ),
+  check(
+    'warning',
+    'uploads not reported',
+    'Uploads are stored, and the exchange does not know of them.',
+    'Check that a process with a herald runs, and that it reaches the exchange.',
+    `SELECT u.requisition AS example FROM uploads u JOIN computations c ON c.id = u.computation
+     WHERE u.reported_time IS NULL AND c.outcome IS NULL AND u.create_time < now() - interval '10 minutes'`,
+  ),
+  check(
+    'warning',
+    'blobs left over',
+    'Incomplete blobs are hours old.',
+    'Check that a process without --only mill runs: it removes them.',
+    `SELECT id AS example FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '3 hours'`,
+  ),
+];
+
+const WITH_SECRETS = sql(
+  'doctor secrets',
+  'SELECT id FROM computations WHERE outcome IS NULL ORDER BY create_time',
+);
+const SEALED = {
+  check: 'secrets do not open',
+  severity: 'error',
+  meaning: 'The secrets of a pending computation do not open with the secrets key.',
+  remedy: 'Give the secrets key that this database was used with.',
+} as const;
+
+export const DUCHY_CHECKS = CHECKS.length + 1;
+
+/** With a connection of its own. */
+export async function examineDuchy(
+  connection: pg.ClientConfig,
+  secretsKey: Uint8Array,
+): Promise<DuchyAilment[]> {
+  const secrets = new Secrets(secretsKey);
+  const db = new Database({ connection, secrets, applicationName: 'mex duchy doctor', maxConnections: 1 });
+  try {
+    return await duchyDoctor(db);
+  } catch (error) {
+    const isNew = (error as { code?: string }).code === '42P01'; // no such table
+    throw isNew ? new Error('No duchy has used this database yet: mex duchy run makes its tables.') : error;
+  } finally {
+    await db.close();
+  }
+}
+
+export async function duchyDoctor(db: Queryable): Promise<DuchyAilment[]> {
+  const found: DuchyAilment[] = [];
+  for (const { statement, ...about } of CHECKS) {
+    const rows = await db.query(statement, []);
+    found.push(
+      ailment(
+        about,
+        rows.map((row: Row) => String(row.example)),
+      ),
+    );
+  }
+  found.push(ailment(SEALED, await sealedForever(db)));
+  return found.filter(({ rows }) => rows > 0);
+}
+
+async function sealedForever(db: Queryable): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { id } of await db.query(WITH_SECRETS, [])) {
+    await readSecrets(db, id).catch(() => ids.push(id));
+  }
+  return ids;
+}
+
+function ailment(about: Omit<DuchyAilment, 'rows' | 'examples'>, examples: string[]): DuchyAilment {
+  return { ...about, rows: examples.length, examples: examples.slice(0, 10) };
+}

@@ -1,0 +1,24 @@
+export * from './blobs.ts';
+export {
+  type ComputationSecrets,
+  computationOfRequisition,
+  countPending,
+  createComputation,
+  endComputation,
+  type NewComputation,
+  OUTCOMES,
+  type Outcome,
+  pendingComputations,
+  readComputation,
+  readSecrets,
+  type StoredComputation,
+  updateView,
+} from './computations.ts';
+export { Database, type DatabaseOptions, type Queryable } from './db.ts';
+export { durabilityProblems } from './durability.ts';
+export * from './leases.ts';
+export * from './messages.ts';
+export { migrate } from './migrate.ts';
+export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
+export { requireOwnDatabase } from './settings.ts';
+export * from './uploads.ts';

@@ -1,0 +1,75 @@
+/** What duchies send each other. What this duchy sends is stored first, and sent again byte for byte. */
+import { completeBlob } from './blobs.ts';
+import { type Queryable, type Row, sql } from './db.ts';
+
+export interface Message {
+  computation: string;
+  /** As the protocol names its messages. */
+  stage: string;
+  direction: 'IN' | 'OUT';
+  /** Who sent it, or whom it is for: a duchy, or `exchange`. */
+  peer: string;
+  /** Of the key that signed it. */
+  certificate: string;
+  /** A serialized SignedMessage of a StageMessage; null for the exchange. */
+  signedMessage: Uint8Array | null;
+  blob: string;
+}
+
+export interface StoredMessage extends Message {
+  createTime: Date;
+  /** Of one that this duchy sends: when its receiver had it. */
+  acknowledgedTime: Date | null;
+}
+
+const INSERT = sql(
+  'insertMessage',
+  `INSERT INTO messages (computation, stage, direction, peer, certificate, signed_message, blob)
+   SELECT id, $2, $3, $4, $5, $6, $7 FROM computations WHERE id = $1 AND outcome IS NULL FOR NO KEY UPDATE
+   ON CONFLICT (computation, stage, direction, peer) DO NOTHING RETURNING stage`,
+);
+
+/** Makes its blob count. False where this stage and peer have a message already, or the computation has ended. */
+export async function storeMessage(tx: Queryable, message: Message): Promise<boolean> {
+  const { computation, stage, direction, peer, certificate, signedMessage, blob } = message;
+  const values = [computation, stage, direction, peer, certificate, signedMessage, blob];
+  if ((await tx.query(INSERT, values)).length !== 1) return false;
+  await completeBlob(tx, blob, computation);
+  return true;
+}
+
+const OF_COMPUTATION = sql(
+  'messagesOf',
+  'SELECT * FROM messages WHERE computation = $1 ORDER BY create_time',
+);
+const ACKNOWLEDGE = sql(
+  'acknowledge',
+  `UPDATE messages SET acknowledged_time = now()
+   WHERE computation = $1 AND stage = $2 AND direction = 'OUT' AND peer = $3 AND acknowledged_time IS NULL`,
+);
+
+/** The oldest first. */
+export async function messagesOf(db: Queryable, computation: string): Promise<StoredMessage[]> {
+  return (await db.query(OF_COMPUTATION, [computation])).map(messageIn);
+}
+
+export async function acknowledge(
+  db: Queryable,
+  { computation, stage, peer }: Pick<Message, 'computation' | 'stage' | 'peer'>,
+): Promise<void> {
+  await db.query(ACKNOWLEDGE, [computation, stage, peer]);
+}
+
+function messageIn(row: Row): StoredMessage {
+  return {
+    computation: row.computation,
+    stage: row.stage,
+    direction: row.direction,
+    peer: row.peer,
+    certificate: row.certificate,
+    signedMessage: row.signed_message,
+    blob: row.blob,
+    createTime: row.create_time,
+    acknowledgedTime: row.acknowledged_time,
+  };
+}

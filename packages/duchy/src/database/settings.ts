@@ -1,0 +1,30 @@
+/** Whose database it is. */
+import { type Queryable, sql } from './db.ts';
+
+const READ = sql('readSetting', 'SELECT value FROM settings WHERE key = $1');
+const WRITE_ONCE = sql(
+  'writeSettingOnce',
+  'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING',
+);
+
+const OWNER = 'owner';
+
+/**
+ * A database is of the duchy and the secrets key that it was first used with: with another key nothing that is stored
+ * could be opened, and that would show only in the middle of a computation.
+ */
+export async function requireOwnDatabase(db: Queryable, duchy: string): Promise<void> {
+  await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);
+  const [row] = await db.query(READ, [OWNER]);
+  const owner = ownerIn(db, row!.value);
+  if (owner !== duchy)
+    throw new Error(`The database is that of ${owner}: give ${duchy} a database of its own.`);
+}
+
+function ownerIn(db: Queryable, sealed: string): string {
+  try {
+    return db.secrets.open(OWNER, Buffer.from(sealed, 'base64')).toString();
+  } catch {
+    throw new Error('secretsKeyFile is not the key that this database was first used with: give that one.');
+  }
+}

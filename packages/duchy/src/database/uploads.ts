@@ -1,0 +1,98 @@
+/** What providers uploaded to this duchy. */
+import { completeBlob } from './blobs.ts';
+import { type Queryable, type Row, sql } from './db.ts';
+
+export interface Upload {
+  /** `dataProviders/…/requisitions/…` */
+  requisition: string;
+  computation: string;
+  dataProvider: string;
+  /** `dataProviders/…/certificates/…`, of the key that signed the upload. */
+  certificate: string;
+  nonce: bigint;
+  registerCount: number;
+  /** The ciphertext of the seed, for the worker that did not take the upload. */
+  secretSeed: Uint8Array;
+  /** A serialized SignedMessage of a Fulfillment. */
+  signedFulfillment: Uint8Array;
+  blob: string;
+}
+
+export interface StoredUpload extends Upload {
+  createTime: Date;
+  /** Null: the exchange does not know of it yet. */
+  reportedTime: Date | null;
+}
+
+const INSERT = sql(
+  'insertUpload',
+  `INSERT INTO uploads (requisition, computation, data_provider, certificate, nonce, register_count, secret_seed,
+     signed_fulfillment, blob)
+   SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM computations WHERE id = $2 AND outcome IS NULL FOR NO KEY UPDATE
+   ON CONFLICT (requisition) DO NOTHING RETURNING requisition`,
+);
+
+/** Makes its blob count. False where the requisition has an upload already, or the computation has ended. */
+export async function storeUpload(tx: Queryable, upload: Upload): Promise<boolean> {
+  const rows = await tx.query(INSERT, [
+    upload.requisition,
+    upload.computation,
+    upload.dataProvider,
+    upload.certificate,
+    upload.nonce,
+    upload.registerCount,
+    upload.secretSeed,
+    upload.signedFulfillment,
+    upload.blob,
+  ]);
+  if (rows.length !== 1) return false;
+  await completeBlob(tx, upload.blob, upload.computation);
+  return true;
+}
+
+const OF_REQUISITION = sql('uploadOf', 'SELECT * FROM uploads WHERE requisition = $1');
+const OF_COMPUTATION = sql('uploadsOf', 'SELECT * FROM uploads WHERE computation = $1 ORDER BY requisition');
+const UNREPORTED = sql(
+  'unreportedUploads',
+  `SELECT u.* FROM uploads u JOIN computations c ON c.id = u.computation
+   WHERE u.reported_time IS NULL AND c.outcome IS NULL ORDER BY u.create_time LIMIT $1`,
+);
+const REPORTED = sql(
+  'markReported',
+  'UPDATE uploads SET reported_time = now() WHERE requisition = $1 AND reported_time IS NULL',
+);
+
+export async function uploadOf(db: Queryable, requisition: string): Promise<StoredUpload | undefined> {
+  const [row] = await db.query(OF_REQUISITION, [requisition]);
+  return row && uploadIn(row);
+}
+
+/** By requisition. */
+export async function uploadsOf(db: Queryable, computation: string): Promise<StoredUpload[]> {
+  return (await db.query(OF_COMPUTATION, [computation])).map(uploadIn);
+}
+
+/** Of pending computations, the oldest first. */
+export async function unreportedUploads(db: Queryable, limit = 100): Promise<StoredUpload[]> {
+  return (await db.query(UNREPORTED, [limit])).map(uploadIn);
+}
+
+export async function markReported(db: Queryable, requisition: string): Promise<void> {
+  await db.query(REPORTED, [requisition]);
+}
+
+function uploadIn(row: Row): StoredUpload {
+  return {
+    requisition: row.requisition,
+    computation: row.computation,
+    dataProvider: row.data_provider,
+    certificate: row.certificate,
+    nonce: row.nonce,
+    registerCount: row.register_count,
+    secretSeed: row.secret_seed,
+    signedFulfillment: row.signed_fulfillment,
+    blob: row.blob,
+    createTime: row.create_time,
+    reportedTime: row.reported_time,
+  };
+}

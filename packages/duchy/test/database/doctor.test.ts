@@ -1,0 +1,95 @@
+/** The doctor of a duchy: silent about a healthy database, and about nothing else. */
+import { randomBytes } from 'node:crypto';
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { examineDuchy } from '../../src/database/doctor.ts';
+import { createComputation, durabilityProblems, storeUpload, writeBlob } from '../../src/database/index.ts';
+import { makeComputation } from '../view.ts';
+
+let database: DuchyDatabase;
+beforeAll(async () => {
+  database = await createDuchyDatabase();
+  const { id, view, spec } = await makeComputation('c1', 'duchies/alpha');
+  const about = {
+    role: 'FIRST_WORKER',
+    protocol: 'honestMajorityShareShuffle',
+    stage: 'SETUP_PHASE',
+  } as const;
+  const secrets = { randomSeed: randomBytes(48) };
+  const { db } = database;
+  await createComputation(db, { ...about, id, view, spec, registerCount: 10, runAfter: new Date(), secrets });
+  const source = async function* () {
+    yield randomBytes(100);
+  };
+  const blob = await writeBlob(db, id, source());
+  const { name, dataProvider } = view.requisitions[0]!;
+  await db.tx((tx) =>
+    storeUpload(tx, {
+      requisition: name,
+      computation: id,
+      dataProvider,
+      certificate: `${dataProvider}/certificates/1`,
+      nonce: 1n,
+      registerCount: 10,
+      secretSeed: randomBytes(5),
+      signedFulfillment: randomBytes(5),
+      blob: blob.id,
+    }),
+  );
+});
+afterAll(() => database.drop());
+
+const examine = async (key = database.secretsKey) =>
+  (await examineDuchy({ connectionString: database.url }, key)).map(({ check }) => check);
+
+/** In a database where nothing forbids it. */
+async function spoil(statement: string): Promise<void> {
+  await database.query(
+    `SET session_replication_role = replica; ${statement}; SET session_replication_role = origin`,
+  );
+}
+
+test('a healthy database has no findings', async () => {
+  expect(await examine()).toEqual([]);
+  expect(await durabilityProblems(database.db)).toEqual([]);
+});
+
+test.each([
+  [
+    'stages nobody takes',
+    "UPDATE computations SET run_after = now() - interval '1 hour'",
+    'UPDATE computations SET run_after = now()',
+  ],
+  ['stages that fail', 'UPDATE computations SET attempt = 5', 'UPDATE computations SET attempt = 0'],
+  [
+    'uploads not reported',
+    "UPDATE uploads SET create_time = now() - interval '1 hour'",
+    'UPDATE uploads SET create_time = now()',
+  ],
+  ['blobs lack bytes', 'UPDATE blobs SET length = length + 1', 'UPDATE blobs SET length = length - 1'],
+  [
+    'blobs are referred to and incomplete',
+    'UPDATE blobs SET complete_time = NULL',
+    'UPDATE blobs SET complete_time = now()',
+  ],
+  [
+    'rows of another computation',
+    "UPDATE uploads SET computation = 'other'",
+    "UPDATE uploads SET computation = 'c1'",
+  ],
+])('%s', async (check, statement, undo) => {
+  await spoil(statement);
+  expect(await examine()).toEqual([check]);
+  await spoil(undo);
+  expect(await examine()).toEqual([]);
+});
+
+test('secrets that do not open, with another key', async () => {
+  expect(await examine(randomBytes(32))).toEqual(['secrets do not open']);
+});
+
+test('a database that no duchy has used says so', async () => {
+  await database.query('CREATE SCHEMA empty');
+  const connectionString = `${database.url}${database.url.includes('?') ? '&' : '?'}options=-csearch_path%3Dempty`;
+  await expect(examineDuchy({ connectionString }, database.secretsKey)).rejects.toThrow(/No duchy has used/);
+});

@@ -1,0 +1,166 @@
+/** Leases: who works on which stage, and what happens to those who lost it. */
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  type Claim,
+  claimStage,
+  createComputation,
+  endComputation,
+  finishStage,
+  LeaseLost,
+  readComputation,
+  renewLease,
+  retryStage,
+  wake,
+} from '../../src/database/index.ts';
+import { makeComputation } from '../view.ts';
+
+const LEASE = { owner: 'mill', leaseMs: 60_000 };
+const DUE = new Date(0);
+
+let database: DuchyDatabase;
+beforeAll(async () => {
+  database = await createDuchyDatabase();
+});
+afterAll(() => database.drop());
+let made = 0;
+beforeEach(async () => {
+  await database.query(
+    'UPDATE computations SET run_after = NULL WHERE outcome IS NULL AND lease_token IS NULL',
+  );
+  await database.query(
+    `UPDATE computations SET run_after = NULL, lease_token = NULL, lease_until = NULL, lease_owner = NULL
+     WHERE outcome IS NULL`,
+  );
+});
+
+async function computation(runAfter: Date | null = DUE): Promise<string> {
+  const id = `c${++made}`;
+  const { view, spec } = await makeComputation(id, 'duchies/alpha');
+  const about = {
+    role: 'FIRST_WORKER',
+    protocol: 'honestMajorityShareShuffle',
+    stage: 'SETUP_PHASE',
+  } as const;
+  expect(
+    await createComputation(database.db, { ...about, id, view, spec, registerCount: 10, runAfter }),
+  ).toBe(true);
+  return id;
+}
+
+async function claimed(): Promise<Claim> {
+  const claim = await claimStage(database.db, LEASE);
+  if (claim === undefined) throw new Error('nothing to claim');
+  return claim;
+}
+
+const expire = (id: string) =>
+  database.query("UPDATE computations SET lease_until = now() - interval '1 second' WHERE id = $1", [id]);
+
+test('of many mills, each stage is held by one', async () => {
+  const ids = [];
+  for (let i = 0; i < 5; i++) ids.push(await computation());
+  const mills = [database.db, database.open(), database.open()];
+  const claims = await Promise.all(
+    Array.from({ length: 24 }, (_, i) => claimStage(mills[i % 3]!, { ...LEASE, owner: `mill ${i}` })),
+  );
+  const held = claims.filter((claim) => claim !== undefined);
+  expect(held.map(({ computation: { id } }) => id).sort()).toEqual(ids.sort());
+  expect(new Set(held.map(({ token }) => token)).size).toBe(5);
+});
+
+test('the oldest stage is taken first, and none that is not due or waits', async () => {
+  const first = await computation();
+  const second = await computation();
+  await computation(null);
+  await computation(new Date(Date.now() + 3_600_000));
+  expect((await claimed()).computation.id).toBe(first);
+  expect((await claimed()).computation.id).toBe(second);
+  expect(await claimStage(database.db, LEASE)).toBeUndefined();
+});
+
+test('an expired lease is taken by another mill, which counts the attempt; the first one has lost it', async () => {
+  const id = await computation();
+  const first = await claimed();
+  expect(first.computation.attempt).toBe(1);
+  expect(await claimStage(database.db, LEASE)).toBeUndefined();
+  await expire(id);
+  const second = await claimed();
+  expect(second.computation).toMatchObject({ id, attempt: 2 });
+
+  expect(await renewLease(database.db, first)).toBe(false);
+  expect(await retryStage(database.db, first, { delayMs: 0, error: 'late' })).toBe(false);
+  const next = { stage: 'NEXT', runAfter: null };
+  await expect(database.db.tx((tx) => finishStage(tx, first, next))).rejects.toThrow(LeaseLost);
+  expect(await readComputation(database.db, id)).toMatchObject({ stage: 'SETUP_PHASE', lastError: null });
+
+  await database.db.tx((tx) => finishStage(tx, second, next));
+  expect(await readComputation(database.db, id)).toMatchObject({ stage: 'NEXT', attempt: 0, runAfter: null });
+});
+
+test('a lease that is renewed is not taken', async () => {
+  const id = await computation();
+  const claim = await claimed();
+  await expire(id);
+  expect(await renewLease(database.db, claim)).toBe(true);
+  expect(await claimStage(database.db, LEASE)).toBeUndefined();
+});
+
+test('a lease ends by itself, by the clock of the database', async () => {
+  await computation();
+  const first = await claimStage(database.db, { ...LEASE, leaseMs: 1 });
+  await expect.poll(() => claimStage(database.db, LEASE)).toBeDefined();
+  expect(await renewLease(database.db, first!)).toBe(false);
+});
+
+test('what a stage stored is undone with the lease', async () => {
+  const id = await computation();
+  const claim = await claimed();
+  await expire(id);
+  await claimed();
+  const stored = database.db.tx(async (tx) => {
+    await tx.query({ name: 'test note', text: "INSERT INTO settings VALUES ('output', 'x')" }, []);
+    await finishStage(tx, claim, { stage: 'NEXT', runAfter: null });
+  });
+  await expect(stored).rejects.toThrow(LeaseLost);
+  expect(await database.query("SELECT * FROM settings WHERE key = 'output'")).toEqual([]);
+});
+
+test('a stage that is given back is taken again after its delay, with or without counting the attempt', async () => {
+  const id = await computation();
+  expect(
+    await retryStage(database.db, await claimed(), { delayMs: 3_600_000, error: 'the peer is down' }),
+  ).toBe(true);
+  expect(await claimStage(database.db, LEASE)).toBeUndefined();
+  expect(await readComputation(database.db, id)).toMatchObject({ attempt: 1, lastError: 'the peer is down' });
+  await database.query('UPDATE computations SET run_after = now() WHERE id = $1', [id]);
+  const again = await claimed();
+  expect(again.computation.attempt).toBe(2);
+  await retryStage(database.db, again, { delayMs: 0, error: 'waits', counts: false });
+  expect((await claimed()).computation.attempt).toBe(2);
+});
+
+test('what waits is woken from the stage it waits in, once', async () => {
+  const id = await computation(null);
+  expect(await wake(database.db, id, 'ANOTHER', 'SHUFFLE_PHASE')).toBe(false);
+  const woken = await Promise.all([1, 2, 3].map(() => wake(database.db, id, 'SETUP_PHASE', 'SHUFFLE_PHASE')));
+  expect(woken.filter(Boolean)).toHaveLength(1);
+  expect((await claimed()).computation).toMatchObject({ id, stage: 'SHUFFLE_PHASE', attempt: 1 });
+});
+
+test('the end of a computation takes the lease of its mill', async () => {
+  const id = await computation();
+  const claim = await claimed();
+  expect(await endComputation(database.db, id, { outcome: 'FAILED', failure: 'a provider refused' })).toBe(
+    true,
+  );
+  expect(await endComputation(database.db, id, { outcome: 'SUCCEEDED' })).toBe(false);
+  expect(await renewLease(database.db, claim)).toBe(false);
+  const finished = database.db.tx((tx) => finishStage(tx, claim, { stage: 'NEXT', runAfter: DUE }));
+  await expect(finished).rejects.toThrow(LeaseLost);
+  expect(await claimStage(database.db, LEASE)).toBeUndefined();
+  expect(await readComputation(database.db, id)).toMatchObject({
+    outcome: 'FAILED',
+    failure: 'a provider refused',
+  });
+});
