@@ -18,6 +18,7 @@ export * from './json.ts';
 export * from './names.ts';
 export * from './openapi/document.ts';
 export type * from './openapi/types.ts';
+export * from './population.ts';
 export * from './reasons.ts';
 export * from './request.ts';
 export * from './router.ts';
