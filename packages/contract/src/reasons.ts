@@ -144,6 +144,10 @@ export const REASONS = {
   },
   POPULATION_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such population.' },
   POPULATION_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'A population with this ID exists already.' },
+  MODEL_LINE_TAKEN: {
+    code: 'ALREADY_EXISTS',
+    meaning: 'A model line belongs to another population: take it from that one first.',
+  },
   COMPUTATION_NOT_FOUND: {
     code: 'NOT_FOUND',
     meaning: 'No such computation, or the duchy is no participant of it.',

@@ -10,6 +10,7 @@ import { EVENT_GROUP_ROUTES } from './routes/eventGroups.ts';
 import { MEASUREMENT_ROUTES } from './routes/measurements.ts';
 import { OPERATOR_ROUTES } from './routes/operator.ts';
 import { PARTY_ROUTES } from './routes/parties.ts';
+import { POPULATION_ROUTES } from './routes/populations.ts';
 import type { Route } from './routes/route.ts';
 
 export { type Access, type Body, MAX_BATCH, type PrincipalKind, type Route } from './routes/route.ts';
@@ -22,6 +23,7 @@ export const ROUTES = [
   ...EVENT_GROUP_ROUTES,
   ...CERTIFICATE_ROUTES,
   ...PARTY_ROUTES,
+  ...POPULATION_ROUTES,
   ...OPERATOR_ROUTES,
 ] as const;
 

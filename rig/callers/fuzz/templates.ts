@@ -125,6 +125,16 @@ export const TEMPLATES: Record<string, Template> = {
     body: { x509Der: random.pick(certificates) },
   }),
   createTrustedRoot: (_state, _speaker, random, { roots }) => ({ body: { x509Pem: random.pick(roots) } }),
+  createPopulation: (_state, _speaker, random) => ({
+    body: {
+      vidRanges: [{ start: 1, end: 1 + random.int(1_000) }],
+      modelLines: [random.id()],
+      default: random.chance(0.5),
+    },
+  }),
+  updatePopulation: (_state, _speaker, random) => ({
+    body: { modelLines: [random.id()], default: random.chance(0.5) },
+  }),
   revokeCertificate: () => ({ body: { revocationState: 'HOLD' } }),
   releaseCertificateHold: nothing,
   createParty: party,

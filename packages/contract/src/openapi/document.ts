@@ -5,7 +5,9 @@ import * as descriptor from '../codecs/descriptor.ts';
 import * as eventGroup from '../codecs/eventGroup.ts';
 import * as measurement from '../codecs/measurement.ts';
 import * as party from '../codecs/party.ts';
+import * as population from '../codecs/population.ts';
 import * as principal from '../codecs/principal.ts';
+import * as protocolConfig from '../codecs/protocolConfig.ts';
 import * as requisition from '../codecs/requisition.ts';
 import * as timeline from '../codecs/timeline.ts';
 import * as trustedRoot from '../codecs/trustedRoot.ts';
@@ -80,7 +82,9 @@ function namedSchemas(): Record<string, TSchema> {
     ...eventGroup,
     ...measurement,
     ...party,
+    ...population,
     ...principal,
+    ...protocolConfig,
     ...requisition,
     ...timeline,
     ...trustedRoot,

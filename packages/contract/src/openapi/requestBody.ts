@@ -46,10 +46,12 @@ function printResource(
       ? { requestId: schemas.inline(querySchemaOf(route)).properties!.requestId! }
       : {}),
   };
+  // An update that takes other fields than the create has a schema of its own.
+  const suffix = schemas.nameOf(body.schema)?.endsWith('Update') ? 'Update' : 'Input';
   const wrapped: JsonSchema = {
     type: 'object',
     required: [body.member],
-    properties: { [body.member]: schemas.add(`${pascalCase(body.member)}Input`, resource), ...beside },
+    properties: { [body.member]: schemas.add(`${pascalCase(body.member)}${suffix}`, resource), ...beside },
     additionalProperties: false,
   };
   const schema: JsonSchema = {

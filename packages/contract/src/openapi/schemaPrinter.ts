@@ -33,6 +33,11 @@ export class SchemaPrinter {
     return this.print(schema);
   }
 
+  /** The name that a codec file exports it by. */
+  nameOf(schema: TSchema): string | undefined {
+    return this.names.get((schema as Declared).properties);
+  }
+
   add(name: string, schema: JsonSchema): JsonSchema {
     const known = this.components[name];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
@@ -43,7 +48,7 @@ export class SchemaPrinter {
   }
 
   print(schema: TSchema): JsonSchema {
-    const name = this.names.get((schema as Declared).properties);
+    const name = this.nameOf(schema);
     if (name === undefined) return this.inline(schema);
     return this.add(name, this.components[name] ?? this.inline(schema));
   }

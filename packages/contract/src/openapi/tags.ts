@@ -32,6 +32,10 @@ export const TAGS: Record<CollectionOf<Routes['path']>, { name: string; descript
   measurementConsumers: { name: 'Measurement consumers', description: 'Parties that ask for measurements.' },
   dataProviders: { name: 'Data providers', description: 'Parties that hold event data.' },
   duchies: { name: 'Duchies', description: 'Parties that compute across data providers.' },
+  populations: {
+    name: 'Populations',
+    description: 'The virtual people that measurements can count across data providers.',
+  },
   principals: {
     name: 'Principals',
     description: 'Which subject of which token issuer speaks for which party, or for the operator.',

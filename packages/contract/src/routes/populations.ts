@@ -19,7 +19,7 @@ export const POPULATION_ROUTES = [
       create: true,
     },
     response: Population,
-    errors: ['POPULATION_ALREADY_EXISTS'],
+    errors: ['POPULATION_ALREADY_EXISTS', 'MODEL_LINE_TAKEN'],
     summary: 'Create a population: the virtual people that measurements can count across data providers',
   },
   {
@@ -57,7 +57,7 @@ export const POPULATION_ROUTES = [
       create: false,
     },
     response: Population,
-    errors: ['POPULATION_NOT_FOUND'],
+    errors: ['POPULATION_NOT_FOUND', 'MODEL_LINE_TAKEN'],
     summary: 'Change the model lines of a population, or whether it is the default; its ranges never change',
   },
 ] as const satisfies readonly Route[];

@@ -7,6 +7,7 @@ import { descriptorChecks } from './doctor/descriptors.ts';
 import { eventGroupChecks } from './doctor/eventGroups.ts';
 import { logChecks } from './doctor/logs.ts';
 import { measurementChecks } from './doctor/measurements.ts';
+import { populationChecks } from './doctor/populations.ts';
 import { referenceChecks } from './doctor/references.ts';
 import { rowChecks } from './doctor/rows.ts';
 import { serverChecks } from './doctor/server.ts';
@@ -42,6 +43,7 @@ const OF_THE_TABLES: Check[] = [
   ...certificateChecks,
   ...descriptorChecks,
   ...eventGroupChecks,
+  ...populationChecks,
   ...logChecks,
   ...auditChecks,
   ...referenceChecks,

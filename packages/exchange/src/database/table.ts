@@ -14,6 +14,7 @@ const TYPES = {
   text: { sql: 'text' },
   texts: { sql: 'text[]' },
   int: { sql: 'int' },
+  bool: { sql: 'boolean' },
   bytes: { sql: 'bytea' },
   time: { sql: 'timestamptz' },
   json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },

@@ -31,6 +31,10 @@ import { getParty } from './parties/get.ts';
 import { listParties } from './parties/list.ts';
 import { resumeParty, suspendParty } from './parties/suspend.ts';
 import { updateParty } from './parties/update.ts';
+import { createPopulation } from './populations/create.ts';
+import { getPopulation } from './populations/get.ts';
+import { listPopulations } from './populations/list.ts';
+import { updatePopulation } from './populations/update.ts';
 import { createPrincipal } from './principals/create.ts';
 import { deletePrincipal } from './principals/delete.ts';
 import { listPrincipals } from './principals/list.ts';
@@ -99,6 +103,11 @@ export const operations: { [O in Operation]: Handler<O> } = {
   updateParty,
   suspendParty,
   resumeParty,
+
+  createPopulation,
+  listPopulations,
+  getPopulation,
+  updatePopulation,
 
   createPrincipal,
   listPrincipals,

@@ -42,7 +42,10 @@ async function mutations(
   if (principal !== undefined) await run('DELETE', principal);
   const root = (await run('POST', 'trustedRoots', { x509Pem, party: acme.name })).name;
   if (root !== undefined) await run('DELETE', root);
-  return { party, certificate, principal, root };
+  const vidRanges = [{ start: 1, end: 9 }];
+  const population = (await run('POST', 'populations', { vidRanges })).name;
+  if (population !== undefined) await run('PATCH', population, { default: true });
+  return { party, certificate, principal, root, population };
 }
 
 describe('the audit log', () => {
@@ -64,6 +67,8 @@ describe('the audit log', () => {
       ['operator', 'deletePrincipal', made.principal],
       ['operator', 'createTrustedRoot', made.root],
       ['operator', 'deleteTrustedRoot', made.root],
+      ['operator', 'createPopulation', made.population],
+      ['operator', 'updatePopulation', made.population],
     ];
     const told = await entries('auditEntries', expected.length);
     expect(told).toEqual(
@@ -79,7 +84,7 @@ describe('the audit log', () => {
   });
 
   it('tells nothing of what was refused or changed nothing', async () => {
-    const before = await entries('auditEntries', 10);
+    const before = await entries('auditEntries', 12);
     await ok(operator('POST', `${streamly.name}:resume`));
     for (const reply of [
       await operator('POST', `dataProviders?dataProviderId=${streamly.name.split('/')[1]}`, {}),
@@ -156,6 +161,7 @@ describe('a dry run', () => {
     const bound = await ok(operator('POST', 'principals', principal));
     const { certificatePem: x509Pem } = await createRoot('root', Date.now());
     const root = await ok(operator('POST', 'trustedRoots', { x509Pem, party: streamly.name }));
+    const population = await ok(operator('POST', 'populations', { vidRanges: [{ start: 1, end: 9 }] }));
     const before = await stored(exchange);
     const replies: Json[] = [];
     const dry = async (method: string, path: string, body?: unknown, token = exchange.dev.operator.token) => {
@@ -164,11 +170,12 @@ describe('a dry run', () => {
       return reply;
     };
     await mutations(dry);
+    await dry('PATCH', population.name, { default: true });
     await dry('DELETE', bound.name);
     await dry('DELETE', root.name);
     expect(await stored(exchange)).toEqual(before);
 
-    expect(replies).toHaveLength(10);
+    expect(replies).toHaveLength(12);
     for (const reply of replies) {
       expect(reply.findings).toBeInstanceOf(Array);
       for (const field of ['name', 'createTime', 'updateTime']) expect(reply).not.toHaveProperty(field);

@@ -179,6 +179,7 @@ const LISTS: Record<string, List> = {
   'GET measurementConsumers': parties('measurementConsumers'),
   'GET dataProviders': parties('dataProviders'),
   'GET duchies': parties('duchies'),
+  'GET populations': { paths: ['populations'], table: 'populations' },
   'GET principals': {
     paths: ['principals'],
     table: 'principals',
@@ -227,6 +228,11 @@ beforeAll(async () => {
     `INSERT INTO trusted_roots (id, party, x509_der, subject_key_identifier, not_before, not_after, create_time)
      SELECT id, '${FIRST_DUCHY}', convert_to(id, 'UTF8'), '\\x00', '${day(1)}', '${day(9)}', ${added}`,
   );
+  for (const id of ['d', 'c', 'b', 'a']) {
+    const body = { vidRanges: [{ start: 1, end: 9 }] };
+    await ok(exchange.call(dev.operator.token, 'POST', `/v2alpha/populations?populationId=${id}`, body));
+  }
+  await database.query(`UPDATE populations SET create_time = '${day(1)}'`);
   await addEventGroups(streamly, ACME, [
     { ...available(1, 5), mediaTypes: ['VIDEO'], ...ad('Cola', 'Summer') },
     { ...available(1, 6), mediaTypes: ['VIDEO'], ...ad('Cola', 'Winter') },

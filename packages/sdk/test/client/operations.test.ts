@@ -79,6 +79,27 @@ describe('operations of every resource', () => {
       expect((await operator().deleteTrustedRoot({ name: made.root! })).name).toBe(made.root);
     },
 
+    createPopulation: async () => {
+      const vidRanges = [
+        { start: 11, end: 20 },
+        { start: 1, end: 10 },
+      ];
+      const population = await operator().createPopulation({ populationId: 'people', body: { vidRanges } });
+      expect([population.size, population.vidRanges]).toEqual([20, vidRanges.toReversed()]);
+      keep('population', population);
+    },
+    getPopulation: async () =>
+      expect((await acme().getPopulation({ name: made.population! })).fingerprint).toHaveLength(32),
+    listPopulations: async () =>
+      expect((await Array.fromAsync(streamly().listPopulations())).map((p) => p.name)).toEqual([
+        made.population,
+      ]),
+    updatePopulation: async () => {
+      const body = { default: true, modelLines: ['line'] };
+      const population = await operator().updatePopulation({ name: made.population!, body });
+      expect([population.default, population.modelLines]).toEqual([true, ['line']]);
+    },
+
     createCertificate: async () =>
       keep(
         'certificate',

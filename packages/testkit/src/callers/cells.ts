@@ -12,6 +12,7 @@ const OWNERS: Record<string, [string, string]> = {
   measurementConsumers: ['acme', 'globex'],
   dataProviders: ['streamly', 'chirper'],
   duchies: ['acme', 'streamly'],
+  populations: ['first', 'second'],
   principals: ['first', 'second'],
   trustedRoots: ['first', 'second'],
 };

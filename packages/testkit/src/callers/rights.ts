@@ -18,7 +18,14 @@ const NO_REQUISITION = 'REQUISITION_NOT_FOUND';
 const NO_DESCRIPTOR = 'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND';
 const NO_CERTIFICATE = 'CERTIFICATE_NOT_FOUND';
 const NO_EVENT_GROUP = 'EVENT_GROUP_NOT_FOUND';
+const NO_POPULATION = 'POPULATION_NOT_FOUND';
 const operator: Row['may'] = { operator: 'any' };
+const everybody: Row['may'] = {
+  measurementConsumer: 'any',
+  dataProvider: 'any',
+  duchy: 'any',
+  operator: 'any',
+};
 const readDescriptors: Row['may'] = { measurementConsumer: 'any', dataProvider: 'own' };
 const consumerOwn: Row['may'] = { measurementConsumer: 'own' };
 const providerOwn: Row['may'] = { dataProvider: 'own' };
@@ -28,9 +35,12 @@ const providerOwn: Row['may'] = { dataProvider: 'own' };
  * A kind that is not mentioned is denied.
  */
 export const MATRIX: Record<string, Row> = {
-  'GET whoami': {
-    may: { measurementConsumer: 'any', dataProvider: 'any', duchy: 'any', operator: 'any' },
-  },
+  'GET whoami': { may: everybody },
+  // Population create, update: operator. Get, list: everybody.
+  'POST populations': { may: operator },
+  'PATCH populations/*': { may: operator, absent: NO_POPULATION },
+  'GET populations/*': { may: everybody, absent: NO_POPULATION },
+  'GET populations': { may: everybody },
   // Descriptor create, update: DP own.
   [`POST ${DP}/eventGroupMetadataDescriptors`]: { may: providerOwn },
   [`PATCH ${DP}/eventGroupMetadataDescriptors/*`]: { may: providerOwn, absent: NO_DESCRIPTOR },
@@ -97,7 +107,7 @@ export const MATRIX: Record<string, Row> = {
   ...certificateRows(MC, { measurementConsumer: 'own', operator: 'any' }),
   ...certificateRows(DP, { dataProvider: 'own', operator: 'any' }),
   ...certificateRows('duchies/*', { duchy: 'own', operator: 'any' }),
-  // Party get. MC: own, any DP. DP: own, any MC. Duchy and operator: any.
+  // Party get. MC: own, any DP. DP: own, any MC, any duchy. Duchy and operator: any.
   [`GET ${MC}`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: 'MEASUREMENT_CONSUMER_NOT_FOUND',
@@ -106,7 +116,10 @@ export const MATRIX: Record<string, Row> = {
     may: { measurementConsumer: 'any', dataProvider: 'own', duchy: 'any', operator: 'any' },
     absent: 'DATA_PROVIDER_NOT_FOUND',
   },
-  'GET duchies/*': { may: { duchy: 'any', operator: 'any' }, absent: 'DUCHY_NOT_FOUND' },
+  'GET duchies/*': {
+    may: { dataProvider: 'any', duchy: 'any', operator: 'any' },
+    absent: 'DUCHY_NOT_FOUND',
+  },
   // DataProviders list: MC, operator.
   'GET dataProviders': { may: { measurementConsumer: 'any', operator: 'any' } },
   // Own party update: own; operator any.

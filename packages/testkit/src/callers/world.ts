@@ -11,6 +11,7 @@ import {
   type TestExchange,
   UNLIMITED,
 } from '../exchange.ts';
+import { asOperator } from '../operator.ts';
 import { addCertificate, castOf, createMeasurement, ok, post, requisitionOf } from '../steps.ts';
 
 export type Kind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
@@ -40,6 +41,7 @@ export interface World {
   mint: (name: string) => Promise<string>;
 }
 
+const POPULATION = { vidRanges: [{ start: 1, end: 1000 }] };
 export const DESCRIPTOR_SET = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
 
 /** Parties that share an ID with a party of another kind: an ID alone must open nothing. */
@@ -90,12 +92,13 @@ export async function fillWorld(exchange: TestExchange): Promise<World> {
     await addCertificate(exchange, owner, 'held', { revocationState: 'HOLD' });
     ids['releaseCertificateHold.certificate'] = 'held';
   }
-  await addBindingsAndRoots(exchange);
+  await addOperatorsThings(exchange);
   return { exchange, callers: await castCallers(exchange, mint), holdings, bodies: await bodies(), mint };
 }
 
-/** Both under the IDs `first` and `second`. */
-async function addBindingsAndRoots({ database }: TestExchange): Promise<void> {
+/** Bindings, roots and populations under the IDs `first` and `second`. */
+async function addOperatorsThings(exchange: TestExchange): Promise<void> {
+  const { database } = exchange;
   for (const id of ['first', 'second']) {
     await database.query(
       `INSERT INTO principals (id, issuer, subject, resource, create_time) VALUES ($1, 'issuer', $1, 'operator', now())`,
@@ -106,6 +109,7 @@ async function addBindingsAndRoots({ database }: TestExchange): Promise<void> {
        VALUES ($1, 'duchies/asleep', $2, $2, now(), now() + interval '1 day', now())`,
       [id, Buffer.from(id)],
     );
+    await ok(asOperator(exchange, 'POST', `populations?populationId=${id}`, POPULATION));
   }
 }
 
@@ -117,6 +121,8 @@ async function bodies(): Promise<World['bodies']> {
     updateParty: { displayName: 'Renamed' },
     createPrincipal: { issuer: 'issuer', subject: 'third', resource: 'operator' },
     createTrustedRoot: { x509Pem: root.certificatePem },
+    createPopulation: POPULATION,
+    updatePopulation: { displayName: 'Renamed' },
     createCertificate: { x509Der: Buffer.from(der).toString('base64') },
     revokeCertificate: { revocationState: 'HOLD' },
     diffEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },

@@ -5,6 +5,7 @@ import {
   check,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
+  POPULATION_NAME,
   PRINCIPAL_NAME,
   RESTORE,
   TRUSTED_ROOT_NAME,
@@ -18,6 +19,8 @@ const VERSIONED = `
   SELECT ${DESCRIPTOR_NAME} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d
    UNION ALL
   SELECT ${EVENT_GROUP_NAME}, e.version, 1 FROM event_groups e
+   UNION ALL
+  SELECT ${POPULATION_NAME}, o.version, 1 FROM populations o
    UNION ALL
   SELECT ${CERTIFICATE_NAME}, c.version, 2 FROM certificates c
    UNION ALL
@@ -35,7 +38,8 @@ export const auditChecks: Check[] = [
     {
       id: 'audit-missing',
       meaning:
-        'A version of a party, certificate, descriptor or event group has no audit entry: nobody knows who made it.',
+        'A version of a party, certificate, descriptor, event group or population has no audit entry: nobody knows who ' +
+        'made it.',
       remedy: RESTORE,
     },
     `SELECT v.name FROM (${VERSIONED}) AS v

@@ -57,5 +57,6 @@ export const MEASUREMENT_NAME = `m.consumer || '/measurements/' || m.id`;
 export const REQUISITION_NAME = `r.provider || '/requisitions/' || r.id`;
 export const DESCRIPTOR_NAME = `d.provider || '/eventGroupMetadataDescriptors/' || d.id`;
 export const EVENT_GROUP_NAME = `e.provider || '/eventGroups/' || e.id`;
+export const POPULATION_NAME = `'populations/' || o.id`;
 export const PRINCIPAL_NAME = `'principals/' || p.id`;
 export const TRUSTED_ROOT_NAME = `'trustedRoots/' || t.id`;

@@ -74,6 +74,9 @@ export const referenceChecks: Check[] = [
        LEFT JOIN event_group_metadata_descriptors d ON d.id = t.descriptor WHERE d.id IS NULL
       UNION ALL
      SELECT ${EVENT_GROUP_NAME} FROM event_groups e LEFT JOIN event_group_metadata_descriptors d ON d.id = e.descriptor
-      WHERE e.descriptor IS NOT NULL AND d.id IS NULL`,
+      WHERE e.descriptor IS NOT NULL AND d.id IS NULL
+      UNION ALL
+     SELECT 'model line ' || l.model_line FROM population_model_lines l LEFT JOIN populations o ON o.id = l.population
+      WHERE o.id IS NULL`,
   ),
 ];

@@ -18,6 +18,7 @@ import {
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
   MEASUREMENT_NAME,
+  POPULATION_NAME,
   PRINCIPAL_NAME,
   REQUISITION_NAME,
   RESTORE,
@@ -81,6 +82,8 @@ export const rowChecks: Check[] = [
       UNION ALL
      SELECT ${EVENT_GROUP_NAME} FROM event_groups e WHERE update_time < create_time
       UNION ALL
+     SELECT ${POPULATION_NAME} FROM populations o WHERE update_time < create_time
+      UNION ALL
      SELECT ${MEASUREMENT_NAME} FROM measurement_tombstones m
       WHERE update_time < create_time OR delete_time < update_time
       UNION ALL
@@ -95,7 +98,13 @@ export const rowChecks: Check[] = [
     },
     `SELECT name FROM parties p
       WHERE name !~ '^(measurementConsumers|dataProviders|duchies)/[A-Za-z0-9_-]{1,63}$' OR length(display_name) > 255
-         OR p.version < 1 OR ${wrongInterval('p')}
+         OR p.version < 1 OR ${wrongInterval('p')} OR length(p.endpoint) > 1000
+      UNION ALL
+     SELECT ${POPULATION_NAME} FROM populations o
+      WHERE ${malformed('o.id')} OR o.version < 1 OR length(o.display_name) > 255
+      UNION ALL
+     SELECT 'model line ' || l.model_line FROM population_model_lines l
+      WHERE length(l.model_line) NOT BETWEEN 1 AND 255
       UNION ALL
      SELECT ${PRINCIPAL_NAME} FROM principals p
       WHERE ${malformed('p.id')} OR length(p.issuer) > 1000 OR length(p.subject) > 255

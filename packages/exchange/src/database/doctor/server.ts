@@ -16,6 +16,9 @@ export const UNIQUE_INDEXES = [
   'measurements_pkey',
   'measurements_request_id',
   'parties_pkey',
+  'population_model_lines_pkey',
+  'populations_default',
+  'populations_pkey',
   'principals_id',
   'principals_pkey',
   'requisition_tombstones_pkey',
@@ -33,6 +36,7 @@ export const TRIGGERS = [
   ['audit_entries', 'append_only'],
   ['measurements', 'requisition_count'],
   ['measurements', 'terminal_state'],
+  ['populations', 'same_ranges'],
   ['requisitions', 'terminal_state'],
   ['transitions', 'append_only'],
 ] as const;

@@ -10,6 +10,7 @@ import { insertTypes, replaceTypes } from '../../../src/database/descriptorTypes
 import { insertEventGroup, updateEventGroup } from '../../../src/database/eventGroups.ts';
 import { audit } from '../../../src/database/log.ts';
 import { insertParty, saveParty, setPublicKey } from '../../../src/database/parties.ts';
+import { insertPopulation, savePopulation } from '../../../src/database/populations.ts';
 import { insertBinding } from '../../../src/database/principals.ts';
 import { removeMeasurements } from '../../../src/database/retention.ts';
 import { insertTrustedRoot } from '../../../src/database/trustedRoots.ts';
@@ -23,6 +24,7 @@ import {
 } from '../../../src/domain/eventGroup.ts';
 import { cancel, create, etagOf, fail, fulfill, refuse } from '../../../src/domain/measurement.ts';
 import { newParty, updateParty } from '../../../src/domain/party.ts';
+import { newPopulation, noLongerDefault } from '../../../src/domain/population.ts';
 
 export const BRAND = 'measurementConsumers/brand';
 export const TV = 'dataProviders/tv';
@@ -99,6 +101,35 @@ export async function addOperatorsThings(db: Database): Promise<void> {
   });
 }
 
+/** The second one took being the default from the first. */
+export async function addPopulations(db: Database): Promise<void> {
+  const first = newPopulation(
+    'first',
+    {
+      vidRanges: [
+        { start: 1, end: 10 },
+        { start: 11, end: 20 },
+      ],
+      modelLines: ['a', 'b'],
+      default: true,
+    },
+    clock(),
+  );
+  const second = newPopulation(
+    'second',
+    { vidRanges: [{ start: 1, end: 30 }], modelLines: ['c'], default: true },
+    clock(),
+  );
+  await db.tx('populate', async (tx) => {
+    insertPopulation(tx, first);
+    record(tx, 'populations/first', 1);
+    savePopulation(tx, noLongerDefault(first, clock()));
+    record(tx, 'populations/first', 2);
+    insertPopulation(tx, second);
+    record(tx, 'populations/second', 1);
+  });
+}
+
 /** One in each state, named after the way it went, each with a requisition of TV and one of RADIO. */
 export async function addMeasurements(db: Database): Promise<void> {
   await add(db, 'awaiting');
@@ -146,6 +177,7 @@ async function add(db: Database, id: string): Promise<Aggregate> {
       labels: { measurementReferenceId: 'reference' },
       measurementType: 'REACH',
       protocol: 'direct',
+      protocolConfig: undefined,
     },
     [TV, RADIO].map((provider) => ({
       id: `${id}-${provider.split('/')[1]}`,

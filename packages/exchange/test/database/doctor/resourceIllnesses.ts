@@ -5,6 +5,7 @@ import {
   eventGroup,
   type Illness,
   measurement,
+  past,
   radioRequisition,
   tvRequisition,
 } from './illness.ts';
@@ -84,6 +85,44 @@ export const RESOURCE_ILLNESSES: Illness[] = [
      UPDATE descriptor_types SET provider = '${RADIO}' WHERE descriptor = 'shows'`,
     'descriptor-types',
     [descriptor('films'), descriptor('shows')],
+  ],
+  [
+    'a version of a population that nobody is known to have made',
+    `DELETE FROM audit_entries WHERE name = 'populations/first' AND version = 1`,
+    'audit-missing',
+    ['populations/first'],
+  ],
+  [
+    'a population of another size, and one with another fingerprint',
+    `UPDATE populations SET size = 21 WHERE id = 'first';
+     UPDATE populations SET fingerprint = sha256('another') WHERE id = 'second'`,
+    'population-ranges',
+    ['populations/first', 'populations/second'],
+  ],
+  [
+    'a population whose people are counted twice, and one whose ranges are out of order',
+    `UPDATE populations SET vid_ranges = '[{"start": 1, "end": 20}, {"start": 1, "end": 20}]', size = 40 WHERE id = 'first';
+     UPDATE populations SET vid_ranges = '[{"start": 11, "end": 30}, {"start": 1, "end": 10}]' WHERE id = 'second'`,
+    'population-ranges',
+    ['populations/first', 'populations/second'],
+  ],
+  [
+    'two default populations, and a model line of both',
+    `${past('populations_default', 'UPDATE populations SET is_default = true')};
+     ${past('population_model_lines_pkey', `INSERT INTO population_model_lines VALUES ('a', 'second', 2)`)}`,
+    'population-default',
+    ['model line a', 'populations/first', 'populations/second'],
+  ],
+  [
+    'protocols whose configuration is missing, superfluous, of no population, or of other people',
+    `UPDATE measurements SET protocol = 'honestMajorityShareShuffle' WHERE id IN ('awaiting', 'cancelled', 'refused');
+     UPDATE measurements SET protocol_config = jsonb_build_object('population', 'populations/first',
+         'populationFingerprint', (SELECT encode(fingerprint, 'base64') FROM populations WHERE id = 'first'))
+      WHERE id IN ('cancelled', 'refused', 'revoked');
+     UPDATE measurements SET protocol_config = protocol_config || '{"population": "populations/none"}' WHERE id = 'cancelled';
+     UPDATE measurements SET protocol_config = protocol_config || '{"populationFingerprint": "AAAA"}' WHERE id = 'refused'`,
+    'protocol-config',
+    [measurement('awaiting'), measurement('cancelled'), measurement('refused'), measurement('revoked')],
   ],
   [
     'a measurement that lives on behind its tombstone',

@@ -102,6 +102,12 @@ export const ROW_ILLNESSES: Illness[] = [
     [eventGroup('films'), eventGroup('shows'), `${TV}/requisitions/r`, 'type tv.Type of none'],
   ],
   [
+    'a model line of no population',
+    `INSERT INTO population_model_lines VALUES ('d', 'none', 1)`,
+    'orphan',
+    ['model line d'],
+  ],
+  [
     'updates before the creation',
     `UPDATE parties SET update_time = create_time - interval '1 microsecond' WHERE name = '${TV}';
      UPDATE measurements SET update_time = create_time - interval '1 microsecond' WHERE id = 'awaiting';
@@ -111,12 +117,13 @@ export const ROW_ILLNESSES: Illness[] = [
     [TV, descriptor('films'), tvRequisition('awaiting'), measurement('awaiting')],
   ],
   [
-    'an update of an event group before its creation, and a removal before the last update',
+    'updates of an event group and a population before their creation, and a removal before the last update',
     `UPDATE event_groups SET update_time = create_time - interval '1 microsecond' WHERE id = 'films';
+     UPDATE populations SET update_time = create_time - interval '1 microsecond' WHERE id = 'first';
      UPDATE measurement_tombstones SET delete_time = update_time - interval '1 microsecond';
      UPDATE requisition_tombstones SET update_time = create_time - interval '1 microsecond' WHERE id = 'old-tv'`,
     'update-before-create',
-    [eventGroup('films'), tvRequisition('old'), measurement('old')],
+    [eventGroup('films'), tvRequisition('old'), measurement('old'), 'populations/first'],
   ],
   [
     'ids with a dot',
@@ -162,6 +169,14 @@ export const ROW_ILLNESSES: Illness[] = [
      INSERT INTO principals (id, issuer, subject, resource, create_time) VALUES ('', 'i', 's', 'operator', now())`,
     'out-of-bounds',
     [TV, eventGroup('films'), eventGroup('shows'), 'principals/', 'trustedRoots/r.oot'],
+  ],
+  [
+    'an endpoint, a model line and a name of a population that are too long',
+    `UPDATE parties SET endpoint = repeat('x', 1001) WHERE name = '${TV}';
+     UPDATE population_model_lines SET model_line = repeat('x', 256) WHERE model_line = 'a';
+     UPDATE populations SET display_name = repeat('x', 256) WHERE id = 'second'`,
+    'out-of-bounds',
+    [TV, `model line ${'x'.repeat(256)}`, 'populations/second'],
   ],
   [
     'words that this version does not know',

@@ -1,0 +1,73 @@
+/** Populations, and the measurements that count their people. */
+import { equalBytes, MAX_VID, type VidRange } from '@measurement-exchange/contract';
+import type pg from 'pg';
+import { isAscending, summaryOf } from '../../domain/population.ts';
+import {
+  type Check,
+  check,
+  type Found,
+  MAX_EXAMPLES,
+  MEASUREMENT_NAME,
+  POPULATION_NAME,
+  RESTORE,
+} from './check.ts';
+
+interface Ranges {
+  name: string;
+  vid_ranges: VidRange[];
+  size: number;
+  fingerprint: Uint8Array;
+}
+
+function isSound({ vid_ranges: ranges, size, fingerprint }: Ranges): boolean {
+  const summary = summaryOf(ranges);
+  return (
+    isAscending(ranges) &&
+    ranges.every(({ start, end }) => start >= 1 && end <= MAX_VID) &&
+    summary.size === size &&
+    equalBytes(summary.fingerprint, fingerprint)
+  );
+}
+
+export const populationChecks: Check[] = [
+  {
+    id: 'population-ranges',
+    severity: 'error',
+    meaning: 'The ranges of a population overlap, or are not those of its size and fingerprint.',
+    remedy: RESTORE,
+    async find(client: pg.ClientBase): Promise<Found> {
+      const { rows } = await client.query<Ranges>(
+        `SELECT ${POPULATION_NAME} AS name, o.vid_ranges, o.size, o.fingerprint FROM populations o ORDER BY 1`,
+      );
+      const wrong = rows.filter((row) => !isSound(row)).map(({ name }) => name);
+      return { names: wrong.slice(0, MAX_EXAMPLES), rows: wrong.length };
+    },
+  },
+  check(
+    {
+      id: 'population-default',
+      meaning:
+        'Two populations are the default, or a model line belongs to two: measurements may count either.',
+      remedy: 'Leave one of them, then REINDEX the index that let the other pass.',
+    },
+    `SELECT name FROM (
+       SELECT ${POPULATION_NAME} AS name, count(*) OVER () AS defaults FROM populations o WHERE o.is_default
+     ) AS o WHERE defaults > 1
+      UNION ALL
+     SELECT 'model line ' || model_line FROM population_model_lines GROUP BY model_line HAVING count(*) > 1`,
+  ),
+  check(
+    {
+      id: 'protocol-config',
+      meaning:
+        'A measurement lacks the configuration of its protocol, or has one it does not need, or counts people of a ' +
+        'population that is not there or has another fingerprint.',
+      remedy: RESTORE,
+    },
+    `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
+       LEFT JOIN populations o ON ${POPULATION_NAME} = m.protocol_config->>'population'
+            AND encode(o.fingerprint, 'base64') = m.protocol_config->>'populationFingerprint'
+      WHERE (m.protocol = 'honestMajorityShareShuffle') <> (m.protocol_config IS NOT NULL)
+         OR m.protocol_config IS NOT NULL AND o.id IS NULL`,
+  ),
+];

@@ -1,0 +1,155 @@
+/** Populations and their model lines. */
+import type { PopulationRecord } from '../domain/population.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { column, except, type Fields, names, parameters, select, table, values } from './table.ts';
+
+type Stored = Omit<PopulationRecord, 'modelLines'>;
+
+const FIELDS: Fields<Stored> = {
+  id: column('id'),
+  displayName: column('display_name'),
+  vidRanges: column('vid_ranges', 'json'),
+  size: column('size', 'int'),
+  fingerprint: column('fingerprint', 'bytes'),
+  isDefault: column('is_default', 'bool'),
+  version: column('version', 'int'),
+  createTime: column('create_time', 'time'),
+  updateTime: column('update_time', 'time'),
+};
+const populations = table<Stored>('populations', FIELDS);
+const population = table<PopulationRecord>('populations', {
+  ...FIELDS,
+  modelLines: column('model_lines', 'texts'),
+}).reader();
+
+const COLUMNS = `${select(populations, 'p')},
+  ARRAY(SELECT l.model_line FROM population_model_lines l WHERE l.population = p.id ORDER BY l.ordinal) AS model_lines`;
+
+const GET = sql('population_get', `SELECT ${COLUMNS} FROM populations p WHERE p.id = $1`, population);
+
+export async function getPopulation(db: Queryable, id: string): Promise<PopulationRecord | undefined> {
+  return (await db.query(GET, [id]))[0];
+}
+
+/** Bytes of a population in a response, roughly. */
+const SIZE = `600 + octet_length(p.vid_ranges::text)
+  + (SELECT coalesce(sum(3 + octet_length(l.model_line)), 0) FROM population_model_lines l WHERE l.population = p.id)`;
+const LIST = sql(
+  'population_list',
+  `WITH candidates AS MATERIALIZED (
+     SELECT p.id, p.create_time, ${SIZE} AS size FROM populations p
+      WHERE (p.create_time, p.id) > ($1::timestamptz, $2) ORDER BY p.create_time, p.id LIMIT $3::int + 1
+   ), page AS (
+     SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
+       FROM candidates WINDOW w AS (ORDER BY create_time, id)
+   )
+   SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN populations p ON p.id = page.id
+    WHERE page.nth <= $3::int AND (page.nth = 1 OR page.running <= $4::bigint) ORDER BY page.nth`,
+  pageRow(population),
+);
+
+export async function listPopulations(
+  db: Queryable,
+  after: Cursor,
+  limit: number,
+  maxBytes: number,
+): Promise<Page<PopulationRecord>> {
+  return pageOf(await db.query(LIST, [after.time, after.id, limit, maxBytes]));
+}
+
+/** The population that a measurement counts people of. */
+export type PopulationOfMeasurement = Pick<PopulationRecord, 'id' | 'fingerprint'>;
+
+const OF_MEASUREMENT = sql<PopulationOfMeasurement>(
+  'population_of_measurement',
+  `SELECT p.id, p.fingerprint FROM population_model_lines l JOIN populations p ON p.id = l.population
+    WHERE l.model_line = $1
+    UNION ALL
+   SELECT p.id, p.fingerprint FROM populations p WHERE p.is_default AND $1::text IS NULL`,
+);
+
+/** That of the model line, or the default one where the specification names none. */
+export async function populationOfMeasurement(
+  db: Queryable,
+  modelLine: string | undefined,
+): Promise<PopulationOfMeasurement | undefined> {
+  return (await db.query(OF_MEASUREMENT, [modelLine]))[0];
+}
+
+const LOCK = sql(
+  'populations_take_turns',
+  `SELECT pg_advisory_xact_lock(hashtextextended('populations', 0))`,
+);
+const GET_DEFAULT = sql(
+  'population_get_default',
+  `SELECT ${COLUMNS} FROM populations p WHERE p.is_default`,
+  population,
+);
+const TAKERS = sql<{ modelLine: string; population: string }>(
+  'population_takers',
+  `SELECT l.model_line AS "modelLine", l.population FROM population_model_lines l
+    WHERE l.model_line = ANY($1) AND l.population <> $2 ORDER BY l.model_line`,
+);
+
+/** What a change of a population is decided on. */
+export interface Populations {
+  /** The one with this ID. */
+  existing: PopulationRecord | undefined;
+  /** The one that is the default now. */
+  current: PopulationRecord | undefined;
+  /** The others that have one of the model lines. */
+  takers: { modelLine: string; population: string }[];
+}
+
+/** Until the transaction ends, nobody else changes any population: there are few, and they rarely change. */
+export async function lockPopulations(
+  tx: Transaction,
+  id: string,
+  modelLines: string[] = [],
+): Promise<Populations> {
+  const [, existing, current, takers] = await Promise.all([
+    tx.query(LOCK, []),
+    tx.query(GET, [id]),
+    tx.query(GET_DEFAULT, []),
+    tx.query(TAKERS, [modelLines, id]),
+  ]);
+  return { existing: existing[0], current: current[0], takers };
+}
+
+const INSERT = sql(
+  'population_insert',
+  `INSERT INTO populations (${names(populations.columns)}) VALUES (${parameters(populations.columns, 1)})`,
+);
+const DELETE_LINES = sql(
+  'population_model_lines_delete',
+  'DELETE FROM population_model_lines WHERE population = $1',
+);
+const INSERT_LINES = sql(
+  'population_model_lines_insert',
+  `INSERT INTO population_model_lines (population, model_line, ordinal)
+   SELECT $1, given.model_line, given.nth FROM unnest($2::text[]) WITH ORDINALITY AS given(model_line, nth)`,
+);
+
+export function insertPopulation(tx: Transaction, record: PopulationRecord): void {
+  tx.last(INSERT, values(populations.columns, record));
+  tx.last(INSERT_LINES, [record.id, record.modelLines]);
+}
+
+const CHANGEABLE = except(
+  populations,
+  ...(['id', 'vidRanges', 'size', 'fingerprint', 'createTime'] as const),
+);
+const UPDATE = sql(
+  'population_update',
+  `WITH p AS (
+     UPDATE populations SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
+      WHERE id = $1 AND version = $2::int - 1 RETURNING 1
+   ) SELECT expect_rows((SELECT count(*) FROM p), 1)`,
+);
+
+export function savePopulation(tx: Transaction, record: PopulationRecord): void {
+  tx.last(UPDATE, [record.id, record.version, ...values(CHANGEABLE, record)]);
+  tx.last(DELETE_LINES, [record.id]);
+  tx.last(INSERT_LINES, [record.id, record.modelLines]);
+}

@@ -1,0 +1,21 @@
+import type { Timestamp } from '@measurement-exchange/contract';
+import type { Transaction } from '../../database/db.ts';
+import { savePopulation } from '../../database/populations.ts';
+import { noLongerDefault, type PopulationRecord, populationName } from '../../domain/population.ts';
+import type { Version } from '../mutate.ts';
+
+/** A population that becomes the default takes that from the one that is, in the same transaction. */
+export function takeDefault(
+  population: PopulationRecord,
+  current: PopulationRecord | undefined,
+  now: Timestamp,
+): { save: (tx: Transaction) => void; versions: Version[] } {
+  if (!population.isDefault || current === undefined || current.id === population.id) {
+    return { save: () => {}, versions: [] };
+  }
+  const former = noLongerDefault(current, now);
+  return {
+    save: (tx) => savePopulation(tx, former),
+    versions: [{ name: populationName(former.id), version: former.version, time: former.updateTime }],
+  };
+}

@@ -1,0 +1,11 @@
+import type { Population } from '@measurement-exchange/contract';
+import { type PopulationRecord, populationName } from '../../domain/population.ts';
+
+export function viewPopulation({
+  id,
+  isDefault,
+  version: _version,
+  ...population
+}: PopulationRecord): Population {
+  return { name: populationName(id), ...population, default: isDefault };
+}
