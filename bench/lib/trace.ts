@@ -99,7 +99,8 @@ export async function trace(
         return id;
       },
       checks: 'advisory',
-      protocols: new Set(),
+      protocols: {},
+      allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),
       principalsChanged: () => {},
       wake: () => {},

@@ -7,6 +7,7 @@ import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config/config.ts';
+import { requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
 import { openDatabase } from './connections.ts';
 import { Database } from './database/db.ts';
@@ -64,7 +65,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     clock,
     newId,
     checks: config.checks,
-    protocols: new Set(config.protocols),
+    protocols: config.protocols,
+    allowsHttp: !production,
     pageTokens: new PageTokens(Buffer.from(pageTokenKey, 'base64')),
     principalsChanged: () => principals.invalidate(),
     wake: () => jobs.wake(),
@@ -109,6 +111,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     development = await startDevelopment({ dataDir: config.dataDir, baseUrl: url, db, clock, newId, log });
     opened.defer(() => development?.stop());
   }
+  // Demo duchies exist only now; until the tokens are known below, every request is told to retry.
+  await requireDuchies(db, config.protocols);
   tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');
   log.flush();

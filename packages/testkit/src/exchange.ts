@@ -54,12 +54,19 @@ export interface TestExchange {
   stop: () => Promise<string[]>;
 }
 
+type Prepare = (database: Database) => Promise<void>;
+
 /** The limit of each caller that no test reaches. */
 export const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 
-export async function startExchange(overrides: Partial<Config> = {}): Promise<TestExchange> {
+/** `prepare` adds what must be in the database before the exchange starts. */
+export async function startExchange(
+  overrides: Partial<Config> = {},
+  prepare: Prepare = async () => {},
+): Promise<TestExchange> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mex-'));
   const database = await createDatabase();
+  await prepare(database);
   const logs: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -98,10 +105,10 @@ export async function startExchange(overrides: Partial<Config> = {}): Promise<Te
  * Starts an exchange before the tests of this file or block and stops it after them, when the doctor must find
  * nothing. What it returns is filled once the exchange runs.
  */
-export function useExchange(overrides: Partial<Config> = {}): TestExchange {
+export function useExchange(overrides: Partial<Config> = {}, prepare?: Prepare): TestExchange {
   const exchange = {} as TestExchange;
   beforeAll(async () => {
-    Object.assign(exchange, await startExchange(overrides));
+    Object.assign(exchange, await startExchange(overrides, prepare));
   });
   afterAll(async () => {
     expect(await exchange.stop()).toEqual([]);

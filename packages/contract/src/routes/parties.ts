@@ -1,4 +1,11 @@
-import { DataProvider, DataProviderInput, Duchy, MeasurementConsumer, PartyInput } from '../codecs/party.ts';
+import {
+  DataProvider,
+  DataProviderInput,
+  Duchy,
+  DuchyInput,
+  MeasurementConsumer,
+  PartyInput,
+} from '../codecs/party.ts';
 import { PATTERNS } from '../names.ts';
 import { array, chosenId, object, optional } from '../schema.ts';
 import { nextPageToken, noQuery, paging, type Route } from './route.ts';
@@ -36,7 +43,7 @@ const providerBody = {
   resource: DataProvider,
   member: 'dataProvider',
 } as const;
-const duchyBody = { form: 'resource', schema: PartyInput, resource: Duchy, member: 'duchy' } as const;
+const duchyBody = { form: 'resource', schema: DuchyInput, resource: Duchy, member: 'duchy' } as const;
 
 export const PARTY_ROUTES = [
   {
@@ -150,7 +157,7 @@ export const PARTY_ROUTES = [
   {
     ...get,
     path: PATTERNS.duchy,
-    access: { duchy: 'any', operator: 'any' },
+    access: { dataProvider: 'any', duchy: 'any', operator: 'any' },
     response: Duchy,
     errors: ['DUCHY_NOT_FOUND'],
     summary: 'Read a duchy',

@@ -1,6 +1,7 @@
 /** Flags, environment and file to one Config. What it may not be in production is said in production.ts. */
 import type { Checks } from '../domain/findings.ts';
 import { readConfigFile } from './file.ts';
+import { protocolProblems } from './protocols.ts';
 import { type Config, DEFAULTS } from './settings.ts';
 
 export type { Config } from './settings.ts';
@@ -32,9 +33,7 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   if (config.checks !== 'advisory' && config.checks !== 'strict') {
     problems.push(`MEX_CHECKS must be advisory or strict, not ${config.checks}.`);
   }
-  if (config.protocols.length > 0) {
-    problems.push('protocols: no multi-party protocol can be enabled before the exchange has duchies.');
-  }
+  problems.push(...protocolProblems(config.protocols));
   if (config.mode === 'development' && !isLoopback(config.host)) {
     problems.push(`Development mode listens on loopback only: HOST ${config.host} is refused. Unset HOST.`);
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
 
+const shareShuffle = { firstWorker: 'duchies/a', secondWorker: 'duchies/b', aggregator: 'duchies/c' };
 const issuer = { issuer: 'https://id.example.com', audience: 'exchange' };
 
 let path: string;
@@ -28,7 +29,8 @@ it('may hold every setting', () => {
     issuers: [
       { ...issuer, jwksUri: 'e', jwksFile: 'f', algorithms: [], maxTokenAgeSeconds: 1, principalClaim: 'g' },
     ],
-    ...{ allowedPrivateHosts: ['h'], trustedProxies: ['i'], corsOrigins: ['j'], protocols: [] },
+    ...{ allowedPrivateHosts: ['h'], trustedProxies: ['i'], corsOrigins: ['j'] },
+    protocols: { honestMajorityShareShuffle: { ...shareShuffle, noiseMechanism: 'GEOMETRIC' } },
     ...{ checks: 'strict', bodyLimitBytes: 1, behindTlsProxy: true, tls: { certFile: 'k', keyFile: 'l' } },
     ...{ rate: { perSecond: 1, burst: 1 }, rates: { operator: { perSecond: 1, burst: 1 } } },
   };
@@ -48,6 +50,20 @@ it.each([
   [{ port: '443' }, 'port must be a number.'],
   [{ host: null }, 'host must not be null.'],
   [{ protocols: null }, 'protocols must not be null.'],
+  [{ protocols: ['honestMajorityShareShuffle'] }, 'protocols must be an object.'],
+  [{ protocols: { liquidLegionsV2: {} } }, 'protocols.liquidLegionsV2 is not a known field.'],
+  [
+    { protocols: { honestMajorityShareShuffle: { ...shareShuffle, aggregator: undefined } } },
+    'protocols.honestMajorityShareShuffle.aggregator is required.',
+  ],
+  [
+    { protocols: { honestMajorityShareShuffle: { ...shareShuffle, aggregator: 'dataProviders/c' } } },
+    'protocols.honestMajorityShareShuffle.aggregator must match duchies/{duchy}.',
+  ],
+  [
+    { protocols: { honestMajorityShareShuffle: { ...shareShuffle, noiseMechanism: 'LAPLACE' } } },
+    'protocols.honestMajorityShareShuffle.noiseMechanism must be one of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
+  ],
   [{ behindTlsProxy: 'yes' }, 'behindTlsProxy must be true or false.'],
   [{ trustedProxies: true }, 'trustedProxies must be an array.'],
   [{ trustedProxies: [true] }, 'trustedProxies[0] must be a string.'],
@@ -68,10 +84,23 @@ it('is where settings come from', () => {
   expect(load('{"port": 443}')).toMatchObject({ port: 443, host: '127.0.0.1' });
 });
 
+it('needs to say of a protocol only who takes part', () => {
+  expect(load(JSON.stringify({ protocols: { honestMajorityShareShuffle: shareShuffle } }))).toMatchObject({
+    protocols: {
+      honestMajorityShareShuffle: {
+        ...shareShuffle,
+        noiseMechanism: 'DISCRETE_GAUSSIAN',
+        reachRingModulus: 127,
+        reachAndFrequencyRingModulus: 127,
+      },
+    },
+  });
+});
+
 it('is named with its problems, all of them', () => {
   expect(load('{"port": "x", "protocols": true}')).toEqual([
     `MEX_CONFIG ${path}: port must be a number.`,
-    `MEX_CONFIG ${path}: protocols must be an array.`,
+    `MEX_CONFIG ${path}: protocols must be an object.`,
   ]);
 });
 

@@ -1,11 +1,17 @@
 /** The JSON file of MEX_CONFIG. A problem names its place and never quotes a value, which may be a secret. */
 import { readFileSync } from 'node:fs';
-import { type JsonValue, parseJsonBytes, type Violation } from '@measurement-exchange/contract';
+import {
+  type JsonValue,
+  MPC_NOISE_MECHANISMS,
+  parseJsonBytes,
+  type Violation,
+} from '@measurement-exchange/contract';
 import { decode } from '@measurement-exchange/contract/codec';
 import {
   array,
   boolean,
   enumOf,
+  nameOf,
   number,
   object,
   optional,
@@ -15,6 +21,8 @@ import {
   text,
 } from '@measurement-exchange/contract/schema';
 import type { IssuerConfig } from '../auth/tokens.ts';
+import type { ShareShuffleSetting } from '../domain/protocol.ts';
+import { SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 import type { Config } from './settings.ts';
 
 const MAX_TEXT_LENGTH = 64 * 1024;
@@ -28,6 +36,16 @@ const issuer: { [K in keyof IssuerConfig]-?: TSchema } = {
   algorithms: optional(array(string())),
   maxTokenAgeSeconds: optional(number()),
   principalClaim: optional(string()),
+};
+const shareShuffle: { [K in keyof ShareShuffleSetting]: TSchema } = {
+  firstWorker: nameOf('duchy'),
+  secondWorker: nameOf('duchy'),
+  aggregator: nameOf('duchy'),
+  ...partial({
+    noiseMechanism: enumOf(MPC_NOISE_MECHANISMS),
+    reachRingModulus: number(),
+    reachAndFrequencyRingModulus: number(),
+  }),
 };
 const rate = object({ perSecond: number(), burst: number() });
 const days = () => number({ exclusiveMinimum: 0 });
@@ -44,7 +62,7 @@ const settings: { [K in keyof Config]: TSchema } = {
   allowedPrivateHosts: array(string()),
   pageTokenKey: string(),
   checks: enumOf(['advisory', 'strict']),
-  protocols: array(string()),
+  protocols: object(partial({ honestMajorityShareShuffle: object(shareShuffle) })),
   bodyLimitBytes: number(),
   rate,
   rates: recordOf(rate),
@@ -78,7 +96,13 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
   const violations: Violation[] = nullSettings(file);
   const config = decode(SCHEMA, file, violations);
   for (const { field, description } of violations) report(`: ${field || 'it'} ${description}.`);
-  return (config ?? {}) as Partial<Config>;
+  return withDefaults((config ?? {}) as Partial<Config>);
+}
+
+function withDefaults(file: Partial<Config>): Partial<Config> {
+  const given = file.protocols?.honestMajorityShareShuffle;
+  if (given === undefined) return file;
+  return { ...file, protocols: { honestMajorityShareShuffle: { ...SHARE_SHUFFLE_DEFAULTS, ...given } } };
 }
 
 /** Elsewhere null means absent; here it is more likely a value that somebody forgot to fill in. */

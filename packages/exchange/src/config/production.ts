@@ -9,6 +9,7 @@ import { issuerProblems } from './production/issuers.ts';
 import { limitProblems, listenProblems } from './production/listen.ts';
 import { type FileFacts, octal, processProblems, type Surroundings } from './production/process.ts';
 import { pageTokenKeyProblems } from './production/secrets.ts';
+import { noiseProblems } from './protocols.ts';
 
 export function configProblems(config: Config, around: Surroundings): string[] {
   return [
@@ -17,6 +18,7 @@ export function configProblems(config: Config, around: Surroundings): string[] {
     ...listenProblems(config, around),
     ...pageTokenKeyProblems(config.pageTokenKey),
     ...limitProblems(config),
+    ...noiseProblems(config.protocols),
     ...whereTheDataIs(config, around),
   ];
 }

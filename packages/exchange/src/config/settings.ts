@@ -1,7 +1,7 @@
 /** What can be set, and what holds where it is not. */
-import type { Protocol } from '@measurement-exchange/contract';
 import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Checks } from '../domain/findings.ts';
+import type { Protocols } from '../domain/protocol.ts';
 import type { Retention } from '../jobs/retention.ts';
 import type { Rate } from '../serving/rateLimiter.ts';
 
@@ -22,7 +22,7 @@ export interface Config {
   /** Base64, at least 32 bytes, the same on every replica. */
   pageTokenKey: string | undefined;
   checks: Checks;
-  protocols: Protocol[];
+  protocols: Protocols;
   bodyLimitBytes: number;
   rate: Rate;
   /** Per principal, where it differs. */
@@ -49,7 +49,7 @@ export const DEFAULTS: Config = {
   allowedPrivateHosts: [],
   pageTokenKey: undefined,
   checks: 'advisory',
-  protocols: [],
+  protocols: {},
   bodyLimitBytes: 4 * 1024 * 1024,
   rate: { perSecond: 500, burst: 1000 },
   rates: {},

@@ -15,6 +15,7 @@ export const measurements = table<MeasurementRecord>('measurements', {
   labels: group({ measurementReferenceId: optional('reference_id') }),
   measurementType: optional('measurement_type'),
   protocol: column('protocol'),
+  protocolConfig: optional('protocol_config', 'json'),
   state: column('state'),
   failure: optionalGroup('failure_reason', {
     reason: column('failure_reason'),

@@ -35,6 +35,7 @@ const FIELDS: Fields<PartyRecord> = {
     startTime: column('availability_start', 'time'),
     endTime: optional('availability_end', 'time'),
   }),
+  endpoint: optional('endpoint'),
   version: column('version', 'int'),
   createTime: column('create_time', 'time'),
   updateTime: column('update_time', 'time'),

@@ -14,6 +14,7 @@ import type {
   SignedMessage,
   Timestamp,
 } from '@measurement-exchange/contract';
+import type { StoredShareShuffleConfig } from './protocol.ts';
 import { strictlyAfter } from './time.ts';
 
 export interface MeasurementRecord {
@@ -26,6 +27,8 @@ export interface MeasurementRecord {
   labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
+  /** Of honestMajorityShareShuffle only. */
+  protocolConfig: StoredShareShuffleConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
   version: number;

@@ -40,9 +40,9 @@ function inspect(message: Uint8Array, first: object = {}) {
     measurementSpec: { message, signature: Uint8Array.of(1) },
     dataProviders: { 'dataProviders/p1': { ...entry(1), ...first }, 'dataProviders/p2': entry(2) },
   } as unknown as MeasurementInput;
-  const { measurementType, findings } = inspectMeasurement(input);
+  const { spec, findings } = inspectMeasurement(input);
   return {
-    measurementType,
+    measurementType: spec?.measurementType,
     findings: findings.map(({ code, field, message }) => ({ code, field, message })),
   };
 }

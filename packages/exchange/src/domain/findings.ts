@@ -7,8 +7,8 @@ import {
   ExchangeError,
   type Finding,
   type MeasurementInput,
-  type MeasurementType,
   measurementSpecViolations,
+  type PlainSpec,
   type Reason,
   TYPE_URLS,
   toBase64,
@@ -49,6 +49,11 @@ export const FINDING_CODES = {
   REACH_NOT_DEDUPLICATED: {
     refuses: false,
     remedy: "Read each provider's reach on its own; their sum is an upper bound, their maximum a lower one.",
+  },
+  PROTOCOL_NOT_USED: {
+    refuses: false,
+    remedy:
+      'Where people are to be counted once: change what the message names, or ask the operator of the exchange.',
   },
   PUBLIC_KEY_SIGNATURE_INVALID: {
     refuses: true,
@@ -102,9 +107,9 @@ function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
 }
 
-/** The measurement type of a request, as far as its spec decodes, and what the checks find. */
+/** The spec of a request, if it decodes, and what the checks find. */
 export function inspectMeasurement(input: MeasurementInput): {
-  measurementType: MeasurementType | undefined;
+  spec: PlainSpec | undefined;
   findings: Finding[];
 } {
   const findings: Finding[] = [];
@@ -131,7 +136,7 @@ export function inspectMeasurement(input: MeasurementInput): {
       ]),
     );
   }
-  return { measurementType: 'spec' in decoded ? decoded.spec.measurementType : undefined, findings };
+  return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
 }
 
 /** Nonce hashes in a spec are optional, but must match the entries. Duplicates are checked elsewhere. */

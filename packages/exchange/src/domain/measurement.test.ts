@@ -40,6 +40,7 @@ function fresh(
       labels: {},
       measurementType: 'IMPRESSION',
       protocol,
+      protocolConfig: undefined,
     },
     providers.map((p, i) => ({
       id: `r${p}`,

@@ -27,6 +27,7 @@ const measurement = {
   labels: { measurementReferenceId: 'ref' },
   measurementType: 'IMPRESSION',
   protocol: 'direct',
+  protocolConfig: undefined,
 } as const;
 const requisition = (id: string) => ({
   id,

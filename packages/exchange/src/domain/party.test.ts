@@ -34,6 +34,7 @@ describe('a party', () => {
       publicKeyCertificate: undefined,
       protocols: [],
       availability: undefined,
+      endpoint: undefined,
       version: 1,
       createTime: NOW,
       updateTime: NOW,
@@ -94,6 +95,49 @@ describe('a party', () => {
     expect(of({ startTime: LATER }).availability).toEqual({ startTime: LATER });
     expect(() => of({ startTime: NOW, endTime: NOW })).toThrow(refused);
     expect(() => of({ startTime: LATER, endTime: NOW })).toThrow(refused);
+  });
+
+  it.each([
+    ['https://duchy.example.com', 'https://duchy.example.com'],
+    ['https://duchy.example.com/', 'https://duchy.example.com'],
+    ['HTTPS://Duchy.example.com:443', 'https://duchy.example.com'],
+    ['https://duchy.example.com:8443/', 'https://duchy.example.com:8443'],
+    ['https://[2001:db8::1]:8443', 'https://[2001:db8::1]:8443'],
+  ])('is reached at %s', (endpoint, origin) => {
+    expect(newParty('duchies/a', { endpoint }, NOW).endpoint).toBe(origin);
+    expect(updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER).endpoint).toBe(origin);
+  });
+
+  it.each([
+    ...['', 'duchy.example.com', '//duchy.example.com', '/path', 'ftp://duchy.example.com', 'https://'],
+    ...['https://duchy.example.com/path', 'https://duchy.example.com/?', 'https://duchy.example.com/#'],
+    ...[
+      'https://duchy.example.com?q=1',
+      'https://user@duchy.example.com',
+      'https://user:pw@duchy.example.com',
+    ],
+    ...[
+      ' https://duchy.example.com',
+      'https://duchy .example.com',
+      'https:\\\\duchy.example.com',
+      'https:duchy',
+    ],
+    ...['https://duchy.example.com:99999', 'https://[::1', 'https://duchy.example.com\\path'],
+  ])('is not reached at %s', (endpoint) => {
+    const refused = refusal(
+      'endpoint',
+      'must be a URL such as https://duchy.example.com:8443, without path, query or credentials',
+    );
+    expect(() => newParty('duchies/a', { endpoint }, NOW, true)).toThrow(refused);
+    expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER, true)).toThrow(refused);
+  });
+
+  it('is reached over http only where that is allowed', () => {
+    const endpoint = 'http://127.0.0.1:9001';
+    const refused = refusal('endpoint', 'must be https');
+    expect(newParty('duchies/a', { endpoint }, NOW, true).endpoint).toBe(endpoint);
+    expect(() => newParty('duchies/a', { endpoint }, NOW)).toThrow(refused);
+    expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER)).toThrow(refused);
   });
 
   it('publishes an EncryptionPublicKey that holds a key', () => {

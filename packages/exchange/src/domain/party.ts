@@ -30,12 +30,15 @@ export interface PartyRecord {
   /** Multi-party protocols it can take part in. */
   protocols: Protocol[];
   availability: Interval | undefined;
+  /** Of a duchy: where data providers and other duchies reach it. */
+  endpoint: string | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
 }
 
-export function newParty(name: string, input: PartyInput, now: Timestamp): PartyRecord {
+/** `allowsHttp`: whether a duchy's endpoint may be http. */
+export function newParty(name: string, input: PartyInput, now: Timestamp, allowsHttp = false): PartyRecord {
   const blank: PartyRecord = {
     name,
     displayName: '',
@@ -44,16 +47,22 @@ export function newParty(name: string, input: PartyInput, now: Timestamp): Party
     publicKeyCertificate: undefined,
     protocols: [],
     availability: undefined,
+    endpoint: undefined,
     version: 1,
     createTime: now,
     updateTime: now,
   };
-  return replaceFields(blank, input);
+  return replaceFields(blank, input, allowsHttp);
 }
 
 /** Replaces the fields that are present. */
-export function updateParty(before: PartyRecord, input: PartyInput, now: Timestamp): PartyRecord {
-  return nextVersion(replaceFields(before, input), before, now);
+export function updateParty(
+  before: PartyRecord,
+  input: PartyInput,
+  now: Timestamp,
+  allowsHttp = false,
+): PartyRecord {
+  return nextVersion(replaceFields(before, input, allowsHttp), before, now);
 }
 
 /** Suspends or resumes the party; returns the same record if nothing changes. */
@@ -70,7 +79,7 @@ function nextVersion(changed: PartyRecord, before: PartyRecord, now: Timestamp):
   return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-function replaceFields(party: PartyRecord, input: PartyInput): PartyRecord {
+function replaceFields(party: PartyRecord, input: PartyInput, allowsHttp: boolean): PartyRecord {
   requireInterval(input.dataAvailabilityInterval);
   requireEncryptionPublicKey(input.publicKey);
   return {
@@ -79,12 +88,25 @@ function replaceFields(party: PartyRecord, input: PartyInput): PartyRecord {
     publicKey: input.publicKey ?? party.publicKey,
     protocols: input.capabilities === undefined ? party.protocols : protocolsOf(input.capabilities),
     availability: input.dataAvailabilityInterval ?? party.availability,
+    endpoint: input.endpoint === undefined ? party.endpoint : readEndpoint(input.endpoint, allowsHttp),
   };
 }
 
 function requireInterval(interval: Interval | undefined): void {
   if (interval?.endTime === undefined || interval.startTime < interval.endTime) return;
   throw invalid([{ field: 'dataAvailabilityInterval.endTime', description: 'must be after startTime' }]);
+}
+
+/** The origin, to which paths can be appended. */
+function readEndpoint(endpoint: string, allowsHttp: boolean): string {
+  const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
+  // The parser would also take spaces, backslashes and credentials.
+  const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(endpoint) ? URL.parse(endpoint) : null;
+  if (url === null) {
+    throw reject('must be a URL such as https://duchy.example.com:8443, without path, query or credentials');
+  }
+  if (url.protocol === 'http:' && !allowsHttp) throw reject('must be https');
+  return url.origin;
 }
 
 function requireEncryptionPublicKey(key: SignedMessage | undefined): void {

@@ -1,55 +1,216 @@
-import type { MeasurementType, Protocol } from '@measurement-exchange/contract';
+import type { PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { chooseProtocol, reachIsNotDeduplicated } from './protocol.ts';
+import { candidateOf, chooseProtocol, type Protocols, type ShareShuffleSetting } from './protocol.ts';
 
-const HMSS = 'honestMajorityShareShuffle';
-const RO = 'reachOnlyLiquidLegionsV2';
-const LL = 'liquidLegionsV2';
-const ALL: Protocol[] = [LL, RO, HMSS];
+const SETTING: ShareShuffleSetting = {
+  firstWorker: 'duchies/one',
+  secondWorker: 'duchies/two',
+  aggregator: 'duchies/three',
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  reachRingModulus: 127,
+  reachAndFrequencyRingModulus: 101,
+};
+const population = { id: 'people', fingerprint: new Uint8Array(32).fill(7) };
 
-const choose = (type: MeasurementType | undefined, supported: Protocol[][], enabled: Protocol[] = ALL) =>
-  chooseProtocol(type, supported, new Set(enabled));
+const COMMON = { nonceHashes: [], vidSamplingInterval: { start: 0.5, width: 0.5 } };
+const PARAMS = { epsilon: 0.1, delta: 1e-9 };
+type Reach = Extract<PlainSpec, { measurementType: 'REACH' }>;
+type Frequency = Extract<PlainSpec, { measurementType: 'REACH_AND_FREQUENCY' }>;
+const reach = (changes: Partial<Reach> = {}): Reach => ({
+  ...COMMON,
+  measurementType: 'REACH',
+  reach: { privacyParams: PARAMS },
+  ...changes,
+});
+const frequency = (changes: Partial<Frequency['reachAndFrequency']> = {}): Frequency => ({
+  ...COMMON,
+  measurementType: 'REACH_AND_FREQUENCY',
+  reachAndFrequency: {
+    reachPrivacyParams: PARAMS,
+    frequencyPrivacyParams: PARAMS,
+    maximumFrequency: 10,
+    ...changes,
+  },
+});
 
-describe('the protocol of a measurement', () => {
-  it('is the first that computes the type, that is enabled, and that all providers can', () => {
-    expect(choose('REACH', [ALL, ALL])).toBe(HMSS);
-    expect(choose('REACH_AND_FREQUENCY', [ALL, ALL])).toBe(HMSS);
-    expect(choose('REACH', [ALL, ALL], [LL, RO])).toBe(RO);
-    expect(choose('REACH_AND_FREQUENCY', [ALL, ALL], [LL, RO])).toBe(LL);
-    expect(choose('REACH', [ALL, [LL, RO]])).toBe(RO);
-    expect(choose('REACH', [ALL, [LL, HMSS], [LL, RO]])).toBe(LL);
-    expect(choose('REACH', [ALL, ALL], [LL])).toBe(LL);
-  });
+interface World {
+  providers?: number;
+  enabled?: Protocols;
+  /** What the first provider supports. */
+  first?: Protocol[];
+  suspended?: string;
+  population?: typeof population | undefined;
+}
 
-  it('is direct where none fits', () => {
-    expect(choose('REACH', [ALL, []])).toBe('direct');
-    expect(choose('REACH', [[RO], [LL]])).toBe('direct');
-    expect(choose('REACH', [ALL, ALL], [])).toBe('direct');
-    expect(choose('REACH_AND_FREQUENCY', [[RO], [RO]])).toBe('direct');
-  });
-
-  it.each<MeasurementType | undefined>(['IMPRESSION', 'DURATION', 'POPULATION', undefined])(
-    'is direct for %s',
-    (type) => {
-      expect(choose(type, [ALL, ALL])).toBe('direct');
-    },
+/** The choice with two providers that support everything, unless `world` says otherwise. */
+function choose(spec: PlainSpec | undefined, world: World = {}) {
+  const { providers = 2, enabled = { honestMajorityShareShuffle: SETTING }, first } = world;
+  const names = Array.from({ length: providers }, (_, i) => `dataProviders/p${i}`);
+  const duchies = [SETTING.firstWorker, SETTING.secondWorker, SETTING.aggregator];
+  const parties = new Map(
+    [...names, ...duchies].map((name, i) => [
+      name,
+      {
+        state: name === world.suspended ? ('SUSPENDED' as const) : ('ACTIVE' as const),
+        protocols: i === 0 && first ? first : (['honestMajorityShareShuffle'] as Protocol[]),
+      },
+    ]),
   );
+  const candidate = candidateOf(spec, providers, enabled);
+  const found = 'population' in world ? world.population : population;
+  return chooseProtocol(candidate, names, { parties, population: found });
+}
 
-  it('is direct with one provider, since there is nothing to deduplicate', () => {
-    expect(choose('REACH', [ALL])).toBe('direct');
+/** The findings beside REACH_NOT_DEDUPLICATED, which comes last, with the fields they name. */
+function reasons(spec: PlainSpec, world?: World): string[] {
+  const { protocol, config, findings } = choose(spec, world);
+  expect([protocol, config, findings.at(-1)!.code]).toEqual(['direct', undefined, 'REACH_NOT_DEDUPLICATED']);
+  return findings.slice(0, -1).map(({ code, field, message }) => {
+    expect([code, message.slice(0, 40)]).toEqual([
+      'PROTOCOL_NOT_USED',
+      'honestMajorityShareShuffle is not used: ',
+    ]);
+    return `${field}: ${message.slice(40)}`;
+  });
+}
+
+describe('share shuffle', () => {
+  it.each<[PlainSpec, number]>([
+    [reach(), 127],
+    [frequency(), 101],
+  ])('is chosen for %j, with all that the parties agree on', (spec, ringModulus) => {
+    expect(choose(spec)).toEqual({
+      protocol: 'honestMajorityShareShuffle',
+      config: {
+        firstWorker: 'duchies/one',
+        secondWorker: 'duchies/two',
+        aggregator: 'duchies/three',
+        noiseMechanism: 'DISCRETE_GAUSSIAN',
+        ringModulus,
+        population: 'populations/people',
+        populationFingerprint: Buffer.alloc(32, 7).toString('base64'),
+      },
+      findings: [],
+    });
+  });
+
+  it('is not chosen where a data provider does not support it', () => {
+    expect(reasons(reach(), { first: ['liquidLegionsV2'] })).toEqual([
+      'dataProviders[dataProviders/p0]: dataProviders/p0 does not support it.',
+    ]);
+  });
+
+  it('is not chosen while one of its duchies is suspended', () => {
+    expect(reasons(reach(), { suspended: 'duchies/three' })).toEqual([
+      'protocolConfig: duchies/three, which takes part in it, is suspended.',
+    ]);
+  });
+
+  it('is not chosen without a population', () => {
+    const field = 'measurementSpec.message.modelLine';
+    expect(reasons(reach(), { population: undefined })).toEqual([
+      `${field}: the spec names no model line, and no population is the default.`,
+    ]);
+    expect(reasons(reach({ modelLine: 'line' }), { population: undefined })).toEqual([
+      `${field}: no population has the model line of the spec.`,
+    ]);
+  });
+
+  it.each<[number, number, boolean]>([
+    [11, 9, true],
+    [12, 9, false],
+    [49, 2, true],
+    [50, 2, false],
+    [1, 2, false],
+    [0, 2, false],
+    [-3, 2, false],
+    [2 ** 31 - 1, 2, false],
+  ])('counts up to %i times at each of %i providers: %s', (maximumFrequency, providers, fits) => {
+    const spec = frequency({ maximumFrequency });
+    if (fits) return expect(choose(spec, { providers }).findings).toEqual([]);
+    expect(reasons(spec, { providers })).toEqual([
+      'measurementSpec.message.reachAndFrequency.maximumFrequency: maximumFrequency must be above 1 and, times ' +
+        `${providers} data providers, below 100.`,
+    ]);
+  });
+
+  it('unites the reach of fewer providers than its ring has values', () => {
+    expect(choose(reach(), { providers: 126 }).findings).toEqual([]);
+    expect(reasons(reach(), { providers: 127 })).toEqual([
+      'dataProviders: there are 127 data providers, and it takes at most 126.',
+    ]);
+  });
+
+  it.each([
+    ['epsilon', { epsilon: 0.9e-6, delta: 0.5 }],
+    ['epsilon', { epsilon: Number.POSITIVE_INFINITY, delta: 0.5 }],
+    ['epsilon', { epsilon: Number.NaN, delta: 0.5 }],
+    ['delta', { epsilon: 1e-6, delta: 0 }],
+    ['delta', { epsilon: 1e-6, delta: 1 }],
+    ['delta', { epsilon: 1e-6, delta: Number.NaN }],
+  ])('is not chosen for an %s as of %j, unless nothing is noised', (name, params) => {
+    const fields = (spec: PlainSpec) => reasons(spec).map((line) => line.split(':')[0]);
+    const at = 'measurementSpec.message';
+    const spec = reach({ reach: { privacyParams: params } });
+    expect(fields(spec)).toEqual([`${at}.reach.privacyParams.${name}`]);
+    expect(fields(frequency({ reachPrivacyParams: params }))).toEqual([
+      `${at}.reachAndFrequency.reachPrivacyParams.${name}`,
+    ]);
+    expect(fields(frequency({ frequencyPrivacyParams: params }))).toEqual([
+      `${at}.reachAndFrequency.frequencyPrivacyParams.${name}`,
+    ]);
+    const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
+    expect(choose(spec, { enabled }).findings).toEqual([]);
+  });
+
+  it('is not chosen where privacy parameters are missing', () => {
+    expect(reasons(reach({ reach: {} }))).toHaveLength(2);
+  });
+
+  it.each([
+    undefined,
+    { start: -0.1, width: 0.5 },
+    { start: 1.1, width: 0.5 },
+    { start: 0, width: 0 },
+    { start: 0, width: 1.1 },
+    { start: Number.NaN, width: 1 },
+  ])('is not chosen for the sampling interval %j', (interval) => {
+    const { vidSamplingInterval: _, ...spec } = reach();
+    expect(reasons(interval ? { ...spec, vidSamplingInterval: interval } : spec)).toEqual([
+      'measurementSpec.message.vidSamplingInterval: start and width of the interval must be between 0 and 1.',
+    ]);
+  });
+
+  it('samples an interval that wraps around the end', () => {
+    expect(choose(reach({ vidSamplingInterval: { start: 0.75, width: 0.5 } })).findings).toEqual([]);
+  });
+
+  it('tells all that is in its way at once', () => {
+    const spec = frequency({ maximumFrequency: 99 });
+    expect(reasons(spec, { first: [], population: undefined })).toHaveLength(3);
   });
 });
 
-describe('reach without its union', () => {
-  it('results from direct results of several providers', () => {
-    expect(reachIsNotDeduplicated('REACH', 'direct', 2)).toBe(true);
-    expect(reachIsNotDeduplicated('REACH_AND_FREQUENCY', 'direct', 2)).toBe(true);
+describe('direct', () => {
+  it('is chosen with one provider, since there is nothing to deduplicate', () => {
+    expect(choose(reach(), { providers: 1, first: [] })).toEqual({
+      protocol: 'direct',
+      config: undefined,
+      findings: [],
+    });
   });
 
-  it('is neither that of one provider, nor what a protocol unites, nor of another type', () => {
-    expect(reachIsNotDeduplicated('REACH', 'direct', 1)).toBe(false);
-    expect(reachIsNotDeduplicated('REACH', LL, 2)).toBe(false);
-    expect(reachIsNotDeduplicated('IMPRESSION', 'direct', 2)).toBe(false);
-    expect(reachIsNotDeduplicated(undefined, 'direct', 2)).toBe(false);
+  it.each<PlainSpec | undefined>([
+    undefined,
+    { ...COMMON, measurementType: 'IMPRESSION', impression: { maximumFrequencyPerUser: 1 } },
+    { ...COMMON, measurementType: 'DURATION', duration: {} },
+    { ...COMMON, measurementType: 'POPULATION' },
+  ])('is chosen for %j', (spec) => {
+    expect(choose(spec)).toEqual({ protocol: 'direct', config: undefined, findings: [] });
+  });
+
+  it('is chosen where nothing else is enabled, and says that reach is not deduplicated', () => {
+    expect(reasons(reach(), { enabled: {} })).toEqual([]);
+    expect(reasons(frequency(), { enabled: {} })).toEqual([]);
   });
 });

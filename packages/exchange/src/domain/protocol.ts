@@ -1,34 +1,165 @@
 /** Selects the protocol of a measurement, once, at its creation. */
-import type { MeasurementType, Protocol } from '@measurement-exchange/contract';
+import {
+  type Finding,
+  type MpcNoiseMechanism,
+  type PartyState,
+  type PlainSpec,
+  type PrivacyParams,
+  type Protocol,
+  type ShareShuffleConfig,
+  toBase64,
+} from '@measurement-exchange/contract';
+import { finding, reachFinding } from './findings.ts';
+import { populationName } from './population.ts';
 
-/** Multi-party protocols in order of preference, and the measurement types each one computes. */
-const MULTI_PARTY: [Exclude<Protocol, 'direct'>, MeasurementType[]][] = [
-  ['honestMajorityShareShuffle', ['REACH', 'REACH_AND_FREQUENCY']],
-  ['reachOnlyLiquidLegionsV2', ['REACH']],
-  ['liquidLegionsV2', ['REACH', 'REACH_AND_FREQUENCY']],
-];
-
-/** `supported` holds, per data provider, the multi-party protocols it can take part in. */
-export function chooseProtocol(
-  type: MeasurementType | undefined,
-  supported: readonly Protocol[][],
-  enabled: ReadonlySet<Protocol>,
-): Protocol {
-  if (type === undefined || supported.length < 2) return 'direct';
-  const choice = MULTI_PARTY.find(
-    ([protocol, types]) =>
-      types.includes(type) &&
-      enabled.has(protocol) &&
-      supported.every((provider) => provider.includes(protocol)),
-  );
-  return choice?.[0] ?? 'direct';
+/** How HonestMajorityShareShuffle is run, where it is enabled. */
+export interface ShareShuffleSetting {
+  /** `duchies/x`, each another one. */
+  firstWorker: string;
+  secondWorker: string;
+  aggregator: string;
+  noiseMechanism: MpcNoiseMechanism;
+  reachRingModulus: number;
+  reachAndFrequencyRingModulus: number;
 }
 
-/** Tells the consumer that the reach of several providers cannot be deduplicated from direct results. */
-export function reachIsNotDeduplicated(
-  type: MeasurementType | undefined,
-  protocol: Protocol,
+/** The multi-party protocols that are enabled. */
+export interface Protocols {
+  honestMajorityShareShuffle?: ShareShuffleSetting;
+}
+
+/** What is stored with a measurement: the bytes of the fingerprint are base64, as in a response. */
+export type StoredShareShuffleConfig = Omit<ShareShuffleConfig, 'populationFingerprint'> & {
+  populationFingerprint: string;
+};
+
+export interface Choice {
+  protocol: Protocol;
+  /** Of honestMajorityShareShuffle only. */
+  config: StoredShareShuffleConfig | undefined;
+  findings: Finding[];
+}
+
+/** A measurement that a multi-party protocol could compute, if everything fits. */
+export interface Candidate {
+  spec: Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
+  setting: ShareShuffleSetting | undefined;
+}
+
+export function duchiesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleSetting): string[] {
+  return [firstWorker, secondWorker, aggregator];
+}
+
+/** Undefined where there are no people of several data providers to be counted once. */
+export function candidateOf(
+  spec: PlainSpec | undefined,
   providers: number,
-): boolean {
-  return (type === 'REACH' || type === 'REACH_AND_FREQUENCY') && protocol === 'direct' && providers > 1;
+  enabled: Protocols,
+): Candidate | undefined {
+  if (providers < 2) return undefined;
+  if (spec?.measurementType !== 'REACH' && spec?.measurementType !== 'REACH_AND_FREQUENCY') return undefined;
+  return { spec, setting: enabled.honestMajorityShareShuffle };
+}
+
+/** What the choice depends on beside the request. */
+export interface Circumstances {
+  /** The parties of the request and the duchies of the setting, by name. */
+  parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
+  /** That of the spec's model line, or the default one where the spec names none. */
+  population: { id: string; fingerprint: Uint8Array } | undefined;
+}
+
+export function chooseProtocol(
+  candidate: Candidate | undefined,
+  providers: string[],
+  circumstances: Circumstances,
+): Choice {
+  if (candidate === undefined) return { protocol: 'direct', config: undefined, findings: [] };
+  const { spec, setting } = candidate;
+  if (setting === undefined) return { protocol: 'direct', config: undefined, findings: [reachFinding()] };
+  const findings = [
+    ...circumstanceFindings(spec, setting, providers, circumstances),
+    ...specFindings(spec, setting, providers.length),
+  ];
+  if (findings.length > 0) {
+    return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
+  }
+  const { firstWorker, secondWorker, aggregator, noiseMechanism } = setting;
+  const { id, fingerprint } = circumstances.population!;
+  const config = {
+    ...{ firstWorker, secondWorker, aggregator, noiseMechanism },
+    ringModulus: ringModulusOf(spec, setting),
+    population: populationName(id),
+    populationFingerprint: toBase64(fingerprint),
+  };
+  return { protocol: 'honestMajorityShareShuffle', config, findings: [] };
+}
+
+function notUsed(field: string, reason: string): Finding {
+  return finding('PROTOCOL_NOT_USED', field, `honestMajorityShareShuffle is not used: ${reason}.`);
+}
+
+function circumstanceFindings(
+  spec: Candidate['spec'],
+  setting: ShareShuffleSetting,
+  providers: string[],
+  { parties, population }: Circumstances,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const name of providers) {
+    if (parties.get(name)!.protocols.includes('honestMajorityShareShuffle')) continue;
+    findings.push(notUsed(`dataProviders[${name}]`, `${name} does not support it`));
+  }
+  for (const name of duchiesOf(setting)) {
+    if (parties.get(name)?.state === 'ACTIVE') continue;
+    findings.push(notUsed('protocolConfig', `${name}, which takes part in it, is suspended`));
+  }
+  if (population === undefined) {
+    const field = 'measurementSpec.message.modelLine';
+    const reason =
+      spec.modelLine === undefined
+        ? 'the spec names no model line, and no population is the default'
+        : 'no population has the model line of the spec';
+    findings.push(notUsed(field, reason));
+  }
+  return findings;
+}
+
+/** Noise for a smaller epsilon takes more memory than a duchy has. */
+const MIN_EPSILON = 1e-6;
+
+/** What the protocol cannot compute, though another one might. */
+function specFindings(spec: Candidate['spec'], setting: ShareShuffleSetting, providers: number): Finding[] {
+  const findings: Finding[] = [];
+  const check = (field: string, ok: boolean, reason: string) => {
+    if (!ok) findings.push(notUsed(`measurementSpec.message.${field}`, reason));
+  };
+  const checkPrivacy = (field: string, params: PrivacyParams | undefined) => {
+    if (setting.noiseMechanism === 'NONE') return;
+    const { epsilon = Number.NaN, delta = Number.NaN } = params ?? {};
+    const enough = epsilon >= MIN_EPSILON && epsilon < Number.POSITIVE_INFINITY;
+    check(`${field}.epsilon`, enough, `epsilon must be at least ${MIN_EPSILON}`);
+    check(`${field}.delta`, delta > 0 && delta < 1, 'delta must be above 0 and below 1');
+  };
+  const { start, width } = spec.vidSamplingInterval ?? { start: Number.NaN, width: Number.NaN };
+  const samples = start >= 0 && start <= 1 && width > 0 && width <= 1;
+  check('vidSamplingInterval', samples, 'start and width of the interval must be between 0 and 1');
+  const modulus = ringModulusOf(spec, setting);
+  if (spec.measurementType === 'REACH') {
+    checkPrivacy('reach.privacyParams', spec.reach.privacyParams);
+    const reason = `there are ${providers} data providers, and it takes at most ${modulus - 1}`;
+    if (providers >= modulus) findings.push(notUsed('dataProviders', reason));
+  } else {
+    const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+    checkPrivacy('reachAndFrequency.reachPrivacyParams', reachPrivacyParams);
+    checkPrivacy('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams);
+    const field = 'reachAndFrequency.maximumFrequency';
+    const reason = `maximumFrequency must be above 1 and, times ${providers} data providers, below ${modulus - 1}`;
+    check(field, maximumFrequency > 1 && maximumFrequency * providers + 1 < modulus, reason);
+  }
+  return findings;
+}
+
+function ringModulusOf({ measurementType }: Candidate['spec'], setting: ShareShuffleSetting): number {
+  return measurementType === 'REACH' ? setting.reachRingModulus : setting.reachAndFrequencyRingModulus;
 }

@@ -1,9 +1,10 @@
-import type { Finding, Protocol, Timestamp } from '@measurement-exchange/contract';
+import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
 import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
 import type { Checks } from '../domain/findings.ts';
+import type { Protocols } from '../domain/protocol.ts';
 import type { PageTokens } from './paging.ts';
 
 /** What every operation is given of the running exchange. */
@@ -12,8 +13,9 @@ export interface Exchange {
   clock: () => Timestamp;
   newId: () => string;
   checks: Checks;
-  /** Multi-party protocols that are switched on. */
-  protocols: ReadonlySet<Protocol>;
+  protocols: Protocols;
+  /** Whether the endpoints of duchies may be http: in development mode only. */
+  allowsHttp: boolean;
   pageTokens: PageTokens;
   /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
   principalsChanged: () => void;

@@ -14,8 +14,8 @@ import {
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { type Issued, leaf, root } from '@measurement-exchange/testkit/issuing';
-import { asOperator, listAll } from '@measurement-exchange/testkit/operator';
-import { castOf, errorOf, metadata, ok, TIMESTAMP } from '@measurement-exchange/testkit/steps';
+import { asOperator, issuerOf, listAll, tokenOf } from '@measurement-exchange/testkit/operator';
+import { castOf, errorOf, get, metadata, ok, TIMESTAMP } from '@measurement-exchange/testkit/steps';
 import { PemConverter } from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -124,6 +124,12 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
         ['capabilities', { capabilities: { liquidLegionsV2Supported: false } }],
       );
     }
+    if (kind === 'duchy') {
+      changes.push(
+        ['endpoint', { endpoint: 'http://127.0.0.1:9001' }],
+        ['endpoint', { endpoint: 'https://duchy.example.com' }],
+      );
+    }
     let expected: Json = { name, ...made };
     for (const [field, body] of changes) {
       const after = await ok(operator('PATCH', name, body));
@@ -180,6 +186,26 @@ describe('an update', () => {
     }
     const foreign = await patch({ capabilities: {} }, acme);
     expect(errorOf(foreign)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE capabilities');
+    for (const party of [acme, streamly]) {
+      const reached = await patch({ endpoint: 'https://example.com' }, party);
+      expect(errorOf(reached)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE endpoint');
+    }
+  });
+
+  it('of the endpoint is made by the duchy itself, and data providers read it', async () => {
+    const { name } = await ok(operator('POST', 'duchies?duchyId=reached', {}));
+    const binding = { issuer: issuerOf(exchange), subject: 'reached', resource: name };
+    await ok(operator('POST', 'principals', binding));
+    const duchy = { ...streamly, name, token: await tokenOf(exchange, 'reached') };
+    const endpoint = 'https://reached.example.com:8443';
+    expect((await ok(patch({ endpoint: `${endpoint}/` }, duchy))).endpoint).toBe(endpoint);
+    expect((await get(exchange, streamly, name)).endpoint).toBe(endpoint);
+    for (const wrong of ['', 'reached.example.com', `${endpoint}/v2`, 'https://a:b@reached.example.com']) {
+      const reply = await patch({ endpoint: wrong }, duchy);
+      expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE endpoint');
+    }
+    const denied = await exchange.call(acme.token, 'GET', `/v2alpha/${name}`);
+    expect(errorOf(denied)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
   it('of many at once is made one after the other, none lost', async () => {

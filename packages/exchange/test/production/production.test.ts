@@ -118,9 +118,11 @@ describe.skipIf(account === undefined)(title, () => {
     const bytes = (value: Uint8Array) => `'\\x${Buffer.from(value).toString('hex')}'`;
     await onServer(
       as(own),
-      `INSERT INTO parties (name, create_time, update_time) VALUES ('${PROVIDER}', now(), now());
+      `INSERT INTO parties (name, create_time, update_time)
+       VALUES ('${PROVIDER}', now(), now()), ('duchies/worker', now(), now());
        INSERT INTO principals (id, issuer, subject, resource, create_time)
-       VALUES ('machine', '${ISSUER}', 'machine-7', '${PROVIDER}', now());
+       VALUES ('machine', '${ISSUER}', 'machine-7', '${PROVIDER}', now()),
+              ('boss', '${ISSUER}', 'boss', 'operator', now());
        INSERT INTO certificates (party, id, x509_der, subject_key_identifier, not_before, not_after, create_time)
        VALUES ('${PROVIDER}', 'first', ${bytes(der)}, ${bytes(subjectKeyIdentifier)}, '${notBefore}', '${notAfter}', now());`,
     );
@@ -141,6 +143,17 @@ describe.skipIf(account === undefined)(title, () => {
       status: 200,
       json: { name: certificate },
     });
+    const boss = token({ sub: 'boss' });
+    const endpoints = { 'http://worker.example.com': 400, 'https://worker.example.com': 200 };
+    for (const [endpoint, status] of Object.entries(endpoints)) {
+      const reply = await call(boss, 'PATCH', `${url}/v2alpha/duchies/worker`, { endpoint });
+      expect(reply.status, reply.text).toBe(status);
+    }
+    // The serving role may write all that belongs to a population.
+    const population = `${url}/v2alpha/populations`;
+    const body = { vidRanges: [{ start: 1, end: 9 }], modelLines: ['a'], default: true };
+    expect((await call(boss, 'POST', `${population}?populationId=all`, body)).status).toBe(200);
+    expect((await call(boss, 'PATCH', `${population}/all`, { modelLines: ['b'] })).status).toBe(200);
     const badTokens = [undefined, token({ iss: 'https://other.example.com' }), token({ aud: 'another' })];
     for (const refused of badTokens) {
       expect((await call(refused, 'GET', `${url}/v2alpha/whoami`)).status).toBe(401);

@@ -12,14 +12,15 @@ import { shareCertificates } from '../../database/certificates.ts';
 import type { Transaction } from '../../database/db.ts';
 import { findByRequestId } from '../../database/measurements.ts';
 import { getParties } from '../../database/parties.ts';
+import { populationOfMeasurement } from '../../database/populations.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { insertMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireUsable } from '../../domain/certificate.ts';
 import { inspectConsent } from '../../domain/consent.ts';
-import { inspectMeasurement, reachFinding } from '../../domain/findings.ts';
+import { inspectMeasurement } from '../../domain/findings.ts';
 import { create } from '../../domain/measurement.ts';
-import { chooseProtocol, reachIsNotDeduplicated } from '../../domain/protocol.ts';
+import { candidateOf, chooseProtocol, duchiesOf } from '../../domain/protocol.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';
@@ -45,11 +46,14 @@ export async function createMeasurement(
       const entries = Object.entries(dataProviders);
       const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
       const providers = entries.map(([name]) => name);
-      const [earlier, parties, certificates, roots] = await Promise.all([
+      const candidate = candidateOf(inspected.spec, providers.length, exchange.protocols);
+      const duchies = candidate?.setting ? duchiesOf(candidate.setting) : [];
+      const [earlier, parties, certificates, roots, population] = await Promise.all([
         findByRequestId(tx, consumer, request.requestId),
-        getParties(tx, providers),
+        getParties(tx, [...providers, ...duchies]),
         shareCertificates(tx, named),
         rootsForParties(tx, [consumer, ...providers]),
+        candidate?.setting && populationOfMeasurement(tx, candidate.spec.modelLine),
       ]);
       if (earlier !== undefined) {
         const existing = await replay(tx, consumer, earlier, hash, request.requestId!);
@@ -74,15 +78,13 @@ export async function createMeasurement(
         requireUsable(certificates.get(entry.dataProviderCertificate), field, now);
       }
 
-      const { measurementType } = inspected;
-      const supported = entries.map(([name]) => parties.get(name)!.protocols);
-      const protocol = chooseProtocol(measurementType, supported, exchange.protocols);
+      const choice = chooseProtocol(candidate, providers, { parties, population });
       const whyUntrusted = trustCheck(roots, now);
       const facts = await gatherConsent(request.body, certificates, isSpecSignedBy, whyUntrusted);
       const findings = [
         ...inspected.findings,
         ...inspectConsent(request.body, { ...facts, parties }),
-        ...(reachIsNotDeduplicated(measurementType, protocol, entries.length) ? [reachFinding()] : []),
+        ...choice.findings,
       ];
       const change = create(
         {
@@ -91,8 +93,9 @@ export async function createMeasurement(
           certificate: named[0]!.id,
           spec: measurementSpec,
           labels,
-          measurementType,
-          protocol,
+          measurementType: inspected.spec?.measurementType,
+          protocol: choice.protocol,
+          protocolConfig: choice.config,
         },
         entries.map(([provider, entry], i) => ({
           id: exchange.newId(),

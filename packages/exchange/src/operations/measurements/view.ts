@@ -1,5 +1,5 @@
 /** Measurements as resources of the API. */
-import type { Measurement, ProtocolConfig } from '@measurement-exchange/contract';
+import { fromBase64, type Measurement, type ProtocolConfig } from '@measurement-exchange/contract';
 import type { MeasurementTombstone } from '../../database/retention.ts';
 import type { Aggregate, MeasurementRecord } from '../../domain/aggregate.ts';
 import { certificateName } from '../certificates/view.ts';
@@ -41,7 +41,10 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
 }
 
 export function viewProtocol(m: MeasurementRecord): ProtocolConfig {
-  return { measurementType: m.measurementType, [m.protocol]: {} };
+  const { measurementType, protocol, protocolConfig: config } = m;
+  if (config === undefined) return { measurementType, [protocol]: {} };
+  const populationFingerprint = fromBase64(config.populationFingerprint)!;
+  return { measurementType, [protocol]: { ...config, populationFingerprint } };
 }
 
 export function viewTombstone({ id, consumer, ...left }: MeasurementTombstone): Measurement {

@@ -18,6 +18,7 @@ export function viewParty(party: PartyWithCertificate): Party {
     publicKey: party.publicKey,
     capabilities: isProvider ? capabilitiesOf(party.protocols) : undefined,
     dataAvailabilityInterval: party.availability,
+    endpoint: party.endpoint,
     createTime: party.createTime,
     updateTime: party.updateTime,
   };

@@ -1,0 +1,26 @@
+/** The duchies that the setting `protocols` names. */
+import type { Queryable } from '../database/db.ts';
+import { getParties } from '../database/parties.ts';
+import { duchiesOf, type Protocols } from '../domain/protocol.ts';
+import { ConfigError } from './config.ts';
+import { SHARE_SHUFFLE } from './protocols.ts';
+
+/** Before the first request: no measurement may be given to duchies that cannot be reached. */
+export async function requireDuchies(
+  db: Queryable,
+  { honestMajorityShareShuffle: setting }: Protocols,
+): Promise<void> {
+  if (setting === undefined) return;
+  const duchies = duchiesOf(setting);
+  const parties = await getParties(db, duchies);
+  const problems = duchies.flatMap((duchy) => {
+    const party = parties.get(duchy);
+    if (party === undefined)
+      return [`${SHARE_SHUFFLE}: ${duchy} does not exist. Register it: mex admin onboard.`];
+    if (party.endpoint !== undefined) return [];
+    return [
+      `${SHARE_SHUFFLE}: ${duchy} has no endpoint. Set it: mex admin parties update ${duchy} --endpoint <url>.`,
+    ];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}

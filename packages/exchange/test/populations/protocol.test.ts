@@ -1,0 +1,230 @@
+/** Which protocol a measurement gets, and what its parties are told of it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { specs, type Timeline } from '@measurement-exchange/contract';
+import {
+  createDatabase,
+  type Database,
+  type DevParty,
+  measurementRequest,
+  UNLIMITED,
+} from '@measurement-exchange/testkit/exchange';
+import { asOperator } from '@measurement-exchange/testkit/operator';
+import {
+  addDuchies,
+  SHARE_SHUFFLE,
+  supportShareShuffle,
+  useShareShuffle,
+} from '@measurement-exchange/testkit/shareShuffle';
+import {
+  castOf,
+  errorOf,
+  fulfill,
+  get,
+  ok,
+  post,
+  requisitionOf,
+  signed,
+} from '@measurement-exchange/testkit/steps';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type ConfigError, loadConfig } from '../../src/config/config.ts';
+import { createLog, start } from '../../src/index.ts';
+
+let acme: DevParty;
+let streamly: DevParty;
+let chirper: DevParty;
+let dailynews: DevParty;
+
+const exchange = useShareShuffle({ rate: UNLIMITED });
+beforeAll(async () => {
+  ({ acme, streamly, chirper, dailynews } = castOf(exchange));
+  await supportShareShuffle(exchange, [streamly, chirper]);
+});
+
+const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
+
+type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, specs.MeasurementSpec>;
+const params = { epsilon: 0.5, delta: 1e-9 };
+const REACH = { case: 'reach', value: { privacyParams: params } } as const;
+const frequency = (maximumFrequency: number) =>
+  ({
+    case: 'reachAndFrequency',
+    value: { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency },
+  }) as const;
+
+/** A reach measurement of the two providers that support the protocol, unless `spec` or `providers` say otherwise. */
+async function measure(spec: SpecInit = {}, providers = [streamly, chirper]) {
+  const message = toBinary(
+    specs.MeasurementSpecSchema,
+    create(specs.MeasurementSpecSchema, {
+      serializedMeasurementPublicKey: Uint8Array.of(1),
+      vidSamplingInterval: { start: 0, width: 1 },
+      measurementType: REACH,
+      ...spec,
+    }),
+  );
+  const request = { ...measurementRequest(acme, providers), measurementSpec: signed(acme, message) };
+  return ok(post(exchange, acme, `${acme.name}/measurements`, request));
+}
+
+/** The findings of the creation, as the timeline keeps them. */
+async function findingsOf(measurement: { name: string }): Promise<string[]> {
+  const timeline = await get(exchange, acme, `${measurement.name}:timeline`);
+  return (timeline.transitions as Timeline['transitions'])
+    .flatMap(({ findings = [] }) => findings)
+    .map(({ code, field }) => `${code} ${field}`);
+}
+
+describe('without a population', () => {
+  it('a measurement is direct, and says why', async () => {
+    const measurement = await measure();
+    expect(measurement.protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
+    expect(await findingsOf(measurement)).toEqual([
+      'PROTOCOL_NOT_USED measurementSpec.message.modelLine',
+      'REACH_NOT_DEDUPLICATED dataProviders',
+    ]);
+  });
+});
+
+describe('with populations', () => {
+  const { reachRingModulus, reachAndFrequencyRingModulus: _, ...roles } = SHARE_SHUFFLE;
+  let fingerprints: Record<string, string>;
+  beforeAll(async () => {
+    fingerprints = {};
+    for (const [id, end, body] of [
+      ['everybody', 1000, { default: true }],
+      ['line', 2000, { modelLines: ['modelLines/a'] }],
+    ] as const) {
+      const vidRanges = [{ start: 1, end }];
+      const made = await ok(operator('POST', `populations?populationId=${id}`, { vidRanges, ...body }));
+      fingerprints[id] = made.fingerprint;
+    }
+  });
+  const config = (id: string) => ({
+    ...roles,
+    ringModulus: reachRingModulus,
+    population: `populations/${id}`,
+    populationFingerprint: fingerprints[id],
+  });
+
+  it('a measurement and its requisitions carry all that the parties agree on', async () => {
+    const measurement = await measure();
+    const protocolConfig = { measurementType: 'REACH', honestMajorityShareShuffle: config('everybody') };
+    expect(measurement.protocolConfig).toEqual(protocolConfig);
+    expect((await get(exchange, acme, measurement.name)).protocolConfig).toEqual(protocolConfig);
+    const { measurements } = await get(exchange, acme, `${acme.name}/measurements?pageSize=1000`);
+    expect(measurements.at(-1).protocolConfig).toEqual(protocolConfig);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
+    expect(requisition).toMatchObject({ state: 'UNFULFILLED', protocolConfig });
+    expect(await findingsOf(measurement)).toEqual([]);
+    expect(errorOf(await fulfill(exchange, streamly, requisition, 1n))).toBe(
+      '400 FAILED_PRECONDITION PROTOCOL_NOT_DIRECT',
+    );
+  });
+
+  it('counts the people of its model line, and nobody where no population has the line', async () => {
+    const { protocolConfig } = await measure({ modelLine: 'modelLines/a' });
+    expect(protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
+    const unknown = await measure({ modelLine: 'modelLines/b' });
+    expect(unknown.protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
+    await ok(operator('PATCH', 'populations/line', { modelLines: ['modelLines/b'] }));
+    const moved = await measure({ modelLine: 'modelLines/b' });
+    expect(moved.protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
+  });
+
+  it('keeps the population that it was created with', async () => {
+    const measurement = await measure();
+    await ok(operator('PATCH', 'populations/line', { default: true }));
+    expect((await measure()).protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
+    expect((await get(exchange, acme, measurement.name)).protocolConfig).toEqual(measurement.protocolConfig);
+    await ok(operator('PATCH', 'populations/everybody', { default: true }));
+  });
+
+  it('is direct where a provider does not support it, or its limits do not fit', async () => {
+    const at = 'measurementSpec.message.reachAndFrequency.maximumFrequency';
+    for (const [spec, providers, field] of [
+      [{}, [streamly, dailynews], `dataProviders[${dailynews.name}]`],
+      [{ measurementType: frequency(63) }, [streamly, chirper], at],
+      [{ measurementType: frequency(1) }, [streamly, chirper], at],
+    ] as const) {
+      const measurement = await measure(spec as SpecInit, [...providers]);
+      expect(measurement.protocolConfig.direct).toEqual({});
+      expect(await findingsOf(measurement)).toContain(`PROTOCOL_NOT_USED ${field}`);
+    }
+    const fits = await measure({ measurementType: frequency(62) });
+    expect(fits.protocolConfig).toMatchObject({
+      measurementType: 'REACH_AND_FREQUENCY',
+      honestMajorityShareShuffle: { ringModulus: 127 },
+    });
+    expect((await measure({}, [streamly])).protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
+  });
+
+  it('is direct while a duchy is suspended', async () => {
+    await ok(operator('POST', `${SHARE_SHUFFLE.secondWorker}:suspend`));
+    const measurement = await measure();
+    expect(measurement.protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
+    expect(await findingsOf(measurement)).toContain('PROTOCOL_NOT_USED protocolConfig');
+    await ok(operator('POST', `${SHARE_SHUFFLE.secondWorker}:resume`));
+    expect((await measure()).protocolConfig.direct).toBeUndefined();
+  });
+
+  it('ends like any other when it is cancelled or refused', async () => {
+    const measurement = await measure();
+    const cancelled = await ok(post(exchange, acme, `${measurement.name}:cancel`));
+    expect(cancelled).toMatchObject({ state: 'CANCELLED', protocolConfig: measurement.protocolConfig });
+    const other = await measure();
+    const { name, etag } = await requisitionOf(exchange, chirper, other);
+    const refusal = { justification: 'DECLINED' };
+    expect(await ok(post(exchange, chirper, `${name}:refuse`, { refusal, etag }))).toMatchObject({
+      state: 'REFUSED',
+      protocolConfig: other.protocolConfig,
+    });
+  });
+});
+
+describe('the exchange does not start', () => {
+  async function problems(prepare: (database: Database) => Promise<void>): Promise<string[]> {
+    const database = await createDatabase();
+    const dataDir = mkdtempSync('/tmp/mex-protocols-test-');
+    try {
+      await prepare(database);
+      const protocols = { honestMajorityShareShuffle: SHARE_SHUFFLE };
+      const settings = {
+        mode: 'development',
+        port: 0,
+        dataDir,
+        databaseUrl: database.url,
+        protocols,
+      } as const;
+      const running = await start(loadConfig({}, settings), createLog('silent'));
+      await running.stop();
+      return ['started'];
+    } catch (error) {
+      return (error as ConfigError).problems;
+    } finally {
+      await database.drop();
+      rmSync(dataDir, { recursive: true });
+    }
+  }
+
+  it('with duchies that do not exist', async () => {
+    expect(await problems(async () => {})).toEqual(
+      [SHARE_SHUFFLE.firstWorker, SHARE_SHUFFLE.secondWorker, SHARE_SHUFFLE.aggregator].map(
+        (duchy) =>
+          `protocols.honestMajorityShareShuffle: ${duchy} does not exist. Register it: mex admin onboard.`,
+      ),
+    );
+  });
+
+  it('with a duchy that has no endpoint', async () => {
+    const { aggregator } = SHARE_SHUFFLE;
+    const found = await problems(async (database) => {
+      await addDuchies(database);
+      await database.query('UPDATE parties SET endpoint = NULL WHERE name = $1', [aggregator]);
+    });
+    expect(found).toEqual([
+      `protocols.honestMajorityShareShuffle: ${aggregator} has no endpoint. ` +
+        `Set it: mex admin parties update ${aggregator} --endpoint <url>.`,
+    ]);
+  });
+});

@@ -1,0 +1,37 @@
+/** An exchange on which HonestMajorityShareShuffle is enabled: its duchies must be there when it starts. */
+import type { Config } from '@measurement-exchange/exchange/config';
+import { type Database, type DevParty, type TestExchange, useExchange } from './exchange.ts';
+import { asOperator } from './operator.ts';
+import { ok } from './steps.ts';
+
+export const SHARE_SHUFFLE = {
+  firstWorker: 'duchies/worker1',
+  secondWorker: 'duchies/worker2',
+  aggregator: 'duchies/aggregator',
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  reachRingModulus: 127,
+  reachAndFrequencyRingModulus: 127,
+} as const;
+
+const CONFIG: Partial<Config> = { protocols: { honestMajorityShareShuffle: SHARE_SHUFFLE } };
+
+/** The duchies of the setting, with endpoints and without certificates. */
+export async function addDuchies(database: Database): Promise<void> {
+  const { firstWorker, secondWorker, aggregator } = SHARE_SHUFFLE;
+  await database.query(
+    `INSERT INTO parties (name, endpoint, create_time, update_time)
+     SELECT name, 'http://127.0.0.1:' || 9000 + n, now(), now() FROM unnest($1::text[]) WITH ORDINALITY AS d(name, n)`,
+    [[firstWorker, secondWorker, aggregator]],
+  );
+}
+
+/** Like useExchange, with the duchies. */
+export function useShareShuffle(overrides: Partial<Config> = {}): TestExchange {
+  return useExchange({ ...CONFIG, ...overrides }, addDuchies);
+}
+
+/** From now on these providers take part. */
+export async function supportShareShuffle(exchange: TestExchange, providers: DevParty[]): Promise<void> {
+  const capabilities = { honestMajorityShareShuffleSupported: true };
+  for (const { name } of providers) await ok(asOperator(exchange, 'PATCH', name, { capabilities }));
+}
