@@ -19,6 +19,7 @@ import { descriptorsCommand } from './party/descriptors.ts';
 import { eventGroupsCommand } from './party/eventGroups.ts';
 import { measureCommand } from './party/measure.ts';
 import { measurementsCommand } from './party/measurements.ts';
+import { populationsCommand } from './party/populations.ts';
 import { requisitionsCommand } from './party/requisitions.ts';
 import { whoamiCommand } from './party/whoami.ts';
 import { providerCommand } from './provider/index.ts';
@@ -41,6 +42,7 @@ const GROUPS: [heading: string, commands: [make: () => Command, summary: string]
       [measureCommand, 'ask providers for a figure, and print it with its interval'],
       [measurementsCommand, 'list, show, results, timeline, cancel'],
       [eventGroupsCommand, 'what can be measured: list, get, create, update, delete'],
+      [populationsCommand, 'whom duchies can count across providers: list, show'],
     ],
   ],
   [
@@ -64,7 +66,7 @@ const GROUPS: [heading: string, commands: [make: () => Command, summary: string]
   [
     'Run an exchange:',
     [
-      [adminCommand, 'parties, principals, certificates, roots, audit, retention'],
+      [adminCommand, 'parties, principals, certificates, roots, populations, audit, retention'],
       [doctorCommand, 'look through the database for what should not be'],
       [backupCommand, 'back up the embedded database'],
       [restoreCommand, 'make a data directory of a backup'],

@@ -31,6 +31,15 @@ describe('mex admin parties', () => {
     ).toEqual({
       startTime: '2026-01-01T00:00:00.000000Z',
     });
+    const endpoint = 'http://127.0.0.1:9001';
+    expect(await mex('admin', 'parties', 'get', 'duchies/worker1')).toMatch(/endpoint +none: mex admin/);
+    await mex('admin', 'parties', 'update', 'duchies/worker1', '--endpoint', `${endpoint}/`);
+    expect(await mex('admin', 'parties', 'get', 'duchies/worker1')).toMatch(/endpoint +http:.*:9001$/m);
+    const second = await mexJson('admin', 'parties', 'create', 'duchies/worker2', '--endpoint', endpoint);
+    expect(second.endpoint).toBe(endpoint);
+    await expect(
+      mex('admin', 'parties', 'update', 'duchies/worker1', '--endpoint', `${endpoint}/path`),
+    ).rejects.toThrow('endpoint');
     await expect(mex('admin', 'parties', 'update', 'duchies/worker1')).rejects.toThrow('Nothing to change');
     await expect(mex('admin', 'parties', 'create', 'duchies/worker1')).rejects.toThrow('exists already');
   });

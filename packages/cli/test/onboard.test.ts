@@ -93,6 +93,25 @@ describe('mex admin onboard', () => {
     expect(party.publicKey).toEqual(JSON.parse(await readFile(path('begun/party.json'), 'utf8')).publicKey);
   });
 
+  it('says where a duchy is reached, once', async () => {
+    const name = 'duchies/reached';
+    await mex('identity', name, '--out', path('reached'));
+    const onboard = async (endpoint: string, folder = 'reached') => [
+      ...['admin', 'onboard', path(`${folder}/party.json`), '--issuer', 'https://id.example.com'],
+      ...['--subject', folder, '--endpoint', endpoint, ...(await told(path(folder)))],
+    ];
+    const endpoint = 'https://reached.example.com';
+    expect((await mexJson(...(await onboard(endpoint)))).endpoint).toEqual({ created: true, name: endpoint });
+    expect((await mexJson('admin', 'parties', 'get', name)).endpoint).toBe(endpoint);
+    expect((await mexJson(...(await onboard(`${endpoint}/`)))).endpoint.created).toBe(false);
+    expect(await mex(...(await onboard(endpoint)))).toMatch(/endpoint +already there +https:/);
+    await expect(mex(...(await onboard('https://moved.example.com')))).rejects.toThrow(
+      /another endpoint, https:\/\/reached\.example\.com.*parties update duchies\/reached --endpoint/,
+    );
+    await mex('identity', 'dataProviders/unreached', '--out', path('unreached'));
+    await expect(mex(...(await onboard(endpoint, 'unreached')))).rejects.toThrow('--endpoint is for duchies');
+  });
+
   it('replaces nothing: another key, another party of the subject, a revoked certificate', async () => {
     const directory = await onboarded('dataProviders/kept');
     const again = ['--issuer', `${exchange.url}/dev`, '--subject'];

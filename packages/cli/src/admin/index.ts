@@ -5,21 +5,27 @@ import { group } from './command.ts';
 import { onboardCommand } from './onboard.ts';
 import { operatorCommand } from './operator.ts';
 import { partiesCommand } from './parties.ts';
+import { populationsCommand } from './populations.ts';
 import { principalsCommand } from './principals.ts';
 import { retentionCommand } from './retention.ts';
 import { rootsCommand } from './roots.ts';
 
 export function adminCommand(): Command {
-  return group('admin', 'run an exchange: parties, principals, certificates, roots, retention, audit', [
-    onboardCommand(),
-    partiesCommand(),
-    principalsCommand(),
-    certificatesCommand(),
-    rootsCommand(),
-    auditCommand(),
-    retentionCommand(),
-    operatorCommand(),
-  ]).addHelpText(
+  return group(
+    'admin',
+    'run an exchange: parties, principals, certificates, roots, populations, retention, audit',
+    [
+      onboardCommand(),
+      partiesCommand(),
+      principalsCommand(),
+      certificatesCommand(),
+      rootsCommand(),
+      populationsCommand(),
+      auditCommand(),
+      retentionCommand(),
+      operatorCommand(),
+    ],
+  ).addHelpText(
     'after',
     `
 Commands call the exchange at MEX_URL (or --url) with the token in MEX_TOKEN (or --token); without either they

@@ -7,7 +7,7 @@ import { paint, print, printJson, visible } from '../output.ts';
 import { fingerprintOf, type PartyFile, publicKeyJson, readPartyFile } from '../partyFile.ts';
 import { addCertificate } from './certificates.ts';
 import { type CallOptions, remote } from './command.ts';
-import { createParty, type Party, signedKey } from './parties.ts';
+import { createParty, ENDPOINT, type Party, signedKey } from './parties.ts';
 import { bindPrincipal } from './principals.ts';
 import { trustRoot } from './roots.ts';
 
@@ -16,6 +16,7 @@ interface Options extends CallOptions {
   subject: string;
   fingerprint: string;
   trustRoot?: boolean;
+  endpoint?: string;
 }
 
 /** A part of the onboarding: created now, or there already. */
@@ -29,6 +30,7 @@ interface Onboarding {
   certificate: Piece;
   trustedRoot?: Piece;
   publicKey: Piece;
+  endpoint?: Piece;
   principal: Piece;
 }
 
@@ -44,6 +46,7 @@ export function onboardCommand(): Command {
       'of its certificate, as the party told you over another channel',
     )
     .option('--trust-root', 'also trust its root, for its own certificates only')
+    .option(...ENDPOINT)
     .addHelpText(
       'after',
       `
@@ -62,6 +65,9 @@ it goes on where it stopped.
         throw new Error(
           `${path} has no root to trust: leave out --trust-root, or ask the party for its root.`,
         );
+      }
+      if (options.endpoint !== undefined && !file.name.startsWith('duchies/')) {
+        throw new Error(`--endpoint is for duchies, and ${file.name} is none: leave it out.`);
       }
       const result = await onboard(await connect(options), file, options);
       const fingerprint = fingerprintOf(file.certificatePem);
@@ -97,16 +103,29 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
         `mex admin certificates add ${file.name} certificate.pem, then mex admin parties update ${file.name} --public-key party.json`,
     );
   }
+  const { endpoint } = options;
+  const knownEndpoint = before && 'endpoint' in before ? before.endpoint : undefined;
+  const sameEndpoint = endpoint !== undefined && URL.parse(endpoint)?.origin === knownEndpoint;
+  if (endpoint !== undefined && knownEndpoint !== undefined && !sameEndpoint) {
+    throw new Error(
+      `${file.name} is on board with another endpoint, ${knownEndpoint}. To replace it: ` +
+        `mex admin parties update ${file.name} --endpoint ${endpoint}`,
+    );
+  }
   if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
   // The root first: under strict checks a certificate must chain to one.
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
   const certificate = await certify(client, file);
   if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });
+  if (endpoint !== undefined && !sameEndpoint) {
+    await client.updateParty({ name: file.name, body: { endpoint } });
+  }
   return {
     party: { created: before === undefined, name: file.name, state: before?.state ?? 'ACTIVE' },
     certificate,
     ...(trustedRoot && { trustedRoot }),
     publicKey: { created: !sameKey },
+    ...(endpoint !== undefined && { endpoint: { created: !sameEndpoint, name: endpoint } }),
     principal: await bind(client, { issuer: options.issuer, subject: options.subject, resource: file.name }),
   };
 }
@@ -171,6 +190,7 @@ function describe(
     `${' '.repeat(29)}SHA-256 ${fingerprint}`,
     ...(result.trustedRoot ? [line('root', result.trustedRoot, result.trustedRoot.name)] : []),
     line('public key', result.publicKey),
+    ...(result.endpoint ? [line('endpoint', result.endpoint, result.endpoint.name)] : []),
     line('principal', result.principal, `${subject} of ${issuer}`),
   ].join('\n');
 }

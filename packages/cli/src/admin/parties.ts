@@ -27,7 +27,7 @@ export function partiesCommand(): Command {
 export function createParty(
   client: ExchangeClient,
   name: string,
-  body: { displayName?: string },
+  body: { displayName?: string; endpoint?: string },
 ): Promise<Party> {
   const { collection, id, idParameter } = partyName(name);
   return client.createParty({ collection, [idParameter]: id, body });
@@ -39,11 +39,22 @@ export function signedKey({ publicKey }: PartyFile): SignedMessage {
   return { message: fromBase64(message)!, signature: fromBase64(signature)!, signatureAlgorithm };
 }
 
+/** Of a duchy. */
+export const ENDPOINT = [
+  '--endpoint <url>',
+  'a duchy: where data providers and other duchies reach it, https://duchy.example.com',
+] as const;
+
 function create(): Command {
   return remote('create <party>', 'make a party with this name (mex admin onboard does this and the rest)')
     .option('--display-name <text>', 'the name people know it by')
-    .action(async (name: string, options: CallOptions & { displayName?: string }) => {
-      const body = options.displayName === undefined ? {} : { displayName: options.displayName };
+    .option(...ENDPOINT)
+    .action(async (name: string, options: CallOptions & { displayName?: string; endpoint?: string }) => {
+      const { displayName, endpoint } = options;
+      const body = {
+        ...(displayName !== undefined && { displayName }),
+        ...(endpoint !== undefined && { endpoint }),
+      };
       const party = await createParty(await connect(options), name, body);
       show(
         options,
@@ -86,6 +97,7 @@ function get(): Command {
 
 interface UpdateOptions extends CallOptions {
   displayName?: string;
+  endpoint?: string;
   publicKey?: string;
   availableFrom?: string;
   availableUntil?: string;
@@ -100,6 +112,7 @@ function update(): Command {
     .option('--public-key <party.json>', 'the signed encryption key in this file of mex identity')
     .option('--available-from <time>', 'a data provider: since when it has data, in RFC 3339')
     .option('--available-until <time>', 'with --available-from: until when (else: open)')
+    .option(...ENDPOINT)
     .action(async (name: string, options: UpdateOptions) => {
       partyName(name);
       const { availableFrom: startTime, availableUntil: endTime } = options;
@@ -111,13 +124,16 @@ function update(): Command {
       }
       const changes = {
         ...(options.displayName !== undefined && { displayName: options.displayName }),
+        ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
         ...(file !== undefined && { publicKey: signedKey(file) }),
         ...(startTime !== undefined && {
           dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) },
         }),
       };
       if (Object.keys(changes).length === 0) {
-        throw new Error('Nothing to change: give --display-name, --public-key or --available-from.');
+        throw new Error(
+          'Nothing to change: give --display-name, --public-key, --available-from or --endpoint.',
+        );
       }
       show(options, await (await connect(options)).updateParty({ name, body: changes }), describe);
     });
@@ -131,6 +147,11 @@ function administer(verb: 'suspend' | 'resume', description: string, now: string
   });
 }
 
+function endpointOf(party: Party): string {
+  const endpoint = 'endpoint' in party ? party.endpoint : undefined;
+  return endpoint ?? 'none: mex admin parties update --endpoint';
+}
+
 function describe(party: Party): string {
   return [
     party.name,
@@ -138,6 +159,7 @@ function describe(party: Party): string {
     `  state         ${party.state}`,
     `  certificate   ${party.certificate ?? 'none: mex admin certificates add'}`,
     `  public key    ${party.publicKey ? 'set' : 'none: mex admin parties update --public-key'}`,
+    ...(party.name!.startsWith('duchies/') ? [`  endpoint      ${endpointOf(party)}`] : []),
     `  created       ${party.createTime}`,
     `  updated       ${party.updateTime}`,
   ].join('\n');

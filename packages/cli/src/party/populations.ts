@@ -1,0 +1,64 @@
+/** `mex populations`: the virtual people that measurements can count across data providers. */
+import type { Population } from '@measurement-exchange/contract';
+import type { Command } from 'commander';
+import { type CallOptions, group, remote } from '../admin/command.ts';
+import { connect } from '../client.ts';
+import { hex } from '../keys/describe.ts';
+import { printFacts, visible } from '../output.ts';
+import { type ListOptions, listCommand, pageSizeOf, showPages, showResource } from './command.ts';
+import { shortTime } from './times.ts';
+
+export function populationsCommand(): Command {
+  return group('populations', 'the virtual people that can be counted across data providers: list, show', [
+    list(),
+    show(),
+  ]);
+}
+
+function list(): Command {
+  return listCommand('list', 'list the populations').action(async (options: ListOptions) => {
+    const client = await connect(options);
+    const listing = client.listPopulations(pageSizeOf(options));
+    await showPages(options, listing.pages(), (page) => page.populations, {
+      headings: ['NAME', 'DISPLAY NAME', 'PEOPLE', 'DEFAULT', 'MODEL LINES'],
+      row: (p) => [p.name, p.displayName, people(p), p.default ? 'yes' : 'no', p.modelLines?.join(', ')],
+      none: 'There are no populations: the operator makes one with mex admin populations create.',
+    });
+  });
+}
+
+function show(): Command {
+  return remote('show <population>', 'show one, by its name or ID').action(
+    async (text: string, options: CallOptions) => {
+      const client = await connect(options);
+      showResource(options, await client.getPopulation({ name: populationName(text) }), describePopulation);
+    },
+  );
+}
+
+export function populationName(text: string): string {
+  return text.includes('/') ? text : `populations/${text}`;
+}
+
+/** More ranges than these are only counted. */
+const SHOWN_RANGES = 8;
+
+export function describePopulation(population: Population): void {
+  const { vidRanges, modelLines = [] } = population;
+  const ranges = vidRanges.slice(0, SHOWN_RANGES).map(({ start, end }) => `${start}-${end}`);
+  const more = vidRanges.length - ranges.length;
+  printFacts(population.name!, {
+    'display name': visible(population.displayName ?? ''),
+    people: people(population),
+    VIDs: `${ranges.join(', ')}${more > 0 ? ` and ${more} more ranges` : ''}`,
+    fingerprint: hex(population.fingerprint!),
+    default: population.default ? 'yes' : 'no',
+    'model lines': modelLines.length > 0 ? modelLines.map(visible).join(', ') : 'none',
+    created: `${shortTime(population.createTime!)} UTC`,
+    updated: `${shortTime(population.updateTime!)} UTC`,
+  });
+}
+
+function people({ size }: Population): string {
+  return size!.toLocaleString('en-US');
+}

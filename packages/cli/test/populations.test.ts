@@ -1,0 +1,77 @@
+/** `mex populations` and `mex admin populations`, against an exchange that runs. */
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { path, useExchange } from './adminWorld.ts';
+import { lines, mex, mexJson } from './mexInProcess.ts';
+
+useExchange();
+
+describe('mex populations', () => {
+  it('says when there are none', async () => {
+    expect(await mex('populations', 'list', '--as', 'acme')).toContain('mex admin populations create');
+  });
+
+  it('are made by the operator, and listed and shown for everybody', async () => {
+    const made = await mexJson(
+      ...['admin', 'populations', 'create', 'adults', '--range', '1001-2000', '1-1000'],
+      ...['--display-name', 'Adults', '--model-line', 'a', 'b', '--default'],
+    );
+    expect(made).toMatchObject({
+      name: 'populations/adults',
+      vidRanges: [
+        { start: 1, end: 1000 },
+        { start: 1001, end: 2000 },
+      ],
+      size: 2000,
+      modelLines: ['a', 'b'],
+      default: true,
+    });
+    for (const party of ['acme', 'streamly']) {
+      const list = await mex('populations', 'list', '--as', party);
+      expect(list).toMatch(/^populations\/adults +Adults +2,000 +yes +a, b$/m);
+      expect(lines(await mex('populations', 'list', '--json', '--as', party))).toEqual([made]);
+      for (const name of ['adults', 'populations/adults']) {
+        expect(await mexJson('populations', 'show', name, '--as', party)).toEqual(made);
+      }
+    }
+    const shown = await mex('populations', 'show', 'adults', '--as', 'acme');
+    expect(shown).toMatch(/^ +people +2,000$/m);
+    expect(shown).toMatch(/^ +VIDs +1-1000, 1001-2000$/m);
+    await expect(mex('populations', 'show', 'nobody', '--as', 'acme')).rejects.toThrow('does not exist');
+    await expect(mex('admin', 'populations', 'create', '--range', '1-9', '--as', 'acme')).rejects.toThrow(
+      'PERMISSION_DENIED',
+    );
+  });
+
+  it('may have their ranges in a file', async () => {
+    const ranges = Array.from({ length: 10 }, (_, i) => ({ start: 10 * i + 1, end: 10 * i + 5 }));
+    await writeFile(path('ranges.json'), JSON.stringify(ranges));
+    const shown = await mex('admin', 'populations', 'create', 'many', '--ranges', path('ranges.json'));
+    expect(shown).toMatch(/^populations\/many$/m);
+    expect(shown).toMatch(/^ +VIDs +1-5, .*, 71-75 and 2 more ranges$/m);
+    await writeFile(path('ranges.json'), '[{"start": 0, "end": 5}]');
+    await expect(mex('admin', 'populations', 'create', '--ranges', path('ranges.json'))).rejects.toThrow(
+      /ranges\.json: vidRanges\[0\]\.start must be an integer from 1 to 2147483646\./,
+    );
+    for (const wrong of [[], ['--range', '1-2', '--ranges', path('ranges.json')]]) {
+      await expect(mex('admin', 'populations', 'create', ...wrong)).rejects.toThrow('either --range');
+    }
+    await expect(mex('admin', 'populations', 'create', '--range', '1..9')).rejects.toThrow('1-1000000');
+    await expect(mex('admin', 'populations', 'create', '--range', '9-1')).rejects.toThrow('vidRanges[0].end');
+  });
+
+  it('are changed in what is given', async () => {
+    const update = (...options: string[]) => mexJson('admin', 'populations', 'update', 'many', ...options);
+    expect(await update('--display-name', 'Many')).toMatchObject({ displayName: 'Many', default: false });
+    expect(await update('--default', '--model-line', 'c')).toMatchObject({
+      default: true,
+      modelLines: ['c'],
+    });
+    expect((await mexJson('populations', 'show', 'adults', '--as', 'acme')).default).toBe(false);
+    expect(await update('--no-default')).toMatchObject({ default: false, modelLines: ['c'] });
+    expect(await update('--no-model-lines')).toMatchObject({ displayName: 'Many', modelLines: [] });
+    await expect(update('--model-line', 'a')).rejects.toThrow('populations/adults');
+    await expect(update()).rejects.toThrow('Nothing to change');
+    await expect(update('--model-line', 'x', '--no-model-lines')).rejects.toThrow('contradict');
+  });
+});
