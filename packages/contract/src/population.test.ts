@@ -1,31 +1,63 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_VID } from './codecs/population.ts';
-import { populationBytes } from './population.ts';
+import { canonicalRanges, populationBytes, populationSize } from './population.ts';
 
-const hex = (...ranges: [number, number][]) =>
-  Buffer.from(populationBytes(ranges.map(([start, end]) => ({ start, end })))).toString('hex');
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-it('each range is two big-endian uint32, in ascending order', () => {
-  expect(hex([1, 10])).toBe('000000010000000a');
-  expect(hex([20, 30], [1, 10])).toBe('000000010000000a000000140000001e');
-  expect(hex([1, MAX_VID])).toBe('000000017ffffffe');
-});
-
-it('the same people have the same bytes, however their ranges are written', () => {
-  const whole = hex([1, 30]);
-  expect(hex([11, 30], [1, 10])).toBe(whole);
-  expect(hex([1, 1], [2, 2], [3, 30])).toBe(whole);
-  expect(hex([1, 9], [11, 30])).not.toBe(whole);
-});
-
-it('leaves the ranges it is given as they are', () => {
-  const ranges = [
-    { start: 11, end: 20 },
+test('ranges are sorted, and joined where they touch', () => {
+  const given = [
+    { start: 21, end: 30 },
     { start: 1, end: 10 },
+    { start: 11, end: 12 },
+    { start: MAX_VID, end: MAX_VID },
   ];
-  populationBytes(ranges);
-  expect(ranges).toEqual([
-    { start: 11, end: 20 },
-    { start: 1, end: 10 },
-  ]);
+  const canonical = [
+    { start: 1, end: 12 },
+    { start: 21, end: 30 },
+    { start: MAX_VID, end: MAX_VID },
+  ];
+  expect(canonicalRanges(given)).toEqual(canonical);
+  expect(given[1]).toEqual({ start: 1, end: 10 });
+  expect(populationSize(given)).toBe(23);
+  expect(populationSize(canonical)).toBe(23);
+});
+
+test('the bytes are two big-endian uint32 a range, the same for the same VIDs', () => {
+  expect(hex(populationBytes([{ start: 1, end: MAX_VID }]))).toBe('000000017ffffffe');
+  const whole = populationBytes([{ start: 5, end: 300 }]);
+  expect(hex(whole)).toBe('000000050000012c');
+  expect(
+    populationBytes([
+      { start: 100, end: 300 },
+      { start: 5, end: 99 },
+    ]),
+  ).toEqual(whole);
+});
+
+test.each([
+  [
+    [
+      [1, 10],
+      [10, 20],
+    ],
+    '1-10 and 10-20',
+  ],
+  [
+    [
+      [5, 6],
+      [1, 10],
+    ],
+    '1-10 and 5-6',
+  ],
+  [
+    [
+      [1, 2],
+      [3, 4],
+      [2, 2],
+    ],
+    '1-2 and 2-2',
+  ],
+  [[[2, 1]], '2-1'],
+])('ranges %j are rejected by name', (ranges, named) => {
+  expect(() => populationBytes(ranges.map(([start, end]) => ({ start: start!, end: end! })))).toThrow(named);
 });
