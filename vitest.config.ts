@@ -8,7 +8,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 const UNITS = [
   'packages/{contract,consent}/src/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
-  'packages/sdk/src/{client,consumer,privacy}/**/*.test.ts',
+  'packages/sdk/src/{client,consumer,privacy,provider/shareShuffle}/**/*.test.ts',
 ];
 
 export const tests = {

@@ -1,0 +1,113 @@
+/**
+ * Frequency vectors as protobuf, without a message object: `FrequencyVector` is a packed field 1 of values that take a byte
+ * each, and `AggregationPhaseInput` is the same followed by a number in field 2.
+ */
+import { areBelow, checkModulus } from './ring.ts';
+
+const PACKED_VALUES = 0x0a;
+const REGISTER_COUNT = 0x10;
+const MAX_VARINT_BYTES = 5;
+
+/** What comes before `count` values. */
+export function valuesPrefix(count: number): Uint8Array<ArrayBuffer> {
+  return numberField(PACKED_VALUES, count);
+}
+
+/** What comes after the values of an AggregationPhaseInput. */
+export function registerCountSuffix(count: number): Uint8Array<ArrayBuffer> {
+  return numberField(REGISTER_COUNT, count);
+}
+
+/** As protobuf does, a field of nothing is left out. */
+function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
+  if (value === 0) return new Uint8Array(0);
+  const bytes = [tag];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+  return Uint8Array.of(...bytes, rest);
+}
+
+/**
+ * Takes the values out of either message, from chunks of any size, and checks them. Throws a RangeError for anything but the
+ * one way in which protobuf writes it.
+ */
+export class ValuesReader {
+  private readonly modulus: number;
+  private readonly most: number;
+  private field: NumberField | undefined = new NumberField(PACKED_VALUES);
+  private missing = 0;
+  private count = 0;
+  private registerCount = 0;
+
+  /** At most `most` values, all below the modulus. */
+  constructor(modulus: number, most: number) {
+    checkModulus(modulus);
+    this.modulus = modulus;
+    this.most = most;
+  }
+
+  /** The values among the next bytes, not copied. */
+  push(chunk: Uint8Array): Uint8Array {
+    let at = 0;
+    while (at < chunk.length && this.missing === 0) this.readField(chunk[at++]!);
+    const values = chunk.subarray(at, at + this.missing);
+    if (!areBelow(this.modulus, values)) throw new RangeError('data must hold values below ringModulus');
+    this.missing -= values.length;
+    for (at += values.length; at < chunk.length; at++) this.readField(chunk[at]!);
+    return values;
+  }
+
+  /** After the last chunk. */
+  end(): { count: number; registerCount: number } {
+    if (this.missing > 0 || this.field?.isBegun) throw new RangeError('data must not end within a field');
+    return { count: this.count, registerCount: this.registerCount };
+  }
+
+  private readField(byte: number): void {
+    if (this.field === undefined) throw new RangeError('data must end after its last field');
+    if (this.field.tag === PACKED_VALUES && !this.field.isBegun && byte === REGISTER_COUNT) {
+      this.field = new NumberField(REGISTER_COUNT);
+    }
+    const value = this.field.push(byte);
+    if (value === undefined) return;
+    if (this.field.tag === PACKED_VALUES) {
+      if (value > this.most) throw new RangeError(`data must hold at most ${this.most} values`);
+      this.count = value;
+      this.missing = value;
+      this.field = new NumberField(REGISTER_COUNT);
+    } else {
+      this.registerCount = value;
+      this.field = undefined;
+    }
+  }
+}
+
+/** Reads a tag and a number above 0. */
+class NumberField {
+  readonly tag: number;
+  private bytes = 0;
+  private value = 0;
+
+  constructor(tag: number) {
+    this.tag = tag;
+  }
+
+  get isBegun(): boolean {
+    return this.bytes > 0;
+  }
+
+  /** The number, with its last byte. */
+  push(byte: number): number | undefined {
+    if (this.bytes === 0 && byte !== this.tag) {
+      throw new RangeError(`data must have the field ${this.tag >>> 3} here`);
+    }
+    if (this.bytes > 0) this.value += (byte & 0x7f) * 0x80 ** (this.bytes - 1);
+    this.bytes++;
+    if (this.bytes === 1 || byte >= 0x80) {
+      if (this.bytes > MAX_VARINT_BYTES) throw new RangeError('data must have shorter numbers');
+      return undefined;
+    }
+    if (byte === 0) throw new RangeError('data must have numbers above 0, without needless bytes');
+    return this.value;
+  }
+}

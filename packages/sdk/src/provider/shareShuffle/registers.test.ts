@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { registerOf, sampledRegisters } from './registers.ts';
+
+const f = Math.fround;
+
+/** The indexes of both ranges, by the public rule, in the order of their registers. */
+function publicRule(size: number, start: number, width: number): number[] {
+  const first = Math.trunc(f(f(size) * f(start)));
+  const last = Math.trunc(f(f(size) * f(f(start) + f(width)))) - 1;
+  const indexes: number[] = [];
+  for (let index = first; index <= Math.min(last, size - 1); index++) indexes.push(index);
+  if (last >= size) for (let index = 0; index <= last - size; index++) indexes.push(index);
+  return indexes;
+}
+
+describe('the registers of an interval', () => {
+  test.each([
+    [10, 0, 1],
+    [10, 0.3, 0.4],
+    [10, 0.8, 0.5],
+    [10, 1, 0.25],
+    [10, 0.5, 1],
+    [997, 0.1, 0.9],
+    [997, 0.9, 0.2],
+    [1000, 1 / 3, 1 / 3],
+    [3, 0.1, 0.1],
+    [1, 0, 1],
+  ])('are those of the public rule: %d VIDs from %d, %d wide', (size, start, width) => {
+    const sample = sampledRegisters(size, { start, width });
+    const indexes = publicRule(size, start, width);
+    expect(sample.count).toBe(indexes.length);
+    const registers = Array.from({ length: size }, (_, index) => registerOf(sample, index));
+    for (let index = 0; index < size; index++) expect(registers[index]).toBe(indexes.indexOf(index));
+  });
+
+  test('never give two VIDs one register, whatever the interval', () => {
+    for (let i = 0; i < 400; i++) {
+      const size = 1 + ((i * 7919) % 500);
+      const start = ((i * 104_729) % 401) / 400;
+      const width = (1 + ((i * 611_953) % 400)) / 400;
+      const sample = sampledRegisters(size, { start, width });
+      const registers = Array.from({ length: size }, (_, index) => registerOf(sample, index)).filter(
+        (r) => r >= 0,
+      );
+      expect(new Set(registers).size).toBe(registers.length);
+      expect(Math.max(-1, ...registers)).toBeLessThan(sample.count);
+      expect(Math.abs(sample.count - size * width)).toBeLessThan(1.01);
+    }
+  });
+
+  test('of everybody are all', () => {
+    for (const size of [1, 1000, 2 ** 24]) {
+      expect(sampledRegisters(size, { start: 0, width: 1 })).toEqual({
+        first: 0,
+        primary: size,
+        wrapped: 0,
+        count: size,
+      });
+    }
+  });
+
+  test('are rounded as 32-bit floats are', () => {
+    // 0.1 is a little more than a tenth as a 32-bit float, and 2^24 + 1 is not a 32-bit float.
+    expect(sampledRegisters(10_000_000, { start: 0.1, width: 0.2 })).toMatchObject({ first: 1_000_000 });
+    expect(sampledRegisters(2 ** 24 + 1, { start: 0, width: 1 }).count).toBe(2 ** 24);
+    expect(sampledRegisters(2 ** 24 + 3, { start: 0, width: 1 }).count).toBe(2 ** 24 + 4);
+  });
+
+  test('are not given for an interval that is none', () => {
+    for (const start of [-0.1, 1.1, Number.NaN]) {
+      expect(() => sampledRegisters(10, { start, width: 0.5 })).toThrow(/vidSamplingInterval\.start/);
+    }
+    for (const width of [0, -0.1, 1.1, Number.NaN]) {
+      expect(() => sampledRegisters(10, { start: 0, width })).toThrow(/vidSamplingInterval\.width/);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * Arithmetic modulo a small number on arrays of bytes, four bytes of a 32-bit word at a time. Values are below the modulus,
+ * which is at most 128, so that the sum of two of them still fits in its byte.
+ */
+export const MAX_MODULUS = 128;
+
+const LOW_BITS = 0x7f7f7f7f;
+const HIGH_BITS = 0x80808080 | 0;
+
+export function checkModulus(modulus: number): void {
+  if (Number.isInteger(modulus) && modulus >= 2 && modulus <= MAX_MODULUS) return;
+  throw new RangeError(`ringModulus must be a whole number from 2 to ${MAX_MODULUS}`);
+}
+
+/** An array of bytes that starts at a word and has room up to the end of its last one. */
+export function wordAligned(bytes: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Math.ceil(bytes / 4) * 4).subarray(0, bytes);
+}
+
+/** The words of an array that starts at a word, the last one included where the array ends within it. */
+export function wordsOf(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(bytes.buffer, bytes.byteOffset, Math.ceil(bytes.length / 4));
+}
+
+/** into[at + i] += values[i], for `count` words. */
+export function addWords(
+  modulus: number,
+  into: Uint32Array,
+  at: number,
+  values: Uint32Array,
+  count: number,
+): void {
+  const toHigh = inEveryByte(MAX_MODULUS - modulus);
+  for (let i = 0; i < count; i++) {
+    const sum = (into[at + i]! + values[i]!) | 0;
+    // The high bit of each byte that is not below the modulus.
+    const over = (sum | ((sum & LOW_BITS) + toHigh)) & HIGH_BITS;
+    into[at + i] = (sum - Math.imul(over >>> 7, modulus)) | 0;
+  }
+}
+
+/** into[at + i] −= values[i], for `count` words. */
+export function subtractWords(
+  modulus: number,
+  into: Uint32Array,
+  at: number,
+  values: Uint32Array,
+  count: number,
+): void {
+  const toHigh = inEveryByte(MAX_MODULUS - modulus);
+  const zero = inEveryByte(modulus);
+  for (let i = 0; i < count; i++) {
+    const sum = (into[at + i]! + (zero - values[i]!)) | 0;
+    const over = (sum | ((sum & LOW_BITS) + toHigh)) & HIGH_BITS;
+    into[at + i] = (sum - Math.imul(over >>> 7, modulus)) | 0;
+  }
+}
+
+/** The products of all pairs: a · b is at a · MAX_MODULUS + b. */
+export function productTable(modulus: number): Uint8Array {
+  const table = new Uint8Array(MAX_MODULUS * MAX_MODULUS);
+  for (let a = 0; a < modulus; a++) {
+    for (let b = 0; b < modulus; b++) table[a * MAX_MODULUS + b] = (a * b) % modulus;
+  }
+  return table;
+}
+
+/** Whether every value is below the modulus; wherever the array starts. */
+export function areBelow(modulus: number, values: Uint8Array): boolean {
+  const toHigh = inEveryByte(MAX_MODULUS - modulus);
+  const view = new DataView(values.buffer, values.byteOffset, values.length);
+  const wordBytes = values.length & ~3;
+  let over = 0;
+  for (let i = 0; i < wordBytes; i += 4) {
+    const word = view.getInt32(i, true);
+    over |= word | ((word & LOW_BITS) + toHigh);
+  }
+  for (let i = wordBytes; i < values.length; i++) over |= values[i]! >= modulus ? HIGH_BITS : 0;
+  return (over & HIGH_BITS) === 0;
+}
+
+export function isPrime(n: number): boolean {
+  for (let divisor = 2; divisor * divisor <= n; divisor++) if (n % divisor === 0) return false;
+  return n >= 2;
+}
+
+function inEveryByte(value: number): number {
+  return Math.imul(value, 0x01010101);
+}

@@ -1,0 +1,159 @@
+/** The index of each VID of a population. Ordering many VIDs takes seconds, so it is done once and kept in a file. */
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { VidRange } from '@measurement-exchange/contract';
+import { canonicalRanges, populationBytes } from '@measurement-exchange/contract/population';
+import { VidPositions } from './vidOrder.ts';
+
+/** TypeScript in the workspace, JavaScript in the packages. */
+const THREAD = new URL(`./vidOrderThread${extname(import.meta.url)}`, import.meta.url);
+
+/** SHA-256 of a population's ranges, which tells populations apart. */
+export function populationFingerprint(ranges: readonly VidRange[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(populationBytes(ranges)).digest());
+}
+
+export class VidIndex {
+  /** How many VIDs there are. */
+  readonly size: number;
+  private readonly positions: VidPositions;
+  private readonly indexes: Uint32Array;
+
+  /** `indexes` is what `orderVids` made of the ranges. */
+  constructor(ranges: readonly VidRange[], indexes: Uint32Array) {
+    this.positions = new VidPositions(canonicalRanges(ranges));
+    this.size = this.positions.size;
+    if (indexes.length !== this.size) throw new RangeError('indexes must have an entry for each VID');
+    this.indexes = indexes;
+  }
+
+  /** The index of a VID, −1 for one that is not in the population. */
+  of(vid: number): number {
+    const position = this.positions.of(vid);
+    return position < 0 ? -1 : this.indexes[position]!;
+  }
+}
+
+/** The index of a population, from its file in the folder, which is written where there is none or a spoiled one. */
+export async function openVidIndex(
+  folder: string,
+  ranges: readonly VidRange[],
+  signal?: AbortSignal,
+): Promise<VidIndex> {
+  const fingerprint = populationFingerprint(ranges);
+  const path = join(folder, `${Buffer.from(fingerprint).toString('hex')}.vids`);
+  const canonical = canonicalRanges(ranges);
+  const { size } = new VidPositions(canonical);
+  const kept = await readIndexes(path, fingerprint, size);
+  if (kept !== undefined) return new VidIndex(canonical, kept);
+  const indexes = await orderInThread(canonical, signal);
+  await mkdir(folder, { recursive: true });
+  await writeIndexes(path, fingerprint, indexes);
+  return new VidIndex(canonical, indexes);
+}
+
+/** Off the event loop; an abort ends the thread. */
+async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<Uint32Array<ArrayBuffer>> {
+  signal?.throwIfAborted();
+  const worker = new Worker(THREAD, { workerData: ranges });
+  // One that comes after an abort has nobody else who listens.
+  worker.on('error', () => {});
+  try {
+    const [indexes] = await once(worker, 'message', { signal });
+    return indexes;
+  } finally {
+    await worker.terminate();
+  }
+}
+
+/**
+ * A file has a magic number, the fingerprint of the population, the SHA-256 of the rest, and the rest: a uint32 for each VID.
+ * All numbers are in the byte order of the machine, and the magic number tells which that was.
+ */
+const MAGIC = 0x4d455856;
+const HEADER_BYTES = 4 + 32 + 32;
+const CHUNK = 1 << 20;
+
+/** Under another name first, so that there is never a part of a file under the right one. */
+export async function writeIndexes(
+  path: string,
+  fingerprint: Uint8Array,
+  indexes: Uint32Array,
+): Promise<void> {
+  const temporary = `${path}.${randomUUID()}`;
+  const bytes = new Uint8Array(indexes.buffer, indexes.byteOffset, indexes.byteLength);
+  const header = new Uint8Array(HEADER_BYTES);
+  new Uint32Array(header.buffer, 0, 1)[0] = MAGIC;
+  header.set(fingerprint, 4);
+  const hash = createHash('sha256');
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    for (let at = 0; at < bytes.length; at += CHUNK) {
+      const chunk = bytes.subarray(at, at + CHUNK);
+      hash.update(chunk);
+      await writeAll(file, chunk, HEADER_BYTES + at);
+    }
+    header.set(hash.digest(), 36);
+    await writeAll(file, header, 0);
+    await file.sync();
+    await file.close();
+    await rename(temporary, path);
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeAll(
+  file: Awaited<ReturnType<typeof open>>,
+  bytes: Uint8Array,
+  at: number,
+): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+  }
+}
+
+/** Undefined where there is no file, or one that is not whole or of something else. */
+export async function readIndexes(
+  path: string,
+  fingerprint: Uint8Array,
+  size: number,
+): Promise<Uint32Array<ArrayBuffer> | undefined> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const { size: length } = await file.stat();
+    if (length !== HEADER_BYTES + size * 4) return undefined;
+    await readAll(file, header, 0);
+    if (new Uint32Array(header.buffer, header.byteOffset, 1)[0] !== MAGIC) return undefined;
+    if (!header.subarray(4, 36).equals(fingerprint)) return undefined;
+    const indexes = new Uint32Array(size);
+    const bytes = new Uint8Array(indexes.buffer);
+    const hash = createHash('sha256');
+    for (let at = 0; at < bytes.length; at += CHUNK) {
+      const chunk = bytes.subarray(at, at + CHUNK);
+      await readAll(file, chunk, HEADER_BYTES + at);
+      hash.update(chunk);
+    }
+    return header.subarray(36).equals(hash.digest()) ? indexes : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAll(file: Awaited<ReturnType<typeof open>>, into: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < into.length; ) {
+    const { bytesRead } = await file.read(into, done, into.length - done, at + done);
+    if (bytesRead === 0) throw new Error('the file ended early');
+    done += bytesRead;
+  }
+}
