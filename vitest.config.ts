@@ -9,6 +9,7 @@ const UNITS = [
   'packages/{contract,consent}/src/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
   'packages/sdk/src/{client,consumer,privacy,provider/shareShuffle}/**/*.test.ts',
+  'packages/duchy/src/shareShuffle/**/*.test.ts',
 ];
 
 export const tests = {

@@ -1,0 +1,84 @@
+import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { describe, expect, test } from 'vitest';
+import { drawPlaces, MAX_SHUFFLED, shuffle } from './permutation.ts';
+
+/** The 16 bytes as one little-endian number. */
+function uint128(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
+}
+
+describe('the shuffle', () => {
+  test.each([0, 1, 2, 3, 100, 5000, 9001])('of %d values is that of big integers', (count) => {
+    const seed = newSeed();
+    const values = Uint8Array.from({ length: count }, (_, i) => i * 7);
+    const expected = values.slice();
+    const keystream = new Keystream(seed);
+    for (let i = 0; i < count - 1; i++) {
+      const place = i + Number(uint128(keystream.bytes(16)) % BigInt(count - i));
+      [expected[i], expected[place]] = [expected[place]!, expected[i]!];
+    }
+    shuffle(values, seed);
+    expect(values).toEqual(expected);
+  });
+
+  test('puts every value everywhere equally often', () => {
+    const count = 6;
+    const repetitions = 6_000;
+    const seen = Array.from({ length: count }, () => new Array<number>(count).fill(0));
+    const seeds = new Keystream(new Uint8Array(48).fill(1));
+    for (let i = 0; i < repetitions; i++) {
+      const values = Uint8Array.from({ length: count }, (_, value) => value);
+      shuffle(values, seeds.bytes(48));
+      values.forEach((value, place) => {
+        seen[value]![place]!++;
+      });
+    }
+    const expected = repetitions / count;
+    const statistic = seen.flat().reduce((sum, times) => sum + (times - expected) ** 2 / expected, 0);
+    expect(statistic).toBeLessThan(25 + 5 * Math.sqrt(50));
+  });
+});
+
+describe('a place', () => {
+  const random = new Keystream(new Uint8Array(48).fill(2));
+
+  /** For 1,000 draws and the extreme numbers, against big integers. */
+  function check(from: number, total: number) {
+    const bytes = new Uint8Array(16_000);
+    bytes.set(random.bytes(16_000));
+    bytes.fill(0xff, 0, 16);
+    bytes.fill(0, 16, 32);
+    const count = Math.min(1000, total - from);
+    const places = new Uint32Array(count);
+    drawPlaces(new Uint32Array(bytes.buffer, 0, 4 * count), from, total, places);
+    for (let i = 0; i < count; i++) {
+      const value = uint128(bytes.subarray(16 * i, 16 * i + 16));
+      expect(places[i]).toBe(from + i + Number(value % BigInt(total - from - i)));
+    }
+  }
+
+  test.each([1, 2, 3, 1000, 65_536, 65_537, 10_000_019, 2 ** 24, 2 ** 26 + 1, MAX_SHUFFLED])(
+    'among %d is exact',
+    (total) => {
+      check(0, total);
+      check(total >>> 1, total);
+      check(Math.max(0, total - 1000), total);
+    },
+  );
+
+  test('is exact for numbers around multiples of the divisor', () => {
+    for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, MAX_SHUFFLED - 1, MAX_SHUFFLED]) {
+      const numbers = [1n, 2n ** 26n, 2n ** 51n, 2n ** 76n, 2n ** 128n / BigInt(divisor)].flatMap((factor) =>
+        [-1n, 0n, 1n].map((step) => BigInt.asUintN(128, factor * BigInt(divisor) + step)),
+      );
+      for (const number of numbers) {
+        const words = Uint32Array.from({ length: 4 }, (_, i) =>
+          Number((number >> BigInt(32 * i)) & 0xffffffffn),
+        );
+        const places = new Uint32Array(1);
+        drawPlaces(words, 0, divisor, places);
+        expect(places[0]).toBe(Number(number % BigInt(divisor)));
+      }
+    }
+  });
+});
