@@ -4,6 +4,7 @@ import { BOUND_BUGS } from './bugs/bounds.ts';
 import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
+import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
 import type { PlantedBug } from './plant.ts';
 
@@ -14,6 +15,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PROVIDER_BUGS,
   ...CONSUMER_BUGS,
   ...BOUND_BUGS,
+  ...POPULATION_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {

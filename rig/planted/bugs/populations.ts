@@ -1,0 +1,102 @@
+/** Populations, endpoints of duchies, and the choice of the protocol. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, test } from './edits.ts';
+
+const populationsTest = (name: string) => test('exchange/test/populations/populations.test.ts', name);
+const protocolTest = (name: string) => test('exchange/test/populations/protocol.test.ts', name);
+const DOMAIN_TEST = test('exchange/src/domain/protocol.test.ts');
+
+export const POPULATION_BUGS: PlantedBug[] = [
+  {
+    name: 'populations-change-at-once',
+    edits: [inExchange('database/populations.ts', 'tx.query(LOCK, []),', 'undefined,')],
+    foundBy: populationsTest('is one after many were set at once'),
+  },
+  {
+    name: 'former-default-not-audited',
+    edits: [
+      inExchange(
+        'operations/populations/takeDefault.ts',
+        'versions: [{ name: populationName(former.id), version: former.version, time: former.updateTime }],',
+        'versions: [],',
+      ),
+    ],
+    foundBy: populationsTest('is one after many were set at once'),
+  },
+  {
+    name: 'model-line-of-two-populations',
+    edits: [
+      inExchange(
+        'database/populations.ts',
+        'WHERE l.model_line = ANY($1) AND l.population <> $2',
+        'WHERE l.model_line = ANY($1) AND l.population = $2',
+      ),
+    ],
+    foundBy: populationsTest('belongs to at most one population'),
+  },
+  {
+    name: 'other-ranges-ignored',
+    edits: [inExchange('domain/population.ts', "violations.push({ field: 'vidRanges', description });", '')],
+    foundBy: populationsTest('is updated field by field'),
+  },
+  {
+    name: 'ranges-share-a-vid',
+    edits: [inExchange('domain/population.ts', 'if (start <= reached) {', 'if (start < reached) {')],
+    foundBy: test('exchange/src/domain/population.test.ts'),
+  },
+  {
+    name: 'fingerprint-of-the-order',
+    edits: [
+      {
+        file: 'contract/src/population.ts',
+        find: 'ranges.toSorted((a, b) => a.start - b.start)',
+        replace: 'ranges',
+      },
+    ],
+    foundBy: test('contract/src/population.test.ts'),
+  },
+  {
+    name: 'unknown-model-line-is-the-default',
+    edits: [inExchange('database/populations.ts', 'p.is_default AND $1::text IS NULL`', 'p.is_default`')],
+    foundBy: protocolTest('counts the people of its model line'),
+  },
+  {
+    name: 'ring-one-too-small',
+    edits: [
+      inExchange(
+        'domain/protocol.ts',
+        'maximumFrequency * providers + 1 < modulus',
+        'maximumFrequency * providers + 1 <= modulus',
+      ),
+    ],
+    foundBy: DOMAIN_TEST,
+  },
+  {
+    name: 'share-shuffle-without-delta',
+    edits: [inExchange('domain/protocol.ts', 'delta > 0 && delta < 1', 'delta >= 0 && delta < 1')],
+    foundBy: DOMAIN_TEST,
+  },
+  {
+    name: 'one-provider-supports-it-for-all',
+    edits: [
+      inExchange(
+        'domain/protocol.ts',
+        "if (parties.get(name)!.protocols.includes('honestMajorityShareShuffle')) continue;",
+        "if (providers.some((one) => parties.get(one)!.protocols.includes('honestMajorityShareShuffle'))) continue;",
+      ),
+    ],
+    foundBy: protocolTest('is direct where a provider does not support it'),
+  },
+  {
+    name: 'suspended-duchy-takes-part',
+    edits: [
+      inExchange('domain/protocol.ts', "if (parties.get(name)?.state === 'ACTIVE') continue;", 'continue;'),
+    ],
+    foundBy: protocolTest('is direct while a duchy is suspended'),
+  },
+  {
+    name: 'starts-without-its-duchies',
+    edits: [inExchange('main.ts', 'await requireDuchies(db, config.protocols);', '')],
+    foundBy: protocolTest('with duchies that do not exist'),
+  },
+];
