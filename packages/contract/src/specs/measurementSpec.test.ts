@@ -174,7 +174,7 @@ describe('measurementSpecViolations', () => {
       },
       { ...common, measurementType: 'POPULATION' },
     ];
-    expect(sound.flatMap(measurementSpecViolations)).toEqual([]);
+    expect(sound.flatMap((spec) => measurementSpecViolations(spec))).toEqual([]);
   });
 
   test.each([
@@ -204,6 +204,17 @@ describe('measurementSpecViolations', () => {
     [0, 1, []],
   ])('a sampling interval from %d of width %d', (start, width, expected) => {
     expect(fields({ ...good, vidSamplingInterval: { start, width } })).toEqual(expected);
+  });
+
+  test('a sampling interval may run over 1 where the protocol lets it wrap', () => {
+    const wrapping = { ...good, vidSamplingInterval: { start: 0.75, width: 0.5 } };
+    expect(measurementSpecViolations(wrapping, 'honestMajorityShareShuffle')).toEqual([]);
+    const [violation] = measurementSpecViolations(wrapping, 'liquidLegionsV2');
+    expect(violation).toMatchObject({ field: 'vidSamplingInterval' });
+    const wide = { ...good, vidSamplingInterval: { start: 0.75, width: 1.5 } };
+    expect(measurementSpecViolations(wide, 'honestMajorityShareShuffle')).toMatchObject([
+      { field: 'vidSamplingInterval.width' },
+    ]);
   });
 
   test('two floats that add up to 1 but for their rounding are fine', () => {

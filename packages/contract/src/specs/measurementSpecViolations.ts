@@ -1,6 +1,7 @@
 /** Parameters of a MeasurementSpec that decode but make no sense. */
 import { REQUIRED, type Violation } from '../errors.ts';
 import { toBase64 } from '../scalars.ts';
+import type { Protocol } from '../states.ts';
 import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
 import { TYPE_URLS } from './typeUrls.ts';
 
@@ -10,7 +11,8 @@ import { TYPE_URLS } from './typeUrls.ts';
  */
 const FLOAT_SLACK = 1e-6;
 
-export function measurementSpecViolations(spec: PlainSpec): Violation[] {
+/** What is wrong with a spec whose measurement is computed with this protocol. */
+export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 'direct'): Violation[] {
   const violations: Violation[] = [];
   const check = (field: string, ok: boolean, description: string) => {
     if (!ok) violations.push({ field, description });
@@ -35,8 +37,9 @@ export function measurementSpecViolations(spec: PlainSpec): Violation[] {
     const { start, width } = interval;
     check('vidSamplingInterval.start', start >= 0 && start <= 1, 'must be at least 0 and at most 1');
     check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
-    // Direct computation samples one stretch of the unit interval: it cannot wrap around its end.
-    check('vidSamplingInterval', !(start + width > 1 + FLOAT_SLACK), 'start + width must be at most 1');
+    // Only the registers of a frequency vector wrap around the end of the unit interval.
+    const fits = protocol === 'honestMajorityShareShuffle' || !(start + width > 1 + FLOAT_SLACK);
+    check('vidSamplingInterval', fits, 'start + width must be at most 1');
   } else if (spec.measurementType === 'REACH' || spec.measurementType === 'REACH_AND_FREQUENCY') {
     check('vidSamplingInterval', false, REQUIRED);
   }
