@@ -339,3 +339,44 @@ describe('a filter that CEL evaluates', () => {
     await events.close();
   });
 });
+
+describe('every person with their frequency', () => {
+  const query = queryOf([group(0), group(1, "gender == 'F'")]);
+  const selected = () =>
+    rows.filter(
+      (row) => row.event_group === 'group-0' || (row.event_group === 'group-1' && row.gender === 'F'),
+    );
+
+  it.each([1, 3, 126])('counts at most %i events of each, and none twice', async (maximumFrequency) => {
+    const expected = new Map<number, number>();
+    let [outside, left] = [0, 0];
+    for (const [vid, events] of Map.groupBy(selected(), (row) => row.vid)) {
+      if (vid === null) left += events.length;
+      else if (vid < 1n) outside++;
+      else expected.set(Number(vid), Math.min(events.length, maximumFrequency));
+    }
+    expect([outside, left].every((count) => count > 0)).toBe(true);
+    for (const events of [parquet, csv]) {
+      const counted = new Map<number, number>();
+      let zeros = 0;
+      await events.people(query, maximumFrequency, async (vids, frequencies) => {
+        vids.forEach((vid, i) => {
+          if (vid > 0) expect(counted.has(vid)).toBe(false);
+          if (vid > 0) counted.set(vid, frequencies[i]!);
+          else if (frequencies[i]! > 0) zeros++;
+        });
+      });
+      expect(counted).toEqual(expected);
+      expect(zeros).toBe(outside);
+    }
+    expect(warnings).toContain('Events without a VID were left out.');
+  });
+
+  it('ends with the error of whoever takes them, and when it is told to', async () => {
+    class Full extends Error {}
+    const full = new Full('no more');
+    await expect(parquet.people(query, 1, () => Promise.reject(full))).rejects.toBe(full);
+    const signal = AbortSignal.abort(new Error('stop'));
+    await expect(parquet.people({ ...query, signal }, 1, () => {})).rejects.toThrow('stop');
+  });
+});

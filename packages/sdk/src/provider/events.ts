@@ -1,8 +1,9 @@
 /** Exact figures over a provider's events in Parquet or CSV, before any noise. */
-import { BIGINT } from '@duckdb/node-api';
+import { BIGINT, type DuckDBConnection } from '@duckdb/node-api';
+import { MAX_VID } from '@measurement-exchange/contract';
 import { bucketRange } from '../privacy/vidSampling.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
-import { type Engine, localFiles, rowsOf, startEngine, type Watch } from './events/engine.ts';
+import { type Engine, localFiles, peopleOf, rowsOf, startEngine, type Watch } from './events/engine.ts';
 import { evaluate, evaluationsOf, joinOf, matchedSql } from './events/evaluation.ts';
 import type { EventQuery } from './events/query.ts';
 import { inRange, isEverybody, withBucket } from './events/sampling.ts';
@@ -49,12 +50,20 @@ export interface Events {
   check(query: EventQuery): Promise<void>;
   /** How many people have 1, 2, … F events; the last is "F or more". */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
+  /**
+   * Hands over every person with how many events they have, at most `maximumFrequency`: some thousand people at a time,
+   * in no order, the next ones when `take` is done. A VID that no population can hold comes as 0.
+   */
+  people(query: EventQuery, maximumFrequency: number, take: TakePeople): Promise<void>;
   /** Events, at most `maximumPerUser` of one person. */
   impressions(query: EventQuery, maximumPerUser: number): Promise<bigint>;
   /** Milliseconds watched, at most `maximumMillisPerUser` of one person. */
   watchDurationMillis(query: EventQuery, maximumMillisPerUser: bigint): Promise<bigint>;
   close(): Promise<void>;
 }
+
+/** Receives people: `frequencies[i]` is of `vids[i]`. The arrays are the receiver's to keep. */
+export type TakePeople = (vids: Uint32Array, frequencies: Uint8Array) => void | Promise<void>;
 
 /** Opens events in Parquet or CSV, and checks that the columns exist with suitable types. */
 export async function openEvents(config: EventsConfig): Promise<Events> {
@@ -79,7 +88,12 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
    * One pass over the files: counts the `events` of each sampled person and, where `total` is given, sums it over
    * them; then computes `figure` over these people. Events without a VID form one group, to count those left out.
    */
-  async function scan(query: EventQuery, total: string | undefined, figure: Figure) {
+  async function scan<T>(
+    query: EventQuery,
+    total: string | undefined,
+    figure: Figure,
+    read: Read<T>,
+  ): Promise<T> {
     const selections = await selectionsOf(query, data);
     const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
     const signal = query.signal ? AbortSignal.any([query.signal, timeout]) : timeout;
@@ -105,7 +119,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
       const sampled = isEverybody(range)
         ? people
         : `(SELECT vid, ${carried} FROM ${withBucket(people, carried)} WHERE vid IS NULL OR ${inRange(range)})`;
-      return rowsOf(connection, figure(sampled, parameters), parameters);
+      return read(connection, figure(sampled, parameters), parameters);
     });
     return figures.catch((error) => {
       if (error !== timeout.reason) throw error;
@@ -125,6 +139,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
       (people, parameters) =>
         `SELECT sum(least(${each}, ${parameters.bind(cap, BIGINT)})) FILTER (WHERE vid IS NOT NULL),
            sum(events) FILTER (WHERE vid IS NULL) FROM ${people}`,
+      rowsOf,
     );
     const [sum, missing] = row as [bigint | null, bigint | null];
     warnOfMissing(missing);
@@ -139,16 +154,32 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
     async frequencies(query, maximumFrequency) {
       requireWhole('maximumFrequency', maximumFrequency, MAX_FREQUENCY);
       const histogram = new Array<bigint>(maximumFrequency).fill(0n);
-      const rows = await scan(query, undefined, (people, parameters) => {
+      const histogramOf: Figure = (people, parameters) => {
         const cap = parameters.bind(BigInt(maximumFrequency), BIGINT);
         return `SELECT CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${cap}) END AS k, count(*), sum(events)
           FROM ${people} GROUP BY k`;
-      });
+      };
+      const rows = await scan(query, undefined, histogramOf, rowsOf);
       for (const [k, users, events] of rows as [bigint, bigint, bigint][]) {
         if (k === 0n) warnOfMissing(events);
         else histogram[Number(k) - 1] = users;
       }
       return histogram;
+    },
+
+    async people(query, maximumFrequency, take) {
+      requireWhole('maximumFrequency', maximumFrequency, MAX_BYTE);
+      // Events without a VID are one row, the only one with a frequency of 0.
+      const each: Figure = (people, parameters) =>
+        `SELECT CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER),
+           CAST(CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${parameters.bind(BigInt(maximumFrequency), BIGINT)})
+           END AS UTINYINT) FROM ${people}`;
+      await scan(query, undefined, each, async (connection, sql, parameters) => {
+        for await (const { vids, frequencies } of peopleOf(connection, sql, parameters)) {
+          if (frequencies.includes(0)) config.onWarning?.('Events without a VID were left out.');
+          await take(vids, frequencies);
+        }
+      });
     },
 
     async impressions(query, maximumPerUser) {
@@ -174,10 +205,12 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
 }
 
 type Figure = (people: string, parameters: Parameters) => string;
+type Read<T> = (connection: DuckDBConnection, sql: string, parameters: Parameters) => Promise<T>;
 
 const MAXIMUM_COMBINATIONS = 1_000_000;
 const TIMEOUT_SECONDS = 600;
 const MAX_FREQUENCY = 100_000;
+const MAX_BYTE = 255;
 const MAX_PER_USER = 2 ** 31 - 1;
 const MAX_MILLIS = 2n ** 63n - 1n;
 
