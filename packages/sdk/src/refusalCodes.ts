@@ -23,8 +23,8 @@ export const REFUSAL_CODES = {
   REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),
   PROVIDER_MISMATCH: consent('The requisition is for another data provider.', REPORT),
   PROTOCOL_NOT_OFFERED: declined(
-    'The provider computes direct results only.',
-    'Measure with the direct protocol, or without this provider.',
+    'The provider does not take part in the protocol of the measurement.',
+    'Measure this provider alone, which takes no multi-party protocol, or without it.',
   ),
   CERTIFICATE_FOREIGN: consent('The certificate is not one of the measurement consumer.', REPORT),
   CERTIFICATE_NOT_FOUND: consent(
@@ -47,6 +47,40 @@ export const REFUSAL_CODES = {
   VALUE_OUT_OF_RANGE: spec(
     'The value is missing, or outside of what the provider accepts.',
     'Change the value at the position given.',
+  ),
+  PROTOCOL_INVALID: spec(
+    'The parameters of the protocol do not fit the measurement: its type, or a ring too small for its frequencies.',
+    'Ask for a lower maximumFrequency or fewer providers; else tell the operator of the exchange.',
+  ),
+  DUCHIES_INVALID: consent(
+    'The duchies of the requisition are not two workers and an aggregator, one role each.',
+    REPORT,
+  ),
+  DUCHY_UNKNOWN: consent(
+    'A duchy of the computation is none of those that the provider has settings for.',
+    'Ask the provider which duchies it trusts, and the operator of the exchange which ones compute.',
+  ),
+  DUCHY_CERTIFICATE_INVALID: consent(
+    'The certificate of a duchy is missing, revoked, of somebody else, not valid, or not trusted.',
+    'Tell the operator of the exchange: your own certificate is not at fault.',
+  ),
+  DUCHY_KEY_INVALID: consent('The key of a duchy is not signed by it, or cannot be used.', REPORT),
+  NOISE_NOT_ACCEPTED: declined(
+    'The duchies add noise of a kind that the provider does not accept.',
+    'Ask the provider which noise it accepts, and the operator of the exchange which noise the duchies add.',
+  ),
+  POPULATION_NOT_ACCEPTED: declined(
+    'The people of the provider are not those of the population that is counted.',
+    'Ask the provider which populations it accepts, and measure with one of their model lines.',
+  ),
+  POPULATION_MISMATCH: consent(
+    'The population at the exchange is missing, or not the one whose fingerprint the requisition has.',
+    REPORT,
+  ),
+  UPLOAD_LOST: entry(
+    'UNFULFILLABLE',
+    'The provider lost what it had stored for the duchies, and does not compute a second one.',
+    'Measure again; what was read is charged.',
   ),
   PROVIDER_KEY_UNKNOWN: consent(
     'The requisition names a key that is not one of the provider.',
@@ -125,7 +159,7 @@ export const REFUSAL_CODES = {
     'Measure reach or impressions at this provider.',
   ),
   DELTA_REQUIRED: declined(
-    'The provider adds Gaussian noise, which needs a delta above 0.',
+    'The noise of the provider or of the duchies needs a delta above 0.',
     'Ask with a delta above 0.',
   ),
   BUDGET_EXCEEDED: entry(

@@ -50,8 +50,11 @@ export interface World {
   consumer: Consumer;
 }
 
-export async function startWorld(overrides: Parameters<typeof startExchange>[0] = {}): Promise<World> {
-  const exchange = await startExchange({ checks: 'strict', ...overrides });
+export async function startWorld(
+  overrides: Parameters<typeof startExchange>[0] = {},
+  prepare?: Parameters<typeof startExchange>[1],
+): Promise<World> {
+  const exchange = await startExchange({ checks: 'strict', ...overrides }, prepare);
   const root: Root = JSON.parse(await readFile(join(exchange.dataDir, 'dev-root.json'), 'utf8'));
   const body = { x509Pem: root.certificatePem };
   const { status, text } = await exchange.call(
@@ -78,10 +81,10 @@ export async function startWorld(overrides: Parameters<typeof startExchange>[0] 
 }
 
 /** Such a world for the tests of this file; what it returns is filled once the exchange runs. */
-export function useWorld(overrides: Parameters<typeof startWorld>[0] = {}): World {
+export function useWorld(...options: Parameters<typeof startWorld>): World {
   const world = {} as World;
   beforeAll(async () => {
-    Object.assign(world, await startWorld(overrides));
+    Object.assign(world, await startWorld(...options));
   });
   afterAll(async () => {
     expect(await world.exchange.stop()).toEqual([]);

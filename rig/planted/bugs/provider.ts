@@ -5,6 +5,8 @@ import { inProvider, test } from './edits.ts';
 const LEDGER_TEST = test('sdk/src/provider/ledger.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
 const COMPUTE_TEST = test('sdk/src/provider/compute.test.ts');
+const DUCHIES_TEST = test('sdk/src/provider/multiParty/verify.test.ts');
+const shareTest = (name: string) => test('sdk/test/provider/shareShuffle.test.ts', name);
 const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name);
 
 export const PROVIDER_BUGS: PlantedBug[] = [
@@ -213,5 +215,67 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'closed-requisition-charged',
     edits: [inProvider('agent.ts', "if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };", '')],
     foundBy: agentTest('before the events are read costs nothing'),
+  },
+  {
+    name: 'duchy-in-two-roles',
+    edits: [
+      inProvider(
+        'multiParty/verify.ts',
+        'if (roles.some((other) => other !== role && config[other] === duchy)) {',
+        'if (false) {',
+      ),
+    ],
+    foundBy: DUCHIES_TEST,
+  },
+  {
+    // The exchange could put its own key in place, and open the seed.
+    name: 'duchy-key-not-verified',
+    edits: [
+      inProvider(
+        'multiParty/verify.ts',
+        'verifySignature(publicKey, certificate).then(() => readKeyset(publicKey))',
+        'readKeyset(publicKey)',
+      ),
+    ],
+    foundBy: DUCHIES_TEST,
+  },
+  {
+    name: 'duchy-not-in-settings',
+    edits: [inProvider('multiParty/verify.ts', 'if (!trusted.has(duchy)) {', 'if (false) {')],
+    foundBy: DUCHIES_TEST,
+  },
+  {
+    name: 'share-not-charged',
+    edits: [
+      inProvider(
+        'compute.ts',
+        'if (verified.shareShuffle) return costInUnits(shareShuffleCharge(verified));',
+        'if (verified.shareShuffle) return NOTHING;',
+      ),
+    ],
+    foundBy: shareTest('charges what the duchies release'),
+  },
+  {
+    // An exchange that shows a requisition again would get a second computation for one charge.
+    name: 'lost-share-computed-again',
+    edits: [
+      inProvider(
+        'agent.ts',
+        'const stored = ledger.response(name);',
+        'const stored = ledger.response(name)?.upload ? undefined : ledger.response(name);',
+      ),
+    ],
+    foundBy: shareTest('a share that is lost is not made again'),
+  },
+  {
+    name: 'duchy-believed-without-exchange',
+    edits: [
+      inProvider(
+        'multiParty/deliver.ts',
+        "if (state !== 'UNFULFILLED') return state; throw new Error(",
+        "return 'FULFILLED'; throw new Error(",
+      ),
+    ],
+    foundBy: shareTest('says that it stored it, and tells nobody'),
   },
 ];

@@ -8,4 +8,5 @@ export const TYPE_URLS = {
   SignedMessage: `${PREFIX}SignedMessage`,
   EventGroupMetadata: `${PREFIX}EventGroup.Metadata`,
   EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
+  RandomSeed: `${PREFIX}RandomSeed`,
 } as const;

@@ -1,20 +1,22 @@
 /** The agent of a data provider: fulfills or refuses each of its requisitions exactly once, also after a crash. */
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
-import {
-  type EventGroup,
-  ExchangeError,
-  type Requisition,
-  type RequisitionState,
-} from '@measurement-exchange/contract';
+import { type EventGroup, ExchangeError, type Requisition } from '@measurement-exchange/contract';
 import { backoffMs, type Clock, systemClock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
 import type { RandomSource } from '../privacy/index.ts';
+import type { AgentEvent, AgentStage } from './agentEvents.ts';
+import { cached } from './cached.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
 import { type Events, QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
-import { deliver, refusalFor, sealResult } from './fulfill.ts';
+import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
 import type { Ledger, RequisitionResponse } from './ledger.ts';
+import { announceShareShuffle } from './multiParty/capabilities.ts';
+import { signUpload } from './multiParty/fulfillment.ts';
+import { createParticipant } from './multiParty/participant.ts';
+import type { ShareShuffleSettings } from './multiParty/settings.ts';
+import { awaitsDuchies } from './multiParty/verify.ts';
 import type { References } from './selection.ts';
 import { type EncryptionKeys, type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
@@ -30,6 +32,8 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   events?: Events | (() => Promise<Events>);
   /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
   references: References | 'unchecked';
+  /** What is accepted of computations by duchies; absent: direct results only. The agent tells the exchange which. */
+  shareShuffle?: ShareShuffleSettings;
   ledger: Ledger;
   /** How many requisitions are processed concurrently; 2 by default. */
   concurrency?: number;
@@ -39,21 +43,6 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   clock?: Clock;
   log?: (event: AgentEvent) => void;
 }
-
-/** A log event of the agent. */
-export type AgentEvent =
-  | { type: 'unreachable'; why: string }
-  | { type: 'reachable' }
-  | { type: 'received'; requisition: string; measurement: string }
-  | { type: 'progress'; requisition: string; percent: number }
-  /** A response is stored, but the exchange does not show it: it is sent again. */
-  | { type: 'resending'; requisition: string }
-  | { type: 'fulfilled'; requisition: string; ms: number }
-  /** `message` says why, to the provider; `sent` is what the exchange and the consumer see of it. */
-  | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
-  /** Somebody else closed the requisition. What it was charged before its events were read stays charged. */
-  | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
-  | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string };
 
 /** Fulfills or refuses the requisitions of a data provider. */
 export interface Agent {
@@ -89,12 +78,37 @@ export function createAgent(options: AgentOptions): Agent {
   const handled = new Set<string>();
   const counts = { handled: 0, failed: 0 };
   const failures = new Map<string, { attempts: number; notBefore: number }>();
+  const { shareShuffle } = options;
+  const participant =
+    shareShuffle && createParticipant(shareShuffle, { client, clock, name: credentials.name });
+  /** Requisitions whose duchies are not ready. */
+  const waiting = new Set<string>();
+  let announced = false;
+
+  const progressOf = (requisition: string, stage: AgentStage) => (percent: number) =>
+    log({ type: 'progress', requisition, stage, percent });
 
   async function methodologyFor({ selection }: VerifiedRequisition): Promise<Methodology> {
     const { population, noise, maximumFrequencyPerUser } = options;
     const events =
       typeof options.events === 'function' ? selection.events && options.events() : options.events;
     return { events: await events, population, noise, maximumFrequencyPerUser };
+  }
+
+  /** Reads the events; what it returns seals the response. */
+  async function compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
+    const { name } = verified;
+    const watch = { ...(signal && { signal }), onProgress: progressOf(name, 'scanning') };
+    if (!verified.shareShuffle) {
+      const { random } = options;
+      const result = await computeResult(verified, { ...methodology, ...watch, ...(random && { random }) });
+      return (sealing: Sealing) => sealResult(result, verified, sealing);
+    }
+    const share = await participant!.makeShare(verified, methodology.events!, {
+      ...watch,
+      onWarning: (message) => log({ type: 'warning', requisition: name, message }),
+    });
+    return async (sealing: Sealing) => ({ upload: await signUpload(verified, share, sealing) });
   }
 
   /**
@@ -113,11 +127,16 @@ export function createAgent(options: AgentOptions): Agent {
         fetchCertificate: (certificate) => client.getCertificate({ name: certificate, ...watch }),
         fetchEventGroup,
         references: options.references,
+        shareShuffle: participant?.context(watch),
         now: new Date(clock.now()),
       });
       const methodology = await methodologyFor(verified);
       await requireComputable(verified, methodology);
-      const sealing = { signer: await signer, certificate: credentials.certificate };
+      if (verified.shareShuffle) {
+        await participant!.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
+      }
+      // A bad key of our own is found before anything is charged.
+      await signer;
       const fresh = await client.getRequisition({ name, ...watch });
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
       const attempts = ledger.begin(name, chargesFor(verified, methodology));
@@ -126,17 +145,12 @@ export function createAgent(options: AgentOptions): Agent {
           `The agent or its engine failed ${attempts - 1} times while it computed this.`,
         );
       }
-      const result = await computeResult(verified, {
-        ...methodology,
-        ...watch,
-        ...(options.random && { random: options.random }),
-        onProgress: (percent) => log({ type: 'progress', requisition: name, percent }),
-      }).catch((error) => {
+      const seal = await compute(verified, methodology, signal).catch((error) => {
         // What the query itself may be at fault for counts like a kill.
         if (!(error instanceof QueryFailed)) ledger.end(name);
         throw error;
       });
-      const sealed = await sealResult(result, verified, sealing);
+      const sealed = await seal({ signer: await signer, certificate: credentials.certificate });
       return { requisition: fresh, response: ledger.commit(name, sealed) };
     } catch (error) {
       const refusal = refusalFor(error);
@@ -145,17 +159,34 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
+  /** A stored response; a refusal where the share that belongs to it is lost. */
+  async function stillThere(requisition: Requisition, response: RequisitionResponse): Promise<Decision> {
+    try {
+      if (response.upload) await participant?.requireStored(requisition.name!);
+      return { requisition, response };
+    } catch (error) {
+      const refusal = refusalFor(error);
+      if (refusal === undefined) throw error;
+      return { requisition, response: { refusal }, why: messageOf(error) };
+    }
+  }
+
+  function send(requisition: Requisition, response: RequisitionResponse, signal?: AbortSignal) {
+    if (!response.upload) return deliver(client, requisition, response, signal);
+    if (!participant) throw new Error('A share is stored to be sent to a duchy: set shareShuffle again.');
+    const onProgress = progressOf(requisition.name!, 'uploading');
+    return participant.deliver(requisition, response.upload, { signal, onProgress });
+  }
+
   async function handle(listed: Requisition, signal?: AbortSignal): Promise<void> {
     const name = listed.name!;
     const startTime = clock.now();
     const stored = ledger.response(name);
     if (stored) log({ type: 'resending', requisition: name });
     else log({ type: 'received', requisition: name, measurement: listed.measurement ?? '' });
-    const decision: Decision = stored
-      ? { requisition: listed, response: stored }
-      : await decide(listed, signal);
+    const decision = stored ? await stillThere(listed, stored) : await decide(listed, signal);
     const { requisition, response } = decision;
-    const state = response ? await deliver(client, requisition, response, signal) : requisition.state;
+    const state = response ? await send(requisition, response, signal) : requisition.state;
     if (response?.refusal && state === 'REFUSED') {
       const { justification, message: sent = '' } = response.refusal;
       log({ type: 'refused', requisition: name, justification, message: decision.why ?? sent, sent });
@@ -191,10 +222,23 @@ export function createAgent(options: AgentOptions): Agent {
     log({ type: 'retrying', requisition: name, attempt: attempts, inMs, why: messageOf(error) });
   }
 
+  /** Tells the exchange whether duchies may be asked for here. Direct results do not wait for that. */
+  async function announce(signal?: AbortSignal): Promise<boolean> {
+    const supported = participant !== undefined;
+    try {
+      await announceShareShuffle(client, { name: credentials.name, supported, signal });
+      return true;
+    } catch (error) {
+      if (supported) throw error;
+      return false;
+    }
+  }
+
   /** Starts an attempt at every open requisition that is due, as soon as a slot is free. */
   async function poll(isDue: (name: string) => boolean, signal?: AbortSignal): Promise<void> {
     const seen = new Set<string>();
     handled.clear();
+    if (!announced) announced = await announce(signal);
     const listing = client.listRequisitions({
       parent: credentials.name,
       'filter.states': ['UNFULFILLED'],
@@ -205,14 +249,25 @@ export function createAgent(options: AgentOptions): Agent {
       // Another name would be charged to this ledger, or make it somebody else's.
       if (!name.startsWith(`${credentials.name}/requisitions/`)) continue;
       seen.add(name);
-      if (running.has(name) || handled.has(name) || !isDue(name)) continue;
+      if (running.has(name) || handled.has(name) || !isDue(name) || mustWait(requisition)) continue;
       while (running.size >= concurrency) await Promise.race(running.values());
       signal?.throwIfAborted();
       const job = attempt(requisition, signal).finally(() => running.delete(name));
       running.set(name, job);
     }
-    // Requisitions that are no longer open need no retry.
+    // Requisitions that are no longer open need no retry, and no share.
     for (const name of failures.keys()) if (!seen.has(name)) failures.delete(name);
+    for (const name of waiting) if (!seen.has(name)) waiting.delete(name);
+    await participant?.keepOnly([...seen, ...running.keys()]);
+  }
+
+  /** Whether the duchies of a computation are not ready; without settings for them it is refused at once. */
+  function mustWait(requisition: Requisition): boolean {
+    const name = requisition.name!;
+    if (!participant || !awaitsDuchies(requisition)) return false;
+    if (!waiting.has(name)) log({ type: 'waiting', requisition: name });
+    waiting.add(name);
+    return true;
   }
 
   return {
@@ -261,22 +316,4 @@ function isGone(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Caches each value for `ttlMs`; failures are not cached. */
-function cached<T>(
-  read: (name: string) => Promise<T>,
-  ttlMs: number,
-  clock: Clock,
-): (name: string) => Promise<T> {
-  const cache = new Map<string, { value: Promise<T>; expiresAt: number }>();
-  return (name) => {
-    for (const [key, { expiresAt }] of cache) if (expiresAt <= clock.now()) cache.delete(key);
-    const hit = cache.get(name)?.value;
-    if (hit !== undefined) return hit;
-    const value = read(name);
-    cache.set(name, { value, expiresAt: clock.now() + ttlMs });
-    value.catch(() => cache.delete(name));
-    return value;
-  };
 }

@@ -7,9 +7,10 @@ import { type PrivacyParams, specs } from '@measurement-exchange/contract';
 import { charge, drawNoise, type NoiseMechanism, type RandomSource, secureRandom } from '../privacy/index.ts';
 import { exactRational } from '../privacy/rational.ts';
 import type { EventQuery, Events } from './events.ts';
-import { addUnits, costInUnits, NOTHING } from './ledger/amounts.ts';
+import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
 import type { Charge } from './ledger.ts';
 import { capMillis } from './limits.ts';
+import { shareShuffleCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
 import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
@@ -62,7 +63,7 @@ export async function requireComputable(
   if (spec.measurementType === 'DURATION' && !events.hasDuration) {
     throw new RefusalError('DURATION_NOT_OFFERED', 'This provider does not record watch durations.');
   }
-  for (const { params } of releases(verified, methodology)) {
+  for (const { params } of verified.shareShuffle ? [] : releases(verified, methodology)) {
     if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
     throw new RefusalError(
       'DELTA_REQUIRED',
@@ -77,11 +78,7 @@ export async function requireComputable(
  * once, however many event groups select it. It depends on the specification alone.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
-  const cost = releases(verified, methodology)
-    .map(({ mechanism, params, sensitivity, changed }) =>
-      costInUnits(charge(mechanism, params, sensitivity, changed)),
-    )
-    .reduce(addUnits, NOTHING);
+  const cost = costOf(verified, methodology);
   const charges = new Map<string, Charge>();
   for (const [i, { reference, interval }] of (verified.selection.events ?? []).entries()) {
     for (const [n, day] of daysOf(interval).entries()) {
@@ -90,6 +87,15 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
     }
   }
   return [...charges.values()];
+}
+
+function costOf(verified: VerifiedRequisition, methodology: Methodology): Units {
+  if (verified.shareShuffle) return costInUnits(shareShuffleCharge(verified));
+  return releases(verified, methodology)
+    .map(({ mechanism, params, sensitivity, changed }) =>
+      costInUnits(charge(mechanism, params, sensitivity, changed)),
+    )
+    .reduce(addUnits, NOTHING);
 }
 
 /** Computes a result with fresh noise. Call it once for a requisition: two draws on the same data leak. */
@@ -207,9 +213,11 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
   }
 }
 
-function queryOf({ selection, vidSampling }: VerifiedRequisition): EventQuery {
-  return { eventGroups: selection.events ?? [], vidSampling };
+/** The registers of a share are a sample of their own, of people in another order. */
+export function queryOf({ selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
+  return { eventGroups: selection.events ?? [], vidSampling: shareShuffle ? EVERYBODY : vidSampling };
 }
+const EVERYBODY = { start: 0, width: 1 };
 
 const NOISE = specs.ProtocolConfig_NoiseMechanism;
 const MAX_INT64 = 2n ** 63n - 1n;

@@ -9,16 +9,23 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
-import type { RequisitionResponse } from './ledger.ts';
+import type { DirectResponse } from './ledger.ts';
 import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
+
+/** What a provider signs with. */
+export interface Sealing {
+  signer: Signer;
+  /** The name of the certificate of that key. */
+  certificate: string;
+}
 
 /** Signs a result, then encrypts it under the key that the specification names. */
 export async function sealResult(
   result: specs.Measurement_Result,
   { resultKeyset, nonce }: VerifiedRequisition,
-  { signer, certificate }: { signer: Signer; certificate: string },
-): Promise<RequisitionResponse> {
+  { signer, certificate }: Sealing,
+): Promise<DirectResponse> {
   const typeUrl = TYPE_URLS.MeasurementResult;
   const signed = await signer.sign(toBinary(specs.Measurement_ResultSchema, result));
   const ciphertext = await encrypt(resultKeyset, packSignedMessage(signed, typeUrl));
@@ -37,7 +44,7 @@ export function refusalFor(error: unknown): Refusal | undefined {
 export function deliver(
   client: ExchangeClient,
   requisition: Requisition,
-  response: RequisitionResponse,
+  response: DirectResponse,
   signal?: AbortSignal,
 ): Promise<RequisitionState> {
   const name = requisition.name!;

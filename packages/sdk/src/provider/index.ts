@@ -1,5 +1,6 @@
-/** For data providers, on Node: verify requisitions, compute direct results, track the privacy budget, respond. */
+/** For data providers, on Node: verify requisitions, compute direct results or shares for duchies, track the privacy budget, respond. */
 export * from './agent.ts';
+export type { AgentEvent, AgentStage } from './agentEvents.ts';
 export * from './compute.ts';
 export * from './events.ts';
 export { FilterError, QueryStopped } from './filter/errors.ts';
@@ -7,6 +8,13 @@ export { deliver, refusalFor, sealResult } from './fulfill.ts';
 export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export * from './ledger.ts';
 export { LIMITS } from './limits.ts';
+export {
+  createDuchyTrust,
+  type DuchySettings,
+  type DuchyTrust,
+  type ShareShuffleSettings,
+} from './multiParty/settings.ts';
+export { awaitsDuchies, type ShareShuffleContext, type VerifiedShareShuffle } from './multiParty/verify.ts';
 export * from './population.ts';
 export { RefusalError, type RefusalPlace } from './refusalError.ts';
 export type { PlainInterval } from './requisitionSpec.ts';

@@ -20,9 +20,20 @@ import { ANY_REFERENCE, openLedgerFile, openLedgerForReading } from './ledger/sc
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 /** The response to a requisition as it is sent to the exchange, without the etag. */
-export type RequisitionResponse =
-  | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: undefined }
-  | { refusal: Refusal };
+export type DirectResponse =
+  | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: never; upload?: never }
+  | { refusal: Refusal; upload?: never };
+
+/** The response to a requisition: to the exchange, or to a duchy. */
+export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: never };
+
+/** What is sent to the duchy that computes with this provider's share; the share itself is in a file. */
+export interface Upload {
+  /** `duchies/…` */
+  duchy: string;
+  /** The part `fulfillment` as it is sent, in JSON: signed, with the digest of the share. */
+  fulfillment: string;
+}
 
 /** What a result costs the events of one reference on one UTC day. */
 export interface Charge {
@@ -117,9 +128,9 @@ export function readLedger(path: string): Pick<Ledger, 'spending' | 'audit' | 'c
 function createLedger(database: DatabaseSync, budget: Units, close: () => void): Ledger {
   const selectResponse = database.prepare('SELECT * FROM responses WHERE requisition = ?');
   const insertResponse = database.prepare(`
-    INSERT INTO responses
-      (requisition, responded_at, certificate, nonce, type_url, ciphertext, justification, message)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO responses (requisition, responded_at, certificate, nonce, type_url, ciphertext, duchy, fulfillment,
+      justification, message)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const selectAttempts = database.prepare('SELECT count FROM attempts WHERE requisition = ?');
   const countAttempt = database.prepare(
     'INSERT INTO attempts VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1 RETURNING count',
@@ -215,20 +226,24 @@ interface ResponseRow {
   nonce: string;
   type_url: string;
   ciphertext: Uint8Array;
+  duchy: string;
+  fulfillment: string | null;
   justification: Refusal['justification'] | null;
   message: string | null;
 }
 
-function columnsOf(response: RequisitionResponse) {
-  if (response.refusal)
-    return [null, null, null, null, response.refusal.justification, response.refusal.message ?? null];
-  const { certificate, nonce, encryptedResult } = response;
-  return [certificate, nonce.toString(), encryptedResult.typeUrl, encryptedResult.ciphertext, null, null];
+function columnsOf({ refusal, upload, ...result }: RequisitionResponse) {
+  const empty = (count: number) => Array<null>(count).fill(null);
+  if (refusal) return [...empty(6), refusal.justification, refusal.message ?? null];
+  if (upload) return [...empty(4), upload.duchy, upload.fulfillment, ...empty(2)];
+  const { certificate, nonce, encryptedResult } = result as Extract<DirectResponse, { nonce: bigint }>;
+  return [certificate, nonce.toString(), encryptedResult.typeUrl, encryptedResult.ciphertext, ...empty(4)];
 }
 
 function responseOf(row: ResponseRow): RequisitionResponse {
-  const { justification, message } = row;
+  const { justification, message, duchy, fulfillment } = row;
   if (justification !== null) return { refusal: { justification, ...(message !== null && { message }) } };
+  if (fulfillment !== null) return { upload: { duchy, fulfillment } };
   return {
     encryptedResult: { ciphertext: row.ciphertext, typeUrl: row.type_url },
     nonce: BigInt(row.nonce),

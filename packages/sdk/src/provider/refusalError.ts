@@ -1,5 +1,10 @@
 import type { ConsentError } from '@measurement-exchange/consent';
-import type { Refusal, RefusalJustification, Requisition } from '@measurement-exchange/contract';
+import type {
+  Refusal,
+  RefusalJustification,
+  Requisition,
+  ShareShuffleConfig,
+} from '@measurement-exchange/contract';
 import { REFUSAL_CODES, type RefusalCode } from '../refusalCodes.ts';
 
 type FilterPlace = `events[${number}].filter` | 'population.filter';
@@ -10,6 +15,7 @@ type FilterPlace = `events[${number}].filter` | 'population.filter';
  */
 export type RefusalPlace =
   | keyof Requisition
+  | `protocolConfig.honestMajorityShareShuffle.${keyof ShareShuffleConfig}`
   | `measurementSpec.${string}`
   | `requisitionSpec${'' | '.nonce' | '.measurementPublicKey'}`
   | 'events'

@@ -6,7 +6,6 @@
 
 import {
   ConsentError,
-  type ConsentErrorCode,
   decrypt,
   nonceMatches,
   readPublicKeyset,
@@ -22,13 +21,19 @@ import {
   equalBytes,
   measurementSpecViolations,
   type PlainSpec,
+  type Protocol,
   parseName,
   type Requisition,
   type SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../credentials.ts';
-import type { RefusalCode } from '../refusalCodes.ts';
+import { isNotYetValid, type RetryableCode, refuseOnConsentError } from './consentRefusal.ts';
 import { outOfRange, requireInRange } from './limits.ts';
+import {
+  type ShareShuffleContext,
+  type VerifiedShareShuffle,
+  verifyShareShuffle,
+} from './multiParty/verify.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';
 import { found, type Selection, type SelectionContext, selectionOf } from './selection.ts';
@@ -42,6 +47,8 @@ export interface VerifyContext extends SelectionContext {
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
+  /** What the provider accepts of computations by duchies; absent: it computes direct results only. */
+  shareShuffle?: ShareShuffleContext | undefined;
   now: Date;
 }
 
@@ -56,6 +63,8 @@ export interface VerifiedRequisition {
   nonce: bigint;
   /** The Tink keyset to encrypt the result under. */
   resultKeyset: Uint8Array;
+  /** The computation by duchies; absent where the result is direct. */
+  shareShuffle?: VerifiedShareShuffle;
 }
 
 /** Runs all checks in order, without relying on any check of the exchange. */
@@ -64,11 +73,11 @@ export async function verifyRequisition(
   context: VerifyContext,
 ): Promise<VerifiedRequisition> {
   const parts = requireAddressedTo(context.name, requisition);
-  requireDirect(requisition);
+  const protocol = protocolOf(requisition, context);
 
   const certificate = await consumerCertificate(parts, context);
   await requireSignature('measurementSpec', parts.measurementSpec, certificate);
-  const spec = readMeasurementSpec(parts.measurementSpec.message);
+  const spec = readMeasurementSpec(parts.measurementSpec.message, protocol.name);
 
   const key = ownKey(parts, context.keys);
   const signed = await decryptRequisitionSpec(parts, key);
@@ -79,6 +88,10 @@ export async function verifyRequisition(
   await requireNonce(requisitionSpec.nonce, parts.nonceHash, spec.nonceHashes);
   requireInRange(spec);
   const selection = await selectionOf(spec, requisitionSpec, parts.measurementConsumer, context);
+  const shareShuffle =
+    protocol.name === 'honestMajorityShareShuffle'
+      ? await verifyShareShuffle(requisition, protocol.config, spec, { ...context, ...protocol.context })
+      : undefined;
 
   return {
     name: parts.name,
@@ -88,6 +101,7 @@ export async function verifyRequisition(
     vidSampling: spec.vidSamplingInterval ?? { start: 0, width: 1 },
     nonce: requisitionSpec.nonce,
     resultKeyset,
+    ...(shareShuffle && { shareShuffle }),
   };
 }
 
@@ -121,11 +135,14 @@ function requireAddressedTo(provider: string, requisition: Requisition): Parts {
   return { ...parts, measurementConsumer: `measurementConsumers/${measurementConsumer}` };
 }
 
-function requireDirect({ protocolConfig }: Requisition): void {
-  if (protocolConfig?.direct) return;
+/** The protocol of the measurement, which this provider has to offer. */
+function protocolOf({ protocolConfig }: Requisition, { shareShuffle: context }: VerifyContext) {
+  if (protocolConfig?.direct) return { name: 'direct' } as const;
+  const config = protocolConfig?.honestMajorityShareShuffle;
+  if (config && context) return { name: 'honestMajorityShareShuffle', config, context } as const;
   throw new RefusalError(
     'PROTOCOL_NOT_OFFERED',
-    'This provider computes direct results only, and the measurement has another protocol.',
+    'This provider has no settings for the protocol of the measurement.',
     { at: 'protocolConfig' },
   );
 }
@@ -154,13 +171,13 @@ function requireSignature(at: RefusalPlace, signed: SignedMessage, certificate: 
   return refuseOnConsentError('SIGNATURE_INVALID', at, verifySignature(signed, certificate));
 }
 
-function readMeasurementSpec(message: Uint8Array): PlainSpec {
+function readMeasurementSpec(message: Uint8Array, protocol: Protocol): PlainSpec {
   const decoded = decodeMeasurementSpec(message);
   if ('error' in decoded) {
     const message = `The MeasurementSpec cannot be read: ${decoded.error}.`;
     throw new RefusalError('SPEC_MALFORMED', message, { at: 'measurementSpec' });
   }
-  const [violation] = measurementSpecViolations(decoded.spec);
+  const [violation] = measurementSpecViolations(decoded.spec, protocol);
   if (violation) throw outOfRange(violation.field, violation.description);
   return decoded.spec;
 }
@@ -243,22 +260,4 @@ async function requireNonce(nonce: bigint, hash: Uint8Array, signedHashes: Uint8
   }
 }
 
-/** Errors that are retried, since the requisition is not at fault. */
-type RetryableCode = (code: ConsentErrorCode) => boolean;
-const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 const isOwnKeyError: RetryableCode = (code) => code.startsWith('KEY');
-
-/** Turns a failed check of consent into a refusal, unless its error is retryable. */
-async function refuseOnConsentError<T>(
-  code: RefusalCode,
-  at: RefusalPlace,
-  check: Promise<T>,
-  isRetryable: RetryableCode = () => false,
-): Promise<T> {
-  try {
-    return await check;
-  } catch (error) {
-    if (!(error instanceof ConsentError) || isRetryable(error.code)) throw error;
-    throw new RefusalError(code, `${at}: ${error.message}`, { at, cause: error });
-  }
-}

@@ -68,7 +68,7 @@ async function answersIn(path: string, asked: Measurement[]): Promise<string[]> 
   try {
     const replies = requisitions.map(({ name }) => ledger.response(name));
     return replies.flatMap((reply) =>
-      reply && !reply.refusal ? [toBase64(reply.encryptedResult.ciphertext)] : [],
+      reply && 'encryptedResult' in reply ? [toBase64(reply.encryptedResult.ciphertext)] : [],
     );
   } finally {
     ledger.close();

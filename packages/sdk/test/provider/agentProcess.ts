@@ -1,6 +1,12 @@
 /** An agent in a process of its own, as the tests that kill it start it: `node agentProcess.ts '<AgentJob>'`. */
 import { createClient, createTrustStore } from '../../src/index.ts';
-import { createAgent, type Events, openEvents, openLedger } from '../../src/provider/index.ts';
+import {
+  createAgent,
+  type Events,
+  openEvents,
+  openLedger,
+  type ShareShuffleSettings,
+} from '../../src/provider/index.ts';
 
 export interface AgentJob {
   baseUrl: string;
@@ -17,6 +23,8 @@ export interface AgentJob {
   events: string;
   ledger: string;
   budget: { epsilon: number; delta: number; rho: number };
+  /** Without fingerprints of populations: they are bytes. */
+  shareShuffle?: ShareShuffleSettings & { populations: 'unchecked' };
   /** End as by kill -9 when the requisition is charged and its events are to be read, or its result is to be sent. */
   dieBefore?: 'reading' | 'sending';
 }
@@ -39,6 +47,10 @@ const events = openEvents({ files: job.events, threads: 1 }).then(
       dieBefore('reading');
       return opened.frequencies(...query);
     },
+    people: (...query) => {
+      dieBefore('reading');
+      return opened.people(...query);
+    },
   }),
 );
 const agent = createAgent({
@@ -52,6 +64,7 @@ const agent = createAgent({
   events: () => events,
   ledger: openLedger(job.ledger, job.budget),
   references: 'unchecked',
+  ...(job.shareShuffle && { shareShuffle: job.shareShuffle }),
   pollMs: 20,
   concurrency: 4,
   log: (event) => console.log(JSON.stringify(event)),

@@ -16,19 +16,26 @@ import {
   openPopulation,
   QueryStopped,
 } from '../../src/provider/index.ts';
-import { createWorld, entry, eventGroups, keysOf, PROVIDER, SPRING, type World } from './requisitions.ts';
+import { entry, eventGroups, keysOf, PROVIDER, SPRING, type World } from './requisitions.ts';
+import {
+  ALPHA,
+  createDuchyWorld,
+  type DuchyWorld,
+  SPOILED_COMPUTATIONS,
+  spoiledComputation,
+} from './shareShuffleRequisitions.ts';
 import { privacy, SPOILED, type Spoiled, text } from './spoiledRequisitions.ts';
 
 /** In every name and value that must stay with consumer and provider. */
 const MARKER = 'zqx';
 const GROUP = `${PROVIDER}/eventGroups/zqxgroup`;
 
-let world: World;
+let world: DuchyWorld;
 let directory: string;
 let events: Events;
 let ledger: Ledger;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createDuchyWorld();
   directory = await mkdtemp(join(tmpdir(), 'mex-refusals-'));
   const files = join(directory, 'zqxfile.csv');
   await writeFile(
@@ -47,10 +54,13 @@ afterAll(async () => {
 let asked = 0;
 
 /** Has an agent answer a requisition, and returns the body of its refusal and what it logs about it. */
-async function refusalOf({ context, ...draft }: Spoiled, options: Partial<AgentOptions> = {}) {
-  const name = `${PROVIDER}/requisitions/r${++asked}`;
+async function refusalOf(
+  { context, ...draft }: Spoiled,
+  options: Partial<AgentOptions> = {},
+  name = `${PROVIDER}/requisitions/r${++asked}`,
+) {
   const requisition = await world.requisition({ ...draft, relayed: { name, ...draft.relayed } });
-  const { fetchCertificate, fetchEventGroup, trust, references, now } = world.context(context);
+  const { fetchCertificate, fetchEventGroup, trust, references, now, shareShuffle } = world.context(context);
   const sent: { refusal: Refusal; etag: string }[] = [];
   const log: AgentEvent[] = [];
   const client = {
@@ -60,6 +70,8 @@ async function refusalOf({ context, ...draft }: Spoiled, options: Partial<AgentO
     getRequisition: async () => requisition,
     getCertificate: ({ name }: { name: string }) => fetchCertificate(name),
     getEventGroup: ({ name }: { name: string }) => fetchEventGroup(name),
+    getPopulation: ({ name }: { name: string }) => shareShuffle!.fetchPopulation(name),
+    getParty: async () => ({ capabilities: { honestMajorityShareShuffleSupported: true } }),
     async refuseRequisition({ body }: { body: { refusal: Refusal; etag: string } }): Promise<Requisition> {
       sent.push(body);
       return { ...requisition, state: 'REFUSED' };
@@ -211,6 +223,27 @@ describe('a refusal sends a code and a position, and nothing of the specificatio
     expect(logged).toMatchObject({ sent: refusal.message, message: expect.stringContaining(' ') });
     expect(stored).toEqual({ refusal });
     seen.add(code);
+  });
+
+  it.each(SPOILED_COMPUTATIONS)('a computation of which %s', async (_what, justification, _says, spoil) => {
+    const { draft, context, settings } = await spoiledComputation(world, await spoil(world));
+    const shareShuffle = settings && { ...settings, folder: directory };
+    const { refusal } = await refusalOf({ ...draft, context }, shareShuffle ? { shareShuffle } : {});
+    expect(refusal.message).toMatch(CLOSED);
+    expect(refusal.justification).toBe(justification);
+    seen.add(refusalCodeOf(refusal.message));
+  });
+
+  it('a share that is lost', async () => {
+    const name = `${PROVIDER}/requisitions/lost`;
+    ledger.begin(name, []);
+    ledger.commit(name, { upload: { duchy: ALPHA!, fulfillment: '{}' } });
+    const { draft, context, settings } = await spoiledComputation(world);
+    const shareShuffle = { ...settings!, folder: directory };
+    const { refusal, stored } = await refusalOf({ ...draft, context }, { shareShuffle }, name);
+    expect(refusal.message).toBe('UPLOAD_LOST');
+    expect(stored).toMatchObject({ upload: { duchy: ALPHA } });
+    seen.add(refusalCodeOf(refusal.message));
   });
 
   it('every code was sent', () => {

@@ -53,7 +53,7 @@ export interface World {
 export async function createWorld(): Promise<World> {
   const party = (commonName: string) => createIdentity({ commonName, now: NOW, days: 365 });
   const [consumer, provider] = await Promise.all([party('Acme'), party('Streamly')]);
-  const certificate = await certificateOf(consumer);
+  const certificate = certificateOf(consumer);
   const eventGroup: EventGroup = {
     name: SPRING,
     measurementConsumer: CONSUMER,
@@ -87,12 +87,12 @@ export const keysOf = ({ keysets }: Identity) => ({
 /** A certificate that the root issues to somebody else, with its key. */
 export async function otherLeaf(root: Identity['root'], at = NOW, days = 365) {
   const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, { days });
-  return { privateKeyPem, certificate: await certificateOf({ certificatePem }) };
+  return { privateKeyPem, certificate: certificateOf({ certificatePem }) };
 }
 
 export const strangersRoot = () => createRoot('Stranger', NOW);
 
-async function certificateOf({ certificatePem }: { certificatePem: string }): Promise<Certificate> {
+export function certificateOf({ certificatePem }: { certificatePem: string }): Certificate {
   const base64 = certificatePem.replace(/-----[^-]+-----|\s/g, '');
   return {
     name: `${CONSUMER}/certificates/c1`,

@@ -65,9 +65,9 @@ export const SPOILED: Row[] = [
     () => ({ relayed: { nonceHash: undefined } as never }),
   ],
   [
-    'its protocol is not direct',
+    'its protocol is not offered',
     'DECLINED',
-    'direct results only',
+    'no settings for the protocol',
     () => ({
       relayed: { protocolConfig: { liquidLegionsV2: {} } },
     }),

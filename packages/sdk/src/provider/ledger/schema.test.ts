@@ -110,3 +110,59 @@ describe('a ledger of schema 1', () => {
     expect(ledger.spending()).toHaveLength(2);
   });
 });
+
+describe('a ledger of schema 2', () => {
+  /** As version 2 wrote it: a result that is charged, and a refusal. */
+  const VERSION_2 = `
+    CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE responses (
+      requisition TEXT PRIMARY KEY, responded_at TEXT NOT NULL, certificate TEXT, nonce TEXT, type_url TEXT,
+      ciphertext BLOB, justification TEXT, message TEXT,
+      CHECK (CASE WHEN justification IS NULL
+        THEN certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL AND ciphertext IS NOT NULL
+        ELSE ciphertext IS NULL END)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE attempts (requisition TEXT PRIMARY KEY, count INTEGER NOT NULL CHECK (count >= 0))
+      STRICT, WITHOUT ROWID;
+    CREATE TABLE charges (
+      requisition TEXT NOT NULL REFERENCES attempts, reference TEXT NOT NULL, day TEXT NOT NULL,
+      epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0),
+      rho INTEGER NOT NULL CHECK (rho >= 0), PRIMARY KEY (requisition, reference, day)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE totals (
+      reference TEXT NOT NULL, day TEXT NOT NULL, epsilon INTEGER NOT NULL, delta INTEGER NOT NULL,
+      rho INTEGER NOT NULL, PRIMARY KEY (reference, day)
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 2;
+    INSERT INTO settings VALUES ('provider', 'dataProviders/p');
+    INSERT INTO responses VALUES
+      ('${named(1)}', '2026-07-30T00:00:00Z', 'dataProviders/p/certificates/c', '18446744073709551615',
+        'type.googleapis.com/x', x'0100ff', NULL, NULL),
+      ('${named(3)}', '2026-07-30T00:00:02Z', NULL, NULL, NULL, NULL, 'SPEC_INVALID', 'no such group');
+    INSERT INTO attempts VALUES ('${named(1)}', 1);
+    INSERT INTO charges VALUES ('${named(1)}', 'spring', '2026-07-28', 600000000, 0, 0);
+    INSERT INTO totals VALUES ('spring', '2026-07-28', 600000000, 0, 0);`;
+
+  it('keeps its responses and what it spent, and takes uploads from then on', () => {
+    const database = new DatabaseSync(path);
+    database.exec(VERSION_2);
+    database.close();
+    ledger = openLedger(path, BUDGET);
+    expect([1, 3].map((id) => ledger.response(named(id)))).toEqual([
+      result(1),
+      { refusal: { justification: 'SPEC_INVALID', message: 'no such group' } },
+    ]);
+    expect(ledger.spending()).toEqual([
+      { reference: 'spring', day: '2026-07-28', spent: { epsilon: 0.6, delta: 0, rho: 0 } },
+    ]);
+    const upload = { duchy: 'duchies/alpha', fulfillment: '{}' };
+    expect(() => ledger.commit(named(4), { upload })).toThrow('was not charged');
+    ledger.begin(named(4), []);
+    expect(ledger.commit(named(4), { upload })).toEqual({ upload });
+    ledger.close();
+    ledger = openLedger(path, BUDGET);
+    expect(ledger.response(named(4))).toEqual({ upload });
+    expect(() => ledger.begin(named(4), [])).toThrow('is not computed again');
+    expect(ledger.audit()).toEqual([]);
+  });
+});

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const VERSION = 2;
+const VERSION = 3;
 /** SQLite's error code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;
 
@@ -40,8 +40,28 @@ CREATE TABLE totals (
   rho       INTEGER NOT NULL,
   PRIMARY KEY (reference, day)
 ) STRICT, WITHOUT ROWID;
+`;
 
-PRAGMA user_version = ${VERSION};
+/**
+ * A result (`ciphertext`), an upload to a duchy (`fulfillment`, the signed part of it; its octets are in a file), or a
+ * refusal (`justification`).
+ */
+const RESPONSES = `
+CREATE TABLE responses (
+  requisition   TEXT PRIMARY KEY,
+  responded_at  TEXT NOT NULL,
+  certificate   TEXT,
+  nonce         TEXT,
+  type_url      TEXT,
+  ciphertext    BLOB,
+  duchy         TEXT,
+  fulfillment   TEXT,
+  justification TEXT,
+  message       TEXT,
+  CHECK ((ciphertext IS NOT NULL) + (fulfillment IS NOT NULL) + (justification IS NOT NULL) = 1),
+  CHECK (ciphertext IS NULL OR (certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL)),
+  CHECK (fulfillment IS NULL OR duchy IS NOT NULL)
+) STRICT, WITHOUT ROWID;
 `;
 
 /**
@@ -53,21 +73,7 @@ CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE responses (
-  requisition   TEXT PRIMARY KEY,
-  responded_at  TEXT NOT NULL,
-  certificate   TEXT,
-  nonce         TEXT,
-  type_url      TEXT,
-  ciphertext    BLOB,
-  justification TEXT,
-  message       TEXT,
-  CHECK (CASE WHEN justification IS NULL
-    THEN certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL AND ciphertext IS NOT NULL
-    ELSE ciphertext IS NULL END)
-) STRICT, WITHOUT ROWID;
-${ACCOUNTS}`;
+${RESPONSES}${ACCOUNTS}`;
 
 /** From schema 1: every charge counts against ANY_REFERENCE from now on. */
 const FROM_1 = `
@@ -84,6 +90,16 @@ INSERT INTO totals
   SELECT '${ANY_REFERENCE}', day, sum(epsilon), sum(delta), sum(rho) FROM totals_1 GROUP BY day;
 DROP TABLE charges_1;
 DROP TABLE totals_1;
+`;
+
+/** From schema 2, which had no uploads. */
+const FROM_2 = `
+ALTER TABLE responses RENAME TO responses_2;
+${RESPONSES}
+INSERT INTO responses (requisition, responded_at, certificate, nonce, type_url, ciphertext, justification, message)
+  SELECT requisition, responded_at, certificate, nonce, type_url, ciphertext, justification, message
+  FROM responses_2;
+DROP TABLE responses_2;
 `;
 
 /** An open ledger; its lock is held until it is closed or the process ends. */
@@ -165,6 +181,8 @@ function migrate(database: DatabaseSync, path: string): void {
     const version = versionOf(database);
     if (version === 0) database.exec(SCHEMA);
     if (version === 1) database.exec(FROM_1);
+    if (version === 1 || version === 2) database.exec(FROM_2);
+    if (version < VERSION) database.exec(`PRAGMA user_version = ${VERSION}`);
     requireKnown(database, path);
     database.exec('COMMIT');
   } catch (error) {

@@ -1,0 +1,23 @@
+import type { RequisitionState } from '@measurement-exchange/contract';
+
+/** A log event of the agent. */
+export type AgentEvent =
+  | { type: 'unreachable'; why: string }
+  | { type: 'reachable' }
+  | { type: 'received'; requisition: string; measurement: string }
+  /** The requisition cannot be verified before its duchies are ready; said once. */
+  | { type: 'waiting'; requisition: string }
+  | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
+  /** For the provider alone: it may depend on the events. */
+  | { type: 'warning'; requisition: string; message: string }
+  /** A response is stored, but the exchange does not show it: it is sent again. */
+  | { type: 'resending'; requisition: string }
+  | { type: 'fulfilled'; requisition: string; ms: number }
+  /** `message` says why, to the provider; `sent` is what the exchange and the consumer see of it. */
+  | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
+  /** Somebody else closed the requisition. What it was charged before its events were read stays charged. */
+  | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
+  | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string };
+
+/** What takes long: ordering the VIDs of a population, reading events, sending a share to a duchy. */
+export type AgentStage = 'ordering' | 'scanning' | 'uploading';

@@ -1,0 +1,22 @@
+import { ConsentError, type ConsentErrorCode } from '@measurement-exchange/consent';
+import type { RefusalCode } from '../refusalCodes.ts';
+import { RefusalError, type RefusalPlace } from './refusalError.ts';
+
+/** Errors that are retried, since the requisition is not at fault. */
+export type RetryableCode = (code: ConsentErrorCode) => boolean;
+export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
+
+/** Turns a failed check of consent into a refusal, unless its error is retryable. */
+export async function refuseOnConsentError<T>(
+  code: RefusalCode,
+  at: RefusalPlace,
+  check: Promise<T>,
+  isRetryable: RetryableCode = () => false,
+): Promise<T> {
+  try {
+    return await check;
+  } catch (error) {
+    if (!(error instanceof ConsentError) || isRetryable(error.code)) throw error;
+    throw new RefusalError(code, `${at}: ${error.message}`, { at, cause: error });
+  }
+}

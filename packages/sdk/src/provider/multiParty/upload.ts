@@ -1,0 +1,148 @@
+/** Sends a share to the duchy that takes it, as multipart/form-data. The signature inside is all the authentication. */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
+import { isTransient } from '../../client/errors.ts';
+
+export interface UploadOptions {
+  /** From `uploadUrl`. */
+  url: URL;
+  /** The part `fulfillment`, in JSON. */
+  fulfillment: string;
+  /** The file with the part `data`. */
+  file: string;
+  /** How long it may take before the bytes count; each 256 KB of them have a second more. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((percent: number) => void) | undefined;
+}
+
+const BYTES_PER_MS = 256;
+const PIECE_BYTES = 1 << 18;
+/** A response has one error at most. */
+const MAX_RESPONSE_BYTES = 65_536;
+
+/** Where a duchy takes the upload of a requisition. Throws where the endpoint is no URL of a host, or not encrypted. */
+export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
+  const url = URL.parse(endpoint);
+  const isHost =
+    url !== null && url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password;
+  if (!isHost) throw new Error(`The endpoint ${JSON.stringify(endpoint)} is no URL of a host.`);
+  if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
+    throw new Error(`The endpoint ${endpoint} is not https.`);
+  }
+  url.pathname = `/v2alpha/${requisition}:fulfill`;
+  return url;
+}
+
+/** The duchy did not take the upload. Errors of a duchy are not errors of the exchange, whatever they say. */
+export class UploadFailed extends Error {
+  override readonly name = 'UploadFailed';
+  /** Whether a retry may succeed soon. */
+  readonly transient: boolean;
+
+  constructor(message: string, { transient, cause }: { transient: boolean; cause?: unknown }) {
+    super(message, { cause });
+    this.transient = transient;
+  }
+}
+
+/** Resolves when the duchy has stored the upload; throws UploadFailed. */
+export async function upload(options: UploadOptions): Promise<void> {
+  const file = await open(options.file);
+  try {
+    const { size } = await file.stat();
+    const timeout = AbortSignal.timeout(Math.ceil(options.timeoutMs + size / BYTES_PER_MS));
+    const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+    await send(options, file, size, signal).catch((error: unknown) => {
+      options.signal?.throwIfAborted();
+      if (error instanceof UploadFailed) throw error;
+      const what = timeout.aborted ? 'takes too long' : `does not respond (${(error as Error).message})`;
+      throw new UploadFailed(`The duchy at ${options.url.host} ${what}.`, { transient: true, cause: error });
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+async function send(
+  { url, fulfillment, onProgress }: UploadOptions,
+  file: FileHandle,
+  size: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const boundary = `mex-${randomUUID()}`;
+  const head = Buffer.from(
+    `--${boundary}\r\ncontent-disposition: form-data; name="fulfillment"\r\ncontent-type: application/json\r\n\r\n` +
+      `${fulfillment}\r\n--${boundary}\r\ncontent-disposition: form-data; name="data"; filename="data"\r\n` +
+      'content-type: application/octet-stream\r\n\r\n',
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* body() {
+    yield head;
+    let sent = 0;
+    for await (const piece of file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES })) {
+      yield piece as Buffer;
+      sent += (piece as Buffer).length;
+      onProgress?.((100 * sent) / size);
+    }
+    yield tail;
+  }
+  const response = await post(url, body(), signal, {
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+    'content-length': String(head.length + size + tail.length),
+  });
+  const { statusCode: status = 0 } = response;
+  const bytes = await readResponse(response);
+  if (status < 200 || status > 299) throw failureOf(url, status, bytes);
+}
+
+/** Resolves to the response, also to one that comes before everything is sent. */
+function post(
+  url: URL,
+  body: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  headers: Record<string, string>,
+): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    // A connection of its own: one that the duchy closes meanwhile is not taken for this.
+    const sending = request(url, { method: 'POST', headers, signal, agent: false }, resolve);
+    sending.on('error', reject);
+    pipeline(Readable.from(body, { objectMode: false }), sending, { signal }).catch(reject);
+  });
+}
+
+async function readResponse(response: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_RESPONSE_BYTES) break;
+    chunks.push(chunk);
+  }
+  response.destroy();
+  return Buffer.concat(chunks);
+}
+
+function failureOf({ host }: URL, status: number, bytes: Uint8Array): UploadFailed {
+  const error = errorOf(bytes);
+  if (error) {
+    const message = `The duchy at ${host} rejects the upload (${error.reason}): ${error.message.slice(0, 300)}`;
+    return new UploadFailed(message, { transient: isTransient(error), cause: error });
+  }
+  const transient = status === 408 || status === 429 || status >= 500;
+  return new UploadFailed(`The duchy at ${host} responds with the status ${status}.`, { transient });
+}
+
+function errorOf(bytes: Uint8Array): ExchangeError | undefined {
+  try {
+    return errorFromJson(parseJsonBytes(bytes));
+  } catch {
+    return undefined;
+  }
+}

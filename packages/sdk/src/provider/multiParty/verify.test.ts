@@ -1,0 +1,110 @@
+import { ExchangeError } from '@measurement-exchange/contract';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { NOW, PROVIDER } from '../../../test/provider/requisitions.ts';
+import {
+  ALPHA,
+  BETA,
+  createDuchyWorld,
+  type DuchyWorld,
+  fingerprintOf,
+  SPOILED_COMPUTATIONS,
+  type SpoiledComputation,
+  spoiledComputation,
+} from '../../../test/provider/shareShuffleRequisitions.ts';
+import { RefusalError } from '../refusalError.ts';
+import { verifyRequisition } from '../verify.ts';
+import { awaitsDuchies } from './verify.ts';
+
+let world: DuchyWorld;
+beforeAll(async () => {
+  world = await createDuchyWorld();
+});
+
+async function verify(spoiled: SpoiledComputation = {}) {
+  const { draft, context } = await spoiledComputation(world, spoiled);
+  return verifyRequisition(await world.requisition(draft), world.context(context));
+}
+
+describe('a good requisition of a computation', () => {
+  it('is verified, and gives what a share needs', async () => {
+    expect(await verify()).toMatchObject({
+      name: `${PROVIDER}/requisitions/r1`,
+      shareShuffle: {
+        config: world.config,
+        fingerprint: expect.any(Uint8Array),
+        vidRanges: [{ start: 1, end: 10 }],
+        fulfillingDuchy: ALPHA,
+        peerKeyset: world.peerKeys.publicKeyset,
+      },
+    });
+  });
+
+  it('may have the workers the other way around', async () => {
+    const config = { firstWorker: BETA!, secondWorker: ALPHA! };
+    expect((await verify({ config })).shareShuffle).toMatchObject({ fulfillingDuchy: ALPHA });
+  });
+
+  it('may have a sampling interval that goes on at 0', async () => {
+    const vidSamplingInterval = { start: 0.75, width: 0.5 };
+    expect(await verify({ spec: { vidSamplingInterval } })).toMatchObject({
+      vidSampling: vidSamplingInterval,
+    });
+  });
+
+  it('may be about a population that is written in other ranges', async () => {
+    const vidRanges = [
+      { start: 6, end: 10 },
+      { start: 1, end: 5 },
+    ];
+    const verified = await verify({ vidRanges });
+    expect(verified.shareShuffle!.vidRanges).toEqual(vidRanges.toReversed());
+  });
+
+  it('may be about any population, and without noise, where the provider accepts that', async () => {
+    const vidRanges = [{ start: 5, end: 7 }];
+    const config = { noiseMechanism: 'NONE', populationFingerprint: fingerprintOf(vidRanges) } as const;
+    const settings = { populations: 'unchecked', noiseMechanisms: ['NONE'] } as const;
+    expect((await verify({ vidRanges, config, settings })).shareShuffle).toMatchObject({ vidRanges });
+  });
+
+  it('may be of duchies that share a root, where their certificates name them', async () => {
+    const { rootPem } = world.settings.duchies[ALPHA!]!;
+    const duchies = { ...world.settings.duchies, 'duchies/delta': { rootPem } };
+    expect((await verify({ settings: { duchies } })).shareShuffle).toMatchObject({ fulfillingDuchy: ALPHA });
+  });
+});
+
+describe('a requisition of a computation is refused when', () => {
+  it.each(SPOILED_COMPUTATIONS)('%s (%s)', async (_what, justification, says, spoil) => {
+    const refusal = await verify(await spoil(world)).catch((error) => error);
+    expect(refusal).toBeInstanceOf(RefusalError);
+    expect(refusal.justification).toBe(justification);
+    expect(`${refusal.message} ${refusal.cause?.code}`).toContain(says);
+  });
+});
+
+describe('a requisition of a computation is not refused, but waits, when', () => {
+  it('its duchies are not ready', async () => {
+    const { draft } = await spoiledComputation(world, { relayed: { duchies: undefined } as never });
+    expect(awaitsDuchies(await world.requisition(draft))).toBe(true);
+    expect(awaitsDuchies(await world.requisition((await spoiledComputation(world)).draft))).toBe(false);
+    expect(awaitsDuchies(await world.requisition())).toBe(false);
+  });
+
+  it('the certificate of a duchy is not valid yet: clocks differ', async () => {
+    const error = await verify({ now: NOW - 7200_000 }).catch((error) => error);
+    expect(error).toMatchObject({ name: 'ConsentError', code: 'CERTIFICATE_NOT_YET_VALID' });
+  });
+
+  it.each(['fetchCertificate', 'fetchPopulation'] as const)('%s fails for now', async (fetch) => {
+    const { draft, context } = await spoiledComputation(world);
+    const error = new ExchangeError('UNAVAILABLE', 'later');
+    const fails = () => Promise.reject(error);
+    const failing =
+      fetch === 'fetchPopulation'
+        ? { ...context, shareShuffle: { ...context.shareShuffle!, fetchPopulation: fails } }
+        : { ...context, fetchCertificate: fails };
+    const outcome = verifyRequisition(await world.requisition(draft), world.context(failing));
+    await expect(outcome).rejects.toBe(error);
+  });
+});

@@ -1,0 +1,117 @@
+/** A duchy that takes uploads over real HTTP, or behaves as a test says. */
+import { createCipheriv, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fromBinary } from '@bufbuild/protobuf';
+import {
+  decode,
+  duchyMessages,
+  FulfillmentPart,
+  parseJson,
+  type SignedMessage,
+  shareShuffle,
+  specs,
+} from '@measurement-exchange/contract';
+import { decrypt, parseCertificate, unpackSignedMessage, verifySignature } from '@measurement-exchange/sdk';
+
+export interface ReceivedUpload {
+  path: string;
+  fulfillment: SignedMessage;
+  data: Buffer;
+  /** Both parts as they were sent. */
+  parts: Buffer[];
+}
+
+export type Behavior = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+export interface FakeDuchy {
+  endpoint: string;
+  uploads: ReceivedUpload[];
+  /** Instead of taking the next requests, as many as there are. */
+  next: Behavior[];
+  /** Called when an upload is stored, before it is answered. */
+  onStored: (upload: ReceivedUpload) => void | Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startFakeDuchy(): Promise<FakeDuchy> {
+  const server = createServer(async (request, response) => {
+    const behavior = duchy.next.shift();
+    if (behavior) return behavior(request, response);
+    const upload = await receive(request);
+    duchy.uploads.push(upload);
+    await duchy.onStored(upload);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const duchy: FakeDuchy = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    uploads: [],
+    next: [],
+    onStored: () => {},
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return duchy;
+}
+
+/** Reads the two parts of an upload, which must be all there is, of the length that was announced. */
+export async function receive(request: IncomingMessage): Promise<ReceivedUpload> {
+  const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+  if (body.length !== Number(request.headers['content-length'])) throw new Error('content-length');
+  const [, boundary] = /^multipart\/form-data; boundary=([\w-]+)$/.exec(request.headers['content-type']!)!;
+  const parts: Buffer[] = [];
+  const names: string[] = [];
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  let rest = Buffer.concat([Buffer.from('\r\n'), body]);
+  for (;;) {
+    rest = rest.subarray(delimiter.length);
+    if (rest.equals(Buffer.from('--\r\n'))) break;
+    const end = rest.indexOf(delimiter);
+    const blank = rest.indexOf('\r\n\r\n');
+    names.push(/name="(\w+)"/.exec(rest.subarray(0, blank).toString())![1]!);
+    parts.push(rest.subarray(blank + 4, end));
+    rest = rest.subarray(end);
+  }
+  if (names.join() !== 'fulfillment,data') throw new Error(`parts ${names}`);
+  const part = decode(FulfillmentPart, parseJson(parts[0]!.toString()), [], '');
+  if (part === undefined) throw new Error('not a FulfillmentPart');
+  return { path: request.url!, fulfillment: part.fulfillment, data: parts[1]!, parts };
+}
+
+/**
+ * What both workers together know of an upload: all that is signed, and the frequencies behind the two shares.
+ * `provider` is its certificate in PEM or DER, `peer` the private keyset of the worker that does not take it.
+ */
+export async function openUpload(
+  { fulfillment, data }: ReceivedUpload,
+  {
+    provider,
+    peer,
+    modulus = 127,
+  }: { provider: string | Uint8Array; peer: Uint8Array; modulus?: number | undefined },
+) {
+  const certificate = parseCertificate(new X509Certificate(provider).raw);
+  await verifySignature(fulfillment, certificate);
+  const message = fromBinary(duchyMessages.FulfillmentSchema, new Uint8Array(fulfillment.message));
+  const { secretSeed } = message.protocolData.value!;
+  const signedSeed = unpackSignedMessage(await decrypt(peer, secretSeed!.ciphertext));
+  await verifySignature(signedSeed, certificate);
+  const seed = fromBinary(specs.RandomSeedSchema, signedSeed.message).data;
+  const share = fromBinary(shareShuffle.FrequencyVectorSchema, data).data;
+  const other = expand(seed, share.length, modulus);
+  return { message, seed, share, frequencies: share.map((value, i) => (value + other[i]!) % modulus) };
+}
+
+/** Written anew here: bytes of AES-256-CTR, as many bits of each as a value has, without those that are no value. */
+function expand(seed: Uint8Array, count: number, modulus: number): number[] {
+  const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));
+  const mask = 2 ** Math.ceil(Math.log2(modulus)) - 1;
+  const bytes = [...cipher.update(new Uint8Array(100 + 10 * count))].map((byte) => byte & mask);
+  return bytes.filter((value) => value < modulus).slice(0, count);
+}
