@@ -117,6 +117,16 @@ describe('mex provider run and a hostile consumer', () => {
   });
 });
 
+const FINGERPRINT = Buffer.alloc(32).toString('base64');
+/** Settings of a computation by these duchies, with other changes at the end. */
+function computedBy(...duchies: (string | object)[]) {
+  const names = duchies.filter((duchy) => typeof duchy === 'string');
+  const rooted = names.map((name) => [name, { rootFile: 'root.pem' }]);
+  const changes = duchies.find((duchy) => typeof duchy === 'object');
+  const shareShuffle = { duchies: Object.fromEntries(rooted), populations: [FINGERPRINT], ...changes };
+  return { protocols: { honestMajorityShareShuffle: shareShuffle } };
+}
+
 describe('mex provider run --config', () => {
   it('serves a provider with keys of its own, whose token and events are files', async () => {
     const name = 'dataProviders/lakeside';
@@ -209,6 +219,31 @@ describe('mex provider run --config', () => {
       'references lists dataProviders/lakeside/eventGroups/x twice',
     ],
     ['unknown noise', { noise: 'NONE' }, 'noise must be one of DISCRETE_GAUSSIAN, GEOMETRIC.'],
+    [
+      'a computation without duchies',
+      { protocols: { honestMajorityShareShuffle: { populations: [FINGERPRINT] } } },
+      'protocols.honestMajorityShareShuffle.duchies is missing.',
+    ],
+    [
+      'a computation by two duchies',
+      computedBy('duchies/alpha', 'duchies/beta'),
+      'duchies must be an object with three duchies or more',
+    ],
+    [
+      'a duchy that is none',
+      computedBy('duchies/alpha', 'duchies/beta', 'gamma'),
+      'honestMajorityShareShuffle.duchies.gamma must be named as the duchy',
+    ],
+    [
+      'a population that is none',
+      computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { populations: ['populations/x'] }),
+      'populations must be a list of fingerprints of populations, in base64.',
+    ],
+    [
+      'noise that no duchy adds',
+      computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { noiseMechanisms: ['LAPLACE'] }),
+      'noiseMechanisms must be a list of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
+    ],
     ['no data', {}, 'Say which data to use'],
     ['no identity', { events: { files: 'x' } }, 'Say who you are'],
     ['no trusted roots', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],

@@ -108,6 +108,7 @@ function show(): Command {
           provider: r.dataProvider,
           measurement: r.measurement && `${r.measurement} (${r.measurementState})`,
           ...specFacts(r.measurementSpec?.message),
+          ...duchyFacts(r),
           refusal: r.refusal && visible(`${r.refusal.justification}: ${r.refusal.message ?? ''}`),
           'fulfilled by': r.fulfillmentContext?.buildLabel && visible(r.fulfillmentContext.buildLabel),
           warnings: r.fulfillmentContext?.warnings && visible(r.fulfillmentContext.warnings.join('; ')),
@@ -117,6 +118,19 @@ function show(): Command {
       );
     },
   );
+}
+
+/** Who computes on the provider's share, where duchies do. */
+function duchyFacts(r: Requisition): Record<string, string | undefined> {
+  const config = r.protocolConfig?.honestMajorityShareShuffle;
+  if (config === undefined) return {};
+  const { firstWorker, secondWorker, aggregator, noiseMechanism, population } = config;
+  return {
+    'computed by': `${firstWorker} and ${secondWorker}, added up by ${aggregator}`,
+    noise: `${noiseMechanism}, by the duchies`,
+    'counted in': population,
+    'share taken by': r.duchies ? r.fulfillingDuchy : 'nobody yet: the duchies are not ready',
+  };
 }
 
 function timeline(): Command {

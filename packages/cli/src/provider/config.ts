@@ -1,12 +1,14 @@
 /** `provider.json`: the settings of `mex provider run`. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { fromBase64, MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
 import type { NoiseMechanism } from '@measurement-exchange/sdk';
 import type {
   EventsConfig,
   PrivacyAmount,
   ReferenceAccess,
   References,
+  ShareShuffleSettings,
 } from '@measurement-exchange/sdk/provider';
 
 /** Paths are relative to the folder of the file. */
@@ -34,8 +36,21 @@ export interface ProviderConfig {
   noise?: NoiseMechanism;
   /** A lower cap on the impressions of one person than the consumer's. */
   maximumFrequencyPerUser?: number;
+  /** Multi-party protocols that the provider takes part in, which the agent tells the exchange. */
+  protocols?: { honestMajorityShareShuffle?: ShareShuffleConfig };
   concurrency?: number;
   pollSeconds?: number;
+}
+
+/** `protocols.honestMajorityShareShuffle` of `provider.json`. */
+export interface ShareShuffleConfig
+  extends Partial<
+    Pick<ShareShuffleSettings, 'noiseMechanisms' | 'folder' | 'allowHttp' | 'uploadTimeoutSeconds'>
+  > {
+  /** The duchies that may take part, by resource name. */
+  duchies: Record<string, { rootFile: string; endpoint?: string }>;
+  /** Fingerprints of populations in base64, as `mex populations` prints them. */
+  populations: string[];
 }
 
 export async function readProviderConfig(path: string): Promise<ProviderConfig> {
@@ -57,7 +72,8 @@ export async function readProviderConfig(path: string): Promise<ProviderConfig> 
 function withPaths(config: ProviderConfig, folder: string): ProviderConfig {
   const from = (path: string) => resolve(folder, path);
   const rooted = (root: string) => root.replace(/[^=]+$/, from);
-  const { tokenFile, identity, earlierIdentities, roots, ledger, events, population } = config;
+  const { tokenFile, identity, earlierIdentities, roots, ledger, events, population, protocols } = config;
+  const shareShuffle = protocols?.honestMajorityShareShuffle;
   return {
     ...config,
     ...(tokenFile && { tokenFile: from(tokenFile) }),
@@ -67,7 +83,17 @@ function withPaths(config: ProviderConfig, folder: string): ProviderConfig {
     ...(ledger && { ledger: from(ledger) }),
     ...(events && { events: { ...events, files: [events.files].flat().map(from) } }),
     ...(population && { population: from(population) }),
+    ...(shareShuffle && { protocols: { honestMajorityShareShuffle: withDuchyPaths(shareShuffle, from) } }),
   };
+}
+
+function withDuchyPaths(config: ShareShuffleConfig, from: (path: string) => string): ShareShuffleConfig {
+  const { folder } = config;
+  const duchies = Object.entries(config.duchies).map(([name, duchy]) => [
+    name,
+    { ...duchy, rootFile: from(duchy.rootFile) },
+  ]);
+  return { ...config, duchies: Object.fromEntries(duchies), ...(folder && { folder: from(folder) }) };
 }
 
 /** What is wrong with a value. */
@@ -128,6 +154,34 @@ const references: Check = (value, path) => {
   return twice === undefined ? [] : [`${path} lists ${twice} twice: an event group has one reference.`];
 };
 
+const duchies: Check = (value, path) => {
+  const each = objectOf({ rootFile: text, endpoint: text }, ['rootFile']);
+  if (!isObject(value) || Object.keys(value).length < 3) {
+    return [`${path} must be an object with three duchies or more, by name: duchies/….`];
+  }
+  return Object.entries(value).flatMap(([name, duchy]) =>
+    /^duchies\/[^/]+$/.test(name)
+      ? each(duchy, `${path}.${name}`)
+      : [`${path}.${name} must be named as the duchy: duchies/….`],
+  );
+};
+const isFingerprint = (value: string) => fromBase64(value)?.length === 32;
+const shareShuffle: Record<keyof ShareShuffleConfig, Check> = {
+  duchies,
+  populations: is(
+    'a list of fingerprints of populations, in base64',
+    (value) => isTexts(value) && value.length > 0 && value.every(isFingerprint),
+  ),
+  noiseMechanisms: is(
+    `a list of ${MPC_NOISE_MECHANISMS.join(', ')}`,
+    (value) =>
+      isTexts(value) && value.every((name) => (MPC_NOISE_MECHANISMS as readonly string[]).includes(name)),
+  ),
+  folder: text,
+  allowHttp: is('true or false', (value) => typeof value === 'boolean'),
+  uploadTimeoutSeconds: above,
+};
+
 const columns: Record<keyof NonNullable<EventsConfig['columns']>, Check> = {
   vid: text,
   timestamp: text,
@@ -158,6 +212,7 @@ const settings: Record<keyof ProviderConfig, Check> = {
   population: text,
   noise: oneOf('DISCRETE_GAUSSIAN', 'GEOMETRIC'),
   maximumFrequencyPerUser: count,
+  protocols: objectOf({ honestMajorityShareShuffle: objectOf(shareShuffle, ['duchies', 'populations']) }),
   concurrency: count,
   pollSeconds: above,
 };

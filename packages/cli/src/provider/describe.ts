@@ -1,5 +1,5 @@
 /** Log lines for the events of an agent. */
-import type { AgentEvent } from '@measurement-exchange/sdk/provider';
+import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../output.ts';
 
 /** How often a long scan logs its progress. */
@@ -11,11 +11,11 @@ export function describeEvent(): (event: AgentEvent, now: number) => string | un
   return (event, now) => {
     if (!('requisition' in event)) return ofExchange(event);
     const name = event.requisition.split('/').at(-1)!;
-    if (event.type === 'received') loggedAt.set(name, now);
-    if (event.type === 'progress') {
+    if (event.type === 'received' || event.type === 'resending') loggedAt.set(name, now);
+    else if (event.type === 'progress') {
       if (now - (loggedAt.get(name) ?? now) < PROGRESS_MS) return undefined;
       loggedAt.set(name, now);
-    } else if (event.type !== 'received') loggedAt.delete(name);
+    } else if (event.type !== 'warning') loggedAt.delete(name);
     return `${name}  ${ofRequisition(event)}`;
   };
 }
@@ -26,12 +26,22 @@ function ofExchange(event: Extract<AgentEvent, { type: 'unreachable' | 'reachabl
     : paint('yellow', `The exchange does not respond, and is retried until it does: ${visible(event.why)}`);
 }
 
+const STAGES: Record<AgentStage, string> = {
+  ordering: 'putting the population in order',
+  scanning: 'scanning',
+  uploading: 'sending the share to a duchy',
+};
+
 function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): string {
   switch (event.type) {
     case 'received':
       return `received, for ${event.measurement}`;
+    case 'waiting':
+      return 'waits until its duchies are ready';
     case 'progress':
-      return `scanning, ${Math.floor(event.percent)} %`;
+      return `${STAGES[event.stage]}, ${Math.floor(event.percent)} %`;
+    case 'warning':
+      return paint('yellow', visible(event.message));
     case 'resending':
       return 'has a stored response, which is sent again';
     case 'fulfilled':

@@ -7,6 +7,7 @@ import type {
   Events,
   EventsConfig,
   PrivacyAmount,
+  ShareShuffleSettings,
 } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
@@ -14,6 +15,7 @@ import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts
 import { Failed, note, paint, print, printJsonLine } from '../output.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
 import { describeEvent } from './describe.ts';
+import { shareShuffleOf } from './shareShuffle.ts';
 
 export interface RunOptions {
   config?: string;
@@ -62,6 +64,7 @@ async function run(options: RunOptions): Promise<void> {
   }
   const references = referencesOf(settings);
   const { budget, path } = await ledgerOf(settings, credentials.name);
+  const shareShuffle = await shareShuffleOf(settings, path);
   const ledger = openLedger(path, budget);
   const events = eventsOf(settings);
   const { signal, dispose } = untilStopped();
@@ -75,13 +78,14 @@ async function run(options: RunOptions): Promise<void> {
       earlierKeys: await Promise.all((settings.earlierIdentities ?? []).map(readEncryptionKeys)),
       ...(settings.events && { events: events.open }),
       ...(settings.population && { population: openPopulation(await readPopulation(settings.population)) }),
+      ...(shareShuffle && { shareShuffle }),
       ...(settings.noise && { noise: settings.noise }),
       ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
       ...(settings.concurrency && { concurrency: settings.concurrency }),
       ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
       log: options.json ? logJson : logLine(),
     });
-    if (!options.json) note(banner(credentials.name, path, budget, options));
+    if (!options.json) note(banner(credentials.name, path, budget, options, shareShuffle));
     if (!options.once) return await agent.run(signal);
     const { failed } = await agent.once(signal);
     if (failed > 0) throw new Failed(1, `${failed} requisitions could not be fulfilled yet: run it again.`);
@@ -208,12 +212,19 @@ function logLine(): (event: AgentEvent) => void {
   };
 }
 
-function banner(provider: string, ledger: string, budget: PrivacyAmount, { once }: RunOptions): string {
+function banner(
+  provider: string,
+  ledger: string,
+  budget: PrivacyAmount,
+  { once }: RunOptions,
+  shareShuffle: ShareShuffleSettings | undefined,
+): string {
   const { epsilon, delta, rho } = budget;
+  const duchies = shareShuffle && `  Duchies ${Object.keys(shareShuffle.duchies).join(', ')}\n`;
   return `${paint('bold', provider, process.stderr)} processes its requisitions${once ? ' once' : '; Ctrl-C stops it'}.
   Ledger  ${ledger}
   Budget  epsilon ${epsilon}, delta ${delta}, rho ${rho} for a reference and day
-`;
+${duchies ?? ''}`;
 }
 
 const HELP = `
@@ -240,6 +251,11 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "population": "population.json",              for population measurements
     "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's
+    "protocols": {"honestMajorityShareShuffle": { who may compute on shares of your counts, with other providers:
+      "duchies": {"duchies/alpha": {"rootFile": "alpha.pem"}, …},  * three, of operators independent of each other
+      "populations": ["9f86…="],                * fingerprints of the people that your VIDs are of
+      "noiseMechanisms": ["DISCRETE_GAUSSIAN"],   that is enough for you; else also GEOMETRIC
+      "folder": "lakeside.shares"}},              order of each population, and shares to be sent
     "concurrency": 2, "pollSeconds": 2
   }
 

@@ -1,5 +1,10 @@
 /** Verifies a requisition as its provider does before it fulfills it. */
-import { equalBytes, type Requisition } from '@measurement-exchange/contract';
+import {
+  equalBytes,
+  MPC_NOISE_MECHANISMS,
+  type Requisition,
+  type ShareShuffleConfig,
+} from '@measurement-exchange/contract';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/sdk';
 import { type Checklist, DoesNotHold } from './checklist.ts';
 import { type Context, checkCertificate, checkSignature, checkSpec } from './steps.ts';
@@ -14,7 +19,31 @@ export async function verifyRequisition(list: Checklist, context: Context, name:
   await checkSpec(list, spec?.message);
   const signed = await checkDecryption(list, context, requisition);
   await checkSignature(list, 'the RequisitionSpec', signed, certificate);
-  await checkRest(list, context, requisition);
+  const config = requisition.protocolConfig?.honestMajorityShareShuffle;
+  if (config) await checkDuchies(list, context, requisition, config);
+  if (config) list.about('all together');
+  await checkRest(list, context, requisition, config);
+}
+
+/** The two workers, with the roots that the provider gave for them. */
+async function checkDuchies(
+  list: Checklist,
+  context: Context,
+  { duchies, fulfillingDuchy }: Requisition,
+  { firstWorker, secondWorker }: ShareShuffleConfig,
+): Promise<void> {
+  for (const duchy of [firstWorker, secondWorker]) {
+    const takes = duchy === fulfillingDuchy;
+    list.about(`${duchy}, which ${takes ? 'takes your share' : 'gets the seed of the other share'}`);
+    const entry = await list.check('it has said what a provider needs', () => {
+      const found = duchies?.[duchy];
+      if (found === undefined) throw new DoesNotHold('not yet: the requisition waits for its duchies');
+      return { value: found };
+    });
+    const certificate = await checkCertificate(list, context, duchy, entry?.duchyCertificate);
+    const publicKey = entry?.honestMajorityShareShuffle?.publicKey;
+    if (!takes) await checkSignature(list, 'the key for the seed', publicKey, certificate);
+  }
 }
 
 async function checkDecryption(list: Checklist, { credentials }: Context, requisition: Requisition) {
@@ -36,10 +65,16 @@ async function checkDecryption(list: Checklist, { credentials }: Context, requis
 }
 
 /** Nonce, result key, limits and event groups, as the agent of the provider judges them. */
-async function checkRest(list: Checklist, { client, credentials, trust }: Context, requisition: Requisition) {
+async function checkRest(
+  list: Checklist,
+  { client, credentials, trust }: Context,
+  requisition: Requisition,
+  config: ShareShuffleConfig | undefined,
+) {
   // Imported here, since it loads the query engine.
   const provider = await import('@measurement-exchange/sdk/provider');
-  await list.check('nonce, result key, limits and event groups are in order', async () => {
+  const computed = config ? 'duchies, ring, population, ' : '';
+  await list.check(`${computed}nonce, result key, limits and event groups are in order`, async () => {
     const { selection } = await provider.verifyRequisition(requisition, {
       name: credentials.name,
       keys: [credentials],
@@ -47,6 +82,17 @@ async function checkRest(list: Checklist, { client, credentials, trust }: Contex
       fetchCertificate: (certificate) => client.getCertificate({ name: certificate }),
       fetchEventGroup: (eventGroup) => client.getEventGroup({ name: eventGroup }),
       references: 'unchecked',
+      ...(config && {
+        shareShuffle: {
+          // The roots that were given decide which duchies are known.
+          duchies: new Map(
+            [config.firstWorker, config.secondWorker, config.aggregator].map((d) => [d, trust]),
+          ),
+          populations: 'unchecked',
+          noiseMechanisms: MPC_NOISE_MECHANISMS,
+          fetchPopulation: (name) => client.getPopulation({ name }),
+        },
+      }),
       now: new Date(),
     });
     return { value: selection, detail: words(selection) };
