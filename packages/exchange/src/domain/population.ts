@@ -7,6 +7,7 @@ import {
   type PopulationInput,
   type PopulationUpdate,
   populationBytes,
+  populationSize,
   type Timestamp,
   type VidRange,
   type Violation,
@@ -83,7 +84,7 @@ function nextVersion(changed: PopulationRecord, before: PopulationRecord, now: T
 /** What follows from the ranges. */
 export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' | 'fingerprint'> {
   return {
-    size: vidRanges.reduce((size, { start, end }) => size + end - start + 1, 0),
+    size: populationSize(vidRanges),
     fingerprint: hash('sha256', populationBytes(vidRanges), 'buffer'),
   };
 }
