@@ -5,6 +5,7 @@
  */
 import type { Vars } from './names.ts';
 import { CERTIFICATE_ROUTES } from './routes/certificates.ts';
+import { COMPUTATION_ROUTES } from './routes/computations.ts';
 import { DESCRIPTOR_ROUTES } from './routes/descriptors.ts';
 import { EVENT_GROUP_ROUTES } from './routes/eventGroups.ts';
 import { MEASUREMENT_ROUTES } from './routes/measurements.ts';
@@ -19,6 +20,7 @@ export const API_PREFIX = '/v2alpha';
 
 export const ROUTES = [
   ...MEASUREMENT_ROUTES,
+  ...COMPUTATION_ROUTES,
   ...DESCRIPTOR_ROUTES,
   ...EVENT_GROUP_ROUTES,
   ...CERTIFICATE_ROUTES,

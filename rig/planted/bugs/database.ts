@@ -77,9 +77,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
   },
   {
     name: 'revocation-ignores-providers',
-    edits: [
-      inExchange('database/revocationCascades.ts', 'OR coalesce(provided.rests, false) AS rests', 'AS rests'),
-    ],
+    edits: [inExchange('database/revocationCascades.ts', 'OR coalesce(provided.rests, false)', '')],
     foundBy: test('exchange/test/certificates/revocation.test.ts', 'fails what names it for a provider'),
   },
   {

@@ -14,7 +14,7 @@ import {
   uint64,
 } from '../schema.ts';
 import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../states.ts';
-import { EncryptedMessage, SignedMessage } from './common.ts';
+import { EncryptedMessage, Finding, SignedMessage } from './common.ts';
 import { ProtocolConfig } from './protocolConfig.ts';
 import { FulfillmentContext } from './requisition.ts';
 
@@ -68,6 +68,7 @@ export const Computation = object({
   etag: optional(text(100)),
   createTime: optional(timestamp()),
   updateTime: optional(timestamp()),
+  findings: optional(array(Finding)),
 });
 export type Computation = Static<typeof Computation>;
 

@@ -1,9 +1,9 @@
-import { array, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { array, integer, nameOf, number, object, optional, type Static, text, timestamp } from '../schema.ts';
 import { Finding } from './common.ts';
 
-/** One logged step of a measurement or of one of its requisitions. */
+/** One logged step of a measurement, of one of its requisitions, or of a duchy's part in its computation. */
 export const Transition = object({
-  resource: nameOf('measurement', 'measurementRequisition', 'requisition'),
+  resource: nameOf('measurement', 'measurementRequisition', 'requisition', 'computation'),
   from: optional(text(100)),
   to: text(100),
   time: timestamp(),
@@ -14,8 +14,25 @@ export const Transition = object({
   findings: optional(array(Finding)),
 });
 
+/** What a duchy reported while it computed. */
+export const Progress = object({
+  duchy: nameOf('duchy'),
+  time: timestamp(),
+  stage: text(100),
+  attempt: integer(1, 1_000_000),
+  message: text(1000),
+  progress: optional(number(), 'From 0 to 1, of the stage.'),
+});
+export type Progress = Static<typeof Progress>;
+
 /** What happened, in order. */
-export const Timeline = object({ transitions: array(Transition) });
+export const Timeline = object({
+  transitions: array(Transition),
+  progress: optional(
+    array(Progress),
+    'The latest reports of each duchy, where duchies compute. The consumer sees them.',
+  ),
+});
 export type Timeline = Static<typeof Timeline>;
 
 export const WhoAmI = object({ principal: text(200), issuer: text(1000), subject: text(1000) });

@@ -1,6 +1,7 @@
 /** The routes table as OpenAPI 3.1: for code generators, for viewers, and for the page under /docs. */
 import * as certificate from '../codecs/certificate.ts';
 import * as common from '../codecs/common.ts';
+import * as computation from '../codecs/computation.ts';
 import * as descriptor from '../codecs/descriptor.ts';
 import * as eventGroup from '../codecs/eventGroup.ts';
 import * as measurement from '../codecs/measurement.ts';
@@ -78,6 +79,7 @@ function namedSchemas(): Record<string, TSchema> {
   const exported = {
     ...certificate,
     ...common,
+    ...computation,
     ...descriptor,
     ...eventGroup,
     ...measurement,

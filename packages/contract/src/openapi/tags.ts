@@ -17,6 +17,10 @@ export const TAGS: Record<CollectionOf<Routes['path']>, { name: string; descript
     name: 'Requisitions',
     description: 'The part of a measurement that one data provider fulfills or refuses.',
   },
+  computations: {
+    name: 'Computations',
+    description: 'What a duchy sees of a measurement that it computes together with others.',
+  },
   eventGroupMetadataDescriptors: {
     name: 'Event group metadata descriptors',
     description: 'Protobuf schemas in which data providers describe the metadata of their event groups.',

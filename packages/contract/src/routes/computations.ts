@@ -73,7 +73,13 @@ export const COMPUTATION_ROUTES = [
     operation: 'fulfillComputationRequisition',
     verb: 'fulfillRequisition',
     body: { form: 'message', schema: FulfillComputationRequisitionRequest, also: 'name' },
-    errors: [...NOT_NOW, 'REQUISITION_NOT_FOUND', 'REQUISITION_STATE_ILLEGAL', 'NONCE_MISMATCH'],
+    errors: [
+      ...NOT_NOW,
+      'REQUISITION_NOT_FOUND',
+      'REQUISITION_STATE_ILLEGAL',
+      'NONCE_MISMATCH',
+      'CERTIFICATE_IS_INVALID',
+    ],
     summary: "Report that a data provider's data is stored at this duchy",
   },
   {
@@ -81,7 +87,7 @@ export const COMPUTATION_ROUTES = [
     operation: 'setComputationResult',
     verb: 'setResult',
     body: { form: 'message', schema: SetResultRequest, also: 'name' },
-    errors: [...NOT_NOW, ...CERTIFICATE],
+    errors: [...NOT_NOW, ...CERTIFICATE, 'CHECK_FAILED'],
     summary: 'Set the result (aggregator): the measurement is SUCCEEDED',
   },
   {

@@ -48,7 +48,7 @@ const shareShuffle: { [K in keyof ShareShuffleSetting]: TSchema } = {
   }),
 };
 const rate = object({ perSecond: number(), burst: number() });
-const days = () => number({ exclusiveMinimum: 0 });
+const above0 = () => number({ exclusiveMinimum: 0 });
 
 const settings: { [K in keyof Config]: TSchema } = {
   mode: enumOf(['development', 'production']),
@@ -70,7 +70,8 @@ const settings: { [K in keyof Config]: TSchema } = {
   behindTlsProxy: boolean(),
   trustedProxies: array(string()),
   corsOrigins: array(string()),
-  retention: object(partial({ cancelPendingAfterDays: days(), removeTerminalAfterDays: days() })),
+  computations: object({ parametersWithinHours: above0(), computeWithinHours: above0() }),
+  retention: object(partial({ cancelPendingAfterDays: above0(), removeTerminalAfterDays: above0() })),
   logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
 };
 const SCHEMA = object(partial(settings));

@@ -1,5 +1,6 @@
 /** What can be set, and what holds where it is not. */
 import type { IssuerConfig } from '../auth/tokens.ts';
+import type { Deadlines } from '../domain/computation.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { Protocols } from '../domain/protocol.ts';
 import type { Retention } from '../jobs/retention.ts';
@@ -32,6 +33,8 @@ export interface Config {
   /** Empty: there is no proxy. Absent: nobody said. */
   trustedProxies: string[] | undefined;
   corsOrigins: string[];
+  /** When a computation that waits for a duchy fails. */
+  computations: Deadlines;
   /** Absent: nothing is ever cancelled or removed by itself. */
   retention: Retention | undefined;
   logLevel: string;
@@ -57,6 +60,7 @@ export const DEFAULTS: Config = {
   behindTlsProxy: false,
   trustedProxies: undefined,
   corsOrigins: [],
+  computations: { parametersWithinHours: 1, computeWithinHours: 24 },
   retention: undefined,
   logLevel: 'info',
 };

@@ -230,6 +230,24 @@ export async function revokedCertificates(
   return db.query(REVOKED, [provider, requisition]);
 }
 
+const REVOKED_OF_COMPUTATION = sql(
+  'certificate_get_revoked_of_computation',
+  `WITH named AS MATERIALIZED (
+     SELECT consumer AS party, certificate AS id FROM measurements WHERE id = $1
+      UNION
+     SELECT provider, certificate FROM requisitions WHERE measurement = $1
+      UNION
+     SELECT duchy, certificate FROM computations WHERE id = $1
+   )
+   SELECT ${COLUMNS} FROM named JOIN certificates USING (party, id) WHERE revocation_state IS NOT NULL`,
+  certificate,
+);
+
+/** Of the certificates that a computation rests on, those that are revoked or on hold. */
+export async function revokedOfComputation(db: Queryable, id: string): Promise<CertificateRecord[]> {
+  return db.query(REVOKED_OF_COMPUTATION, [id]);
+}
+
 const COUNT_EXPIRING = sql<{ collection: string; n: number }>(
   'certificate_count_expiring',
   `SELECT split_part(party, '/', 1) AS collection, count(*)::int AS n FROM certificates

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { auditChecks } from './doctor/audit.ts';
 import { certificateChecks } from './doctor/certificates.ts';
 import { type Check, type CheckInfo, type Found, MAX_EXAMPLES } from './doctor/check.ts';
+import { computationChecks } from './doctor/computations.ts';
 import { descriptorChecks } from './doctor/descriptors.ts';
 import { eventGroupChecks } from './doctor/eventGroups.ts';
 import { logChecks } from './doctor/logs.ts';
@@ -39,6 +40,7 @@ const FOREIGN: CheckInfo = {
 };
 const OF_THE_TABLES: Check[] = [
   ...measurementChecks,
+  ...computationChecks,
   ...tombstoneChecks,
   ...certificateChecks,
   ...descriptorChecks,

@@ -5,11 +5,11 @@ import { type Page, pageOf, pageRow, pageText } from './page.ts';
 import { cell, object } from './roundTrip.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** A step of a measurement, or of one of its requisitions. */
+/** A step of a measurement, or of one of its requisitions or participants. */
 export interface TransitionRecord {
   measurement: string;
-  /** '' for a step of the measurement itself. */
-  requisition: string;
+  /** A requisition's ID, a participant's name (`duchies/x`), or '' for the measurement itself. */
+  subject: string;
   version: number;
   from: string | undefined;
   to: string;
@@ -22,7 +22,7 @@ export interface TransitionRecord {
 
 export const transitions = table<TransitionRecord>('transitions', {
   measurement: column('measurement'),
-  requisition: column('requisition'),
+  subject: column('requisition'),
   version: column('version', 'int'),
   from: optional('from_state'),
   to: column('to_state'),

@@ -8,7 +8,7 @@ import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 /** Bytes of a measurement in a response, roughly: TOASTed values are sized without being read. */
 const SIZE = `
   (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
-          + coalesce(octet_length(m.failure_message), 0) + sum(1000 + octet_length(s.spec_ciphertext)
+          + coalesce(octet_length(m.failure_message), 0) + coalesce(octet_length(m.result_ciphertext), 0) + sum(1000 + octet_length(s.spec_ciphertext)
           + octet_length(s.public_key_data) + coalesce(octet_length(s.result_ciphertext), 0))) * 4 / 3
      FROM requisitions s WHERE s.measurement = m.id)`;
 

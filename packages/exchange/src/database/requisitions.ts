@@ -1,15 +1,27 @@
 /** Requisitions read one by one, each with what it needs of its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import type { MeasurementRecord, ParticipantRecord, RequisitionRecord } from '../domain/aggregate.ts';
 import { type Queryable, sql } from './db.ts';
 import {
+  type JoinedRow,
   joined,
   REQUISITION_WITH_MEASUREMENT,
-  type RequisitionWithMeasurement,
+  readParticipants,
 } from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 
-/** Bytes of a requisition in a response, roughly. */
-const SIZE = `(3000 + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
+export interface RequisitionWithMeasurement {
+  requisition: RequisitionRecord;
+  measurement: MeasurementRecord;
+  participants: ParticipantRecord[];
+}
+
+function withParticipants(row: JoinedRow): RequisitionWithMeasurement {
+  return { ...row, participants: readParticipants(row) };
+}
+
+/** Bytes of a requisition in a response, roughly; parameters of duchies are short. */
+const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE 5000 END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
   + coalesce(octet_length(r.fulfillment_context::text), 0)) * 4 / 3)`;
 
@@ -25,7 +37,7 @@ export async function getRequisition(
   provider: string,
   id: string,
 ): Promise<RequisitionWithMeasurement | undefined> {
-  return (await db.query(GET, [provider, id]))[0];
+  return (await db.query(GET, [provider, id])).map(withParticipants)[0];
 }
 
 const GET_OF_MEASUREMENT = sql(
@@ -41,7 +53,7 @@ export async function getRequisitionOfMeasurement(
   measurement: string,
   id: string,
 ): Promise<RequisitionWithMeasurement | undefined> {
-  return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id]))[0];
+  return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id])).map(withParticipants)[0];
 }
 
 export interface RequisitionListQuery {
@@ -114,5 +126,6 @@ export async function listRequisitions(
     'provider' in q.parent
       ? await db.query(LIST.provider[q.order], [q.parent.provider, ...rest])
       : await db.query(LIST.measurement[q.order], [q.parent.measurement, ...rest, q.parent.consumer]);
-  return pageOf(rows);
+  const { items, more } = pageOf(rows);
+  return { items: items.map(withParticipants), more };
 }

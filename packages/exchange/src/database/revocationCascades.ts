@@ -79,12 +79,15 @@ const NEXT_PENDING = sql<Place & { rests: boolean }>(
   `WITH revoked AS MATERIALIZED (
      SELECT * FROM unnest($1::text[], $2::text[]) AS r(party, certificate)
    ), next AS MATERIALIZED (
-     SELECT m.id, m.create_time AS time, m.consumer, m.certificate FROM measurements m
+     SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
       WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4)
       ORDER BY m.create_time, m.id LIMIT $5::int
    )
    SELECT next.id, next.time,
-          (next.consumer, next.certificate) IN (SELECT * FROM revoked) OR coalesce(provided.rests, false) AS rests
+          (next.consumer, next.certificate) IN (SELECT * FROM revoked) OR coalesce(provided.rests, false)
+            OR next.protocol <> 'direct' AND EXISTS (
+              SELECT FROM computations c WHERE c.id = next.id AND (c.duchy, c.certificate) IN (SELECT * FROM revoked)
+            ) AS rests
      FROM next CROSS JOIN LATERAL (
        SELECT bool_or((r.provider, r.certificate) IN (SELECT * FROM revoked)
                    OR (r.provider, r.result_certificate) IN (SELECT * FROM revoked)) AS rests

@@ -17,6 +17,7 @@ const TYPES = {
   bool: { sql: 'boolean' },
   bytes: { sql: 'bytea' },
   time: { sql: 'timestamptz' },
+  double: { sql: 'float8' },
   json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },
   /** An unsigned 64-bit integer, stored as the signed one of the same bytes. */
   uint64: {
@@ -105,6 +106,24 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
         }),
     }),
   };
+}
+
+/** Of columns whose values JSON has otherwise; times are in UTC. */
+const FROM_JSON: Record<string, (cell: string) => string> = {
+  bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
+  timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,
+};
+
+/** Makes a record of a row that a statement returns as JSON. */
+export function jsonReader<R>(of: Table<R>): (row: object) => R {
+  const types = new Map(of.columns.map(({ name, sqlType }) => [name, sqlType]));
+  const isNull = (column: string) => `row[${JSON.stringify(column)}] === null`;
+  const value = (column: string) => {
+    const cell = `row[${JSON.stringify(column)}]`;
+    const read = FROM_JSON[types.get(column)!];
+    return read === undefined ? cell : `${isNull(column)} ? null : ${read(cell)}`;
+  };
+  return new Function('row', `return ${of.reader().source({ value, isNull })};`) as (row: object) => R;
 }
 
 function columnsOf(field: string, stored: AnyField, path: string[]): Column<Record<string, unknown>>[] {

@@ -1,9 +1,10 @@
-/** A measurement with its requisitions is saved as a difference, in one statement, with its log. */
+/** A measurement with its requisitions and participants is saved as a difference, with its log, in one round trip. */
 import type { Finding } from '@measurement-exchange/contract';
 import type { Aggregate, Change } from '../domain/aggregate.ts';
 import { sql, type Transaction } from './db.ts';
 import { type TransitionRecord, transitions } from './log.ts';
 import { measurements, requisitions } from './measurementTables.ts';
+import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 
 /** Who made a change, and what the checks found about it, for the log. */
@@ -22,7 +23,7 @@ function authorValues({ actor, requestId, findings }: Author): unknown[] {
 }
 
 /** What a new measurement does not have yet is left out. */
-const NEW_MEASUREMENT = except(measurements, 'failure');
+const NEW_MEASUREMENT = except(measurements, 'failure', 'result');
 /** What all new requisitions of a measurement have in common is sent once, the rest in arrays. */
 const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
 const NEW_REQUISITION = except(
@@ -30,7 +31,7 @@ const NEW_REQUISITION = except(
   ...(['state', 'version', 'createTime', 'updateTime', 'refusal', 'fulfillment'] as const),
 );
 const FIRST_STEPS = only(transitions, 'measurement', 'version', 'from', 'time');
-const FIRST_STEP = only(transitions, 'requisition', 'to', 'cause');
+const FIRST_STEP = only(transitions, 'subject', 'to', 'cause');
 
 const INSERT = insertStatement();
 
@@ -77,10 +78,11 @@ export function insertMeasurement(
     ...values(FIRST_STEPS, steps[0]!),
     ...arrays(FIRST_STEP, steps),
   ]);
+  insertParticipants(tx, change.after);
 }
 
 /** What can change after a create. */
-const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'version', 'updateTime');
+const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'result', 'version', 'updateTime');
 const CHANGED_REQUISITION = only(requisitions, 'state', 'refusal', 'fulfillment', 'version', 'updateTime');
 const STEP = except(transitions, 'actor', 'requestId', 'findings');
 
@@ -146,6 +148,7 @@ export function saveMeasurements(
     ),
     ...arrays(STEP, steps),
   ]);
+  updateParticipants(tx, all);
 }
 
 function changed<T extends { version: number }>(before: T, after: T): { before: T; after: T }[] {
@@ -153,5 +156,5 @@ function changed<T extends { version: number }>(before: T, after: T): { before: 
 }
 
 function loggedSteps(measurement: string, { steps }: Change): LoggedStep[] {
-  return steps.map((step) => ({ ...step, measurement, requisition: step.requisition ?? '' }));
+  return steps.map((step) => ({ ...step, measurement }));
 }

@@ -1,5 +1,6 @@
-/** A measurement with its requisitions, and every transition between their states. */
+/** A measurement with its requisitions and participants, and every transition between their states. */
 import type {
+  DuchyRole,
   EncryptedMessage,
   EncryptedRequisitionSpec,
   EncryptionPublicKey,
@@ -8,6 +9,7 @@ import type {
   MeasurementInput,
   MeasurementState,
   MeasurementType,
+  ParticipantState,
   Protocol,
   Refusal,
   RequisitionState,
@@ -31,6 +33,8 @@ export interface MeasurementRecord {
   protocolConfig: StoredShareShuffleConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
+  /** What the duchies computed together; the results of a direct measurement are those of its requisitions. */
+  result: ComputationResult | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
@@ -51,6 +55,8 @@ export interface RequisitionRecord {
   publicKey: EncryptionPublicKey;
   encryptedSpec: EncryptedRequisitionSpec;
   nonceHash: Uint8Array;
+  /** The duchy that takes the provider's data, where duchies compute. */
+  fulfillingDuchy: string | undefined;
   state: RequisitionState;
   refusal: Refusal | undefined;
   fulfillment: Fulfillment | undefined;
@@ -61,20 +67,56 @@ export interface RequisitionRecord {
 
 export interface Fulfillment {
   nonce: bigint;
+  /** The provider's own result; absent where its data went to a duchy. */
+  result: DirectResult | undefined;
+  context: FulfillmentContext | undefined;
+}
+
+export interface DirectResult {
   /** ID of the provider's certificate whose key signed the result. */
   certificate: string;
   encryptedResult: EncryptedMessage;
-  context: FulfillmentContext | undefined;
+}
+
+export interface ComputationResult {
+  /** `duchies/x`, the aggregator. */
+  duchy: string;
+  /** ID of the duchy's certificate whose key signed the result. */
+  certificate: string;
+  encryptedResult: EncryptedMessage;
+}
+
+/** A duchy's part in the computation of a measurement. */
+export interface ParticipantRecord {
+  /** `duchies/x` */
+  duchy: string;
+  role: DuchyRole;
+  state: ParticipantState;
+  parameters: DuchyParameters | undefined;
+  version: number;
+  /** When the computation last changed: the same for all participants. */
+  updateTime: Timestamp;
+}
+
+/** What a duchy contributes before requisitions can be fulfilled. */
+export interface DuchyParameters {
+  /** ID of the duchy's certificate. */
+  certificate: string;
+  /** An EncryptionPublicKey, signed with the certificate's key. */
+  publicKey: SignedMessage | undefined;
 }
 
 export interface Aggregate {
   measurement: MeasurementRecord;
   requisitions: RequisitionRecord[];
+  /** Empty where no duchies compute. */
+  participants: ParticipantRecord[];
 }
 
-/** One step, for the log; `requisition` is undefined for a step of the measurement itself. */
+/** One step, for the log. */
 export interface Step {
-  requisition: string | undefined;
+  /** A requisition's ID, a participant's name (`duchies/x`), or '' for the measurement itself. */
+  subject: string;
   version: number;
   from: string | undefined;
   to: string;
@@ -102,15 +144,22 @@ export const EDGES = [
   ['measurement', 'participantFailed', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'participantFailed', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
+  // All duchies have set their parameters: the requisition shows them from now on.
+  ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
   ['requisition', 'fulfilled', 'UNFULFILLED', 'FULFILLED'],
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
+  ['participant', 'created', undefined, 'CREATED'],
+  ['participant', 'parametersSet', 'CREATED', 'READY'],
+  ['participant', 'failed', 'CREATED', 'FAILED'],
+  ['participant', 'failed', 'READY', 'FAILED'],
 ] as const;
 
 type Edge = (typeof EDGES)[number];
 export type Trigger = Edge[1];
 type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[1];
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
+type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
 
 /** The state after a trigger, or undefined where the trigger is not allowed. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
@@ -121,22 +170,31 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
 export class Changing {
   private measurement: MeasurementRecord;
   requisitions: RequisitionRecord[];
+  participants: ParticipantRecord[];
   private readonly now: Timestamp;
   private readonly steps: Step[] = [];
 
   constructor(before: Aggregate, now: Timestamp) {
     this.measurement = before.measurement;
     this.requisitions = before.requisitions;
+    // Whatever changes is a change of the computation.
+    this.participants = before.participants.map((p) => ({
+      ...p,
+      updateTime: strictlyAfter(now, p.updateTime),
+    }));
     this.now = now;
   }
 
-  stepMeasurement(cause: MeasurementTrigger, failure?: MeasurementRecord['failure']): void {
+  stepMeasurement(
+    cause: MeasurementTrigger,
+    fields: Partial<Pick<MeasurementRecord, 'failure' | 'result'>> = {},
+  ): void {
     const from = this.measurement.state;
     const to = step('measurement', cause, from) as MeasurementState;
     const version = this.measurement.version + 1;
     const updateTime = strictlyAfter(this.now, this.measurement.updateTime);
-    this.measurement = { ...this.measurement, state: to, version, updateTime, failure };
-    this.steps.push({ requisition: undefined, version, from, to, time: updateTime, cause });
+    this.measurement = { ...this.measurement, ...fields, state: to, version, updateTime };
+    this.steps.push({ subject: '', version, from, to, time: updateTime, cause });
   }
 
   stepRequisition(
@@ -150,7 +208,21 @@ export class Changing {
     const updateTime = strictlyAfter(this.now, requisition.updateTime);
     const changed: RequisitionRecord = { ...requisition, ...fields, state: to, version, updateTime };
     this.requisitions = this.requisitions.map((r) => (r.id === changed.id ? changed : r));
-    this.steps.push({ requisition: changed.id, version, from, to, time: updateTime, cause });
+    this.steps.push({ subject: changed.id, version, from, to, time: updateTime, cause });
+  }
+
+  stepParticipant(
+    { duchy }: ParticipantRecord,
+    cause: ParticipantTrigger,
+    fields: Partial<Pick<ParticipantRecord, 'parameters'>> = {},
+  ): void {
+    const participant = this.participants.find((p) => p.duchy === duchy)!;
+    const from = participant.state;
+    const to = step('participant', cause, from) as ParticipantState;
+    const version = participant.version + 1;
+    const changed: ParticipantRecord = { ...participant, ...fields, state: to, version };
+    this.participants = this.participants.map((p) => (p.duchy === duchy ? changed : p));
+    this.steps.push({ subject: duchy, version, from, to, time: changed.updateTime, cause });
   }
 
   /** Withdraws open requisitions; FULFILLED ones stay FULFILLED, whatever happens to the measurement. */
@@ -161,7 +233,8 @@ export class Changing {
   }
 
   done(): Change {
-    return { after: { measurement: this.measurement, requisitions: this.requisitions }, steps: this.steps };
+    const { measurement, requisitions, participants, steps } = this;
+    return { after: { measurement, requisitions, participants }, steps };
   }
 }
 

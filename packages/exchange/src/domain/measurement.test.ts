@@ -60,6 +60,7 @@ function inStates(measurement: MeasurementState, requisitions: RequisitionState[
   return {
     measurement: { ...base.measurement, state: measurement },
     requisitions: base.requisitions.map((r, i) => ({ ...r, state: requisitions[i]! })),
+    participants: [],
   };
 }
 
@@ -219,10 +220,15 @@ describe('the state machine', () => {
   });
 
   it('has no edge out of a terminal state and none into the initial one', () => {
-    for (const [resource, , from, to] of EDGES) {
-      const terminal = resource === 'measurement' ? ['SUCCEEDED', 'FAILED', 'CANCELLED'] : [F, R, W];
-      expect(terminal).not.toContain(from);
-      if (from !== undefined) expect([A, U]).not.toContain(to);
+    const terminal = {
+      measurement: ['SUCCEEDED', 'FAILED', 'CANCELLED'],
+      requisition: [F, R, W],
+      participant: ['FAILED'],
+    };
+    for (const [resource, cause, from, to] of EDGES) {
+      expect(terminal[resource]).not.toContain(from);
+      // Parameters of duchies are a new version of a requisition, not a new state.
+      if (from !== undefined && cause !== 'parametersSet') expect([A, U, 'CREATED']).not.toContain(to);
     }
     expect(target('measurement', 'computed', A)).toBeUndefined();
   });
@@ -231,10 +237,10 @@ describe('the state machine', () => {
     const before = inStates(A, [U, F]);
     const { after, steps } = triggers.fulfill!(before);
     expect(steps).toEqual([
-      { requisition: 'ra', version: 2, from: U, to: F, time: LATER, cause: 'fulfilled' },
-      { requisition: undefined, version: 2, from: A, to: 'COMPUTING', time: LATER, cause: 'allFulfilled' },
+      { subject: 'ra', version: 2, from: U, to: F, time: LATER, cause: 'fulfilled' },
+      { subject: '', version: 2, from: A, to: 'COMPUTING', time: LATER, cause: 'allFulfilled' },
       {
-        requisition: undefined,
+        subject: '',
         version: 3,
         from: 'COMPUTING',
         to: 'SUCCEEDED',

@@ -19,6 +19,7 @@ import {
   type Step,
 } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
+import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
 /** Changes with every version and never repeats; derived from the version, never from a clock. */
 export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {
@@ -27,28 +28,34 @@ export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'
 
 /** The fields that only the state machine sets. */
 type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
-export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure'>;
-export type NewRequisition = Omit<RequisitionRecord, Progress | 'refusal' | 'fulfillment'>;
+export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure' | 'result'>;
+export type NewRequisition = Omit<
+  RequisitionRecord,
+  Progress | 'refusal' | 'fulfillment' | 'fulfillingDuchy'
+>;
 
 export function create(measurement: NewMeasurement, requisitions: NewRequisition[], now: Timestamp): Change {
   const fresh = { version: 1, createTime: now, updateTime: now } as const;
   const state = 'AWAITING_REQUISITION_FULFILLMENT';
   const after: Aggregate = {
-    measurement: { ...measurement, ...fresh, state, failure: undefined },
+    measurement: { ...measurement, ...fresh, state, failure: undefined, result: undefined },
     requisitions: requisitions.map((r) => ({
       ...r,
       ...fresh,
+      fulfillingDuchy: fulfillingDuchyOf(measurement, r.id),
       state: 'UNFULFILLED',
       refusal: undefined,
       fulfillment: undefined,
     })),
+    participants: createParticipants(measurement, now),
   };
   const first = { version: 1, from: undefined, time: now, cause: 'created' } as const;
   return {
     after,
     steps: [
-      { ...first, requisition: undefined, to: state },
-      ...requisitions.map((r): Step => ({ ...first, requisition: r.id, to: 'UNFULFILLED' })),
+      { ...first, subject: '', to: state },
+      ...requisitions.map((r): Step => ({ ...first, subject: r.id, to: 'UNFULFILLED' })),
+      ...after.participants.map((p): Step => ({ ...first, subject: p.duchy, to: p.state })),
     ],
   };
 }
@@ -78,22 +85,13 @@ export function fulfill(
       `The measurement runs ${before.measurement.protocol}; its requisitions take no direct result.`,
     );
   }
-  if (!includesHash(input.nonceHashes, requisition.nonceHash)) {
-    throw new ExchangeError(
-      'NONCE_MISMATCH',
-      'The nonce does not hash to the nonceHash of the requisition.',
-      {
-        violations: [{ field: 'nonce', description: 'does not hash to the nonceHash of the requisition' }],
-      },
-    );
-  }
+  requireNonce(requisition, input.nonceHashes);
   const certificate = requireUsable(input.certificate, 'certificate', now);
   const changing = new Changing(before, now);
   changing.stepRequisition(requisition, 'fulfilled', {
     fulfillment: {
       nonce: input.nonce,
-      certificate: certificate.id,
-      encryptedResult: input.encryptedResult,
+      result: { certificate: certificate.id, encryptedResult: input.encryptedResult },
       context: input.context,
     },
   });
@@ -103,6 +101,15 @@ export function fulfill(
     changing.stepMeasurement('computed');
   }
   return changing.done();
+}
+
+/** `hashes`: what the nonce of the request may hash to. */
+export function requireNonce({ nonceHash }: RequisitionRecord, hashes: Uint8Array[]): void {
+  if (includesHash(hashes, nonceHash)) return;
+  const description = 'does not hash to the nonceHash of the requisition';
+  throw new ExchangeError('NONCE_MISMATCH', `The nonce ${description}.`, {
+    violations: [{ field: 'nonce', description }],
+  });
 }
 
 /** A provider refuses its requisition: the measurement fails, and the other requisitions are withdrawn. */
@@ -116,12 +123,10 @@ export function refuse(
   const changing = new Changing(before, now);
   changing.stepRequisition(requisition, 'refused', { refusal: input.refusal });
   const { consumer, id } = before.measurement;
-  changing.stepMeasurement('refused', {
-    reason: 'REQUISITION_REFUSED',
-    message:
-      `${requisition.provider} refused ${consumer}/measurements/${id}/requisitions/${requisition.id}: ` +
-      `${input.refusal.justification}${input.refusal.message ? `: ${input.refusal.message}` : ''}`,
-  });
+  const message =
+    `${requisition.provider} refused ${consumer}/measurements/${id}/requisitions/${requisition.id}: ` +
+    `${input.refusal.justification}${input.refusal.message ? `: ${input.refusal.message}` : ''}`;
+  changing.stepMeasurement('refused', { failure: { reason: 'REQUISITION_REFUSED', message } });
   changing.withdrawOpen();
   return changing.done();
 }
@@ -139,7 +144,7 @@ export function cancel(
   return changing.done();
 }
 
-/** Fails a measurement because a certificate it depends on was revoked or put on hold, or a duchy gave up. */
+/** Fails a measurement because a certificate it depends on was revoked or put on hold, or a duchy is overdue. */
 export function fail(
   before: Aggregate,
   cause: 'certificateRevoked' | 'participantFailed',
@@ -149,7 +154,7 @@ export function fail(
   requireOpen(before.measurement);
   const reason = cause === 'certificateRevoked' ? 'CERTIFICATE_REVOKED' : 'COMPUTATION_PARTICIPANT_FAILED';
   const changing = new Changing(before, now);
-  changing.stepMeasurement(cause, { reason, message });
+  changing.stepMeasurement(cause, { failure: { reason, message } });
   changing.withdrawOpen();
   return changing.done();
 }

@@ -53,23 +53,25 @@ describe('a new measurement', () => {
   const first = { version: 1, createTime: NOW, updateTime: NOW };
 
   it('waits for all its requisitions', () => {
-    const open = { ...first, state: 'UNFULFILLED', refusal: undefined, fulfillment: undefined };
+    const none = { refusal: undefined, fulfillment: undefined, fulfillingDuchy: undefined };
+    const open = { ...first, ...none, state: 'UNFULFILLED' };
     const state = 'AWAITING_REQUISITION_FULFILLMENT';
     expect(fresh()).toEqual({
-      measurement: { ...measurement, ...first, state, failure: undefined },
+      measurement: { ...measurement, ...first, state, failure: undefined, result: undefined },
       requisitions: [
         { ...requisition('a'), ...open },
         { ...requisition('b'), ...open },
       ],
+      participants: [],
     });
   });
 
   it('logs its own creation, then that of each requisition', () => {
     const step = { version: 1, from: undefined, time: NOW, cause: 'created' };
     expect(created().steps).toEqual([
-      { ...step, requisition: undefined, to: 'AWAITING_REQUISITION_FULFILLMENT' },
-      { ...step, requisition: 'a', to: 'UNFULFILLED' },
-      { ...step, requisition: 'b', to: 'UNFULFILLED' },
+      { ...step, subject: '', to: 'AWAITING_REQUISITION_FULFILLMENT' },
+      { ...step, subject: 'a', to: 'UNFULFILLED' },
+      { ...step, subject: 'b', to: 'UNFULFILLED' },
     ]);
   });
 });
@@ -84,7 +86,7 @@ describe('a requisition', () => {
       state: 'FULFILLED',
       version: 2,
       updateTime: LATER,
-      fulfillment: { nonce: 0n, certificate: 'newer', encryptedResult, context },
+      fulfillment: { nonce: 0n, result: { certificate: 'newer', encryptedResult }, context },
     });
   });
 
@@ -154,8 +156,8 @@ describe('a measurement', () => {
   it('has no failure when it is cancelled, and the log has the reason', () => {
     const { after, steps } = cancel(fresh(), LATER, 'expired');
     expect(after.measurement.failure).toBeUndefined();
-    expect(steps.map((s) => [s.requisition, s.cause])).toEqual([
-      [undefined, 'expired'],
+    expect(steps.map((s) => [s.subject, s.cause])).toEqual([
+      ['', 'expired'],
       ['a', 'withdrawn'],
       ['b', 'withdrawn'],
     ]);

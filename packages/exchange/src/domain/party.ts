@@ -81,7 +81,7 @@ function nextVersion(changed: PartyRecord, before: PartyRecord, now: Timestamp):
 
 function replaceFields(party: PartyRecord, input: PartyInput, allowsHttp: boolean): PartyRecord {
   requireInterval(input.dataAvailabilityInterval);
-  requireEncryptionPublicKey(input.publicKey);
+  requireEncryptionPublicKey(input.publicKey, 'publicKey');
   return {
     ...party,
     displayName: input.displayName ?? party.displayName,
@@ -109,14 +109,15 @@ function readEndpoint(endpoint: string, allowsHttp: boolean): string {
   return url.origin;
 }
 
-function requireEncryptionPublicKey(key: SignedMessage | undefined): void {
+/** `field` is the one of the request that holds the signed key. */
+export function requireEncryptionPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {
     // Bytes that are not protobuf get the same error.
   }
-  throw invalid([{ field: 'publicKey.message', description: 'must be a serialized EncryptionPublicKey' }]);
+  throw invalid([{ field: `${field}.message`, description: 'must be a serialized EncryptionPublicKey' }]);
 }
 
 export function publicKeyUnverified(): Finding {

@@ -53,12 +53,16 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
 /** Each measurement under one of the revocations that fail it. */
 function byCause(cascades: Cascade[], aggregates: Aggregate[]): Map<Cascade, Aggregate[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
-  return Map.groupBy(aggregates, ({ measurement: m, requisitions }) => {
-    const names = requisitions.flatMap((r) => [
-      certificateName(r.provider, r.certificate),
-      certificateName(r.provider, r.fulfillment?.certificate ?? ''),
-    ]);
-    const cause = [certificateName(m.consumer, m.certificate), ...names].find((name) => byName.has(name));
+  return Map.groupBy(aggregates, ({ measurement: m, requisitions, participants }) => {
+    const names = [
+      certificateName(m.consumer, m.certificate),
+      ...requisitions.flatMap((r) => [
+        certificateName(r.provider, r.certificate),
+        certificateName(r.provider, r.fulfillment?.result?.certificate ?? ''),
+      ]),
+      ...participants.map((p) => certificateName(p.duchy, p.parameters?.certificate ?? '')),
+    ];
+    const cause = names.find((name) => byName.has(name));
     return byName.get(cause!)!;
   });
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
 import { cascadeRevocations } from './cascadeRevocations.ts';
+import { failOverdueComputations } from './computationDeadlines.ts';
 import { applyRetention } from './retention.ts';
 
 export interface Jobs {
@@ -21,8 +22,15 @@ interface Job {
 }
 
 export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs {
-  const jobs: Job[] = [{ name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations }];
-  const { retention } = config;
+  const { computations, retention } = config;
+  const jobs: Job[] = [
+    { name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations },
+    {
+      name: 'computationDeadlines',
+      everyMs: 10_000,
+      run: () => failOverdueComputations(exchange, computations),
+    },
+  ];
   if (retention !== undefined) {
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }

@@ -6,6 +6,14 @@ import { getCertificate } from './certificates/get.ts';
 import { listCertificates } from './certificates/list.ts';
 import { releaseCertificateHold } from './certificates/releaseHold.ts';
 import { revokeCertificate } from './certificates/revoke.ts';
+import { confirmComputation } from './computations/confirm.ts';
+import { failComputation } from './computations/fail.ts';
+import { fulfillComputationRequisition } from './computations/fulfillRequisition.ts';
+import { getComputation } from './computations/get.ts';
+import { listComputations } from './computations/list.ts';
+import { logComputation } from './computations/log.ts';
+import { setComputationParameters } from './computations/setParameters.ts';
+import { setComputationResult } from './computations/setResult.ts';
 import type { Call, Exchange } from './context.ts';
 import { batchGetEventGroupMetadataDescriptors } from './descriptors/batchGet.ts';
 import { createEventGroupMetadataDescriptor } from './descriptors/create.ts';
@@ -73,6 +81,15 @@ export const operations: { [O in Operation]: Handler<O> } = {
   fulfillDirectRequisition,
   refuseRequisition,
   getRequisitionTimeline,
+
+  listComputations,
+  getComputation,
+  setComputationParameters,
+  confirmComputation,
+  fulfillComputationRequisition,
+  setComputationResult,
+  failComputation,
+  logComputation,
 
   createEventGroupMetadataDescriptor,
   updateEventGroupMetadataDescriptor,

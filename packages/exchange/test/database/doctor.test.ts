@@ -7,6 +7,7 @@ import { CHECKS, doctor } from '../../src/database/doctor.ts';
 import { migrate, readMigrations } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../src/postgres/index.ts';
+import { addComputations, COMPUTATION_ILLNESSES } from './doctor/computations.ts';
 import {
   addDescriptors,
   addEventGroups,
@@ -36,6 +37,7 @@ const UNGUARD = `
 const TABLES = [
   ...['parties', 'principals', 'trusted_roots', 'certificates', 'revocation_cascades'],
   ...['measurements', 'requisitions', 'measurement_tombstones', 'requisition_tombstones'],
+  ...['computations', 'computation_log'],
   ...['event_group_metadata_descriptors', 'descriptor_types', 'event_groups', 'transitions', 'audit_entries'],
   ...['populations', 'population_model_lines'],
 ];
@@ -45,7 +47,12 @@ const RESTORE = TABLES.map(
 ).join(' ');
 /** Without triggers and foreign keys. */
 const UNCHECKED = 'SET session_replication_role = replica;';
-const ILLNESSES = [...MEASUREMENT_ILLNESSES, ...RESOURCE_ILLNESSES, ...ROW_ILLNESSES];
+const ILLNESSES = [
+  ...MEASUREMENT_ILLNESSES,
+  ...COMPUTATION_ILLNESSES,
+  ...RESOURCE_ILLNESSES,
+  ...ROW_ILLNESSES,
+];
 
 const folder = mkdtempSync('/tmp/mex-doctor-test-');
 let server: EmbeddedPostgres;
@@ -63,6 +70,7 @@ beforeAll(async () => {
   await addEventGroups(db);
   await addOperatorsThings(db);
   await addPopulations(db);
+  await addComputations(db);
   await db.close();
   await run(await clone(HEALTHY, UNGUARDED), `${UNGUARD} ${SAVE}`);
 }, 30_000);
@@ -181,7 +189,7 @@ describe('the doctor', () => {
       {
         check: 'requisition-order',
         severity: 'error',
-        rows: 6,
+        rows: 9,
         examples: five.map((id) => `${BRAND}/measurements/${id}`),
         meaning: expect.stringContaining('numbered'),
         remedy: expect.stringContaining('ordinal'),

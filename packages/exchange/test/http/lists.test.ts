@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { loadDescriptors, loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { bindingOf } from '@measurement-exchange/testkit/callers/cells';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { shareMeasurement } from '@measurement-exchange/testkit/shareMeasurement';
 import { castOf, errorOf, ok, post } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ad } from '../eventGroups/steps.ts';
@@ -179,6 +181,16 @@ const LISTS: Record<string, List> = {
   'GET measurementConsumers': parties('measurementConsumers'),
   'GET dataProviders': parties('dataProviders'),
   'GET duchies': parties('duchies'),
+  'GET duchies/*/computations': {
+    paths: [`${FIRST_DUCHY}/computations`, `${SECOND_DUCHY}/computations`],
+    table: 'computations',
+    where: `duchy = '${FIRST_DUCHY}'`,
+    orders: { '': 'update_time, id', [`filter.updatedAfter=${at(0)}`]: 'update_time, id' },
+    filters: {
+      'filter.states': equal('state', 'PENDING_PARAMS', 'CANCELLED'),
+      'filter.updatedAfter': compared('update_time', '>', at(0), at(1)),
+    },
+  },
   'GET populations': { paths: ['populations'], table: 'populations' },
   'GET principals': {
     paths: ['principals'],
@@ -198,7 +210,12 @@ const LISTS: Record<string, List> = {
 
 const FOREIGN = '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken';
 
-const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
+const exchange = useExchange({
+  rate: UNLIMITED,
+  logLevel: 'warn',
+  // What is loaded here is old.
+  computations: { parametersWithinHours: 1e5, computeWithinHours: 1e5 },
+});
 beforeAll(async () => {
   const { acme, streamly, chirper } = castOf(exchange);
   const { database, dev } = exchange;
@@ -247,6 +264,11 @@ beforeAll(async () => {
     await ok(exchange.call(streamly.token, 'DELETE', `/v2alpha/${name}`));
   }
   await database.query(`UPDATE event_groups SET create_time = '${day(1)}'`);
+  const duchies = { firstWorker: FIRST_DUCHY, secondWorker: SECOND_DUCHY, aggregator: 'duchies/c' };
+  for (let i = 0; i < 30; i++) await shareMeasurement(database, nth(i), duchies);
+  for (const i of [3, 4, 13, 23]) await ok(post(exchange, acme, `${ACME}/measurements/${nth(i)}:cancel`));
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+  for (const duchy of [FIRST_DUCHY, SECOND_DUCHY]) duchyTokens.set(duchy, await issuer.mint(duchy));
   for (const party of [ACME, STREAMLY, ACME, STREAMLY]) {
     await ok(exchange.call(dev.operator.token, 'PATCH', `/v2alpha/${party}`, { displayName: 'Again' }));
   }
@@ -284,8 +306,11 @@ async function addEventGroups(provider: DevParty, consumer: string, groups: obje
   return eventGroups.map(({ name }: { name: string }) => name);
 }
 
+const duchyTokens = new Map<string, string>();
+
 /** A caller who may read the list. */
 function readerOf(path: string): string {
+  if (path.endsWith('computations')) return duchyTokens.get(path.replace(/\/computations$/, ''))!;
   const { acme, ...others } = castOf(exchange);
   if (path.endsWith('Descriptors')) return acme.token;
   const owner = [acme, ...Object.values(others)].find(({ name }) => path.startsWith(`${name}/`));

@@ -220,9 +220,9 @@ describe('a batch of measurements', () => {
 
   it('is refused above 64 MiB, also when that comes of a name repeated, and answered below', async () => {
     const listed = await exchange.database.query(
-      `SELECT consumer || '/measurements/' || m.id AS name FROM measurements m JOIN requisitions ON measurement = m.id
+      `SELECT consumer || '/measurements/' || m.id AS name FROM measurements m JOIN requisitions r ON measurement = m.id
         WHERE consumer = $1 AND octet_length(spec_message) + octet_length(spec_signature) + octet_length(spec_ciphertext)
-              + octet_length(public_key_data) + coalesce(octet_length(result_ciphertext), 0) > 2 * ${MIB}`,
+              + octet_length(public_key_data) + coalesce(octet_length(r.result_ciphertext), 0) > 2 * ${MIB}`,
       [globex.name],
     );
     const all = listed.map((row) => row.name as string);

@@ -183,11 +183,16 @@ describe('a retry', () => {
     const changes = retryable.filter((o) => !/^(list|get|batchGet|whoAmI|decode|diff)/.test(o));
     expect(changes.sort()).toEqual([
       'batchCreateEventGroups',
+      'confirmComputation',
       'createEventGroup',
       'createEventGroupMetadataDescriptor',
       'createMeasurement',
+      'failComputation',
+      'fulfillComputationRequisition',
       'fulfillDirectRequisition',
       'refuseRequisition',
+      'setComputationParameters',
+      'setComputationResult',
     ]);
     const reads = [...OPERATIONS.values()].filter(([route]) => !route!.mutates);
     expect(retryable).toHaveLength(reads.length + changes.length);

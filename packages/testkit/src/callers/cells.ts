@@ -62,7 +62,7 @@ export function expected(row: Row, route: Route, caller: Caller, target: Target)
         ? target.owner !== '-'
         : right !== undefined;
   if (!allowed) return '403 PERMISSION_DENIED';
-  if (target.exists) return '200';
+  if (target.exists) return row.present ?? '200';
   if (row.absent !== undefined) return `404 ${row.absent}`;
   // A collection: only its parent can be absent.
   const known = OWNERS[route.path.split('/')[0]!]!.includes(target.owner);

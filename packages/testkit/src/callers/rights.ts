@@ -7,6 +7,8 @@ export interface Row {
   may: Partial<Record<Kind, Right>>;
   /** The error for an absent one; none where the path names only a party that exists. */
   absent?: string;
+  /** What those who may get where it exists; 200 by default. */
+  present?: string;
   /** Where names of resources come beside the path. */
   names?: 'query' | 'body';
 }
@@ -19,6 +21,7 @@ const NO_DESCRIPTOR = 'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND';
 const NO_CERTIFICATE = 'CERTIFICATE_NOT_FOUND';
 const NO_EVENT_GROUP = 'EVENT_GROUP_NOT_FOUND';
 const NO_POPULATION = 'POPULATION_NOT_FOUND';
+const NO_COMPUTATION = 'COMPUTATION_NOT_FOUND';
 const operator: Row['may'] = { operator: 'any' };
 const everybody: Row['may'] = {
   measurementConsumer: 'any',
@@ -29,6 +32,7 @@ const everybody: Row['may'] = {
 const readDescriptors: Row['may'] = { measurementConsumer: 'any', dataProvider: 'own' };
 const consumerOwn: Row['may'] = { measurementConsumer: 'own' };
 const providerOwn: Row['may'] = { dataProvider: 'own' };
+const duchyOwn: Row = { may: { duchy: 'own' }, absent: NO_COMPUTATION };
 
 /**
  * Written out again: not taken from the routes table, which is what is tested.
@@ -74,6 +78,16 @@ export const MATRIX: Record<string, Row> = {
   [`POST ${MC}/measurements:batchGet`]: { may: consumerOwn, absent: NO_MEASUREMENT, names: 'body' },
   [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  // Computations: the duchy's own, whatever is done.
+  'GET duchies/*/computations': { may: { duchy: 'own' } },
+  'GET duchies/*/computations/*': duchyOwn,
+  'POST duchies/*/computations/*:setParameters': duchyOwn,
+  // Of no protocol that there is.
+  'POST duchies/*/computations/*:confirm': { ...duchyOwn, present: '400 COMPUTATION_STATE_ILLEGAL' },
+  'POST duchies/*/computations/*:fulfillRequisition': duchyOwn,
+  'POST duchies/*/computations/*:setResult': duchyOwn,
+  'POST duchies/*/computations/*:fail': duchyOwn,
+  'POST duchies/*/computations/*:log': duchyOwn,
   // Certificate get: own and any counterparty's, not a competitor's; duchies' for all; operator any.
   [`GET ${MC}/certificates/*`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },

@@ -12,6 +12,7 @@ import {
   UNLIMITED,
 } from '../exchange.ts';
 import { asOperator } from '../operator.ts';
+import { type Sharing, shareMeasurement } from '../shareMeasurement.ts';
 import { addCertificate, castOf, createMeasurement, ok, post, requisitionOf } from '../steps.ts';
 
 export type Kind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
@@ -46,6 +47,8 @@ export const DESCRIPTOR_SET = { file: [{ name: 'a.proto', package: 'a', messageT
 
 /** Parties that share an ID with a party of another kind: an ID alone must open nothing. */
 const NAMESAKES = ['measurementConsumers/streamly', 'dataProviders/acme', 'duchies/acme', 'duchies/streamly'];
+/** The first two have computations. */
+const DUCHIES = ['duchies/acme', 'duchies/streamly', 'duchies/asleep'];
 const SUSPENDED = ['measurementConsumers/asleep', 'dataProviders/asleep', 'duchies/asleep'];
 
 const KINDS: Record<string, Kind> = {
@@ -75,6 +78,7 @@ export async function fillWorld(exchange: TestExchange): Promise<World> {
       [name, SUSPENDED.includes(name) ? 'SUSPENDED' : 'ACTIVE'],
     );
   }
+  await addOperatorsThings(exchange);
   const { acme, globex, streamly, chirper } = castOf(exchange);
   const holdings: World['holdings'] = {};
   for (const consumer of [acme, globex]) {
@@ -84,15 +88,14 @@ export async function fillWorld(exchange: TestExchange): Promise<World> {
     const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
     holdings[provider.name] = await providerHoldings(exchange, provider, measurement, [streamly, chirper]);
   }
-  for (const duchy of ['duchies/acme', 'duchies/streamly']) {
-    await addCertificate(exchange, duchy, 'key1');
-    holdings[duchy] = { ids: { certificate: 'key1' }, bodies: {} };
+  for (const duchy of DUCHIES) await addCertificate(exchange, duchy, 'key1');
+  for (const duchy of DUCHIES.slice(0, 2)) {
+    holdings[duchy] = await duchyHoldings(exchange, duchy, acme, [streamly, chirper], await mint(duchy));
   }
   for (const [owner, { ids }] of Object.entries(holdings)) {
     await addCertificate(exchange, owner, 'held', { revocationState: 'HOLD' });
     ids['releaseCertificateHold.certificate'] = 'held';
   }
-  await addOperatorsThings(exchange);
   return { exchange, callers: await castCallers(exchange, mint), holdings, bodies: await bodies(), mint };
 }
 
@@ -204,6 +207,49 @@ async function providerHoldings(
       updateEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
       fulfillDirectRequisition: fulfillment(provider, requisition, nonce),
       refuseRequisition: { refusal: { justification: 'DECLINED' }, etag: requisition.etag },
+    },
+  };
+}
+
+/** Three computations: one in which the duchy sets parameters, one in which it takes data, one in which it aggregates. */
+async function duchyHoldings(
+  exchange: TestExchange,
+  duchy: string,
+  consumer: DevParty,
+  providers: DevParty[],
+  token: string,
+): Promise<Holdings> {
+  const [first, second] = DUCHIES.filter((name) => name !== duchy) as [string, string];
+  const aggregating = { firstWorker: first, secondWorker: second, aggregator: duchy };
+  const working = { firstWorker: duchy, secondWorker: second, aggregator: first };
+  const share = async (duchies: Sharing, until: Parameters<typeof shareMeasurement>[3]) => {
+    const id = lastId(await createMeasurement(exchange, consumer, providers));
+    await shareMeasurement(exchange.database, id, duchies, until);
+    return ok(exchange.call(token, 'GET', `/v2alpha/${duchy}/computations/${id}`));
+  };
+  const pending = await share(aggregating, 'PENDING_PARAMS');
+  const ready = await share(working, 'PENDING_FULFILLMENT');
+  const computing = await share(aggregating, 'COMPUTING');
+  const certificate = `${duchy}/certificates/key1`;
+  const { encryptedResult } = fulfillment(providers[0]!, computing, 1n);
+  return {
+    ids: {
+      certificate: 'key1',
+      computation: lastId(pending),
+      'fulfillComputationRequisition.computation': lastId(ready),
+      'setComputationResult.computation': lastId(computing),
+    },
+    bodies: {
+      setComputationParameters: { etag: pending.etag, certificate },
+      confirmComputation: { etag: pending.etag },
+      fulfillComputationRequisition: {
+        etag: ready.etag,
+        requisition: ready.requisitions[0].name,
+        nonce: 1n,
+      },
+      setComputationResult: { etag: computing.etag, certificate, encryptedResult },
+      failComputation: { etag: pending.etag, message: 'gave up' },
+      logComputation: { stage: 'SETUP', attempt: 1, message: 'begun' },
     },
   };
 }

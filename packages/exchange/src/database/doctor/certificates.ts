@@ -11,7 +11,9 @@ const RESTS = `
    UNION
   SELECT r.measurement, r.provider, r.certificate FROM requisitions r
    UNION
-  SELECT r.measurement, r.provider, r.result_certificate FROM requisitions r`;
+  SELECT r.measurement, r.provider, r.result_certificate FROM requisitions r
+   UNION
+  SELECT c.id, c.duchy, c.certificate FROM computations c`;
 
 export const certificateChecks: Check[] = [
   warning(

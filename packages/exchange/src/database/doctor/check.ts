@@ -55,6 +55,7 @@ export const CERTIFICATE_NAME = `c.party || '/certificates/' || c.id`;
 /** Of a measurement or of its tombstone; likewise a requisition. */
 export const MEASUREMENT_NAME = `m.consumer || '/measurements/' || m.id`;
 export const REQUISITION_NAME = `r.provider || '/requisitions/' || r.id`;
+export const COMPUTATION_NAME = `c.duchy || '/computations/' || c.id`;
 export const DESCRIPTOR_NAME = `d.provider || '/eventGroupMetadataDescriptors/' || d.id`;
 export const EVENT_GROUP_NAME = `e.provider || '/eventGroups/' || e.id`;
 export const POPULATION_NAME = `'populations/' || o.id`;

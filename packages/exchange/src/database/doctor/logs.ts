@@ -1,12 +1,14 @@
-/** The transition log: does it tell how every measurement and requisition became what it is? */
+/** The transition log: does it tell how every measurement, requisition and participant became what it is? */
 import { EDGES } from '../../domain/aggregate.ts';
-import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { type Check, COMPUTATION_NAME, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** Everything that has transitions, under the key of its log rows. */
 const LOGGED = `
   SELECT m.id AS measurement, '' AS requisition, ${MEASUREMENT_NAME} AS name, m.state, m.version FROM measurements m
    UNION ALL
-  SELECT r.measurement, r.id, ${REQUISITION_NAME}, r.state, r.version FROM requisitions r`;
+  SELECT r.measurement, r.id, ${REQUISITION_NAME}, r.state, r.version FROM requisitions r
+   UNION ALL
+  SELECT c.id, c.duchy, ${COMPUTATION_NAME}, c.participant_state, c.version FROM computations c`;
 
 /** Each log row beside the one before it. */
 const STEPS = `
@@ -25,7 +27,8 @@ export const logChecks: Check[] = [
   check(
     {
       id: 'log-state',
-      meaning: 'A measurement or requisition is not in the state that its transition log leads to.',
+      meaning:
+        'A measurement, requisition or participant is not in the state that its transition log leads to.',
       remedy: TRUST_THE_LOG,
     },
     // Where the step to the stored version is missing, log-version says so.
@@ -35,7 +38,8 @@ export const logChecks: Check[] = [
   check(
     {
       id: 'log-version',
-      meaning: 'The transition log of a measurement or requisition does not count 1, 2, … up to its version.',
+      meaning:
+        'The transition log of a measurement, requisition or participant does not count 1, 2, … up to its version.',
       remedy: TRUST_THE_LOG,
     },
     `SELECT name FROM (${LOGGED}) AS logged LEFT JOIN (
@@ -49,10 +53,11 @@ export const logChecks: Check[] = [
   check(
     {
       id: 'log-edge',
-      meaning: 'The transition log has a step that no measurement or requisition can take.',
+      meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
       remedy: RESTORE,
     },
-    stepsWhere(`(CASE requisition WHEN '' THEN 'measurement' ELSE 'requisition' END, cause,
+    stepsWhere(`(CASE WHEN requisition = '' THEN 'measurement' WHEN requisition LIKE 'duchies/%' THEN 'participant'
+                      ELSE 'requisition' END, cause,
                  coalesce(from_state, ''), to_state)
       NOT IN (SELECT resource, cause, coalesce(from_state, ''), to_state
                 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])

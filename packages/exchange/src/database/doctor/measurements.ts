@@ -106,12 +106,13 @@ export const measurementChecks: Check[] = [
   check(
     {
       id: 'result-presence',
-      meaning: 'A requisition is FULFILLED without a whole result, or has one without being FULFILLED.',
+      meaning:
+        'A requisition is FULFILLED without a whole result, or has one without being FULFILLED, or though its data went ' +
+        'to a duchy.',
       remedy: RESTORE,
     },
-    requisitionsWhere(`(r.result_certificate IS NOT NULL) <> (r.state = 'FULFILLED')
-      OR (r.result_ciphertext IS NOT NULL) <> (r.state = 'FULFILLED')
-      OR (r.result_type_url IS NOT NULL) <> (r.state = 'FULFILLED')
+    requisitionsWhere(`num_nulls(r.result_certificate, r.result_ciphertext, r.result_type_url)
+        <> CASE WHEN r.state = 'FULFILLED' AND r.fulfilling_duchy IS NULL THEN 0 ELSE 3 END
       OR (r.fulfillment_context IS NOT NULL AND r.state <> 'FULFILLED')`),
   ),
   check(

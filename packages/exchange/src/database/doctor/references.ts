@@ -2,6 +2,7 @@
 import {
   CERTIFICATE_NAME,
   type Check,
+  COMPUTATION_NAME,
   check,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
@@ -21,6 +22,11 @@ const CERTIFICATE_REFERENCES = `
   SELECT ${REQUISITION_NAME}, r.provider, r.result_certificate FROM requisitions r
    WHERE r.result_certificate IS NOT NULL
    UNION ALL
+  SELECT ${MEASUREMENT_NAME}, m.result_duchy, m.result_certificate FROM measurements m
+   WHERE m.result_certificate IS NOT NULL
+   UNION ALL
+  SELECT ${COMPUTATION_NAME}, c.duchy, c.certificate FROM computations c WHERE c.certificate IS NOT NULL
+   UNION ALL
   SELECT p.name, p.name, p.public_key_certificate FROM parties p WHERE p.public_key_certificate IS NOT NULL
    UNION ALL
   SELECT 'revocation of ' || k.party || '/certificates/' || k.certificate, k.party, k.certificate
@@ -29,6 +35,8 @@ const CERTIFICATE_REFERENCES = `
 /** Each party that something belongs to. */
 const PARTY_REFERENCES = `
   SELECT ${CERTIFICATE_NAME} AS name, c.party FROM certificates c
+   UNION ALL
+  SELECT ${COMPUTATION_NAME}, c.duchy FROM computations c
    UNION ALL
   SELECT ${DESCRIPTOR_NAME}, d.provider FROM event_group_metadata_descriptors d
    UNION ALL
@@ -68,7 +76,13 @@ export const referenceChecks: Check[] = [
       UNION ALL
      SELECT 'transition of ' || t.measurement || ' ' || t.requisition FROM transitions t
        LEFT JOIN requisitions r ON r.id = t.requisition AND r.measurement = t.measurement
-      WHERE t.requisition <> '' AND r.id IS NULL
+       LEFT JOIN computations c ON c.duchy = t.requisition AND c.id = t.measurement
+      WHERE t.requisition <> '' AND r.id IS NULL AND c.id IS NULL
+      UNION ALL
+     SELECT ${COMPUTATION_NAME} FROM computations c LEFT JOIN measurements m ON m.id = c.id WHERE m.id IS NULL
+      UNION ALL
+     SELECT 'report of ' || l.duchy || ' on ' || l.computation FROM computation_log l
+       LEFT JOIN computations c ON c.id = l.computation AND c.duchy = l.duchy WHERE c.id IS NULL
       UNION ALL
      SELECT 'type ' || t.type_name || ' of ' || t.descriptor FROM descriptor_types t
        LEFT JOIN event_group_metadata_descriptors d ON d.id = t.descriptor WHERE d.id IS NULL

@@ -1,10 +1,13 @@
 /** Rows by themselves: what they hold is within its bounds and made of words that are known. */
 import {
+  COMPUTATION_STATES,
+  DUCHY_ROLES,
   EVENT_GROUP_STATES,
   FAILURE_REASONS,
   MEASUREMENT_STATES,
   MEASUREMENT_TYPES,
   MEDIA_TYPES,
+  PARTICIPANT_STATES,
   PARTY_STATES,
   PROTOCOLS,
   REFUSAL_JUSTIFICATIONS,
@@ -14,6 +17,7 @@ import {
 import {
   CERTIFICATE_NAME,
   type Check,
+  COMPUTATION_NAME,
   check,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
@@ -78,6 +82,8 @@ export const rowChecks: Check[] = [
       UNION ALL
      SELECT ${REQUISITION_NAME} FROM requisitions r WHERE update_time < create_time
       UNION ALL
+     SELECT ${COMPUTATION_NAME} FROM computations c WHERE update_time < create_time
+      UNION ALL
      SELECT ${DESCRIPTOR_NAME} FROM event_group_metadata_descriptors d WHERE update_time < create_time
       UNION ALL
      SELECT ${EVENT_GROUP_NAME} FROM event_groups e WHERE update_time < create_time
@@ -117,13 +123,21 @@ export const rowChecks: Check[] = [
      SELECT ${MEASUREMENT_NAME} FROM measurements m
       WHERE ${malformed('m.id')} OR m.consumer NOT LIKE 'measurementConsumers/%' OR m.version < 1
          OR length(m.reference_id) > 255 OR length(m.request_id) NOT BETWEEN 1 AND 255
-         OR length(m.failure_message) > 4000
+         OR length(m.failure_message) > 4000 OR length(m.result_type_url) NOT BETWEEN 1 AND 512
       UNION ALL
      SELECT ${REQUISITION_NAME} FROM requisitions r
       WHERE ${malformed('r.id')} OR r.provider NOT LIKE 'dataProviders/%' OR r.version < 1
          OR octet_length(r.nonce_hash) <> 32 OR length(r.refusal_message) > 2000
          OR length(r.public_key_type) NOT BETWEEN 1 AND 512 OR length(r.spec_type_url) NOT BETWEEN 1 AND 512
          OR length(r.result_type_url) NOT BETWEEN 1 AND 512
+      UNION ALL
+     SELECT ${COMPUTATION_NAME} FROM computations c
+      WHERE c.duchy NOT LIKE 'duchies/%' OR c.version < 1
+         OR greatest(octet_length(c.key_message), octet_length(c.key_signature)) > 1024
+      UNION ALL
+     SELECT 'report of ' || l.duchy || ' on ' || l.computation FROM computation_log l
+      WHERE l.n < 1 OR l.attempt < 1 OR l.progress NOT BETWEEN 0 AND 1
+         OR length(l.stage) NOT BETWEEN 1 AND 100 OR length(l.message) NOT BETWEEN 1 AND 1000
       UNION ALL
      SELECT ${DESCRIPTOR_NAME} FROM event_group_metadata_descriptors d
       WHERE ${malformed('d.id')} OR d.provider NOT LIKE 'dataProviders/%' OR d.version < 1
@@ -155,7 +169,10 @@ export const rowChecks: Check[] = [
      SELECT ${REQUISITION_NAME} FROM requisitions r
       WHERE r.state <> ALL($6::text[]) OR r.refusal_justification <> ALL($7::text[])
       UNION ALL
-     SELECT ${EVENT_GROUP_NAME} FROM event_groups e WHERE e.state <> ALL($9::text[]) OR NOT e.media_types <@ $10::text[]`,
+     SELECT ${EVENT_GROUP_NAME} FROM event_groups e WHERE e.state <> ALL($9::text[]) OR NOT e.media_types <@ $10::text[]
+      UNION ALL
+     SELECT ${COMPUTATION_NAME} FROM computations c
+      WHERE c.state <> ALL($11::text[]) OR c.participant_state <> ALL($12::text[]) OR c.role <> ALL($13::text[])`,
     [
       PROTOCOLS,
       REVOCATION_STATES,
@@ -167,6 +184,9 @@ export const rowChecks: Check[] = [
       PARTY_STATES,
       EVENT_GROUP_STATES,
       MEDIA_TYPES,
+      COMPUTATION_STATES,
+      PARTICIPANT_STATES,
+      DUCHY_ROLES,
     ],
   ),
 ];

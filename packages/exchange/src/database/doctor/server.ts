@@ -6,6 +6,9 @@ export const UNIQUE_INDEXES = [
   'audit_entries_pkey',
   'certificates_der',
   'certificates_pkey',
+  'computation_log_pkey',
+  'computations_id_role_key',
+  'computations_pkey',
   'descriptor_types_pkey',
   'descriptors_request_id',
   'event_group_metadata_descriptors_pkey',
@@ -34,6 +37,7 @@ export const UNIQUE_INDEXES = [
 
 export const TRIGGERS = [
   ['audit_entries', 'append_only'],
+  ['computations', 'terminal_state'],
   ['measurements', 'requisition_count'],
   ['measurements', 'terminal_state'],
   ['populations', 'same_ranges'],

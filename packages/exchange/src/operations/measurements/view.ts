@@ -1,7 +1,7 @@
 /** Measurements as resources of the API. */
 import { fromBase64, type Measurement, type ProtocolConfig } from '@measurement-exchange/contract';
 import type { MeasurementTombstone } from '../../database/retention.ts';
-import type { Aggregate, MeasurementRecord } from '../../domain/aggregate.ts';
+import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../../domain/aggregate.ts';
 import { certificateName } from '../certificates/view.ts';
 
 export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' | 'id'>): string {
@@ -29,15 +29,21 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
     protocolConfig: viewProtocol(m),
     createTime: m.createTime,
     updateTime: m.updateTime,
-    results:
-      m.state === 'SUCCEEDED'
-        ? requisitions.map((r) => ({
-            certificate: certificateName(r.provider, r.fulfillment!.certificate),
-            encryptedResult: r.fulfillment!.encryptedResult,
-          }))
-        : undefined,
+    results: m.state === 'SUCCEEDED' ? resultsOf(m, requisitions) : undefined,
     failure: m.failure,
   };
+}
+
+/** One of the duchies together, or one of each provider. */
+function resultsOf({ result }: MeasurementRecord, requisitions: RequisitionRecord[]): Measurement['results'] {
+  if (result !== undefined) {
+    const { duchy, certificate, encryptedResult } = result;
+    return [{ certificate: certificateName(duchy, certificate), encryptedResult }];
+  }
+  return requisitions.map(({ provider, fulfillment }) => ({
+    certificate: certificateName(provider, fulfillment!.result!.certificate),
+    encryptedResult: fulfillment!.result!.encryptedResult,
+  }));
 }
 
 export function viewProtocol(m: MeasurementRecord): ProtocolConfig {

@@ -13,7 +13,7 @@ export async function getRequisition(
   const provider = partyName('dataProvider', params.dataProvider);
   const found = await getByProvider(exchange.db, provider, params.requisition);
   if (found === undefined) return viewTombstone(exchange, path, { provider }, params.requisition);
-  return viewRequisition(found.requisition, found.measurement, 'dataProvider');
+  return viewRequisition(found, 'dataProvider');
 }
 
 export async function getMeasurementRequisition(
@@ -25,5 +25,5 @@ export async function getMeasurementRequisition(
   const { measurement, requisition } = params;
   const found = await getRequisitionOfMeasurement(exchange.db, consumer, measurement, requisition);
   if (found === undefined) return viewTombstone(exchange, path, { consumer, measurement }, requisition);
-  return viewRequisition(found.requisition, found.measurement, 'measurementConsumer');
+  return viewRequisition(found, 'measurementConsumer');
 }

@@ -52,7 +52,7 @@ async function page(
   });
   const last = items.at(-1)?.requisition;
   return {
-    requisitions: items.map((item) => viewRequisition(item.requisition, item.measurement, view)),
+    requisitions: items.map((item) => viewRequisition(item, view)),
     nextPageToken: more
       ? exchange.pageTokens.write(scope, {
           time: order === 'create_time' ? last!.createTime : last!.updateTime,

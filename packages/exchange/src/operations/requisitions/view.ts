@@ -1,16 +1,17 @@
 /** Requisitions as resources of the API. */
-import { ExchangeError, type Requisition } from '@measurement-exchange/contract';
+import { type DuchyEntry, ExchangeError, type Requisition } from '@measurement-exchange/contract';
+import type { RequisitionWithMeasurement } from '../../database/requisitions.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
-import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../../domain/aggregate.ts';
+import type { Aggregate, ParticipantRecord, RequisitionRecord } from '../../domain/aggregate.ts';
 import { etagOf } from '../../domain/measurement.ts';
+import { areParametersSet } from '../../domain/participants.ts';
 import { certificateName } from '../certificates/view.ts';
 import type { Exchange } from '../context.ts';
 import { measurementName, viewProtocol } from '../measurements/view.ts';
 
 /** `view` decides the form of the name: each side sees the one it may use. */
 export function viewRequisition(
-  r: RequisitionRecord,
-  m: MeasurementRecord,
+  { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,
   view: 'dataProvider' | 'measurementConsumer',
 ): Requisition {
   const measurement = measurementName(m);
@@ -28,6 +29,8 @@ export function viewRequisition(
     nonceHash: r.nonceHash,
     nonce: r.fulfillment?.nonce,
     protocolConfig: viewProtocol(m),
+    duchies: viewDuchies(r, participants),
+    fulfillingDuchy: r.fulfillingDuchy,
     refusal: r.refusal,
     fulfillmentContext: r.fulfillment?.context,
     etag: etagOf(r),
@@ -36,10 +39,31 @@ export function viewRequisition(
   };
 }
 
+/** The workers, all at once: a requisition that does not show them yet cannot be fulfilled yet. */
+function viewDuchies(
+  { fulfillingDuchy }: RequisitionRecord,
+  participants: ParticipantRecord[],
+): Record<string, DuchyEntry> | undefined {
+  if (participants.length === 0 || !areParametersSet({ participants })) return undefined;
+  const workers = participants.filter((p) => p.role !== 'AGGREGATOR');
+  return Object.fromEntries(
+    workers.map(({ duchy, parameters }) => [
+      duchy,
+      {
+        duchyCertificate: certificateName(duchy, parameters!.certificate),
+        // The data goes to one worker, and a seed, encrypted for the other one, beside it.
+        honestMajorityShareShuffle: {
+          publicKey: duchy === fulfillingDuchy ? undefined : parameters!.publicKey,
+        },
+      },
+    ]),
+  );
+}
+
 /** A requisition of a changed measurement, for the provider that changed it. */
-export function viewOwn(after: Aggregate, id: string): Requisition {
-  const requisition = after.requisitions.find((r) => r.id === id)!;
-  return viewRequisition(requisition, after.measurement, 'dataProvider');
+export function viewOwn({ requisitions, ...rest }: Aggregate, id: string): Requisition {
+  const requisition = requisitions.find((r) => r.id === id)!;
+  return viewRequisition({ requisition, ...rest }, 'dataProvider');
 }
 
 /** What is left of a requisition whose measurement the retention removed; `name` in the form it was requested in. */

@@ -30,14 +30,14 @@ export const BRAND = 'measurementConsumers/brand';
 export const TV = 'dataProviders/tv';
 export const RADIO = 'dataProviders/radio';
 
-const BYTES = Buffer.from('bytes');
+export const BYTES = Buffer.from('bytes');
 const AUTHOR = { actor: BRAND, requestId: 'request', findings: [] };
 /** Above 2^63, so that the sign matters. */
-const NONCE = 2n ** 64n - 5n;
+export const NONCE = 2n ** 64n - 5n;
 
 let second = 0;
 /** A second later each time. */
-function clock(): Timestamp {
+export function clock(): Timestamp {
   return timestampOf(Date.UTC(2026, 0, 1) + ++second * 1000);
 }
 
@@ -46,7 +46,7 @@ function sha256(data: string | Uint8Array): Uint8Array {
 }
 
 /** A TV's is `tv-cert`. */
-function certificateOf(party: string) {
+export function certificateOf(party: string) {
   return {
     party,
     id: `${party.split('/')[1]}-cert`,
@@ -132,13 +132,13 @@ export async function addPopulations(db: Database): Promise<void> {
 
 /** One in each state, named after the way it went, each with a requisition of TV and one of RADIO. */
 export async function addMeasurements(db: Database): Promise<void> {
-  await add(db, 'awaiting');
+  await addMeasurement(db, 'awaiting');
 
-  const succeeded = await add(db, 'succeeded');
+  const succeeded = await addMeasurement(db, 'succeeded');
   const halfSucceeded = await change(db, succeeded, (now) => fulfillBy(TV, succeeded, now));
   await change(db, halfSucceeded, (now) => fulfillBy(RADIO, halfSucceeded, now));
 
-  const computing = await add(db, 'computing');
+  const computing = await addMeasurement(db, 'computing');
   const halfComputing = await change(db, computing, (now) => fulfillBy(TV, computing, now));
   await change(db, halfComputing, (now) => {
     // A direct measurement succeeds at once; this one stays between the two steps.
@@ -147,25 +147,30 @@ export async function addMeasurements(db: Database): Promise<void> {
     return { after: { ...after, measurement }, steps: steps.slice(0, -1) };
   });
 
-  const refused = await add(db, 'refused');
+  const refused = await addMeasurement(db, 'refused');
   const refusal = { justification: 'DECLINED' as const, message: 'not this one' };
   const etag = etagOf(refused.requisitions[0]!);
   await change(db, refused, (now) => refuse(refused, 'refused-tv', { etag, refusal }, now));
 
-  const cancelled = await add(db, 'cancelled');
+  const cancelled = await addMeasurement(db, 'cancelled');
   const halfCancelled = await change(db, cancelled, (now) => fulfillBy(TV, cancelled, now));
   await change(db, halfCancelled, (now) => cancel(halfCancelled, now));
 
-  const revoked = await add(db, 'revoked');
+  const revoked = await addMeasurement(db, 'revoked');
   await change(db, revoked, (now) => fail(revoked, 'certificateRevoked', 'A certificate was revoked.', now));
 
   // Of this one a tombstone is left.
-  const old = await add(db, 'old');
+  const old = await addMeasurement(db, 'old');
   await change(db, old, (now) => cancel(old, now, 'expired'));
   await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
 }
 
-async function add(db: Database, id: string): Promise<Aggregate> {
+/** `protocolConfig`: of the duchies that compute it. */
+export async function addMeasurement(
+  db: Database,
+  id: string,
+  protocolConfig?: Aggregate['measurement']['protocolConfig'],
+): Promise<Aggregate> {
   const eightBytes = Buffer.alloc(8);
   eightBytes.writeBigUInt64BE(NONCE);
   const made = create(
@@ -176,8 +181,8 @@ async function add(db: Database, id: string): Promise<Aggregate> {
       spec: { message: BYTES, signature: BYTES, signatureAlgorithm: undefined },
       labels: { measurementReferenceId: 'reference' },
       measurementType: 'REACH',
-      protocol: 'direct',
-      protocolConfig: undefined,
+      protocol: protocolConfig === undefined ? 'direct' : 'honestMajorityShareShuffle',
+      protocolConfig,
     },
     [TV, RADIO].map((provider) => ({
       id: `${id}-${provider.split('/')[1]}`,
@@ -195,7 +200,7 @@ async function add(db: Database, id: string): Promise<Aggregate> {
   return made.after;
 }
 
-async function change(
+export async function change(
   db: Database,
   before: Aggregate,
   decide: (now: Timestamp) => Change,

@@ -115,14 +115,14 @@ export const RESOURCE_ILLNESSES: Illness[] = [
   ],
   [
     'protocols whose configuration is missing, superfluous, of no population, or of other people',
-    `UPDATE measurements SET protocol = 'honestMajorityShareShuffle' WHERE id IN ('awaiting', 'cancelled', 'refused');
-     UPDATE measurements SET protocol_config = jsonb_build_object('population', 'populations/first',
-         'populationFingerprint', (SELECT encode(fingerprint, 'base64') FROM populations WHERE id = 'first'))
-      WHERE id IN ('cancelled', 'refused', 'revoked');
-     UPDATE measurements SET protocol_config = protocol_config || '{"population": "populations/none"}' WHERE id = 'cancelled';
-     UPDATE measurements SET protocol_config = protocol_config || '{"populationFingerprint": "AAAA"}' WHERE id = 'refused'`,
+    `UPDATE measurements SET protocol = 'honestMajorityShareShuffle' WHERE id = 'awaiting';
+     UPDATE measurements SET protocol = 'direct' WHERE id = 'shares-missing';
+     UPDATE measurements SET protocol_config = protocol_config || '{"population": "populations/none"}'
+      WHERE id = 'shares-sent';
+     UPDATE measurements SET protocol_config = protocol_config || '{"populationFingerprint": "AAAA"}'
+      WHERE id = 'shares-summed'`,
     'protocol-config',
-    [measurement('awaiting'), measurement('cancelled'), measurement('refused'), measurement('revoked')],
+    ['awaiting', 'shares-missing', 'shares-sent', 'shares-summed'].map(measurement),
   ],
   [
     'a measurement that lives on behind its tombstone',
@@ -158,7 +158,7 @@ export const RESOURCE_ILLNESSES: Illness[] = [
     'measurements that outlived a certificate of their consumer',
     `UPDATE certificates SET revocation_state = 'REVOKED' WHERE party = '${BRAND}'`,
     'revoked-pending',
-    [measurement('awaiting'), measurement('computing')],
+    ['awaiting', 'computing', 'shares-missing', 'shares-sent'].map(measurement),
   ],
   [
     'a measurement that outlived the certificate of a result, where another revocation is still at work',

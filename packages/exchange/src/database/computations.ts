@@ -1,0 +1,187 @@
+/** Computations: measurements as their participants see them. */
+import type { LogRequest, Timestamp } from '@measurement-exchange/contract';
+import type { Aggregate } from '../domain/aggregate.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { aggregates, COMPUTATION, type JoinedRow, joined, LISTED_COMPUTATION } from './measurementTables.ts';
+import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { cell, object } from './roundTrip.ts';
+import { column, names, optional, parameters, select, table, values } from './table.ts';
+
+/** Without the specs of the requisitions; in a list also without the result. */
+export interface ComputationRecord {
+  aggregate: Aggregate;
+  /** Of the ciphertexts, in the order of the requisitions. */
+  requisitionSpecHashes: Uint8Array[];
+}
+
+interface ComputationRow {
+  row: JoinedRow;
+  hash: Uint8Array;
+}
+const computation = object<ComputationRow>({ row: joined, hash: cell('requisition_spec_hash') });
+
+function records(rows: ComputationRow[]): ComputationRecord[] {
+  let at = 0;
+  return aggregates(rows.map(({ row }) => row)).map((aggregate) => {
+    const from = at;
+    at += aggregate.requisitions.length;
+    return { aggregate, requisitionSpecHashes: rows.slice(from, at).map(({ hash }) => hash) };
+  });
+}
+
+const GET = sql(
+  'computation_get',
+  `${COMPUTATION} FROM computations own JOIN measurements m ON m.id = own.id JOIN requisitions r ON r.measurement = m.id
+    WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
+  computation,
+);
+
+/** Undefined for those that the duchy takes no part in. */
+export async function getComputation(
+  db: Queryable,
+  duchy: string,
+  id: string,
+): Promise<ComputationRecord | undefined> {
+  return records(await db.query(GET, [duchy, id]))[0];
+}
+
+const LOCK = sql(
+  'measurement_lock_by_computation',
+  `SELECT 1 FROM measurements WHERE id = (SELECT id FROM computations WHERE duchy = $1 AND id = $2) FOR UPDATE`,
+);
+
+/** Locks the measurement first, then reads in a statement of its own: its snapshot is taken after the lock. */
+export async function lockComputation(
+  tx: Transaction,
+  duchy: string,
+  id: string,
+): Promise<ComputationRecord | undefined> {
+  const [, rows] = await Promise.all([tx.query(LOCK, [duchy, id]), tx.query(GET, [duchy, id])]);
+  return records(rows)[0];
+}
+
+/** Bytes of a computation in a response, roughly, and those that are hashed for it. */
+const SIZE = `
+  (SELECT 12000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
+          + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
+     FROM requisitions s WHERE s.measurement = m.id)`;
+
+/** One index probe per state, merged: the cost is that of the page. */
+const LIST = sql(
+  'computation_list',
+  `WITH candidates AS MATERIALIZED (
+     SELECT page.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
+       SELECT c.id, c.update_time AS position, ${SIZE} AS size
+         FROM computations c JOIN measurements m ON m.id = c.id
+        WHERE c.duchy = $1 AND c.state = wanted.state AND c.update_time > $3::timestamptz
+          AND (c.update_time, c.id) > ($4::timestamptz, $5)
+        ORDER BY c.update_time, c.id LIMIT $6::int + 1
+     ) page ORDER BY position, id LIMIT $6::int + 1
+   ), page AS (
+     SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
+       FROM candidates WINDOW w AS (ORDER BY position, id)
+   )
+   ${LISTED_COMPUTATION}, page.candidates, page.nth
+     FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id
+    WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
+    ORDER BY page.nth, r.ordinal`,
+  pageRow(computation),
+);
+
+export interface ComputationListQuery {
+  duchy: string;
+  states: readonly string[];
+  updatedAfter: Timestamp | '-infinity';
+  after: Cursor;
+  limit: number;
+  maxBytes: number;
+}
+
+export async function listComputations(
+  db: Queryable,
+  q: ComputationListQuery,
+): Promise<Page<ComputationRecord>> {
+  const { items, more } = pageOf(
+    await db.query(LIST, [q.duchy, q.states, q.updatedAfter, q.after.time, q.after.id, q.limit, q.maxBytes]),
+  );
+  return { items: records(items), more };
+}
+
+const OVERDUE = {
+  parameters: sql<{ id: string }>(
+    'computation_find_without_parameters',
+    `SELECT id FROM computations WHERE state = 'PENDING_PARAMS' AND role = 'AGGREGATOR'
+        AND create_time < $1::timestamptz ORDER BY create_time, id LIMIT $2::int`,
+  ),
+  result: sql<{ id: string }>(
+    'computation_find_without_result',
+    `SELECT id FROM computations WHERE state = 'COMPUTING' AND role = 'AGGREGATOR'
+        AND update_time < $1::timestamptz ORDER BY update_time, id LIMIT $2::int`,
+  ),
+};
+
+/** Those that wait for this since before the cutoff, the oldest first. */
+export async function findOverdue(
+  db: Queryable,
+  waitingFor: keyof typeof OVERDUE,
+  cutoff: Timestamp,
+  limit: number,
+): Promise<string[]> {
+  return (await db.query(OVERDUE[waitingFor], [cutoff, limit])).map(({ id }) => id);
+}
+
+/** A report of a duchy. */
+export interface ProgressRecord extends LogRequest {
+  computation: string;
+  duchy: string;
+  time: Timestamp;
+}
+
+const progress = table<ProgressRecord>('computation_log', {
+  computation: column('computation'),
+  duchy: column('duchy'),
+  time: column('time', 'time'),
+  stage: column('stage'),
+  attempt: column('attempt', 'int'),
+  message: column('message'),
+  progress: optional('progress', 'double'),
+});
+
+/** Of each duchy in a computation; the latest are kept. */
+export const MAX_REPORTS = 200;
+
+const REPORT = sql(
+  'computation_log_insert',
+  `WITH last AS (
+     SELECT n, stage, attempt, message, progress FROM computation_log WHERE computation = $1 AND duchy = $2
+      ORDER BY n DESC LIMIT 1
+   ), next AS (
+     SELECT coalesce((SELECT n FROM last), 0) + 1 AS n WHERE NOT EXISTS (
+       SELECT FROM last WHERE (stage, attempt, message, progress) IS NOT DISTINCT FROM ($4::text, $5::int, $6::text, $7::float8))
+   ), oldest AS (
+     DELETE FROM computation_log l USING next
+      WHERE l.computation = $1 AND l.duchy = $2 AND l.n <= next.n - ${MAX_REPORTS}
+   )
+   INSERT INTO computation_log (${names(progress.columns)}, n)
+   SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
+);
+
+/** The same as the last one is not stored again. Who reports has locked the measurement. */
+export function insertProgress(tx: Transaction, report: ProgressRecord): void {
+  tx.last(REPORT, values(progress.columns, report));
+}
+
+const PROGRESS = sql(
+  'computation_log_of_measurement',
+  `SELECT ${select(progress, 'l')} FROM measurements m JOIN computation_log l ON l.computation = m.id
+    WHERE m.consumer = $1 AND m.id = $2 ORDER BY l.time, l.duchy, l.n`,
+  progress.reader(),
+);
+
+export function progressOfMeasurement(
+  db: Queryable,
+  consumer: string,
+  id: string,
+): Promise<ProgressRecord[]> {
+  return db.query(PROGRESS, [consumer, id]);
+}

@@ -1,0 +1,80 @@
+/** Computations: do the right duchies take part, and are they as far as their measurement is? */
+import { type Check, COMPUTATION_NAME, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+
+/** Who must take part in each measurement, as its configuration says. */
+const CONFIGURED = `
+  SELECT m.id, role, m.protocol_config ->> member AS duchy
+    FROM measurements m CROSS JOIN (VALUES
+           ('FIRST_WORKER', 'firstWorker'), ('SECOND_WORKER', 'secondWorker'), ('AGGREGATOR', 'aggregator')
+         ) AS configured(role, member)
+   WHERE m.protocol_config IS NOT NULL`;
+
+/** What the measurement and its participants make of the state of a computation. */
+const EXPECTED = `
+  SELECT m.id, CASE WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state
+                    WHEN bool_and(c.certificate IS NOT NULL) THEN 'PENDING_FULFILLMENT'
+                    ELSE 'PENDING_PARAMS' END AS state,
+         max(c.update_time) AS update_time
+    FROM measurements m JOIN computations c ON c.id = m.id GROUP BY m.id, m.state`;
+
+export const computationChecks: Check[] = [
+  check(
+    {
+      id: 'computation-participants',
+      meaning: 'Others take part in a computation than those that the measurement was configured with.',
+      remedy: `Cancel the measurement and create it again. ${RESTORE}`,
+    },
+    `SELECT ${MEASUREMENT_NAME} AS name FROM (${CONFIGURED}) AS configured
+       FULL JOIN computations c ON c.id = configured.id AND c.role = configured.role AND c.duchy = configured.duchy
+       JOIN measurements m ON m.id = coalesce(configured.id, c.id)
+      WHERE configured.id IS NULL OR c.id IS NULL`,
+  ),
+  check(
+    {
+      id: 'computation-state',
+      meaning:
+        'A computation is not in the state that its measurement and its participants make it, or not of one time for ' +
+        'all of them.',
+      remedy: RESTORE,
+    },
+    `SELECT ${COMPUTATION_NAME} AS name FROM computations c JOIN (${EXPECTED}) AS expected USING (id)
+      WHERE (c.state, c.update_time) <> (expected.state, expected.update_time)`,
+  ),
+  check(
+    {
+      id: 'computation-parameters',
+      meaning: 'A duchy lacks the parameters that its state or that of the computation rests on.',
+      remedy: `Cancel the measurement and create it again. ${RESTORE}`,
+    },
+    `SELECT ${COMPUTATION_NAME} AS name FROM computations c
+      WHERE c.state IN ('PENDING_FULFILLMENT', 'PENDING_CONFIRMATION', 'COMPUTING', 'SUCCEEDED') AND c.certificate IS NULL
+         OR c.participant_state <> 'FAILED' AND (c.certificate IS NULL) <> (c.participant_state = 'CREATED')
+         OR c.certificate IS NOT NULL AND c.role <> 'AGGREGATOR' AND c.key_message IS NULL
+         OR c.certificate IS NULL AND c.key_message IS NOT NULL
+         OR (c.key_message IS NULL) <> (c.key_signature IS NULL)`,
+  ),
+  check(
+    {
+      id: 'computation-result',
+      meaning:
+        'A measurement that duchies compute is SUCCEEDED without the one result of its aggregator, or has one without ' +
+        'being SUCCEEDED.',
+      remedy: `Do not trust its result. ${RESTORE}`,
+    },
+    `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
+      WHERE num_nulls(m.result_duchy, m.result_certificate, m.result_ciphertext, m.result_type_url)
+            <> CASE WHEN m.state = 'SUCCEEDED' AND m.protocol <> 'direct' THEN 0 ELSE 4 END
+         OR m.result_duchy <> m.protocol_config ->> 'aggregator'`,
+  ),
+  check(
+    {
+      id: 'fulfilling-duchy',
+      meaning: 'The data of a requisition goes to a duchy that is no worker of the computation, or to none.',
+      remedy: `Cancel the measurement and create it again. ${RESTORE}`,
+    },
+    `SELECT ${REQUISITION_NAME} AS name FROM requisitions r JOIN measurements m ON m.id = r.measurement
+      WHERE CASE WHEN m.protocol_config IS NULL THEN r.fulfilling_duchy IS NOT NULL
+                 ELSE coalesce(r.fulfilling_duchy, '') NOT IN
+                      (m.protocol_config ->> 'firstWorker', m.protocol_config ->> 'secondWorker') END`,
+  ),
+];

@@ -1,0 +1,58 @@
+/** Computations as resources of the API, each in the view of one participant. */
+import { type Computation, ExchangeError, type Participant } from '@measurement-exchange/contract';
+import type { ComputationRecord } from '../../database/computations.ts';
+import type { ParticipantRecord } from '../../domain/aggregate.ts';
+import { computationEtag, computationName } from '../../domain/computation.ts';
+import { computationState } from '../../domain/participants.ts';
+import { certificateName } from '../certificates/view.ts';
+import { viewProtocol } from '../measurements/view.ts';
+
+export function viewComputation(
+  { aggregate, requisitionSpecHashes }: ComputationRecord,
+  duchy: string,
+): Computation {
+  const { measurement: m, requisitions, participants } = aggregate;
+  const own = participants.find((p) => p.duchy === duchy)!;
+  return {
+    name: computationName(duchy, m.id),
+    role: own.role,
+    state: computationState(aggregate),
+    measurementConsumer: m.consumer,
+    measurementSpec: m.spec,
+    measurementConsumerCertificate: certificateName(m.consumer, m.certificate),
+    protocolConfig: viewProtocol(m),
+    participants: Object.fromEntries(participants.map((p) => [p.duchy, viewParticipant(p)])),
+    requisitions: requisitions.map((r, i) => ({
+      name: `${r.provider}/requisitions/${r.id}`,
+      dataProvider: r.provider,
+      dataProviderCertificate: certificateName(r.provider, r.certificate),
+      requisitionSpecHash: requisitionSpecHashes[i]!,
+      nonceHash: r.nonceHash,
+      nonce: r.fulfillment?.nonce,
+      state: r.state,
+      fulfillingDuchy: r.fulfillingDuchy!,
+    })),
+    failure: m.failure,
+    etag: computationEtag(aggregate),
+    createTime: m.createTime,
+    updateTime: own.updateTime,
+  };
+}
+
+function viewParticipant({ duchy, role, state, parameters }: ParticipantRecord): Participant {
+  if (parameters === undefined) return { role, state };
+  const { certificate, publicKey } = parameters;
+  return {
+    role,
+    state,
+    certificate: certificateName(duchy, certificate),
+    parameters: { honestMajorityShareShuffle: { publicKey } },
+  };
+}
+
+/** The same whether it does not exist or the duchy takes no part in it. */
+export function computationNotFound(name: string): ExchangeError {
+  return new ExchangeError('COMPUTATION_NOT_FOUND', `${name} does not exist.`, {
+    metadata: { computation: name },
+  });
+}

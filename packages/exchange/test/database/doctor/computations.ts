@@ -1,0 +1,172 @@
+/** For tests: measurements that duchies compute, written the way the exchange writes them, and what can be wrong there. */
+import { insertCertificate } from '../../../src/database/certificates.ts';
+import { insertProgress } from '../../../src/database/computations.ts';
+import type { Database } from '../../../src/database/db.ts';
+import { insertParty } from '../../../src/database/parties.ts';
+import type { Aggregate } from '../../../src/domain/aggregate.ts';
+import {
+  computationEtag,
+  fulfillRequisition,
+  setParameters,
+  setResult,
+} from '../../../src/domain/computation.ts';
+import { newParty } from '../../../src/domain/party.ts';
+import { addMeasurement, BYTES, certificateOf, change, clock, NONCE } from './data.ts';
+import { type Illness, measurement, tvRequisition } from './illness.ts';
+
+const [FIRST, SECOND, AGGREGATOR] = ['duchies/first', 'duchies/second', 'duchies/third'] as const;
+
+async function configOf(db: Database) {
+  const { rows } = await db.pool.query(`SELECT fingerprint FROM populations WHERE id = 'first'`);
+  return {
+    firstWorker: FIRST,
+    secondWorker: SECOND,
+    aggregator: AGGREGATOR,
+    noiseMechanism: 'DISCRETE_GAUSSIAN',
+    ringModulus: 127,
+    population: 'populations/first',
+    populationFingerprint: rows[0].fingerprint.toString('base64'),
+  } as const;
+}
+
+/** After the populations. One that waits for parameters of two duchies, one that is computed, one with a result. */
+export async function addComputations(db: Database): Promise<void> {
+  for (const name of [FIRST, SECOND, AGGREGATOR]) {
+    const der = { x509Der: Buffer.from(name), subjectKeyIdentifier: Buffer.from(name) };
+    await insertParty(db, newParty(name, {}, clock()));
+    await insertCertificate(db, { ...certificateOf(name), ...der }, clock());
+  }
+  await setBy(db, await addMeasurement(db, 'shares-missing', await configOf(db)), FIRST);
+  await compute(db, 'shares-sent');
+  const running = await compute(db, 'shares-summed');
+  const report = { computation: 'shares-sent', duchy: FIRST, time: clock() };
+  await db.tx('report', async (tx) =>
+    insertProgress(tx, { ...report, stage: 'SETUP', attempt: 1, message: 'halfway', progress: 0.5 }),
+  );
+  const input = {
+    etag: computationEtag(running),
+    certificate: certificateOf(AGGREGATOR),
+    encryptedResult: { ciphertext: BYTES, typeUrl: 'type' },
+  };
+  await change(db, running, (now) => setResult(running, AGGREGATOR, input, now));
+}
+
+async function compute(db: Database, id: string): Promise<Aggregate> {
+  let aggregate = await addMeasurement(db, id, await configOf(db));
+  for (const duchy of [FIRST, SECOND, AGGREGATOR]) aggregate = await setBy(db, aggregate, duchy);
+  for (const { id: requisition, provider, fulfillingDuchy, nonceHash } of aggregate.requisitions) {
+    const before = aggregate;
+    const input = {
+      etag: computationEtag(before),
+      requisition: `${provider}/requisitions/${requisition}`,
+      nonce: NONCE,
+      nonceHashes: [nonceHash],
+      context: undefined,
+    };
+    aggregate = await change(db, before, (now) => fulfillRequisition(before, fulfillingDuchy!, input, now));
+  }
+  return aggregate;
+}
+
+function setBy(db: Database, before: Aggregate, duchy: string): Promise<Aggregate> {
+  const input = {
+    etag: computationEtag(before),
+    certificate: certificateOf(duchy),
+    publicKey: duchy === AGGREGATOR ? undefined : { message: BYTES, signature: BYTES },
+    isKeySigned: true,
+  };
+  return change(db, before, (now) => setParameters(before, duchy, input, now));
+}
+
+const computation = (duchy: string, id: string) => `${duchy}/computations/${id}`;
+const of = (duchy: string, id: string) => `WHERE duchy = '${duchy}' AND id = '${id}'`;
+
+export const COMPUTATION_ILLNESSES: Illness[] = [
+  [
+    'another aggregator than the configured one',
+    `UPDATE measurements SET protocol_config = protocol_config || '{"aggregator": "duchies/other"}'
+      WHERE id = 'shares-missing'`,
+    'computation-participants',
+    // The one that is configured and absent, and the one that is there.
+    [measurement('shares-missing')],
+  ],
+  [
+    'a computation that is further than its participants, and one that changed for one of them only',
+    `UPDATE computations SET state = 'PENDING_FULFILLMENT' ${of(FIRST, 'shares-missing')};
+     UPDATE computations SET update_time = update_time - interval '1 second' ${of(SECOND, 'shares-sent')}`,
+    'computation-state',
+    [computation(FIRST, 'shares-missing'), computation(SECOND, 'shares-sent')],
+  ],
+  [
+    'duchies that compute without parameters, or without a key',
+    `UPDATE computations SET certificate = NULL ${of(AGGREGATOR, 'shares-sent')};
+     UPDATE computations SET key_message = NULL, key_signature = NULL ${of(FIRST, 'shares-sent')}`,
+    'computation-parameters',
+    [computation(FIRST, 'shares-sent'), computation(AGGREGATOR, 'shares-sent')],
+  ],
+  [
+    'a result that is gone, and one of a measurement that is still computed',
+    `UPDATE measurements SET result_ciphertext = NULL WHERE id = 'shares-summed';
+     UPDATE measurements SET result_type_url = 'type' WHERE id = 'shares-sent'`,
+    'computation-result',
+    [measurement('shares-sent'), measurement('shares-summed')],
+  ],
+  [
+    'a result of a worker',
+    `UPDATE measurements SET result_duchy = '${FIRST}', result_certificate = 'first-cert' WHERE id = 'shares-summed'`,
+    'computation-result',
+    [measurement('shares-summed')],
+  ],
+  [
+    'data that goes to the aggregator, and data of a direct measurement that goes to a duchy',
+    `UPDATE requisitions SET fulfilling_duchy = '${AGGREGATOR}' WHERE id = 'shares-sent-tv';
+     UPDATE requisitions SET fulfilling_duchy = '${FIRST}' WHERE id = 'awaiting-tv'`,
+    'fulfilling-duchy',
+    [tvRequisition('awaiting'), tvRequisition('shares-sent')],
+  ],
+  [
+    'a result of a provider whose data went to a duchy',
+    `UPDATE requisitions SET result_type_url = 'type' WHERE id = 'shares-sent-tv'`,
+    'result-presence',
+    [tvRequisition('shares-sent')],
+  ],
+  [
+    'a measurement that duchies compute without all data',
+    `DELETE FROM transitions WHERE measurement = 'shares-sent' AND requisition = 'shares-sent-tv' AND version > 2;
+     UPDATE requisitions SET state = 'UNFULFILLED', version = 2, nonce = NULL WHERE id = 'shares-sent-tv'`,
+    'computed-unfulfilled',
+    [measurement('shares-sent')],
+  ],
+  [
+    'a participant whose log lacks a step',
+    `DELETE FROM transitions WHERE measurement = 'shares-missing' AND requisition = '${FIRST}' AND version = 2`,
+    'log-version',
+    [computation(FIRST, 'shares-missing')],
+  ],
+  [
+    'a step of a participant that only a requisition can take',
+    `UPDATE transitions SET cause = 'fulfilled' WHERE measurement = 'shares-missing' AND requisition = '${FIRST}'
+        AND version = 2`,
+    'log-edge',
+    [computation(FIRST, 'shares-missing')],
+  ],
+  [
+    'a certificate that the duchy does not have',
+    `UPDATE computations SET certificate = 'tv-cert' ${of(FIRST, 'shares-missing')};
+     UPDATE measurements SET result_certificate = 'tv-cert' WHERE id = 'shares-summed'`,
+    'certificate-owner',
+    [computation(FIRST, 'shares-missing'), measurement('shares-summed')],
+  ],
+  [
+    'computations that rest on a certificate on hold, and nothing that will fail them',
+    `UPDATE certificates SET revocation_state = 'HOLD' WHERE party = '${FIRST}'`,
+    'revoked-pending',
+    [measurement('shares-missing'), measurement('shares-sent')],
+  ],
+  [
+    'a report on no computation',
+    `UPDATE computation_log SET duchy = 'duchies/other'`,
+    'orphan',
+    ['report of duchies/other on shares-sent'],
+  ],
+];

@@ -1,0 +1,159 @@
+/** Measurements that three duchies compute together, and what the duchies say about them to the exchange. */
+import { randomBytes, sign } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { specs, TYPE_URLS } from '@measurement-exchange/contract';
+import type { Config } from '@measurement-exchange/exchange/config';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
+import { beforeAll } from 'vitest';
+import type { DevParty, Reply, TestExchange } from './exchange.ts';
+import { asOperator } from './operator.ts';
+import { SHARE_SHUFFLE, supportShareShuffle, useShareShuffle } from './shareShuffle.ts';
+import { castOf, createMeasurement, get, ok, post } from './steps.ts';
+
+type Json = Reply['json'];
+export type Duchy = Pick<DevParty, 'name' | 'token' | 'certificate' | 'privateKeyPem'>;
+
+export interface Duchies {
+  firstWorker: Duchy;
+  secondWorker: Duchy;
+  aggregator: Duchy;
+}
+
+/** The duchies of the setting, each with a certificate and a token. */
+export async function equipDuchies(exchange: TestExchange): Promise<Duchies> {
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+  const root = await createRoot('Duchies', Date.now());
+  const equip = async (name: string): Promise<Duchy> => {
+    const { der, privateKeyPem } = await issueLeaf(root, name, Date.now());
+    const x509Der = Buffer.from(der).toString('base64');
+    const certificate = await ok(asOperator(exchange, 'POST', `${name}/certificates`, { x509Der }));
+    return { name, token: await issuer.mint(name), certificate: certificate.name, privateKeyPem };
+  };
+  return {
+    firstWorker: await equip(SHARE_SHUFFLE.firstWorker),
+    secondWorker: await equip(SHARE_SHUFFLE.secondWorker),
+    aggregator: await equip(SHARE_SHUFFLE.aggregator),
+  };
+}
+
+/** A default population, providers that take part, and duchies with keys. */
+export async function prepareComputations(exchange: TestExchange): Promise<Duchies> {
+  const population = { vidRanges: [{ start: 1, end: 1000 }], default: true };
+  await ok(asOperator(exchange, 'POST', 'populations?populationId=everybody', population));
+  await supportShareShuffle(exchange, exchange.dev.dataProviders);
+  return equipDuchies(exchange);
+}
+
+/** Like useExchange; `duchies` and the demo parties are there once the exchange runs. */
+export function useComputations(overrides: Partial<Config> = {}) {
+  const exchange = useShareShuffle(overrides);
+  const world = { exchange } as { exchange: TestExchange; duchies: Duchies } & ReturnType<typeof castOf>;
+  beforeAll(async () => {
+    Object.assign(world, castOf(exchange), { duchies: await prepareComputations(exchange) });
+  });
+  return world;
+}
+
+export const all = ({ firstWorker, secondWorker, aggregator }: Duchies) => [
+  firstWorker,
+  secondWorker,
+  aggregator,
+];
+
+/** The name of a measurement's computation for this duchy. */
+export function computationOf(duchy: { name: string }, measurement: { name: string }): string {
+  return `${duchy.name}/computations/${measurement.name.split('/').at(-1)}`;
+}
+
+export function readComputation(
+  exchange: TestExchange,
+  duchy: Duchy,
+  measurement: { name: string },
+): Promise<Json> {
+  return get(exchange, duchy as DevParty, computationOf(duchy, measurement));
+}
+
+/** As the duchy, with the etag of this moment unless the body has one. */
+export async function act(
+  exchange: TestExchange,
+  duchy: Duchy,
+  measurement: { name: string },
+  verb: string,
+  body: object,
+): Promise<Reply> {
+  const { etag } = 'etag' in body ? body : await readComputation(exchange, duchy, measurement);
+  return post(exchange, duchy as DevParty, `${computationOf(duchy, measurement)}:${verb}`, { etag, ...body });
+}
+
+/** A new public key, signed by the duchy. */
+export function parametersOf(duchy: Duchy) {
+  const message = toBinary(
+    specs.EncryptionPublicKeySchema,
+    create(specs.EncryptionPublicKeySchema, {
+      format: specs.EncryptionPublicKey_Format.TINK_KEYSET,
+      data: randomBytes(60),
+    }),
+  );
+  return {
+    certificate: duchy.certificate,
+    honestMajorityShareShuffle: {
+      publicKey: {
+        message: Buffer.from(message).toString('base64'),
+        signature: sign('sha256', message, duchy.privateKeyPem).toString('base64'),
+        signatureAlgorithm: 'ECDSA_P256_SHA256',
+      },
+    },
+  };
+}
+
+/** All three set their parameters; the aggregator's are empty. */
+export async function setAllParameters(
+  exchange: TestExchange,
+  duchies: Duchies,
+  measurement: { name: string },
+): Promise<void> {
+  const { firstWorker, secondWorker, aggregator } = duchies;
+  for (const worker of [firstWorker, secondWorker]) {
+    await ok(act(exchange, worker, measurement, 'setParameters', parametersOf(worker)));
+  }
+  await ok(act(exchange, aggregator, measurement, 'setParameters', { certificate: aggregator.certificate }));
+}
+
+/** The duchy that takes the data of a requisition reports it; the nonces are 1, 2, 3 … */
+export async function reportFulfilled(
+  exchange: TestExchange,
+  duchies: Duchies,
+  measurement: { name: string },
+  i: number,
+): Promise<Reply> {
+  const { requisitions } = await readComputation(exchange, duchies.aggregator, measurement);
+  const { name: requisition, fulfillingDuchy } = requisitions[i];
+  const duchy = all(duchies).find(({ name }) => name === fulfillingDuchy)!;
+  return act(exchange, duchy, measurement, 'fulfillRequisition', { requisition, nonce: BigInt(i + 1) });
+}
+
+export function resultOf(aggregator: Duchy) {
+  return {
+    certificate: aggregator.certificate,
+    encryptedResult: {
+      ciphertext: randomBytes(100).toString('base64'),
+      typeUrl: TYPE_URLS.MeasurementResult as string,
+    },
+  };
+}
+
+/** Everything is set and fulfilled, and the duchies compute. */
+export async function createComputing(
+  exchange: TestExchange,
+  duchies: Duchies,
+  consumer: DevParty,
+  providers: DevParty[],
+): Promise<Json> {
+  const measurement = await createMeasurement(exchange, consumer, providers);
+  await setAllParameters(exchange, duchies, measurement);
+  for (let i = 0; i < providers.length; i++) {
+    await ok(reportFulfilled(exchange, duchies, measurement, i));
+  }
+  return measurement;
+}

@@ -1,0 +1,71 @@
+/** Measurements that duchies compute, straight in the database: for exchanges without the setting `protocols`. There is a population. */
+import type { Database } from './exchange.ts';
+
+/** Names of duchies, each with a certificate of the ID `key1`. */
+export interface Sharing {
+  firstWorker: string;
+  secondWorker: string;
+  aggregator: string;
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/**
+ * As if a pending measurement with the nonces 1, 2, 3 … had been created for these duchies, and all of them had set their
+ * parameters or also received all data. The first worker takes the data of every provider.
+ */
+export async function shareMeasurement(
+  database: Database,
+  id: string,
+  duchies: Sharing,
+  until: 'PENDING_PARAMS' | 'PENDING_FULFILLMENT' | 'COMPUTING' = 'PENDING_PARAMS',
+): Promise<void> {
+  const { firstWorker, secondWorker, aggregator } = duchies;
+  const isSet = until !== 'PENDING_PARAMS';
+  const isComputing = until === 'COMPUTING';
+  const later = (micros: number) => `create_time + interval '${micros} microseconds'`;
+  const config = JSON.stringify({ ...duchies, noiseMechanism: 'DISCRETE_GAUSSIAN', ringModulus: 127 });
+  const log = (select: string) =>
+    `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+     ${select};`;
+  // One text without parameters is one transaction.
+  await database.query(`
+    BEGIN;
+    UPDATE measurements SET protocol = 'honestMajorityShareShuffle', protocol_config = ${quote(config)}::jsonb || (
+             SELECT jsonb_build_object('population', 'populations/' || p.id, 'populationFingerprint', encode(fingerprint, 'base64'))
+               FROM populations p ORDER BY p.id LIMIT 1)
+      ${isComputing ? `, state = 'COMPUTING', version = 2, update_time = ${later(2)}` : ''} WHERE id = ${quote(id)};
+    UPDATE requisitions SET fulfilling_duchy = ${quote(firstWorker)}
+      ${isSet && !isComputing ? `, version = 2, update_time = ${later(1)}` : ''}
+      ${isComputing ? `, state = 'FULFILLED', nonce = ordinal + 1, version = 3, update_time = ${later(2)}` : ''}
+     WHERE measurement = ${quote(id)};
+    INSERT INTO computations (id, duchy, role, state, participant_state, version, certificate, key_message, key_signature,
+           create_time, update_time)
+    SELECT m.id, duchy, role, ${quote(until)}, ${isSet ? `'READY', 2, 'key1'` : `'CREATED', 1, NULL`},
+           ${isSet ? `CASE WHEN role <> 'AGGREGATOR' THEN 'key'::bytea END, CASE WHEN role <> 'AGGREGATOR' THEN 'x'::bytea END` : 'NULL, NULL'},
+           m.create_time, ${isComputing ? `m.update_time` : isSet ? `m.${later(1)}` : 'm.create_time'}
+      FROM measurements m CROSS JOIN (VALUES (${quote(firstWorker)}, 'FIRST_WORKER'),
+             (${quote(secondWorker)}, 'SECOND_WORKER'), (${quote(aggregator)}, 'AGGREGATOR')) AS d(duchy, role)
+     WHERE m.id = ${quote(id)};
+    ${log(`SELECT id, duchy, 1, NULL, 'CREATED', create_time, 'test', 'created', 'test'
+             FROM computations WHERE id = ${quote(id)}`)}
+    ${
+      isSet
+        ? log(`SELECT id, duchy, 2, 'CREATED', 'READY', ${later(1)}, duchy, 'parametersSet', 'test'
+                 FROM computations WHERE id = ${quote(id)}
+                UNION ALL
+               SELECT measurement, id, 2, 'UNFULFILLED', 'UNFULFILLED', ${later(1)}, 'test', 'parametersSet', 'test'
+                 FROM requisitions WHERE measurement = ${quote(id)}`)
+        : ''
+    }
+    ${
+      isComputing
+        ? log(`SELECT measurement, id, 3, 'UNFULFILLED', 'FULFILLED', ${later(2)}, 'test', 'fulfilled', 'test'
+                 FROM requisitions WHERE measurement = ${quote(id)}
+                UNION ALL
+               SELECT id, '', 2, 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING', update_time, 'test', 'allFulfilled', 'test'
+                 FROM measurements WHERE id = ${quote(id)}`)
+        : ''
+    }
+    COMMIT`);
+}
