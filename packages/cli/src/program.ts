@@ -15,6 +15,7 @@ import { identityCommand } from './identity/command.ts';
 import { keysCommand } from './keys/command.ts';
 import { paint } from './output.ts';
 import { certificatesCommand } from './party/certificates.ts';
+import { computationsCommand } from './party/computations.ts';
 import { descriptorsCommand } from './party/descriptors.ts';
 import { eventGroupsCommand } from './party/eventGroups.ts';
 import { measureCommand } from './party/measure.ts';
@@ -53,6 +54,7 @@ const GROUPS: [heading: string, commands: [make: () => Command, summary: string]
       [descriptorsCommand, 'schemas of metadata: list, get, create, update, diff, decode'],
     ],
   ],
+  ['Compute together:', [[computationsCommand, 'what duchies compute together: list, show']]],
   [
     'Keys and trust:',
     [

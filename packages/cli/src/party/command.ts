@@ -25,10 +25,11 @@ export async function callerOf(options: CallOptions): Promise<Caller> {
   return { client, principal };
 }
 
-type Kind = 'measurementConsumers' | 'dataProviders';
+type Kind = 'measurementConsumers' | 'dataProviders' | 'duchies';
 const KINDS: Record<Kind, string> = {
   measurementConsumers: 'a measurement consumer',
   dataProviders: 'a data provider',
+  duchies: 'a duchy',
 };
 
 export function isOf(kind: Kind, name: string): boolean {

@@ -4,9 +4,9 @@ import { paint, print, printTable, visible } from '../output.ts';
 import { showResource } from './command.ts';
 import { shortTime } from './times.ts';
 
-/** Prints the timeline, and below it the findings of the exchange. */
+/** Prints the timeline, and below it the findings of the exchange and what the duchies report. */
 export function showTimeline(options: CallOptions, timeline: Timeline): void {
-  showResource(options, timeline, ({ transitions }) => {
+  showResource(options, timeline, ({ transitions, progress = [] }) => {
     printTable(
       ['TIME (UTC)', 'WHAT', 'STATE', 'BY', 'CAUSE', 'REQUEST ID'],
       transitions.map((t) => [
@@ -23,5 +23,18 @@ export function showTimeline(options: CallOptions, timeline: Timeline): void {
 ${paint('yellow', code)} at ${visible(field)}: ${visible(message)}
   ${visible(remedy)}`);
     }
+    if (progress.length === 0) return;
+    print('');
+    printTable(
+      ['TIME (UTC)', 'DUCHY', 'STAGE', 'ATTEMPT', 'DONE', 'REPORT'],
+      progress.map((p) => [
+        shortTime(p.time),
+        p.duchy,
+        visible(p.stage),
+        String(p.attempt),
+        p.progress === undefined ? '' : `${Math.round(p.progress * 100)} %`,
+        visible(p.message),
+      ]),
+    );
   });
 }

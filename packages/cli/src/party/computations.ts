@@ -1,0 +1,91 @@
+/** `mex computations`: the measurements that a duchy computes with others. */
+import { COMPUTATION_STATES, type Computation, type ComputationState } from '@measurement-exchange/contract';
+import { type Command, Option } from 'commander';
+import { type CallOptions, group, remote } from '../admin/command.ts';
+import { print, printFacts, visible } from '../output.ts';
+import {
+  callerOf,
+  type ListOptions,
+  listCommand,
+  nameBelow,
+  pageSizeOf,
+  requireKind,
+  showPages,
+  showResource,
+} from './command.ts';
+import { specFacts, typeWords } from './spec.ts';
+import { parsePast, shortTime } from './times.ts';
+
+export function computationsCommand(): Command {
+  return group('computations', 'what duchies compute together: list, show', [list(), show()]);
+}
+
+interface Filters extends ListOptions {
+  state?: ComputationState[];
+  updatedAfter?: string;
+}
+
+function list(): Command {
+  return listCommand('list', 'list those of a duchy, by the time of their last change')
+    .addOption(new Option('--state <state...>', 'only in these states').choices(COMPUTATION_STATES))
+    .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
+    .action(async (options: Filters) => {
+      const caller = await callerOf(options);
+      requireKind('duchies', caller, 'mex computations list');
+      const listing = caller.client.listComputations({
+        parent: caller.principal,
+        ...pageSizeOf(options),
+        ...(options.state && { 'filter.states': options.state }),
+        ...(options.updatedAfter && { 'filter.updatedAfter': options.updatedAfter }),
+      });
+      await showPages(options, listing.pages(), (page) => page.computations, {
+        headings: ['NAME', 'STATE', 'ROLE', 'MEASURES', 'WAITS FOR', 'UPDATED (UTC)'],
+        row: (c) => [
+          c.name,
+          c.state,
+          c.role,
+          typeWords(c.protocolConfig.measurementType),
+          waitsFor(c),
+          shortTime(c.updateTime),
+        ],
+        none: `${caller.principal} has no such computation.`,
+      });
+    });
+}
+
+function show(): Command {
+  return remote('show <computation>', 'who takes part, how far it is, and for whom it waits').action(
+    async (text: string, options: CallOptions) => {
+      const caller = await callerOf(options);
+      requireKind('duchies', caller, 'mex computations show');
+      const name = nameBelow(caller.principal, 'computations', text);
+      showResource(options, await caller.client.getComputation({ name }), (c) => {
+        printFacts(c.name!, {
+          state: c.state,
+          role: c.role,
+          'waits for': waitsFor(c),
+          consumer: c.measurementConsumer,
+          ...specFacts(c.measurementSpec.message),
+          failure: c.failure && visible(`${c.failure.reason}: ${c.failure.message}`),
+          created: `${shortTime(c.createTime)} UTC`,
+          updated: `${shortTime(c.updateTime)} UTC`,
+        });
+        for (const [duchy, { role, state }] of Object.entries(c.participants))
+          print(`  ${duchy} ${role} ${state}`);
+        for (const r of c.requisitions) print(`  ${r.name} ${r.state}, data at ${r.fulfillingDuchy}`);
+      });
+    },
+  );
+}
+
+/** Whose turn it is. */
+function waitsFor({ state, participants, requisitions }: Computation): string | undefined {
+  const duchies = Object.entries(participants);
+  if (state === 'PENDING_PARAMS') {
+    return duchies.flatMap(([duchy, p]) => (p.state === 'CREATED' ? [duchy] : [])).join(', ');
+  }
+  if (state === 'PENDING_FULFILLMENT') {
+    return requisitions.flatMap((r) => (r.state === 'UNFULFILLED' ? [r.dataProvider] : [])).join(', ');
+  }
+  return state === 'COMPUTING' ? duchies.find(([, p]) => p.role === 'AGGREGATOR')?.[0] : undefined;
+}

@@ -1,0 +1,62 @@
+/** `mex computations`, against an exchange that runs. */
+import { shareMeasurement } from '@measurement-exchange/testkit/shareMeasurement';
+import { addCertificate, castOf, createMeasurement, ok, post } from '@measurement-exchange/testkit/steps';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exchange, token as tokenFor, useExchange } from './adminWorld.ts';
+import { lines, mex, mexJson } from './mexInProcess.ts';
+
+const DUCHIES = { firstWorker: 'duchies/a', secondWorker: 'duchies/b', aggregator: 'duchies/c' };
+useExchange();
+let id: string;
+let token: string;
+let measurement: string;
+
+beforeAll(async () => {
+  for (const duchy of Object.values(DUCHIES)) {
+    await exchange.database.query(
+      'INSERT INTO parties (name, create_time, update_time) VALUES ($1, now(), now())',
+      [duchy],
+    );
+    await addCertificate(exchange, duchy, 'key1');
+  }
+  await mex('admin', 'populations', 'create', 'everybody', '--range', '1-1000');
+  const { acme, streamly, chirper } = castOf(exchange);
+  ({ name: measurement } = await createMeasurement(exchange, acme, [streamly, chirper]));
+  id = measurement.split('/').at(-1)!;
+  await shareMeasurement(exchange.database, id, DUCHIES, 'PENDING_FULFILLMENT');
+  token = await tokenFor(DUCHIES.secondWorker);
+});
+
+describe('mex computations', () => {
+  it('lists those of the duchy, and says for whom each waits', async () => {
+    const list = await mex('computations', 'list', '--token', token);
+    expect(list).toMatch(
+      new RegExp(
+        `^duchies/b/computations/${id} +PENDING_FULFILLMENT +SECOND_WORKER +\\S.*dataProviders/streamly`,
+        'm',
+      ),
+    );
+    expect(lines(await mex('computations', 'list', '--json', '--token', token))).toMatchObject([
+      { name: `duchies/b/computations/${id}`, state: 'PENDING_FULFILLMENT' },
+    ]);
+    expect(await mex('computations', 'list', '--state', 'COMPUTING', '--token', token)).toContain('no such');
+    await expect(mex('computations', 'list', '--as', 'acme')).rejects.toThrow('is for a duchy');
+  });
+
+  it('shows one with its participants and requisitions', async () => {
+    const shown = await mex('computations', 'show', id, '--token', token);
+    expect(shown).toContain('duchies/a FIRST_WORKER READY');
+    expect(shown).toMatch(/dataProviders\/streamly\/requisitions\/\w+ UNFULFILLED, data at duchies\/a/);
+    expect(await mexJson('computations', 'show', id, '--token', token)).toMatchObject({
+      role: 'SECOND_WORKER',
+    });
+  });
+
+  it('what a duchy reports stands in the timeline of the measurement', async () => {
+    const report = { stage: 'SETUP', attempt: 2, message: 'combining shares', progress: 0.25 };
+    await ok(post(exchange, { token } as never, `duchies/b/computations/${id}:log`, report));
+    const timeline = await mex('measurements', 'timeline', measurement, '--as', 'acme');
+    expect(timeline).toMatch(/duchies\/b +SETUP +2 +25 % +combining shares/);
+    expect(timeline).toMatch(new RegExp(`computations/${id} +CREATED → READY`));
+  });
+});
