@@ -1,6 +1,7 @@
 /** Every planted bug. One that nothing finds is a hole in the rig or the tests. */
 import { ACCESS_BUGS } from './bugs/access.ts';
 import { BOUND_BUGS } from './bugs/bounds.ts';
+import { COMPUTATION_BUGS } from './bugs/computations.ts';
 import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
@@ -11,6 +12,7 @@ import type { PlantedBug } from './plant.ts';
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...DATABASE_BUGS,
   ...MEASUREMENT_BUGS,
+  ...COMPUTATION_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
   ...CONSUMER_BUGS,

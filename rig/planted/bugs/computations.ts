@@ -1,0 +1,54 @@
+/** What duchies do to a computation. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, test } from './edits.ts';
+
+const COMPUTATION = 'domain/computation.ts';
+const found = (title: string) => test('exchange/test/computations/computations.test.ts', title);
+
+export const COMPUTATION_BUGS: PlantedBug[] = [
+  {
+    name: 'result-of-a-worker',
+    edits: [
+      inExchange(COMPUTATION, "if (own.role !== 'AGGREGATOR') throw illegal(", 'if (false) throw illegal('),
+    ],
+    foundBy: found('is for the aggregator of a computation that runs'),
+  },
+  {
+    name: 'data-at-any-duchy',
+    edits: [inExchange(COMPUTATION, 'if (requisition.fulfillingDuchy !== duchy) {', 'if (false) {')],
+    foundBy: found('is for the duchy that takes the data'),
+  },
+  {
+    name: 'duchy-key-unsigned',
+    edits: [inExchange(COMPUTATION, 'if (isKeySigned) return;', 'return;')],
+    foundBy: found('needs a key from a worker, signed by the certificate it names'),
+  },
+  {
+    // What a provider needs is there in part.
+    name: 'duchies-too-early',
+    edits: [
+      inExchange(
+        'operations/requisitions/view.ts',
+        '|| !areParametersSet({ participants }))',
+        '|| participants.every((p) => p.parameters === undefined))',
+      ),
+      inExchange(
+        'operations/requisitions/view.ts',
+        "const workers = participants.filter((p) => p.role !== 'AGGREGATOR');",
+        "const workers = participants.filter((p) => p.role !== 'AGGREGATOR' && p.parameters !== undefined);",
+      ),
+    ],
+    foundBy: found('show both workers once all duchies have set their parameters'),
+  },
+  {
+    name: 'revocation-ignores-duchies',
+    edits: [
+      inExchange(
+        'database/revocationCascades.ts',
+        "OR next.protocol <> 'direct' AND EXISTS (",
+        'OR false AND EXISTS (',
+      ),
+    ],
+    foundBy: test('exchange/test/computations/ending.test.ts', 'fails what rests on it, and nothing else'),
+  },
+];
