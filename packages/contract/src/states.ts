@@ -53,14 +53,14 @@ export const PROTOCOLS = [
 ] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** What a duchy sees of a measurement; the last three are final. */
-export const COMPUTATION_STATES = [
+export const PENDING_COMPUTATION_STATES = [
   'PENDING_PARAMS',
   'PENDING_FULFILLMENT',
   'PENDING_CONFIRMATION',
   'COMPUTING',
-  ...TERMINAL_MEASUREMENT_STATES,
 ] as const;
+/** What a duchy sees of a measurement. */
+export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
 /** In HonestMajorityShareShuffle each of three duchies has one of these roles. */
