@@ -27,7 +27,7 @@ export {
   randomNonce,
   requisitionFingerprint,
 } from './nonce.ts';
-export { packEncryptionPublicKey, unpackEncryptionPublicKey } from './publicKey.ts';
+export { packEncryptionPublicKey, resultKeysetOf, unpackEncryptionPublicKey } from './publicKey.ts';
 export { createSigner, isSignedBy, publicKeyOf, type Signer, verifySignature } from './signatures.ts';
 export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
 export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './tinkKeys.ts';

@@ -31,3 +31,16 @@ export function unpackEncryptionPublicKey(bytes: Uint8Array): Uint8Array {
   }
   return data;
 }
+
+/**
+ * The Tink keyset in the measurementPublicKey of a MeasurementSpec. One in JSON may hold the keyset itself instead of an
+ * EncryptionPublicKey.
+ */
+export function resultKeysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
+  try {
+    return unpackEncryptionPublicKey(value);
+  } catch (error) {
+    if (typeUrl === undefined) return value;
+    throw error;
+  }
+}

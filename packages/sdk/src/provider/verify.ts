@@ -9,8 +9,8 @@ import {
   decrypt,
   nonceMatches,
   readPublicKeyset,
+  resultKeysetOf,
   type TrustStore,
-  unpackEncryptionPublicKey,
   unpackSignedMessage,
   verifySignature,
   type X509,
@@ -219,7 +219,7 @@ async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionS
     });
   }
   try {
-    const keyset = keysetOf(theirs);
+    const keyset = resultKeysetOf(theirs);
     await readPublicKeyset(keyset);
     return keyset;
   } catch (error) {
@@ -229,16 +229,6 @@ async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionS
       at,
       cause: error,
     });
-  }
-}
-
-/** The JSON form may hold the keyset itself instead of an EncryptionPublicKey. */
-function keysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
-  try {
-    return unpackEncryptionPublicKey(value);
-  } catch (error) {
-    if (typeUrl === undefined) return value;
-    throw error;
   }
 }
 
