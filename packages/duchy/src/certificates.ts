@@ -1,0 +1,38 @@
+/** The certificates of others, as far as this duchy trusts them. */
+import { ConsentError, type X509 } from '@measurement-exchange/consent';
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { Duchy } from './context.ts';
+import { NotReady, PermanentError } from './errors.ts';
+
+/** A certificate of this party that is in force, and that a root which this duchy trusts for the party issued. */
+export async function trustedCertificate(
+  { client, trust }: Pick<Duchy, 'client' | 'trust'>,
+  party: string,
+  name: string,
+): Promise<X509> {
+  if (!name.startsWith(`${party}/certificates/`)) {
+    throw new PermanentError(`${name} is no certificate of ${party}.`);
+  }
+  const { x509Der, revocationState } = await client.getCertificate({ name }).catch((error) => {
+    const isAbsent = error instanceof ExchangeError && error.code === 'NOT_FOUND';
+    throw isAbsent ? new PermanentError(`${name} does not exist.`) : error;
+  });
+  if (revocationState) throw new PermanentError(`${name} is revoked (${revocationState}).`);
+  try {
+    return await trust.verify(party, x509Der, new Date());
+  } catch (error) {
+    if (!(error instanceof ConsentError)) throw error;
+    const Kind = error.code.endsWith('_NOT_YET_VALID') ? NotReady : PermanentError;
+    throw new Kind(`${name}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Turns a failed check of a signature, a key or a ciphertext into the end of the computation. */
+export async function requireConsent<T>(what: string, check: Promise<T>): Promise<T> {
+  try {
+    return await check;
+  } catch (error) {
+    if (!(error instanceof ConsentError)) throw error;
+    throw new PermanentError(`${what}: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,23 @@
+/** What the parts of a duchy work with. */
+import type { Signer } from '@measurement-exchange/consent';
+import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
+import type { ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import type { Logger } from 'pino';
+import type { Database } from './database/index.ts';
+
+export interface Duchy {
+  /** `duchies/…` */
+  name: string;
+  /** The name of the certificate whose key signs: `duchies/…/certificates/…`. */
+  certificate: string;
+  signer: Signer;
+  client: ExchangeClient;
+  db: Database;
+  /** The roots of consumers, providers and the other duchies. */
+  trust: TrustStore;
+  /** The noise that this duchy takes part in. Only the exchange says which one a computation has. */
+  noiseMechanisms: readonly MpcNoiseMechanism[];
+  /** Of other duchies. */
+  fetch: typeof fetch;
+  log: Logger;
+}

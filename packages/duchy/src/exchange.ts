@@ -1,0 +1,86 @@
+/** What a duchy tells the exchange about its computations. Each call can be repeated: it looks before it acts. */
+import {
+  type Computation,
+  type EncryptedMessage,
+  ExchangeError,
+  type LogRequest,
+  type SignedMessage,
+  TERMINAL_MEASUREMENT_STATES,
+} from '@measurement-exchange/contract';
+import { type ExchangeClient, retryOnAborted } from '@measurement-exchange/sdk';
+
+/** A computation has one etag, which every participant and every upload changes. */
+const MAX_ATTEMPTS = 20;
+
+export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
+  return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
+}
+
+/** Publishes the key that this duchy made for the computation. */
+export function setParameters(
+  client: ExchangeClient,
+  name: string,
+  { duchy, certificate, publicKey }: { duchy: string; certificate: string; publicKey: SignedMessage },
+): Promise<Computation> {
+  return change(client, name, (fresh) => {
+    if (hasEnded(fresh) || fresh.participants[duchy]?.state !== 'CREATED') return fresh;
+    const body = { etag: fresh.etag!, certificate, honestMajorityShareShuffle: { publicKey } };
+    return client.setComputationParameters({ name, body });
+  });
+}
+
+/** Reports that a provider's upload is stored; throws where the exchange does not take it any more. */
+export function reportFulfillment(
+  client: ExchangeClient,
+  name: string,
+  { requisition, nonce }: { requisition: string; nonce: bigint },
+): Promise<Computation> {
+  return change(client, name, (fresh) => {
+    const state = fresh.requisitions.find((r) => r.name === requisition)?.state;
+    if (state === 'FULFILLED') return fresh;
+    if (state !== 'UNFULFILLED') {
+      throw new ExchangeError('REQUISITION_STATE_ILLEGAL', `${requisition} is ${state ?? 'not part of it'}.`);
+    }
+    return client.fulfillComputationRequisition({ name, body: { etag: fresh.etag!, requisition, nonce } });
+  });
+}
+
+/** Sets the result; one that is set already stays. */
+export function setResult(
+  client: ExchangeClient,
+  name: string,
+  result: { certificate: string; encryptedResult: EncryptedMessage },
+): Promise<Computation> {
+  return change(client, name, (fresh) =>
+    hasEnded(fresh) ? fresh : client.setComputationResult({ name, body: { etag: fresh.etag!, ...result } }),
+  );
+}
+
+/** Gives the computation up; one that has ended stays as it is. */
+export function fail(client: ExchangeClient, name: string, message: string): Promise<Computation> {
+  return change(client, name, (fresh) =>
+    hasEnded(fresh) ? fresh : client.failComputation({ name, body: { etag: fresh.etag!, message } }),
+  );
+}
+
+/** Progress for the timeline. The computation does not depend on it, so it may get lost. */
+export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
+  await client.logComputation({ name, body: entry }).catch(() => {});
+}
+
+/** Reads and acts with the etag, again where the computation changed meanwhile; one that ended meanwhile is left. */
+async function change(
+  client: ExchangeClient,
+  name: string,
+  act: (fresh: Computation) => Computation | Promise<Computation>,
+): Promise<Computation> {
+  const read = () => client.getComputation({ name });
+  try {
+    return await retryOnAborted(read, async (fresh) => act(fresh), { maxAttempts: MAX_ATTEMPTS });
+  } catch (error) {
+    if (!(error instanceof ExchangeError) || error.reason !== 'COMPUTATION_STATE_ILLEGAL') throw error;
+    const fresh = await read();
+    if (!hasEnded(fresh)) throw error;
+    return act(fresh);
+  }
+}

@@ -1,0 +1,103 @@
+/** Applies what the exchange says about a computation to what is stored of it. */
+import { createEncryptionKeysets } from '@measurement-exchange/consent';
+import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
+import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import type { Duchy } from '../context.ts';
+import {
+  createComputation,
+  endComputation,
+  type Outcome,
+  readComputation,
+  updateView,
+} from '../database/index.ts';
+import { PermanentError } from '../errors.ts';
+import { fail, hasEnded, report } from '../exchange.ts';
+import { moveOn, runAfter } from '../stages/progress.ts';
+import { FIRST_STAGE } from '../stages/shareShuffle.ts';
+import { accept } from './accept.ts';
+
+const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
+
+/** May be repeated, and called by several processes at once. Rejects where it has to be tried again. */
+export async function follow(duchy: Duchy, view: Computation): Promise<void> {
+  const { db } = duchy;
+  const id = idOf(duchy, view);
+  const stored = await readComputation(db, id);
+  if (stored === undefined) return hasEnded(view) ? undefined : begin(duchy, id, view);
+  if (stored.outcome !== null) return;
+  if (hasEnded(view)) {
+    const ended = { outcome: view.state as Outcome, failure: view.failure?.message ?? null };
+    if (await endComputation(db, id, ended))
+      duchy.log.info({ computation: id, ...ended }, 'computation ended');
+    return;
+  }
+  if (stored.view.etag === view.etag) return;
+  if (fixedPart(stored.view) !== fixedPart(view)) {
+    const message =
+      'What the exchange says about this computation is not what it said when this duchy accepted it.';
+    return follow(duchy, await fail(duchy.client, view.name!, message));
+  }
+  await db.tx(async (tx) => {
+    if (await updateView(tx, id, view)) await moveOn(tx, id);
+  });
+}
+
+/** A computation that is new to this duchy: its secrets are made and stored before anything else happens. */
+async function begin(duchy: Duchy, id: string, view: Computation): Promise<void> {
+  if (view.participants[duchy.name]?.state !== 'CREATED') return reportUnknown(duchy, id, view);
+  try {
+    const accepted = await accept(duchy, view);
+    const place = { role: accepted.role, protocol: accepted.protocol, stage: FIRST_STAGE };
+    await createComputation(duchy.db, {
+      ...accepted,
+      ...place,
+      id,
+      view,
+      runAfter: runAfter(place),
+      secrets: {
+        randomSeed: newSeed(),
+        noiseSeed: newSeed(),
+        privateKeyset: (await createEncryptionKeysets(KEY_TEMPLATE)).privateKeyset,
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    duchy.log.error({ computation: id, reason: error.message }, 'computation not accepted');
+    await fail(duchy.client, view.name!, error.message);
+  }
+}
+
+/**
+ * This duchy took part once, and has nothing of it: its database was lost, or this is another one. It is not failed here,
+ * since a process with the wrong database would fail whatever is going on.
+ */
+async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
+  log.error({ computation: id }, 'the database has nothing of a computation that this duchy takes part in');
+  await report(client, view.name!, {
+    stage: FIRST_STAGE,
+    attempt: 1,
+    message: 'The database of this duchy has nothing of this computation; it cannot go on.',
+  });
+}
+
+/** What was accepted, and stays: all but states, and what participants and providers add. */
+function fixedPart(view: Computation): string {
+  const { etag: _e, updateTime: _u, failure: _f, participants, requisitions, ...rest } = view;
+  return canonicalJson(Computation, {
+    ...rest,
+    state: 'COMPUTING',
+    participants: Object.fromEntries(
+      Object.entries(participants).map(([duchy, { role }]) => [duchy, { role, state: 'CREATED' as const }]),
+    ),
+    requisitions: requisitions.map(({ nonce: _n, ...rest }) => ({ ...rest, state: 'UNFULFILLED' as const })),
+  });
+}
+
+/** Another name would make it somebody else's. */
+function idOf({ name }: Duchy, view: Computation): string {
+  const parsed = parseName('computation', view.name ?? '');
+  if (parsed === undefined || `duchies/${parsed.duchy}` !== name) {
+    throw new Error(`The exchange says that ${view.name} is a computation of ${name}.`);
+  }
+  return parsed.computation;
+}

@@ -1,0 +1,129 @@
+/** Follows the computations of this duchy at the exchange. */
+import {
+  type Computation,
+  ExchangeError,
+  PENDING_COMPUTATION_STATES,
+  parseName,
+  timestampOf,
+} from '@measurement-exchange/contract';
+import type { Duchy } from '../context.ts';
+import { endComputation, markReported, pendingComputations, unreportedUploads } from '../database/index.ts';
+import { reportFulfillment } from '../exchange.ts';
+import { messageOf, repeat } from '../loop.ts';
+import { follow } from './follow.ts';
+
+export interface HeraldOptions {
+  /** Between two polls; 1 s by default. */
+  pollMs?: number;
+  /** Between two comparisons with everything that is pending; 5 minutes by default. */
+  reconcileMs?: number;
+  /** After this long an upload is reported again; 10 s by default. */
+  reportAfterMs?: number;
+}
+
+export interface Herald {
+  /** Looks once at what changed. */
+  once(): Promise<void>;
+  /** Polls until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const POLL_MS = 1_000;
+const RECONCILE_MS = 5 * 60_000;
+/** A change may become visible after one with a later time: transactions of the exchange take at most this long. */
+const OVERLAP_MS = 15_000;
+/** The clocks of this duchy and of the exchange differ by less. */
+const CLOCK_SLACK_MS = 3600_000;
+/** The face that stored an upload reports it within this time, or is gone. */
+const REPORT_AFTER_MS = 10_000;
+
+/** Keeps nothing over a restart, since it begins with everything that is pending; any number may run at once. */
+export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald {
+  const { client, db, name, log } = duchy;
+  const { pollMs = POLL_MS, reconcileMs = RECONCILE_MS, reportAfterMs = REPORT_AFTER_MS } = options;
+  /** The time of the latest change seen, by the clock of the exchange; what was pending before is found otherwise. */
+  let latest = Date.now() - CLOCK_SLACK_MS;
+  let reconcileAt = 0;
+  /** Computations that have to be read again, because following them failed. */
+  const missed = new Set<string>();
+
+  async function take(view: Computation): Promise<void> {
+    latest = Math.max(latest, Date.parse(view.updateTime!));
+    try {
+      await follow(duchy, view);
+      missed.delete(view.name!);
+    } catch (error) {
+      missed.add(view.name!);
+      log.warn(
+        { computation: view.name, reason: messageOf(error) },
+        'computation not followed; it is tried again',
+      );
+    }
+  }
+
+  async function changes(): Promise<void> {
+    const since = timestampOf(Math.max(0, latest - OVERLAP_MS));
+    const listing = client.listComputations({ parent: name, 'filter.updatedAfter': since });
+    for await (const view of listing) await take(view);
+    for (const computation of [...missed]) await takeByName(computation);
+  }
+
+  /** Everything that is pending, at the exchange or here. */
+  async function reconcile(): Promise<void> {
+    const seen = new Set<string>();
+    const listing = client.listComputations({
+      parent: name,
+      'filter.states': [...PENDING_COMPUTATION_STATES],
+    });
+    for await (const view of listing) {
+      seen.add(view.name!);
+      await take(view);
+    }
+    for (let afterId = ''; ; ) {
+      const page = await pendingComputations(db, { afterId });
+      for (const { view } of page) if (!seen.has(view.name!)) await takeByName(view.name!);
+      if (page.length === 0) return;
+      afterId = page.at(-1)!.id;
+    }
+  }
+
+  async function takeByName(computation: string): Promise<void> {
+    const view = await client.getComputation({ name: computation }).catch((error) => {
+      if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (view !== undefined) return take(view);
+    missed.delete(computation);
+    const { computation: id } = parseName('computation', computation)!;
+    await endComputation(db, id, { outcome: 'CANCELLED', failure: 'The exchange has removed it.' });
+  }
+
+  /** Uploads that were stored, and whose report to the exchange was cut short. */
+  async function reportUploads(): Promise<void> {
+    const before = Date.now() - reportAfterMs;
+    for (const { computation, requisition, nonce, createTime } of await unreportedUploads(db)) {
+      if (createTime.getTime() > before) continue;
+      try {
+        await reportFulfillment(client, `${name}/computations/${computation}`, { requisition, nonce });
+        await markReported(db, requisition);
+      } catch (error) {
+        log.warn({ requisition, reason: messageOf(error) }, 'upload not reported; it is tried again');
+      }
+    }
+  }
+
+  async function once(): Promise<void> {
+    if (Date.now() >= reconcileAt) {
+      await reconcile();
+      reconcileAt = Date.now() + reconcileMs;
+    } else {
+      await changes();
+    }
+    await reportUploads();
+  }
+
+  return {
+    once,
+    run: (signal) => repeat('herald', once, { everyMs: pollMs, signal, log }),
+  };
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+
+/** The longest pause after failures. */
+const MAX_PAUSE_MS = 30_000;
+
+/**
+ * Runs a job again and again, at once when it returns true, until the signal is aborted. An error is logged
+ * once for each time that it begins, and makes the pause longer.
+ */
+export async function repeat(
+  name: string,
+  job: () => Promise<unknown>,
+  { everyMs, signal, log }: { everyMs: number; signal: AbortSignal; log: Logger },
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    let more = false;
+    try {
+      more = (await job()) === true;
+      if (failures > 0) log.info({ job: name }, 'works again');
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failures === 0) log.warn({ job: name, reason: messageOf(error) }, 'failed; it is tried again');
+      failures++;
+    }
+    if (more) continue;
+    const pauseMs = Math.min(everyMs * 2 ** failures, Math.max(everyMs, MAX_PAUSE_MS));
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,150 @@
+/** Does the stages: takes one that is due, computes, stores, sends, and moves the computation on. */
+
+import { ExchangeError } from '@measurement-exchange/contract';
+import { isTransient } from '@measurement-exchange/sdk';
+import type { Duchy } from '../context.ts';
+import {
+  acknowledge,
+  type Claim,
+  claimStage,
+  finishStage,
+  LeaseLost,
+  retryStage,
+} from '../database/index.ts';
+import { NotReady, PermanentError } from '../errors.ts';
+import { fail, report } from '../exchange.ts';
+import { follow } from '../herald/follow.ts';
+import { messageOf, repeat } from '../loop.ts';
+import { deliver } from '../peers/deliver.ts';
+import { storedOutput, storeOutput } from '../peers/outbox.ts';
+import { moveOn, rowOf, runAfter } from '../stages/progress.ts';
+import { keepLease } from './lease.ts';
+
+export interface MillOptions {
+  /** Names the process in the database. */
+  owner: string;
+  /** A stage whose mill does not respond for so long may be taken by another; 60 s by default. */
+  leaseMs?: number;
+  /** Between two looks for work; 200 ms by default. */
+  pollMs?: number;
+  /** The first pause after a failure; 5 s by default. */
+  retryMs?: number;
+}
+
+export interface Mill {
+  /** Takes a stage that is due and tries it once; false when there is none. */
+  once(signal?: AbortSignal): Promise<boolean>;
+  /** Works until the signal is aborted; what it works on then is given back. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const LEASE_MS = 60_000;
+const POLL_MS = 200;
+const RETRY_MS = 5_000;
+const MAX_RETRY_MS = 10 * 60_000;
+/** A stage that failed, or took its process down, this often fails the computation. */
+const MAX_ATTEMPTS = 10;
+
+export function createMill(duchy: Duchy, options: MillOptions): Mill {
+  const { db, log } = duchy;
+  const { owner, leaseMs = LEASE_MS, pollMs = POLL_MS, retryMs = RETRY_MS } = options;
+
+  async function once(stop: AbortSignal = new AbortController().signal): Promise<boolean> {
+    const claim = await claimStage(db, { owner, leaseMs });
+    if (claim === undefined) return false;
+    const lease = keepLease(db, claim, stop);
+    try {
+      await runStage(claim, lease.signal);
+    } catch (error) {
+      if (lease.isLost() || error instanceof LeaseLost) return true;
+      if (stop.aborted) await retryStage(db, claim, { delayMs: 0, error: 'stopped', counts: false });
+      else await handle(claim, error);
+    } finally {
+      lease.end();
+    }
+    return true;
+  }
+
+  async function runStage(claim: Claim, signal: AbortSignal): Promise<void> {
+    const { computation } = claim;
+    const { id, stage, attempt, view } = computation;
+    if (attempt > MAX_ATTEMPTS) throw new PermanentError(`${stage} failed ${MAX_ATTEMPTS} times.`);
+    const { run, sends, next } = rowOf(computation)!;
+    const work = { duchy, computation, signal };
+    if (sends === undefined) {
+      await run!(work);
+      await finish(claim, next);
+    } else {
+      const message =
+        (await storedOutput(duchy, computation, sends)) ??
+        (await storeOutput(duchy, computation, sends, (await run!(work))!));
+      const fresh = await deliver(duchy, computation, message, signal);
+      await finish(claim, next, message);
+      if (fresh !== undefined) await follow(duchy, fresh);
+    }
+    log.info({ computation: id, stage, attempt }, 'stage done');
+    void report(duchy.client, view.name!, { stage, attempt, message: 'Done.', progress: 1 });
+  }
+
+  /** What was sent is acknowledged, and the computation moves on: both, or neither. */
+  async function finish(claim: Claim, next: string, sent?: Parameters<typeof acknowledge>[1]): Promise<void> {
+    const { computation } = claim;
+    await db.tx(async (tx) => {
+      if (sent !== undefined) await acknowledge(tx, sent);
+      await finishStage(tx, claim, { stage: next, runAfter: runAfter({ ...computation, stage: next }) });
+      await moveOn(tx, computation.id);
+    });
+  }
+
+  async function handle(claim: Claim, error: unknown): Promise<void> {
+    const { id, stage, attempt, view } = claim.computation;
+    const waits = isWaiting(error);
+    const reason = messageOf(error);
+    if (!waits && (error instanceof PermanentError || attempt >= MAX_ATTEMPTS)) {
+      log.error({ computation: id, stage, attempt, err: error }, 'stage failed for good');
+      // What an unforeseen error says is for this duchy alone.
+      const message = error instanceof PermanentError ? reason : `${stage} failed ${attempt} times.`;
+      await giveUp(claim, message);
+      return;
+    }
+    const delayMs = jittered(
+      waits ? waitMs(error, retryMs) : Math.min(retryMs * 2 ** (attempt - 1), MAX_RETRY_MS),
+    );
+    log.warn({ computation: id, stage, attempt, delayMs, reason }, 'stage failed; it is tried again');
+    await retryStage(db, claim, { delayMs, error: reason, counts: !waits });
+    const message = waits ? reason : 'Failed; it is tried again.';
+    void report(duchy.client, view.name!, { stage, attempt, message: message.slice(0, 1000) });
+  }
+
+  /** Ends the computation for all of its participants; tried again until the exchange knows. */
+  async function giveUp(claim: Claim, message: string): Promise<void> {
+    try {
+      await follow(duchy, await fail(duchy.client, claim.computation.view.name!, message.slice(0, 2000)));
+    } catch (error) {
+      await retryStage(db, claim, { delayMs: jittered(retryMs), error: messageOf(error), counts: false });
+    }
+  }
+
+  return {
+    once,
+    run: (signal) => repeat('mill', () => once(signal), { everyMs: pollMs, signal, log }),
+  };
+}
+
+/** Whether it is not the stage that failed: somebody is down, behind, or does not know this duchy's token now. */
+function isWaiting(error: unknown): boolean {
+  if (error instanceof NotReady || isTransient(error)) return true;
+  const codes = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
+  return error instanceof ExchangeError && codes.includes(error.code);
+}
+
+/** As long as the other asked for, unless that is longer than usual. */
+function waitMs(error: unknown, retryMs: number): number {
+  const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
+  return Math.min(retryAfterSeconds * 1000, retryMs);
+}
+
+/** So that those who failed together do not come back together. */
+function jittered(ms: number): number {
+  return Math.round(ms * (1 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32));
+}

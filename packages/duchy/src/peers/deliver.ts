@@ -1,0 +1,111 @@
+/** Sends what a stage stored to the duchy it is for, or to the exchange. */
+import { fromBinary } from '@bufbuild/protobuf';
+import { unpackSignedMessage } from '@measurement-exchange/consent';
+import {
+  API_PREFIX,
+  type Computation,
+  type Duchy as DuchyParty,
+  type ExchangeError,
+  errorFromJson,
+  parseJsonBytes,
+  StageMessagePart,
+  specs,
+  toJson,
+} from '@measurement-exchange/contract';
+import type { Duchy } from '../context.ts';
+import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
+import { NotReady, PermanentError } from '../errors.ts';
+import { setResult } from '../exchange.ts';
+import { EXCHANGE } from '../stages/table.ts';
+import { multipart } from './multipart.ts';
+
+/** Of one message, however large. */
+const SEND_MS = 10 * 60_000;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** Errors of a peer that pass by themselves; it may also not know the computation yet. */
+const PASSING = [
+  'ABORTED',
+  'NOT_FOUND',
+  'UNAVAILABLE',
+  'RESOURCE_EXHAUSTED',
+  'DEADLINE_EXCEEDED',
+  'INTERNAL',
+];
+
+/** Resolves when the receiver has stored it; from the exchange, to the computation afterwards. */
+export async function deliver(
+  duchy: Duchy,
+  computation: StoredComputation,
+  message: StoredMessage,
+  signal: AbortSignal,
+): Promise<Computation | undefined> {
+  if (message.peer !== EXCHANGE) return sendToPeer(duchy, message, signal);
+  const { ciphertext, typeUrl } = fromBinary(specs.EncryptedMessageSchema, await wholeBlob(duchy, message));
+  return setResult(duchy.client, computation.view.name!, {
+    certificate: message.certificate,
+    encryptedResult: { ciphertext, typeUrl },
+  });
+}
+
+async function sendToPeer(
+  { client, db, fetch }: Duchy,
+  { peer, computation, stage, signedMessage, blob }: StoredMessage,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { endpoint } = (await client.getParty({ name: peer })) as DuchyParty;
+  if (endpoint === undefined) throw new NotReady(`${peer} has no endpoint at the exchange.`);
+  const { message, signature, signatureAlgorithm } = unpackSignedMessage(signedMessage!);
+  const part = toJson(StageMessagePart, {
+    message: { message, signature, signatureAlgorithm },
+  } as StageMessagePart);
+  const { contentType, body } = multipart('message', part, readBlob(db, blob));
+  let response: Response;
+  let bytes: Uint8Array;
+  try {
+    response = await fetch(new URL(`${API_PREFIX}/computations/${computation}:advance`, endpoint), {
+      method: 'POST',
+      headers: { 'content-type': contentType },
+      // Node's fetch reads an iterable as it sends.
+      body: body as unknown as ReadableStream,
+      duplex: 'half',
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)]),
+    } as RequestInit);
+    bytes = await readLimited(response);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new NotReady(`${peer} does not respond at ${endpoint}.`, { cause: error });
+  }
+  if (response.ok) return undefined;
+  const error = errorIn(bytes);
+  if (error === undefined || PASSING.includes(error.code)) {
+    const { retryAfterSeconds } = error ?? {};
+    const why = error?.message ?? response.status;
+    throw new NotReady(`${peer} does not take ${stage} now (${why}).`, { retryAfterSeconds });
+  }
+  throw new PermanentError(`${peer} rejects ${stage}: ${error.message}`);
+}
+
+async function readLimited({ body }: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > MAX_RESPONSE_BYTES) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function errorIn(bytes: Uint8Array): ExchangeError | undefined {
+  try {
+    return errorFromJson(parseJsonBytes(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+async function wholeBlob({ db }: Duchy, { blob }: StoredMessage): Promise<Uint8Array> {
+  return Buffer.concat(await Array.fromAsync(readBlob(db, blob)));
+}

@@ -1,0 +1,99 @@
+/** What a stage sends: stored once, then sent as it is stored, however often that takes. */
+import { create, toBinary } from '@bufbuild/protobuf';
+import { encrypt, packSignedMessage } from '@measurement-exchange/consent';
+import { duchyMessages, STAGE_MESSAGE_PURPOSE } from '@measurement-exchange/contract';
+import { requireConsent } from '../certificates.ts';
+import type { Duchy } from '../context.ts';
+import {
+  type Blob,
+  messagesOf,
+  type StoredComputation,
+  type StoredMessage,
+  storeMessage,
+  writeBlob,
+} from '../database/index.ts';
+import { PermanentError } from '../errors.ts';
+import { duchyWith, EXCHANGE, type StageRow } from '../stages/table.ts';
+import { peerKeyset } from './key.ts';
+
+type Sends = NonNullable<StageRow['sends']>;
+
+const STAGE_MESSAGE_URL = `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`;
+
+/** The output that a stage stored already; a stage has one. */
+export async function storedOutput(
+  { db }: Pick<Duchy, 'db'>,
+  { id, view }: StoredComputation,
+  sends: Sends,
+): Promise<StoredMessage | undefined> {
+  const peer = receiverOf(sends, view);
+  const messages = await messagesOf(db, id);
+  return messages.find((m) => m.direction === 'OUT' && m.stage === sends.message && m.peer === peer);
+}
+
+/** Stores the output of a stage, encrypted and signed. Where another mill was first, its output is the one. */
+export async function storeOutput(
+  duchy: Duchy,
+  computation: StoredComputation,
+  sends: Sends,
+  output: Uint8Array,
+): Promise<StoredMessage> {
+  const { db, certificate } = duchy;
+  const peer = receiverOf(sends, computation.view);
+  const data = peer === EXCHANGE ? output : await encryptFor(duchy, computation, peer, output);
+  const blob = await writeBlob(db, computation.id, pieces(data));
+  const signedMessage =
+    peer === EXCHANGE
+      ? null
+      : await signed(duchy, { computation: computation.id, stage: sends.message, peer, blob });
+  await db.tx((tx) =>
+    storeMessage(tx, {
+      computation: computation.id,
+      stage: sends.message,
+      direction: 'OUT',
+      peer,
+      certificate,
+      signedMessage,
+      blob: blob.id,
+    }),
+  );
+  const stored = await storedOutput(duchy, computation, sends);
+  if (stored === undefined) throw new PermanentError('The computation has ended.');
+  return stored;
+}
+
+async function encryptFor(
+  duchy: Duchy,
+  computation: StoredComputation,
+  peer: string,
+  output: Uint8Array,
+): Promise<Uint8Array> {
+  const keyset = await peerKeyset(duchy, computation, peer);
+  return requireConsent(`The key of ${peer}`, encrypt(keyset, output));
+}
+
+async function signed(
+  { name, certificate, signer }: Duchy,
+  { computation, stage, peer, blob }: { computation: string; stage: string; peer: string; blob: Blob },
+): Promise<Uint8Array> {
+  const message = create(duchyMessages.StageMessageSchema, {
+    purpose: STAGE_MESSAGE_PURPOSE,
+    computation,
+    stage,
+    sender: name,
+    recipient: peer,
+    dataSha256: blob.sha256,
+    dataLength: BigInt(blob.length),
+    certificate,
+  });
+  const signed = await signer.sign(toBinary(duchyMessages.StageMessageSchema, message));
+  return packSignedMessage(signed, STAGE_MESSAGE_URL);
+}
+
+function receiverOf({ to }: Sends, view: StoredComputation['view']): string {
+  return to === EXCHANGE ? EXCHANGE : duchyWith(to, view);
+}
+
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,74 @@
+/** Where a computation is in the table of its protocol, and when it moves on. */
+import type { Protocol } from '@measurement-exchange/contract';
+import {
+  messagesOf,
+  type Queryable,
+  readComputation,
+  type StoredComputation,
+  wake,
+} from '../database/index.ts';
+import { PermanentError } from '../errors.ts';
+import { SHARE_SHUFFLE } from './shareShuffle.ts';
+import { COMPLETE, duchyWith, type ProtocolTable, type StageRow } from './table.ts';
+
+/** The protocols that duchies compute. */
+const TABLES: { [P in Protocol]?: ProtocolTable } = { honestMajorityShareShuffle: SHARE_SHUFFLE };
+
+type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
+
+/** The row of the stage that a computation is in; undefined when its part is done. */
+export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
+  const row = TABLES[protocol]?.find((r) => r.stage === stage && r.role === role);
+  if (row === undefined && stage !== COMPLETE) {
+    throw new PermanentError(`This version does not know the stage ${stage} of ${role} in ${protocol}.`);
+  }
+  return row;
+}
+
+/** The duchies that send this message to a role; none where it takes no such message. */
+export function sendersOf(
+  { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
+  message: string,
+): string[] {
+  const rows = TABLES[protocol]?.filter((row) => row.role === role) ?? [];
+  return rows.flatMap(({ waitsFor }) =>
+    waitsFor !== undefined && 'message' in waitsFor && waitsFor.message === message
+      ? waitsFor.from.map((from) => duchyWith(from, view))
+      : [],
+  );
+}
+
+/** In the past, whatever the clock of the database says. */
+const AT_ONCE = new Date(0);
+
+/** When a mill may take the stage: at once, or not while it waits. */
+export function runAfter(placed: Placed): Date | null {
+  return rowOf(placed)?.run === undefined ? null : AT_ONCE;
+}
+
+/**
+ * Moves a computation on that has all it waits for. Runs in the transaction that changed something about it, which has
+ * its row locked since: of two that change something at once, the second one sees both.
+ */
+export async function moveOn(tx: Queryable, id: string): Promise<void> {
+  const computation = await readComputation(tx, id);
+  if (computation === undefined || computation.outcome !== null) return;
+  const row = rowOf(computation);
+  if (row?.waitsFor === undefined || !(await isThere(tx, row.waitsFor, computation))) return;
+  await wake(tx, id, row.stage, row.next);
+}
+
+async function isThere(
+  tx: Queryable,
+  waitsFor: NonNullable<StageRow['waitsFor']>,
+  { id, view }: StoredComputation,
+): Promise<boolean> {
+  if ('state' in waitsFor) return view.state === waitsFor.state;
+  const messages = await messagesOf(tx, id);
+  return waitsFor.from.every((role) =>
+    messages.some(
+      ({ direction, stage, peer }) =>
+        direction === 'IN' && stage === waitsFor.message && peer === duchyWith(role, view),
+    ),
+  );
+}

@@ -1,0 +1,87 @@
+import { decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
+import { type ComputationRequisition, shareShuffle, specs } from '@measurement-exchange/contract';
+import { combineSeeds, SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
+import { requireConsent, trustedCertificate } from '../certificates.ts';
+import { readBlob, readSecrets } from '../database/index.ts';
+import { PermanentError } from '../errors.ts';
+import { received } from '../peers/inbox.ts';
+import { shuffleInThread } from '../shareShuffle/index.ts';
+import { readMessage } from './message.ts';
+import { planOf } from './plan.ts';
+import { duchyWith, type StageFunction, type Work } from './table.ts';
+import { ownUploads } from './uploads.ts';
+
+/** The other worker, and its message. */
+const PEERS = {
+  FIRST_WORKER: { role: 'SECOND_WORKER', message: 'SHUFFLE_PHASE_INPUT_TWO' },
+  SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
+} as const;
+
+/** Adds up the shares of all providers, hides and shuffles them, with this worker's noise among them. */
+export const shuffle: StageFunction = async (work) => {
+  const { duchy, computation } = work;
+  const { id, role } = computation;
+  if (role === 'AGGREGATOR') throw new PermanentError('The aggregator shuffles nothing.');
+  const { parameters } = planOf(computation);
+  const peer = duchyWith(PEERS[role].role, computation.view);
+  const input = readInput(await received(duchy, computation, PEERS[role].message, peer), peer);
+  const uploads = await ownUploads(duchy, computation);
+  const seeds = await peerSeeds(work, peer, input);
+  const { randomSeed, noiseSeed } = await readSecrets(duchy.db, id);
+  const shares = [
+    ...uploads.map(({ blob }) => ({ upload: readBlob(duchy.db, blob) })),
+    ...seeds.map((seed) => ({ seed })),
+  ];
+  const commonSeed = combineSeeds(randomSeed!, input.peerRandomSeed);
+  return shuffleInThread({ parameters, role, shares, commonSeed, noiseSeed: noiseSeed! }, work.signal);
+};
+
+function readInput(bytes: Uint8Array, peer: string): shareShuffle.ShufflePhaseInput {
+  const input = readMessage(shareShuffle.ShufflePhaseInputSchema, bytes, `The seeds of ${peer}`);
+  if (input.peerRandomSeed.length === SEED_BYTES) return input;
+  throw new PermanentError(`The random seed of ${peer} has ${input.peerRandomSeed.length} bytes.`);
+}
+
+/** The seeds of the shares that were uploaded to the other worker: of these requisitions exactly, one each. */
+async function peerSeeds(
+  work: Work,
+  peer: string,
+  { secretSeeds }: shareShuffle.ShufflePhaseInput,
+): Promise<Uint8Array[]> {
+  const { requisitions } = work.computation.view;
+  const expected = requisitions.filter(({ fulfillingDuchy }) => fulfillingDuchy === peer);
+  const byId = new Map(secretSeeds.map((seed) => [seed.requisitionId, seed]));
+  const found = expected.map(({ name }) => byId.get(name.split('/').at(-1)!));
+  if (secretSeeds.length !== expected.length || found.includes(undefined)) {
+    throw new PermanentError(
+      `${peer} sent seeds of other requisitions than those that were fulfilled there.`,
+    );
+  }
+  const seeds: Uint8Array[] = [];
+  for (const [i, requisition] of expected.entries()) seeds.push(await openSeed(work, requisition, found[i]!));
+  return seeds;
+}
+
+/** A seed that the provider of the requisition signed, and encrypted for this worker. */
+async function openSeed(
+  { duchy, computation }: Work,
+  { name, dataProvider }: ComputationRequisition,
+  seed: shareShuffle.ShufflePhaseInput_SecretSeed,
+): Promise<Uint8Array> {
+  const what = `The seed of ${name}`;
+  if (seed.registerCount !== BigInt(computation.registerCount)) {
+    throw new PermanentError(
+      `${what} is of ${seed.registerCount} registers instead of ${computation.registerCount}.`,
+    );
+  }
+  const certificate = await trustedCertificate(duchy, dataProvider, seed.dataProviderCertificate);
+  const { privateKeyset } = await readSecrets(duchy.db, computation.id);
+  const signed = await requireConsent(
+    what,
+    decrypt(privateKeyset!, seed.secretSeedCiphertext).then(unpackSignedMessage),
+  );
+  await requireConsent(what, verifySignature(signed, certificate));
+  const { data } = readMessage(specs.RandomSeedSchema, signed.message, what);
+  if (data.length !== SEED_BYTES) throw new PermanentError(`${what} has ${data.length} bytes.`);
+  return data;
+}

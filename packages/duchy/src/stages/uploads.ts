@@ -1,0 +1,25 @@
+import type { Duchy } from '../context.ts';
+import { type StoredComputation, type StoredUpload, uploadsOf } from '../database/index.ts';
+import { NotReady, PermanentError } from '../errors.ts';
+
+/** What was uploaded here: one share of each requisition that this worker takes, of the length of the computation. */
+export async function ownUploads(
+  { db, name }: Pick<Duchy, 'db' | 'name'>,
+  { id, view, registerCount }: StoredComputation,
+): Promise<StoredUpload[]> {
+  const uploads = await uploadsOf(db, id);
+  const expected = view.requisitions.filter((r) => r.fulfillingDuchy === name).map((r) => r.name);
+  const missing = expected.find((requisition) => !uploads.some((u) => u.requisition === requisition));
+  // The other worker may begin before the last upload only when it does not wait for the exchange.
+  if (missing !== undefined) throw new NotReady(`The upload of ${missing} is missing.`);
+  if (uploads.length !== expected.length) {
+    throw new PermanentError('There are uploads of requisitions that this worker does not take.');
+  }
+  const other = uploads.find((upload) => upload.registerCount !== registerCount);
+  if (other !== undefined) {
+    throw new PermanentError(
+      `The share of ${other.requisition} has ${other.registerCount} registers instead of ${registerCount}.`,
+    );
+  }
+  return uploads;
+}
