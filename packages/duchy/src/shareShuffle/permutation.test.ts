@@ -67,7 +67,9 @@ describe('a place', () => {
   );
 
   test('is exact for numbers around multiples of the divisor', () => {
-    for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, MAX_SHUFFLED - 1, MAX_SHUFFLED]) {
+    // With the largest divisors the inverse is rounded so that some quotients are too large.
+    const largest = Array.from({ length: 100 }, (_, i) => MAX_SHUFFLED - i);
+    for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, ...largest]) {
       const numbers = [1n, 2n ** 26n, 2n ** 51n, 2n ** 76n, 2n ** 128n / BigInt(divisor)].flatMap((factor) =>
         [-1n, 0n, 1n].map((step) => BigInt.asUintN(128, factor * BigInt(divisor) + step)),
       );

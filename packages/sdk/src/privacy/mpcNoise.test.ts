@@ -106,6 +106,15 @@ describe.each([
   });
 });
 
+test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
+  // So large a delta makes the offset small: about one draw in a hundred would be beyond it.
+  const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
+  const random = seededRandom(`cut off ${mechanism}`);
+  const parts = Array.from({ length: 10_000 }, () => drawMpcNoise(noise, random));
+  expect(Math.min(...parts)).toBe(0);
+  expect(Math.max(...parts)).toBe(2 * noise.offset);
+});
+
 test('two Pólya draws are independent, and each has the probabilities of shape 1/2', () => {
   const scale = exactRational(2);
   const p = Math.exp(-1 / 2);
