@@ -7,6 +7,7 @@ import { DATABASE_BUGS } from './bugs/database.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
+import { SHARE_SHUFFLE_BUGS } from './bugs/shareShuffle.ts';
 import type { PlantedBug } from './plant.ts';
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -18,6 +19,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONSUMER_BUGS,
   ...BOUND_BUGS,
   ...POPULATION_BUGS,
+  ...SHARE_SHUFFLE_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {
