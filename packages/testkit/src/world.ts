@@ -92,7 +92,7 @@ export function useWorld(...options: Parameters<typeof startWorld>): World {
   return world;
 }
 
-function partyOf(exchange: TestExchange, dev: DevParty): Party {
+export function partyOf(exchange: TestExchange, dev: DevParty): Party {
   const { encryptionPrivateKey } = dev as DevParty & { encryptionPrivateKey: string };
   return {
     name: dev.name,

@@ -1,0 +1,57 @@
+/** `mex measure` of a reach that duchies compute over several providers. */
+import { writeFile } from 'node:fs/promises';
+import { deduplicatedReach, useDeduplicatedWorld } from '@measurement-exchange/testkit/deduplicatedWorld';
+import { beforeAll, expect, it } from 'vitest';
+import { path, useEnvironment } from './environment.ts';
+import { mex, run } from './mexInProcess.ts';
+import { asked, describeTo } from './partyWorld.ts';
+
+const w = useDeduplicatedWorld();
+useEnvironment(() => w.exchange);
+
+const asking = [
+  '--as',
+  'acme',
+  '--provider',
+  'streamly',
+  '--provider',
+  'chirper',
+  '--from',
+  '2026-01-01',
+  '--to',
+  '2026-02-01',
+];
+/** One duchy for each. */
+let accepted: string[];
+
+beforeAll(async () => {
+  for (const provider of w.providers) await describeTo(w.acme, provider, 'spring');
+  await writeFile(path('aggregator.pem'), w.roots[1].pem);
+  accepted = ['--root', ...w.duchyNames.map((name) => `${name}=${path('aggregator.pem')}`)];
+});
+
+it('prints one figure with its interval and who computed it', async () => {
+  const running = run('measure', 'reach', ...asking, '--epsilon', '0.5', ...accepted);
+  const name = await asked(w.providers[0]!);
+  await w.compute(name, deduplicatedReach(640n));
+  const { out, err, error } = await running;
+  expect(error).toBeUndefined();
+  const { firstWorker, secondWorker, aggregator } = w.duchies;
+  expect(err).toContain(`${aggregator.name}: ✓ computed`);
+  expect(out).toMatch(/^all 2 providers, everybody counted once\n {2}reach +640 +95 %: 614 to 666$/m);
+  expect(out).toContain(
+    `computed by ${aggregator.name}, with noise of ${firstWorker.name} and ${secondWorker.name}\n`,
+  );
+  const shown = await mex('measurements', 'show', name, '--as', 'acme');
+  expect(shown).toMatch(new RegExp(`computed by +${aggregator.name}, .*: everybody counted once`));
+  const verified = await mex('verify', 'measurement', name, '--as', 'acme', ...accepted);
+  expect(verified).toContain('it computes with two others, and you accept all three');
+  expect(verified).toContain('the aggregator has exactly one result, of what was asked');
+});
+
+it('says which duchies are not accepted, how to accept them, and how to end the measurement', async () => {
+  const { error } = await run('measure', 'reach', ...asking);
+  expect(error?.message).toContain(`${w.duchies.aggregator.name} is to compute it`);
+  for (const name of w.duchyNames) expect(error?.message).toContain(`--root ${name}=<file>`);
+  expect(error?.message).toMatch(/To end it: .*measurements cancel measurementConsumers\/acme\//);
+});

@@ -1,0 +1,51 @@
+/** One figure of several providers, from a request to its interval, at an exchange that runs. */
+import { deduplicatedReach, useDeduplicatedWorld } from '@measurement-exchange/testkit/deduplicatedWorld';
+import { INTERVAL, PRIVACY } from '@measurement-exchange/testkit/world';
+import { expect, it } from 'vitest';
+import { type Consumer, createConsumer, createTrustStore, type MeasurementRequest } from '../../src/index.ts';
+
+const w = useDeduplicatedWorld();
+
+const accepting = (duchies: string[]): Consumer =>
+  createConsumer({ client: w.acme.client, credentials: w.acme, trust: createTrustStore(w.roots), duchies });
+const request = (): MeasurementRequest => ({
+  type: 'reach',
+  dataProviders: w.providers.map(({ name }) => ({
+    name,
+    eventGroups: [{ name: `${name}/eventGroups/tv`, interval: INTERVAL }],
+  })),
+  privacy: PRIVACY,
+});
+
+it('is computed by three duchies that the consumer accepts, and verified against their aggregator', async () => {
+  const consumer = accepting(w.duchyNames);
+  const { name } = await consumer.create(request());
+  await w.compute(name!, deduplicatedReach(640n));
+  const { total, dataProviders } = await consumer.open(await consumer.wait(name!), { request: request() });
+  expect(dataProviders).toEqual(w.providers.map(({ name }) => ({ name })));
+  const { firstWorker, secondWorker, aggregator } = w.duchies;
+  expect(total.deduplicated).toMatchObject({
+    reach: { value: 640, standardDeviation: expect.closeTo(13.157, 3) },
+    methodology: 'honestMajorityShareShuffle',
+    aggregator: aggregator.name,
+    workers: [firstWorker.name, secondWorker.name],
+  });
+});
+
+it('is not waited for where one of the three is not accepted', async () => {
+  const { firstWorker, secondWorker, aggregator } = w.duchies;
+  await expect(accepting([firstWorker.name, secondWorker.name]).measure(request())).rejects.toMatchObject({
+    name: 'ProtocolRejected',
+    code: 'DUCHY_UNKNOWN',
+    message: expect.stringContaining(aggregator.name),
+  });
+});
+
+it('is accepted later, with the same request ID, once the duchies are', async () => {
+  const asked = { ...request(), requestId: 'weekly' };
+  const error = await accepting([])
+    .create(asked)
+    .catch((e: unknown) => e);
+  const { name } = await accepting(w.duchyNames).create(asked);
+  expect(error).toMatchObject({ name: 'ProtocolRejected', measurement: { name } });
+});
