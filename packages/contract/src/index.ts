@@ -26,6 +26,7 @@ export * from './routes/errors.ts';
 export * from './routes.ts';
 export * from './scalars.ts';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
+export * from './shareShuffleLimits.ts';
 export * from './specs/index.ts';
 export * from './states.ts';
 export * from './writer.ts';

@@ -2,7 +2,6 @@
 export { countValues, ShareShuffleError } from './aggregate.ts';
 export { estimate, type ShareShuffleEstimate } from './estimate.ts';
 export {
-  MAX_NOISE_REGISTERS,
   type ShareShuffleParameters,
   type ShareShuffleSpec,
   shareShuffleParameters,

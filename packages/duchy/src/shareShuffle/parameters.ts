@@ -1,10 +1,13 @@
 /** What the two workers and the aggregator of one computation must agree on, from the spec and the protocol's config. */
-import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
+import {
+  noiseRegisterCount as countNoiseRegisters,
+  MAX_NOISE_REGISTERS,
+  MAX_SHUFFLED,
+  type MpcNoiseMechanism,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
 import { isPrime, MAX_MODULUS, type MpcNoise, mpcNoise } from '@measurement-exchange/sdk/shareShuffle';
-import { MAX_SHUFFLED } from './permutation.ts';
 
-/** More would fill the memory of a worker: privacy parameters ask for them. */
-export const MAX_NOISE_REGISTERS = 2 ** 24;
 export type ShareShuffleSpec = {
   ringModulus: number;
   noiseMechanism: MpcNoiseMechanism;
@@ -70,7 +73,7 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
     frequencies ? noiseMechanism : 'NONE',
     frequencies ? spec.frequencyPrivacyParams : undefined,
   );
-  const noiseRegisterCount = 2 * reachNoise.offset + 2 * frequencyNoise.offset * maximumSum;
+  const noiseRegisterCount = countNoiseRegisters(reachNoise.offset, frequencyNoise.offset, maximumSum);
   if (noiseRegisterCount > MAX_NOISE_REGISTERS) {
     throw new RangeError(
       `privacyParams ask for ${noiseRegisterCount} registers of noise, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`,

@@ -5,8 +5,7 @@ import { Keystream } from '@measurement-exchange/sdk/shareShuffle';
 const BYTES_EACH = 16;
 const BATCH = 1 << 12;
 
-/** With more, numbers would no longer be exact. */
-export const MAX_SHUFFLED = 125_000_000;
+export { MAX_SHUFFLED } from '@measurement-exchange/contract';
 
 /** Fisher and Yates: the i-th value is swapped with that at i + random mod (count − i). */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {

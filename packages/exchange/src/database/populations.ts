@@ -59,14 +59,14 @@ export async function listPopulations(
 }
 
 /** The population that a measurement counts people of. */
-export type PopulationOfMeasurement = Pick<PopulationRecord, 'id' | 'fingerprint'>;
+export type PopulationOfMeasurement = Pick<PopulationRecord, 'id' | 'size' | 'fingerprint'>;
 
 const OF_MEASUREMENT = sql<PopulationOfMeasurement>(
   'population_of_measurement',
-  `SELECT p.id, p.fingerprint FROM population_model_lines l JOIN populations p ON p.id = l.population
+  `SELECT p.id, p.size, p.fingerprint FROM population_model_lines l JOIN populations p ON p.id = l.population
     WHERE l.model_line = $1
     UNION ALL
-   SELECT p.id, p.fingerprint FROM populations p WHERE p.is_default AND $1::text IS NULL`,
+   SELECT p.id, p.size, p.fingerprint FROM populations p WHERE p.is_default AND $1::text IS NULL`,
 );
 
 /** That of the model line, or the default one where the specification names none. */

@@ -10,7 +10,7 @@ const SETTING: ShareShuffleSetting = {
   reachRingModulus: 127,
   reachAndFrequencyRingModulus: 101,
 };
-const population = { id: 'people', fingerprint: new Uint8Array(32).fill(7) };
+const population = { id: 'people', size: 1000, fingerprint: new Uint8Array(32).fill(7) };
 
 const COMMON = { nonceHashes: [], vidSamplingInterval: { start: 0.5, width: 0.5 } };
 const PARAMS = { epsilon: 0.1, delta: 1e-9 };
@@ -178,6 +178,30 @@ describe('share shuffle', () => {
     const { vidSamplingInterval: _, ...spec } = reach();
     expect(reasons(interval ? { ...spec, vidSamplingInterval: interval } : spec)).toEqual([
       'measurementSpec.message.vidSamplingInterval: start and width of the interval must be between 0 and 1.',
+    ]);
+  });
+
+  it.each([
+    [{ epsilon: 0.001, delta: 1e-9 }, true],
+    [{ epsilon: 0.0001, delta: 1e-9 }, false],
+  ])('adds as much noise to a histogram as duchies can hold: %j, %s', (frequencyPrivacyParams, fits) => {
+    const spec = frequency({ frequencyPrivacyParams, maximumFrequency: 40 });
+    if (fits) return expect(choose(spec).findings).toEqual([]);
+    expect(reasons(spec)).toEqual([
+      expect.stringMatching(
+        /^measurementSpec\.message: its noise would take \d+ registers, and 16777216 are possible: raise epsilon\.$/,
+      ),
+    ]);
+    const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
+    expect(choose(spec, { enabled }).findings).toEqual([]);
+  });
+
+  it('counts as many people as duchies can shuffle', () => {
+    const of = (size: number) => ({ population: { ...population, size } });
+    expect(choose(reach(), of(249_000_000)).findings).toEqual([]);
+    expect(reasons(reach(), of(250_000_000))).toEqual([
+      'measurementSpec.message.vidSamplingInterval.width: the sample has 125000000 people, and about 125000000 are ' +
+        'possible: narrow the interval.',
     ]);
   });
 

@@ -1,7 +1,12 @@
 /** Selects the protocol of a measurement, once, at its creation. */
 import {
   type Finding,
+  MAX_NOISE_REGISTERS,
+  MAX_SHUFFLED,
+  MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
+  mpcNoiseOffset,
+  noiseRegisterCount,
   type PartyState,
   type PlainSpec,
   type PrivacyParams,
@@ -66,7 +71,7 @@ export interface Circumstances {
   /** The parties of the request and the duchies of the setting, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
   /** That of the spec's model line, or the default one where the spec names none. */
-  population: { id: string; fingerprint: Uint8Array } | undefined;
+  population: { id: string; size: number; fingerprint: Uint8Array } | undefined;
 }
 
 export function chooseProtocol(
@@ -79,7 +84,7 @@ export function chooseProtocol(
   if (setting === undefined) return { protocol: 'direct', config: undefined, findings: [reachFinding()] };
   const findings = [
     ...circumstanceFindings(spec, setting, providers, circumstances),
-    ...specFindings(spec, setting, providers.length),
+    ...specFindings(spec, setting, providers.length, circumstances.population?.size),
   ];
   if (findings.length > 0) {
     return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
@@ -125,11 +130,13 @@ function circumstanceFindings(
   return findings;
 }
 
-/** Noise for a smaller epsilon takes more memory than a duchy has. */
-const MIN_EPSILON = 1e-6;
-
 /** What the protocol cannot compute, though another one might. */
-function specFindings(spec: Candidate['spec'], setting: ShareShuffleSetting, providers: number): Finding[] {
+function specFindings(
+  spec: Candidate['spec'],
+  setting: ShareShuffleSetting,
+  providers: number,
+  people = 0,
+): Finding[] {
   const findings: Finding[] = [];
   const check = (field: string, ok: boolean, reason: string) => {
     if (!ok) findings.push(notUsed(`measurementSpec.message.${field}`, reason));
@@ -137,8 +144,8 @@ function specFindings(spec: Candidate['spec'], setting: ShareShuffleSetting, pro
   const checkPrivacy = (field: string, params: PrivacyParams | undefined) => {
     if (setting.noiseMechanism === 'NONE') return;
     const { epsilon = Number.NaN, delta = Number.NaN } = params ?? {};
-    const enough = epsilon >= MIN_EPSILON && epsilon < Number.POSITIVE_INFINITY;
-    check(`${field}.epsilon`, enough, `epsilon must be at least ${MIN_EPSILON}`);
+    const enough = epsilon >= MIN_MPC_EPSILON && epsilon < Number.POSITIVE_INFINITY;
+    check(`${field}.epsilon`, enough, `epsilon must be at least ${MIN_MPC_EPSILON}`);
     check(`${field}.delta`, delta > 0 && delta < 1, 'delta must be above 0 and below 1');
   };
   const { start, width } = spec.vidSamplingInterval ?? { start: Number.NaN, width: Number.NaN };
@@ -157,7 +164,40 @@ function specFindings(spec: Candidate['spec'], setting: ShareShuffleSetting, pro
     const reason = `maximumFrequency must be above 1 and, times ${providers} data providers, below ${modulus - 1}`;
     check(field, maximumFrequency > 1 && maximumFrequency * providers + 1 < modulus, reason);
   }
-  return findings;
+  // What the registers are counted from is sound now.
+  return findings.length > 0 ? findings : registerFindings(spec, setting, providers, people);
+}
+
+/** What would be more than duchies can hold. */
+function registerFindings(
+  spec: Candidate['spec'],
+  setting: ShareShuffleSetting,
+  providers: number,
+  people: number,
+): Finding[] {
+  const noise = noiseRegistersOf(spec, setting, providers);
+  if (noise > MAX_NOISE_REGISTERS) {
+    const reason = `its noise would take ${noise} registers, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`;
+    return [notUsed('measurementSpec.message', reason)];
+  }
+  const sample = Math.ceil(people * spec.vidSamplingInterval!.width);
+  if (sample + 2 * noise <= MAX_SHUFFLED) return [];
+  const reason = `the sample has ${sample} people, and about ${MAX_SHUFFLED} are possible: narrow the interval`;
+  return [notUsed('measurementSpec.message.vidSamplingInterval.width', reason)];
+}
+
+/** Of one worker; where there is noise, the parameters are present. */
+function noiseRegistersOf(spec: Candidate['spec'], setting: ShareShuffleSetting, providers: number): number {
+  if (setting.noiseMechanism === 'NONE') return 0;
+  const offset = (params: PrivacyParams) => mpcNoiseOffset(setting.noiseMechanism, params);
+  if (spec.measurementType === 'REACH')
+    return noiseRegisterCount(offset(spec.reach.privacyParams!), 0, providers);
+  const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+  return noiseRegisterCount(
+    offset(reachPrivacyParams!),
+    offset(frequencyPrivacyParams!),
+    maximumFrequency * providers,
+  );
 }
 
 function ringModulusOf({ measurementType }: Candidate['spec'], setting: ShareShuffleSetting): number {

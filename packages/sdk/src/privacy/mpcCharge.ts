@@ -1,6 +1,6 @@
 /** What a release by the workers of a multi-party computation costs the people of one data provider. */
-import type { PrivacyParams } from '@measurement-exchange/contract';
-import { GEOMETRIC_SENSITIVITY, mpcNoise, NOISE_WORKERS } from './mpcNoise.ts';
+import { GEOMETRIC_SENSITIVITY, NOISE_WORKERS, type PrivacyParams } from '@measurement-exchange/contract';
+import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
 /** What is released. Without noise there is no price: that is for the data provider to refuse. */

@@ -2,18 +2,19 @@
  * The noise of a multi-party computation. Two workers add a part each, so that neither of them knows the sum; a part is
  * bounded and shifted to be at least 0, because it is a number of registers that are added.
  */
-import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
+import {
+  GEOMETRIC_SENSITIVITY,
+  MIN_MPC_EPSILON,
+  type MpcNoiseMechanism,
+  mpcGaussianSigma,
+  mpcNoiseOffset,
+  NOISE_WORKERS,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { exactRational, roundedUp, toNumber } from './rational.ts';
 import { sampleDiscreteGaussian, samplePolya } from './sampler.ts';
 import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, laplaceScale } from './sigma.ts';
-
-/** How many workers add noise. */
-export const NOISE_WORKERS = 2;
-/** Below it the noise alone would fill the memory of a worker. */
-export const MIN_MPC_EPSILON = 1e-6;
-/** What one person can move between two bins of a histogram: one count out of one, one into another. */
-export const GEOMETRIC_SENSITIVITY = 2;
 
 /** How the workers' noise is distributed. */
 export type MpcNoise = {
@@ -42,32 +43,28 @@ export function mpcNoise(mechanism: MpcNoiseMechanism, params: PrivacyParams | u
   if (mechanism === 'NONE') return { mechanism, offset: 0, variance: 0 };
   if (params === undefined) throw new RangeError(`privacyParams are required with ${mechanism} noise`);
   checkGaussian(params);
-  const { epsilon, delta } = params;
-  if (epsilon < MIN_MPC_EPSILON) {
+  if (params.epsilon < MIN_MPC_EPSILON) {
     throw new RangeError(`privacyParams.epsilon must be at least ${MIN_MPC_EPSILON}`);
   }
-  // ln(1 + e^ε), without the overflow of e^ε.
-  const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
+  const offset = mpcNoiseOffset(mechanism, params);
   switch (mechanism) {
     case 'DISCRETE_GAUSSIAN': {
-      const sigma = Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
+      const sigma = mpcGaussianSigma(params);
       const workerSigma = sigma / Math.sqrt(NOISE_WORKERS);
-      const logTail = Math.log(NOISE_WORKERS / (delta / 2)) + logOnePlusExp;
       return {
         mechanism,
         sigma,
         workerSigma,
-        offset: Math.ceil(workerSigma * Math.sqrt(2 * logTail)),
+        offset,
         variance: NOISE_WORKERS * discreteGaussianVariance(workerSigma),
       };
     }
     case 'GEOMETRIC': {
-      const logTail = Math.log((2 * NOISE_WORKERS * GEOMETRIC_SENSITIVITY) / delta) + logOnePlusExp;
       const scale = toNumber(laplaceScale(params, GEOMETRIC_SENSITIVITY));
       return {
         mechanism,
         scale,
-        offset: Math.ceil((logTail * GEOMETRIC_SENSITIVITY) / epsilon),
+        offset,
         variance: discreteLaplaceVariance(scale),
       };
     }

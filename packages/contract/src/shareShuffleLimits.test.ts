@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { mpcGaussianSigma, mpcNoiseOffset, noiseRegisterCount } from './shareShuffleLimits.ts';
+
+it.each([
+  [1, 1e-5, 4.986, 19],
+  [0.1, 1e-9, 65.79, 315],
+  [0.0033, 1e-12, 2290, 12_482],
+])('Gaussian noise for ε %d and δ %d has sigma %d and the offset %d', (epsilon, delta, sigma, offset) => {
+  expect(mpcGaussianSigma({ epsilon, delta }) / sigma).toBeCloseTo(1, 3);
+  expect(mpcNoiseOffset('DISCRETE_GAUSSIAN', { epsilon, delta })).toBe(offset);
+});
+
+it('geometric noise has its own offset, and no noise none', () => {
+  expect(mpcNoiseOffset('GEOMETRIC', { epsilon: 1, delta: 1e-9 })).toBe(49);
+  expect(mpcNoiseOffset('GEOMETRIC', { epsilon: 0.1, delta: 1e-9 })).toBe(471);
+  expect(mpcNoiseOffset('NONE', { epsilon: 0, delta: 0 })).toBe(0);
+});
+
+it('a large epsilon overflows nothing', () => {
+  for (const mechanism of ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const) {
+    expect(mpcNoiseOffset(mechanism, { epsilon: 1e6, delta: 0.5 })).toBeLessThan(10);
+  }
+});
+
+it('each worker appends registers for the reach and for every sum of frequencies', () => {
+  const offset = (epsilon: number) => mpcNoiseOffset('DISCRETE_GAUSSIAN', { epsilon, delta: 1e-12 });
+  expect(noiseRegisterCount(offset(0.0033), offset(0.115), 30)).toBe(46_504);
+  expect(noiseRegisterCount(offset(0.0033), offset(0.115), 120)).toBe(111_124);
+  expect(noiseRegisterCount(7, 0, 1)).toBe(14);
+});

@@ -1,0 +1,42 @@
+/** What HonestMajorityShareShuffle can compute: the exchange chooses it within these limits, duchies reject more. */
+import type { PrivacyParams } from './specs/measurementSpec.ts';
+import type { MpcNoiseMechanism } from './states.ts';
+
+/** How many workers add noise. */
+export const NOISE_WORKERS = 2;
+/** Below it the noise alone would fill the memory of a worker. */
+export const MIN_MPC_EPSILON = 1e-6;
+/** What one person can move between two bins of a histogram: one count out of one, one into another. */
+export const GEOMETRIC_SENSITIVITY = 2;
+/** Of one worker; more would fill its memory. */
+export const MAX_NOISE_REGISTERS = 2 ** 24;
+/** Of the sample and both workers' noise together; with more, numbers would no longer be exact. */
+export const MAX_SHUFFLED = 125_000_000;
+
+/** The standard deviation of all workers' Gaussian noise together. */
+export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
+  return Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
+}
+
+/** The noise of each worker is within ±offset, and is shifted by it: it is a number of registers that are added. */
+export function mpcNoiseOffset(mechanism: MpcNoiseMechanism, params: PrivacyParams): number {
+  if (mechanism === 'NONE') return 0;
+  const { epsilon, delta } = params;
+  // ln(1 + e^ε), without the overflow of e^ε.
+  const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
+  if (mechanism === 'GEOMETRIC') {
+    const logTail = Math.log((2 * NOISE_WORKERS * GEOMETRIC_SENSITIVITY) / delta) + logOnePlusExp;
+    return Math.ceil((logTail * GEOMETRIC_SENSITIVITY) / epsilon);
+  }
+  const logTail = Math.log(NOISE_WORKERS / (delta / 2)) + logOnePlusExp;
+  const workerSigma = mpcGaussianSigma(params) / Math.sqrt(NOISE_WORKERS);
+  return Math.ceil(workerSigma * Math.sqrt(2 * logTail));
+}
+
+/**
+ * How many registers each worker appends for its noise, whatever the noise is. `maximumSum` is the largest sum of
+ * frequencies of one person; a reach has no frequency offset.
+ */
+export function noiseRegisterCount(reachOffset: number, frequencyOffset: number, maximumSum: number): number {
+  return 2 * reachOffset + 2 * frequencyOffset * maximumSum;
+}
