@@ -1,0 +1,180 @@
+/** Another duchy's message about a stage: checked, stored once, and the computation moves on when it has all it waits for. */
+import type { IncomingMessage } from 'node:http';
+import { fromBinary } from '@bufbuild/protobuf';
+import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
+import {
+  decode,
+  duchyMessages,
+  ExchangeError,
+  equalBytes,
+  invalid,
+  type JsonValue,
+  type SignedMessage,
+  STAGE_MESSAGE_PURPOSE,
+  StageMessagePart,
+  type Violation,
+} from '@measurement-exchange/contract';
+import type { Duchy } from '../context.ts';
+import {
+  discardBlob,
+  messagesOf,
+  readComputation,
+  type StoredComputation,
+  type StoredMessage,
+  storeMessage,
+  writeBlob,
+} from '../database/index.ts';
+import { moveOn, rowOf, sendersOf } from '../stages/progress.ts';
+import { mismatch } from './errors.ts';
+import { readParts } from './multipart.ts';
+import { asAnnounced, discard } from './received.ts';
+import { requireSigned } from './signed.ts';
+import type { Slots, Turns } from './slots.ts';
+
+export interface AdvanceAnswer {
+  computation: string;
+  stage: string;
+}
+
+interface CheckedMessage {
+  computation: StoredComputation;
+  signed: SignedMessage;
+  message: duchyMessages.StageMessage;
+}
+
+export async function receiveMessage(
+  { duchy, slots, turns, maxDataBytes }: { duchy: Duchy; slots: Slots; turns: Turns; maxDataBytes: number },
+  id: string,
+  request: IncomingMessage,
+): Promise<AdvanceAnswer> {
+  const { json, data } = await readParts(request, 'message');
+  const checked = await checkMessage(duchy, id, json, maxDataBytes);
+  const { sender, stage } = checked.message;
+  await slots.run(sender, () => turns.run(`${id} ${stage} ${sender}`, () => keep(duchy, checked, data)));
+  return { computation: id, stage };
+}
+
+async function checkMessage(
+  duchy: Duchy,
+  id: string,
+  json: JsonValue,
+  maxDataBytes: number,
+): Promise<CheckedMessage> {
+  const { signed, message } = readMessage(json);
+  if (message.purpose !== STAGE_MESSAGE_PURPOSE) {
+    throw mismatch('message.purpose', `must be ${STAGE_MESSAGE_PURPOSE}`);
+  }
+  if (message.computation !== id) throw mismatch('message.computation', `must be ${id}, as in the path`);
+  if (message.recipient !== duchy.name)
+    throw mismatch('message.recipient', `must be ${duchy.name}, which got it`);
+  if (message.dataSha256.length !== 32) throw mismatch('message.dataSha256', 'must be 32 bytes');
+  if (message.dataLength < 0n || message.dataLength > BigInt(maxDataBytes)) {
+    throw mismatch('message.dataLength', `must be from 0 to ${maxDataBytes}`);
+  }
+  const computation = await readComputation(duchy.db, id);
+  if (computation === undefined) {
+    throw new ExchangeError(
+      'COMPUTATION_NOT_FOUND',
+      `This duchy does not know ${id} yet, or at all: retry later.`,
+    );
+  }
+  const senders = sendersOf(computation, message.stage);
+  if (senders.length === 0) {
+    throw mismatch('message.stage', `must be one that ${computation.role} takes, and is not`);
+  }
+  if (!senders.includes(message.sender)) {
+    throw mismatch('message.sender', `must be ${senders.join(' or ')}, whose role sends this stage`);
+  }
+  await requireSigned(duchy, message.sender, signed, message.certificate, 'message');
+  return { computation, signed, message };
+}
+
+function readMessage(json: JsonValue): Pick<CheckedMessage, 'signed' | 'message'> {
+  const violations: Violation[] = [];
+  const part = decode(StageMessagePart, json, violations);
+  if (part === undefined) throw invalid(violations);
+  const signed = part.message;
+  try {
+    return { signed, message: fromBinary(duchyMessages.StageMessageSchema, signed.message) };
+  } catch {
+    throw invalid([
+      { field: 'message.message', description: 'must be a serialized mex.contract.StageMessage' },
+    ]);
+  }
+}
+
+async function keep(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<Uint8Array>): Promise<void> {
+  const { dataSha256: sha256, dataLength } = checked.message;
+  const received = asAnnounced(data, { part: 'message', sha256, length: Number(dataLength) });
+  const stored = await storedMessage(duchy, checked);
+  if (stored === undefined) return store(duchy, checked, received);
+  requireSame(stored, checked);
+  await discard(received);
+}
+
+async function store(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<Uint8Array>): Promise<void> {
+  const { computation, signed, message } = checked;
+  requireExpected(checked);
+  const { db } = duchy;
+  const blob = await writeBlob(db, computation.id, data);
+  const isFirst = await db.tx(async (tx) => {
+    const isStored = await storeMessage(tx, {
+      computation: computation.id,
+      stage: message.stage,
+      direction: 'IN',
+      peer: message.sender,
+      certificate: message.certificate,
+      signedMessage: packSignedMessage(signed, `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`),
+      blob: blob.id,
+    });
+    if (isStored) await moveOn(tx, computation.id);
+    return isStored;
+  });
+  if (isFirst) return;
+  await discardBlob(db, blob.id);
+  // Another process of this duchy may have been first.
+  const stored = await storedMessage(duchy, checked);
+  if (stored === undefined) throw ended(checked);
+  requireSame(stored, checked);
+}
+
+async function storedMessage(
+  { db }: Duchy,
+  { computation, message }: CheckedMessage,
+): Promise<StoredMessage | undefined> {
+  const messages = await messagesOf(db, computation.id);
+  return messages.find((m) => m.direction === 'IN' && m.stage === message.stage && m.peer === message.sender);
+}
+
+/** The stage waits for it, or the next one does: a peer can be faster than the end of the stage before. */
+function requireExpected(checked: CheckedMessage): void {
+  const { computation, message } = checked;
+  if (computation.outcome !== null) throw ended(checked);
+  const row = rowOf(computation);
+  const next = row && rowOf({ ...computation, stage: row.next });
+  const isExpected = [row, next].some(
+    (r) => r?.waitsFor !== undefined && 'message' in r.waitsFor && r.waitsFor.message === message.stage,
+  );
+  if (isExpected) return;
+  throw new ExchangeError(
+    'STAGE_OUT_OF_ORDER',
+    `Computation ${computation.id} is at ${computation.stage} here, which does not wait for ${message.stage}: retry later.`,
+    { retryAfterSeconds: 1 },
+  );
+}
+
+function ended({ computation }: CheckedMessage): ExchangeError {
+  const how = computation.outcome ?? 'over';
+  return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `Computation ${computation.id} is ${how} here.`);
+}
+
+function requireSame(
+  { signedMessage }: StoredMessage,
+  { computation, signed, message }: CheckedMessage,
+): void {
+  if (equalBytes(unpackSignedMessage(signedMessage!).message, signed.message)) return;
+  throw new ExchangeError(
+    'UPLOAD_ALREADY_EXISTS',
+    `${message.stage} of computation ${computation.id} was received with other content, which stays.`,
+  );
+}

@@ -1,0 +1,101 @@
+/** The one translator from whatever was thrown to a response, in the error model of the exchange. */
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ExchangeError } from '@measurement-exchange/contract';
+import { isTransient } from '@measurement-exchange/sdk';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+/** Headers of every response, on every path out. */
+export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** A value in what was sent is not what the computation, the signature or the digest say. */
+export function mismatch(field: string, description: string): ExchangeError {
+  return new ExchangeError('UPLOAD_MISMATCH', `${field}: ${description}`, {
+    violations: [{ field, description }],
+    metadata: { fieldName: field },
+  });
+}
+
+export function toExchangeError(error: unknown): ExchangeError {
+  if (error instanceof ExchangeError) return error;
+  if (isTransient(error)) {
+    return new ExchangeError('UNAVAILABLE', 'The exchange is out of reach for now: retry.', {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
+  }
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType();
+  if (statusCode >= 400 && statusCode < 500) {
+    return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed.', { cause: error });
+  }
+  return new ExchangeError('INTERNAL', 'A defect of the duchy; report the request ID.', { cause: error });
+}
+
+export function unsupportedMediaType(): ExchangeError {
+  return new ExchangeError('UNSUPPORTED_MEDIA_TYPE', 'The body must be multipart/form-data, not compressed.');
+}
+
+export async function sendError(request: FastifyRequest, reply: FastifyReply, error: ExchangeError) {
+  if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  await drain(request.raw);
+  if (!request.raw.complete) reply.header('connection', 'close');
+  return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
+}
+
+const MAX_DRAINED_BYTES = 4 * 1024 * 1024;
+const MAX_DRAIN_MS = 2_000;
+
+/** Most senders read no response before they have sent all: what is left of a short body is read and dropped first. */
+function drain(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, MAX_DRAIN_MS);
+    let left = MAX_DRAINED_BYTES;
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) resolve();
+    });
+    for (const event of ['end', 'close', 'error']) request.once(event, resolve);
+    request.once('close', () => clearTimeout(timer));
+    request.resume();
+  });
+}
+
+/** What never became a request, or did not arrive in time: the parser or a timeout gave up on it. */
+export function sendClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  headers: Record<string, string>,
+): ExchangeError | undefined {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return undefined;
+  }
+  const rejection = clientError(error.code);
+  const status = rejection.httpStatus;
+  const body = JSON.stringify(rejection);
+  const head = Object.entries({
+    ...headers,
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  );
+  return rejection;
+}
+
+function clientError(code: string | undefined): ExchangeError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ExchangeError('HEADERS_TOO_LARGE', 'The request headers are above the size limit.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ExchangeError('REQUEST_TIMEOUT', 'The request was not received in time.');
+    default:
+      return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed HTTP.');
+  }
+}

@@ -1,0 +1,44 @@
+/** Signatures of what is sent to this duchy: they are the only authentication. */
+import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/consent';
+import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
+import { trustedCertificate } from '../certificates.ts';
+import type { Duchy } from '../context.ts';
+import { PermanentError } from '../errors.ts';
+import { mismatch } from './errors.ts';
+
+/** Throws unless the key of that certificate signed it, and a root that is trusted for the party issued the certificate. */
+export async function requireSigned(
+  duchy: Duchy,
+  party: string,
+  signed: SignedMessage,
+  certificate: string,
+  part: string,
+): Promise<void> {
+  const x509 = await certificateOf(duchy, party, certificate, `${part}.certificate`);
+  try {
+    await verifySignature(signed, x509);
+  } catch (error) {
+    if (!(error instanceof ConsentError)) throw error;
+    throw mismatch(`${part}.signature`, error.message);
+  }
+}
+
+async function certificateOf(duchy: Duchy, party: string, name: string, field: string): Promise<X509> {
+  try {
+    return await trustedCertificate(duchy, party, name);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw passing(error);
+    throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field}: ${error.message}`, {
+      violations: [{ field, description: error.message }],
+      cause: error,
+    });
+  }
+}
+
+/** An error between this duchy and the exchange says nothing about the request of a third. */
+export function passing(cause: unknown): ExchangeError {
+  return new ExchangeError('UNAVAILABLE', 'The duchy cannot ask the exchange for now: retry.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}

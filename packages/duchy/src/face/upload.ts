@@ -1,0 +1,133 @@
+/** A provider's upload: checked, stored, reported to the exchange, and then answered. */
+import type { IncomingMessage } from 'node:http';
+import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
+import { ExchangeError, equalBytes, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
+import type { Duchy } from '../context.ts';
+import {
+  discardBlob,
+  markReported,
+  type StoredUpload,
+  storeUpload,
+  uploadOf,
+  writeBlob,
+} from '../database/index.ts';
+import { reportFulfillment } from '../exchange.ts';
+import { follow } from '../herald/follow.ts';
+import { FIRST_STAGE } from '../stages/shareShuffle.ts';
+import { type CheckedFulfillment, checkFulfillment } from './fulfillment.ts';
+import { readParts } from './multipart.ts';
+import { asAnnounced, asShares, discard } from './received.ts';
+import { passing } from './signed.ts';
+import type { Slots, Turns } from './slots.ts';
+
+export interface UploadAnswer {
+  requisition: string;
+  computation: string;
+  state: 'FULFILLED';
+}
+
+export async function receiveUpload(
+  { duchy, slots, turns }: { duchy: Duchy; slots: Slots; turns: Turns },
+  requisition: string,
+  request: IncomingMessage,
+): Promise<UploadAnswer> {
+  const { json, data } = await readParts(request, 'fulfillment');
+  const checked = await checkFulfillment(duchy, requisition, json);
+  const { dataProvider } = checked.requisition;
+  return slots.run(dataProvider, () => turns.run(requisition, () => keep(duchy, checked, data)));
+}
+
+async function keep(
+  duchy: Duchy,
+  checked: CheckedFulfillment,
+  data: AsyncIterable<Uint8Array>,
+): Promise<UploadAnswer> {
+  const { computation, requisition, config, fulfillment } = checked;
+  const shares = asShares(
+    asAnnounced(data, {
+      part: 'fulfillment',
+      sha256: fulfillment.dataSha256,
+      length: Number(fulfillment.dataLength),
+    }),
+    { registerCount: computation.registerCount, modulus: config.ringModulus },
+  );
+  let upload = await uploadOf(duchy.db, requisition.name);
+  if (upload === undefined) upload = await store(duchy, checked, shares);
+  else {
+    requireSame(upload, checked);
+    await discard(shares);
+  }
+  if (upload.reportedTime === null) await report(duchy, checked, upload);
+  return { requisition: upload.requisition, computation: computation.id, state: 'FULFILLED' };
+}
+
+async function store(
+  { db }: Duchy,
+  checked: CheckedFulfillment,
+  shares: AsyncIterable<Uint8Array>,
+): Promise<StoredUpload> {
+  requireOpen(checked);
+  const { computation, requisition, signed, fulfillment, secretSeed } = checked;
+  const blob = await writeBlob(db, computation.id, shares);
+  const isFirst = await db.tx((tx) =>
+    storeUpload(tx, {
+      requisition: requisition.name,
+      computation: computation.id,
+      dataProvider: requisition.dataProvider,
+      certificate: fulfillment.certificate,
+      nonce: fulfillment.nonce,
+      registerCount: computation.registerCount,
+      secretSeed,
+      signedFulfillment: packSignedMessage(signed, `type.googleapis.com/${FULFILLMENT_PURPOSE}`),
+      blob: blob.id,
+    }),
+  );
+  if (!isFirst) await discardBlob(db, blob.id);
+  const stored = await uploadOf(db, requisition.name);
+  if (stored === undefined) throw ended(checked);
+  // Another process of this duchy may have been first.
+  requireSame(stored, checked);
+  return stored;
+}
+
+function requireOpen(checked: CheckedFulfillment): void {
+  const { computation, requisition } = checked;
+  if (computation.outcome !== null) throw ended(checked);
+  if (computation.stage === FIRST_STAGE) {
+    throw new ExchangeError('STAGE_OUT_OF_ORDER', 'This duchy has not set its parameters yet: retry.', {
+      retryAfterSeconds: 1,
+    });
+  }
+  if (requisition.state !== 'UNFULFILLED') {
+    throw new ExchangeError('REQUISITION_STATE_ILLEGAL', `${requisition.name} is ${requisition.state}.`);
+  }
+}
+
+function ended({ computation, requisition }: CheckedFulfillment): ExchangeError {
+  const how = computation.outcome ?? 'over';
+  return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition.name} is ${how}.`);
+}
+
+/** The same message has the same digest, seed and nonce; its signature may differ each time. */
+function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
+  if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;
+  throw new ExchangeError(
+    'UPLOAD_ALREADY_EXISTS',
+    `${requisition.name} has an upload with other content, which stays: send that one again, or nothing.`,
+  );
+}
+
+/** Whether or not this is answered, the upload is stored: the herald reports what could not be reported here. */
+async function report(
+  duchy: Duchy,
+  { computation: { view } }: CheckedFulfillment,
+  { requisition, nonce }: StoredUpload,
+): Promise<void> {
+  const reported = reportFulfillment(duchy.client, view.name!, { requisition, nonce });
+  const after = await reported.catch((error: unknown) => {
+    const isFinal = error instanceof ExchangeError && error.code === 'FAILED_PRECONDITION';
+    throw isFinal ? error : passing(error);
+  });
+  await markReported(duchy.db, requisition);
+  await follow(duchy, after);
+}

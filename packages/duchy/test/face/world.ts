@@ -1,0 +1,329 @@
+/** The face of one duchy over real HTTP, on a real database, with an exchange that says what a test tells it to. */
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { createSigner, createTrustStore } from '@measurement-exchange/consent';
+import {
+  type Computation,
+  duchyMessages,
+  ExchangeError,
+  FULFILLMENT_PURPOSE,
+  FulfillmentPart,
+  type SignedMessage,
+  STAGE_MESSAGE_PURPOSE,
+  StageMessagePart,
+  toJson,
+} from '@measurement-exchange/contract';
+import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk';
+import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import type { FaceLimits } from '../../src/config/config.ts';
+import type { Duchy } from '../../src/context.ts';
+import { createComputation } from '../../src/database/index.ts';
+import { listen } from '../../src/face/listen.ts';
+import { vectorHeader } from '../../src/face/received.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
+import { MODULUS, makeComputation, PROVIDERS, ROLES, type TestComputation } from '../view.ts';
+
+export const LIMITS: FaceLimits = {
+  uploads: 8,
+  uploadsPerParty: 2,
+  uploadSeconds: 20,
+  maxDataBytes: 2 ** 24,
+  rejectedPerMinute: 1_000,
+};
+export const REGISTERS = 300;
+
+/** An exchange that knows certificates and computations. */
+export class StubExchange {
+  readonly certificates = new Map<string, { x509Der: Uint8Array; revocationState?: 'HOLD' | 'REVOKED' }>();
+  readonly computations = new Map<string, Computation>();
+  /** Reports that took effect. */
+  readonly reports: string[] = [];
+  isDown = false;
+
+  get client(): ExchangeClient {
+    const methods = {
+      getCertificate: async ({ name }: { name: string }) => {
+        this.requireUp();
+        const found = this.certificates.get(name);
+        if (found === undefined) throw new ExchangeError('CERTIFICATE_NOT_FOUND', 'No such certificate.');
+        return found;
+      },
+      getComputation: async ({ name }: { name: string }) => {
+        this.requireUp();
+        return structuredClone(this.computations.get(name));
+      },
+      fulfillComputationRequisition: async ({
+        name,
+        body,
+      }: {
+        name: string;
+        body: { requisition: string };
+      }) => {
+        this.requireUp();
+        const computation = this.computations.get(name)!;
+        computation.requisitions.find((r) => r.name === body.requisition)!.state = 'FULFILLED';
+        computation.etag = randomBytes(4).toString('hex');
+        computation.updateTime = new Date().toISOString().replace('Z', '000Z');
+        this.reports.push(body.requisition);
+        return structuredClone(computation);
+      },
+    };
+    return methods as unknown as ExchangeClient;
+  }
+
+  private requireUp(): void {
+    if (this.isDown) throw new Unreachable('The exchange is down.');
+  }
+}
+
+export interface FaceWorld {
+  url: string;
+  duchy: Duchy;
+  database: DuchyDatabase;
+  exchange: StubExchange;
+  identities: Record<string, Identity>;
+  logs: string[];
+  /** A computation that waits in this stage. */
+  computation(stage?: string, fulfillingDuchy?: string): Promise<TestComputation>;
+  /** What is stored of a computation, in all tables. */
+  kept(id: string): Promise<{ uploads: number; messages: number; blobs: number }>;
+  stop(): Promise<void>;
+}
+
+export async function startFaceWorld(
+  name = 'duchies/alpha',
+  limits: Partial<FaceLimits> = {},
+): Promise<FaceWorld> {
+  const exchange = new StubExchange();
+  const identities: Record<string, Identity> = {};
+  for (const party of ['measurementConsumers/acme', ...PROVIDERS, ...Object.keys(ROLES)]) {
+    const identity = await createIdentity({ party, commonName: party, now: Date.now(), days: 10 });
+    identities[party] = identity;
+    exchange.certificates.set(`${party}/certificates/1`, { x509Der: derOf(identity.certificatePem) });
+  }
+  const trusted = Object.entries(identities).map(([party, { root }]) => ({
+    party,
+    pem: root.certificatePem,
+  }));
+  const database = await createDuchyDatabase();
+  const logs: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logs.push(String(chunk));
+      done();
+    },
+  });
+  const duchy: Duchy = {
+    name,
+    certificate: `${name}/certificates/1`,
+    signer: await createSigner(identities[name]!.privateKeyPem),
+    client: exchange.client,
+    db: database.db,
+    trust: createTrustStore(trusted),
+    noiseMechanisms: ['DISCRETE_GAUSSIAN'],
+    fetch,
+    log: createLog('info', sink),
+  };
+  const metrics = new Metrics();
+  metrics.watchDatabase(database.db);
+  const face = await listen({
+    duchy,
+    metrics,
+    limits: { ...LIMITS, ...limits },
+    host: '127.0.0.1',
+    port: 0,
+    tls: undefined,
+    trustedProxies: [],
+  });
+  let made = 0;
+  return {
+    url: face.url,
+    duchy,
+    database,
+    exchange,
+    identities,
+    logs,
+    async computation(stage = 'WAIT_TO_START', fulfillingDuchy = name) {
+      const computation = await makeComputation(`c${++made}`, name, fulfillingDuchy);
+      const { id, view, spec } = computation;
+      const about = {
+        id,
+        role: view.role,
+        protocol: 'honestMajorityShareShuffle',
+        stage,
+        view,
+        spec,
+      } as const;
+      await createComputation(database.db, { ...about, registerCount: REGISTERS });
+      exchange.computations.set(view.name!, structuredClone(view));
+      return computation;
+    },
+    async kept(id) {
+      const [row] = await database.query(
+        `SELECT (SELECT count(*) FROM uploads WHERE computation = $1)::int AS uploads,
+                (SELECT count(*) FROM messages WHERE computation = $1)::int AS messages,
+                (SELECT count(*) FROM blobs WHERE computation = $1)::int AS blobs`,
+        [id],
+      );
+      return row as { uploads: number; messages: number; blobs: number };
+    },
+    async stop() {
+      await face.stop();
+      await database.drop();
+    },
+  };
+}
+
+export function derOf(pem: string): Uint8Array {
+  return new X509Certificate(pem).raw;
+}
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
+
+/** A share: a random value of the ring for each register. */
+export function randomShare(registers = REGISTERS): Buffer {
+  const values = randomBytes(registers).map((byte) => byte % MODULUS);
+  return Buffer.concat([vectorHeader(registers), values]);
+}
+
+/** An upload that is right; a test spoils what it is about. */
+export interface TestUpload {
+  /** Of the path. */
+  requisition: string;
+  fulfillment: duchyMessages.Fulfillment;
+  data: Uint8Array;
+  /** Signs what is there now; its key, and what comes after signing, may be spoiled. */
+  privateKeyPem: string;
+  afterSigning: (signed: SignedMessage) => SignedMessage;
+  /** The body, when it is not the usual form. */
+  body?: (json: string, data: Uint8Array) => BodyInit;
+  headers?: Record<string, string>;
+}
+
+export function makeUpload(world: FaceWorld, computation: TestComputation, i = 0): TestUpload {
+  const { view, spec, nonces } = computation;
+  const requisition = view.requisitions[i]!;
+  const config = view.protocolConfig.honestMajorityShareShuffle!;
+  const data = randomShare();
+  const fulfillment = create(duchyMessages.FulfillmentSchema, {
+    purpose: FULFILLMENT_PURPOSE,
+    requisition: requisition.name,
+    requisitionFingerprint: sha256(Buffer.concat([spec, requisition.requisitionSpecHash])),
+    nonce: nonces[i]!,
+    protocol: 'honestMajorityShareShuffle',
+    populationFingerprint: config.populationFingerprint,
+    registerCount: BigInt(REGISTERS),
+    dataSha256: sha256(data),
+    dataLength: BigInt(data.length),
+    duchy: requisition.fulfillingDuchy,
+    certificate: `${requisition.dataProvider}/certificates/1`,
+    protocolData: {
+      case: 'honestMajorityShareShuffle',
+      value: { secretSeed: { ciphertext: randomBytes(100) } },
+    },
+  });
+  return {
+    requisition: requisition.name,
+    fulfillment,
+    data,
+    privateKeyPem: world.identities[requisition.dataProvider]!.privateKeyPem,
+    afterSigning: (signed) => signed,
+  };
+}
+
+/** Other data, with the digest and the length of it. */
+export function withData(upload: TestUpload, data: Uint8Array): void {
+  upload.data = data;
+  upload.fulfillment.dataSha256 = sha256(data);
+}
+
+export async function signedFulfillment(upload: TestUpload): Promise<string> {
+  const signer = await createSigner(upload.privateKeyPem);
+  const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, upload.fulfillment));
+  return toJson(FulfillmentPart, { fulfillment: upload.afterSigning(signed) });
+}
+
+export interface Answer {
+  status: number;
+  reason: string | undefined;
+  field: string | undefined;
+  body: Record<string, unknown>;
+}
+
+export async function sendUpload({ url }: FaceWorld, upload: TestUpload): Promise<Answer> {
+  const json = await signedFulfillment(upload);
+  const body = (upload.body ?? form('fulfillment'))(json, upload.data);
+  return post(`${url}/v2alpha/${upload.requisition}:fulfill`, body, upload.headers);
+}
+
+/** The parts as they should be. */
+export const form = (part: string) => (json: string, data: Uint8Array) => {
+  const body = new FormData();
+  body.append(part, json);
+  body.append('data', new Blob([Uint8Array.from(data)]));
+  return body;
+};
+
+export async function post(
+  url: string,
+  body: BodyInit,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url, { method: 'POST', body, headers });
+  return answerOf(response.status, await response.text());
+}
+
+export function answerOf(status: number, text: string): Answer {
+  const body = JSON.parse(text);
+  const details: Record<string, never>[] = body.error?.details ?? [];
+  const detail = (type: string) =>
+    details.find((d) => String(d['@type']).endsWith(`.${type}`)) as
+      | { reason?: string; fieldViolations?: { field: string }[] }
+      | undefined;
+  return {
+    status,
+    reason: detail('ErrorInfo')?.reason,
+    field: detail('BadRequest')?.fieldViolations?.[0]?.field,
+    body,
+  };
+}
+
+/** A message of a peer that is right; a test spoils what it is about. */
+export interface TestMessage {
+  /** Of the path. */
+  computation: string;
+  message: duchyMessages.StageMessage;
+  data: Uint8Array;
+  privateKeyPem: string;
+  afterSigning: (signed: SignedMessage) => SignedMessage;
+}
+
+export function makeMessage(
+  world: FaceWorld,
+  { id }: TestComputation,
+  { stage, sender }: { stage: string; sender: string },
+): TestMessage {
+  const data = randomBytes(500);
+  const message = create(duchyMessages.StageMessageSchema, {
+    purpose: STAGE_MESSAGE_PURPOSE,
+    computation: id,
+    stage,
+    sender,
+    recipient: world.duchy.name,
+    dataSha256: sha256(data),
+    dataLength: BigInt(data.length),
+    certificate: `${sender}/certificates/1`,
+  });
+  const { privateKeyPem } = world.identities[sender] ?? world.identities['duchies/beta']!;
+  return { computation: id, message, data, privateKeyPem, afterSigning: (signed) => signed };
+}
+
+export async function sendMessage({ url }: FaceWorld, sent: TestMessage): Promise<Answer> {
+  const signer = await createSigner(sent.privateKeyPem);
+  const signed = await signer.sign(toBinary(duchyMessages.StageMessageSchema, sent.message));
+  const json = toJson(StageMessagePart, { message: sent.afterSigning(signed) });
+  return post(`${url}/v2alpha/computations/${sent.computation}:advance`, form('message')(json, sent.data));
+}
