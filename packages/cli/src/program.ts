@@ -11,6 +11,7 @@ import { serveCommand } from './commands/serve.ts';
 import { tokenCommand } from './commands/token.ts';
 import { completionCommand } from './completion/command.ts';
 import { demoCommand } from './demo/command.ts';
+import { duchyCommand } from './duchy/index.ts';
 import { identityCommand } from './identity/command.ts';
 import { keysCommand } from './keys/command.ts';
 import { paint } from './output.ts';
@@ -64,6 +65,10 @@ const GROUPS: [heading: string, commands: [make: () => Command, summary: string]
       [verifyCommand, 'check signatures, certificates, hashes and keys step by step'],
       [whoamiCommand, 'whom the token in use stands for'],
     ],
+  ],
+  [
+    'Compute together:',
+    [[duchyCommand, 'run a duchy, which counts people across providers with two others']],
   ],
   [
     'Run an exchange:',

@@ -17,8 +17,8 @@ export function doctorCommand(): Command {
     });
 }
 
-export function printAilments(ailments: Ailment[]): void {
-  if (ailments.length === 0) print(paint('green', `${CHECKS.length} checks, all silent.`));
+export function printAilments(ailments: Ailment[], checks = CHECKS.length): void {
+  if (ailments.length === 0) print(paint('green', `${checks} checks, all silent.`));
   for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
     const title = severity === 'warning' ? paint('yellow', `${check} (warning)`) : paint('red', check);
     print(`${title}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`);

@@ -42,14 +42,26 @@ function whereTheDataIs(config: Config, around: Surroundings): string[] {
 
 /** Before anything is opened. */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
-  const problems = configProblems(config, {
+  const problems = configProblems(config, surroundingsOf(process));
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** What is wrong with the process and the way to its database: for a duchy, too. */
+export function hostProblems(databaseUrl: string | undefined, process: NodeJS.Process): string[] {
+  const around = surroundingsOf(process);
+  const problems = processProblems(around);
+  if (databaseUrl !== undefined) problems.push(...databaseUrlProblems('databaseUrl', databaseUrl, around));
+  return problems;
+}
+
+function surroundingsOf(process: NodeJS.Process): Surroundings {
+  return {
     env: process.env,
     execArgv: process.execArgv,
     nodeVersion: process.versions.node,
     uid: process.geteuid?.(),
     file: lookAt,
-  });
-  if (problems.length > 0) throw new ConfigError(problems);
+  };
 }
 
 /** Reads only; nothing has been served. Returns warnings for the log. */

@@ -38,7 +38,7 @@ const TEST_VARIABLES = ['MEX_FAILPOINT', 'MEX_FAKE_CLOCK', 'MEX_TEST_'];
 
 export function processProblems({ env, execArgv, nodeVersion, uid, file }: Surroundings): string[] {
   const problems: string[] = [];
-  if (uid === 0) problems.push('The exchange runs as root. Run it as an ordinary user.');
+  if (uid === 0) problems.push('This process runs as root. Run it as an ordinary user.');
   if (Number.parseInt(nodeVersion, 10) < OLDEST_NODE) {
     problems.push(
       `Node ${nodeVersion} gets no more security fixes. Run Node ${OLDEST_NODE} or later, best 24.`,

@@ -1,0 +1,106 @@
+import type { DuchyConfig } from '@measurement-exchange/duchy';
+import type { ExchangeClient } from '@measurement-exchange/sdk';
+import { Command, Option } from 'commander';
+import { explained } from '../client.ts';
+import { loadCredentials } from '../credentials.ts';
+import { openDuchyDatabase } from './database.ts';
+import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
+
+interface RunOptions extends DuchyOptions {
+  only?: 'face' | 'mill';
+  port?: number;
+}
+
+export function duchyRunCommand(): Command {
+  return new Command('run')
+    .description('run a duchy until it is stopped: take uploads, and compute with the other duchies')
+    .option('--config <file>', 'the settings of the duchy, in JSON (see below)')
+    .option('--as <party>', 'in development: run as this demo duchy')
+    .addOption(
+      new Option('--only <role>', 'one role, to scale out on one database').choices(['face', 'mill']),
+    )
+    .option('--port <port>', 'listen here instead of listen.port', Number)
+    .addHelpText('after', HELP)
+    .action(run);
+}
+
+async function run(options: RunOptions): Promise<void> {
+  const { as, only, port } = options;
+  const config = await duchySettings(options);
+  const { createLog, readSecretsKey, startDuchy } = await loadDuchy();
+  const log = createLog(config.logLevel);
+  const secretsKey = await readSecretsKey(config);
+  const { credentials, trust, client } = await acting(config, as);
+  await using opened = new AsyncDisposableStack();
+  const connection = await openDuchyDatabase(config, credentials.name, opened);
+  const listen = {
+    ...config.listen,
+    port: port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name)),
+  };
+  const running = await startDuchy({
+    config: { ...config, listen },
+    credentials,
+    client,
+    trust,
+    connection,
+    secretsKey,
+    log,
+    only,
+  });
+  opened.defer(() => running.stop());
+  await untilSignal();
+}
+
+async function acting({ url, tokenFile, identity, roots }: DuchyConfig, as: string | undefined) {
+  const options = { url, tokenFile, identity, roots, as };
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const acting = await loadCredentials(given).catch((error: unknown) => {
+    throw explained(error);
+  });
+  const { name } = acting.credentials;
+  if (!name.startsWith('duchies/')) throw new Error(`${name} is no duchy, and takes part in no computation.`);
+  return acting;
+}
+
+/** In development the exchange says where its demo duchies are. */
+async function registeredPort(client: ExchangeClient, name: string): Promise<number> {
+  const { endpoint } = (await client.getParty({ name })) as { endpoint?: string };
+  const port = Number(endpoint === undefined ? Number.NaN : URL.parse(endpoint)?.port);
+  if (port > 0) return port;
+  throw new Error(`The exchange knows no endpoint of ${name} with a port: give --port.`);
+}
+
+/** The first signal stops gracefully; a second one exits at once. */
+async function untilSignal(): Promise<void> {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  await new Promise<void>((resolve) => {
+    for (const signal of signals) process.once(signal, () => resolve());
+  });
+  for (const signal of signals) process.once(signal, () => process.exit(130));
+}
+
+const HELP = `
+In development, with the demo parties of mex serve --dev:
+  mex duchy run --as duchies/alpha
+
+Otherwise with a file of settings; paths are relative to it, and what is marked * is required in production:
+  {
+    "url": "https://exchange.example.com",      * the exchange
+    "tokenFile": "token",                       * read again for every call
+    "identity": "keys/alpha",                   * the folder that mex identity made
+    "roots": ["measurementConsumers/acme=acme.pem", "dataProviders/streamly=streamly.pem",
+              "duchies/beta=beta.pem"],         * whose certificates to trust: each party by its own root
+    "endpoint": "https://alpha.example.com",    * where providers and the other duchies reach this one
+    "listen": {"host": "0.0.0.0", "port": 8090, "tls": {"certFile": "tls.pem", "keyFile": "tls.key"}},
+    "databaseUrl": "postgres://…",                else an embedded PostgreSQL in dataDir
+    "dataDir": ".duchy",
+    "secretsKeyFile": "secrets.key",            * openssl rand -base64 32; keep a copy apart from the database
+    "mills": {"count": 1, "leaseSeconds": 60},
+    "noiseMechanisms": ["DISCRETE_GAUSSIAN", "GEOMETRIC"],  computations with another one are failed
+    "keepBlobsForHours": 0,                       of computations that ended, for looking into them
+    "limits": {"uploads": 32, "uploadsPerParty": 4, "uploadSeconds": 600, "maxDataBytes": 2147483648},
+    "pollSeconds": 1, "logLevel": "info", "mode": "production"
+  }
+
+Any number of processes may run on one database, and each may be killed at any point: what it did is done by another.
+At least one has to run without --only mill: it follows the computations at the exchange.`;

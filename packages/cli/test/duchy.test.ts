@@ -1,0 +1,96 @@
+/** `mex duchy`, as an operator of a duchy runs it. */
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
+import { beforeAll, expect, it } from 'vitest';
+import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
+import { mex } from './mexInProcess.ts';
+
+useExchange();
+
+/** Writes the settings of duchies/alpha with these changes. */
+async function settings(file: string, changes: Record<string, unknown> = {}): Promise<string> {
+  const config = {
+    mode: 'development',
+    url: exchange.url,
+    tokenFile: 'token',
+    identity: 'duchies-alpha',
+    roots: ['duchies/alpha=duchies-alpha/root.pem'],
+    listen: { port: 0 },
+    dataDir: 'data',
+    ...changes,
+  };
+  await writeFile(path(file), JSON.stringify(config));
+  return path(file);
+}
+
+beforeAll(async () => {
+  await onboarded('duchies/alpha');
+  await writeFile(path('token'), await token('duchies/alpha'), { mode: 0o600 });
+});
+
+it('runs on an embedded database of its own until it is stopped, and the doctor looks at it meanwhile', async () => {
+  const config = await settings('embedded.json');
+  const duchy = spawnMex(['duchy', 'run', '--config', config]);
+  const url = await urlOf(duchy);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*8 checks, all silent\./);
+  expect(await duchy.kill('SIGTERM')).toBe(0);
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+it('runs several processes on one database, with the key that it was first used with', async () => {
+  const database = await createDuchyDatabase();
+  const config = await settings('shared.json', { databaseUrl: database.url, dataDir: 'shared' });
+  const processes = [[], ['--only', 'mill'], ['--only', 'face']].map((only) =>
+    spawnMex(['duchy', 'run', '--config', config, ...only]),
+  );
+  await Promise.all([urlOf(processes[0]!), urlOf(processes[2]!)]);
+  await expect.poll(() => processes[1]!.output()).toMatch(/"only":"mill".*"running"/);
+  expect(await Promise.all(processes.map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0]);
+
+  const other = await settings('otherKey.json', { databaseUrl: database.url, secretsKeyFile: 'other.key' });
+  await expect(mex('duchy', 'run', '--config', other)).rejects.toThrow(/secretsKeyFile is not the key/);
+  await database.drop();
+});
+
+it('says everything that keeps it from production at once', async () => {
+  const config = await settings('production.json', {
+    mode: 'production',
+    url: 'http://exchange.example.com',
+    databaseUrl: 'postgres://duchy:password@db.example.com/duchy',
+    secretsKeyFile: 'none.key',
+    noiseMechanisms: ['NONE'],
+  });
+  await chmod(join(path('duchies-alpha'), 'signing-key.pem'), 0o644);
+  const problems = await mex('duchy', 'run', '--config', config).catch((error: Error) => error.message);
+  for (const problem of [
+    /url must begin with https/,
+    /endpoint is not set/,
+    /sslmode=verify-full/,
+    /password that anyone would guess/,
+    /signing-key\.pem is open to everyone/,
+    /secretsKeyFile .* cannot be read/,
+    /roots has none of dataProviders/,
+    /noiseMechanisms has NONE/,
+  ]) {
+    expect(problems).toMatch(problem);
+  }
+  await chmod(join(path('duchies-alpha'), 'signing-key.pem'), 0o600);
+});
+
+it('says who it has to be', async () => {
+  await expect(mex('duchy', 'run')).rejects.toThrow(/Say which duchy: --config/);
+  await onboarded('dataProviders/lakeside');
+  await writeFile(path('lakesideToken'), await token('dataProviders/lakeside'));
+  const identity = { identity: 'dataProviders-lakeside', tokenFile: 'lakesideToken' };
+  const config = await settings('provider.json', identity);
+  await expect(mex('duchy', 'run', '--config', config)).rejects.toThrow(
+    /dataProviders\/lakeside is no duchy/,
+  );
+  await expect(mex('duchy', 'doctor', '--config', path('none.json'))).rejects.toThrow(
+    /cannot be read \(ENOENT\)/,
+  );
+});

@@ -1,0 +1,8 @@
+/** A duchy: one program with the roles of face, herald and mills. */
+export { type DuchyConfig, DuchyConfigError, duchyConfig, readDuchyConfig } from './config/config.ts';
+export { type FileMode, isLoopback, productionProblems } from './config/production.ts';
+export { readSecretsKey } from './config/secretsKey.ts';
+export { ensureDatabase } from './database/create.ts';
+export { DUCHY_CHECKS, type DuchyAilment, examineDuchy } from './database/doctor.ts';
+export { type RunningDuchy, type StartOptions, startDuchy } from './main.ts';
+export { createLog } from './observability/log.ts';

@@ -1,0 +1,104 @@
+/** What one process of a duchy is put together from, and the way back. */
+import { hostname } from 'node:os';
+import { createSigner } from '@measurement-exchange/consent';
+import type { Credentials, ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { type DuchyConfig, DuchyConfigError } from './config/config.ts';
+import type { Duchy } from './context.ts';
+import {
+  Database,
+  durabilityProblems,
+  migrate,
+  removeBlobs,
+  requireOwnDatabase,
+  Secrets,
+} from './database/index.ts';
+import { listen } from './face/listen.ts';
+import { createHerald } from './herald/herald.ts';
+import { repeat } from './loop.ts';
+import { createMill } from './mills/mill.ts';
+import { Metrics } from './observability/metrics.ts';
+
+export interface StartOptions {
+  config: DuchyConfig;
+  credentials: Pick<Credentials, 'name' | 'certificate' | 'privateKeyPem'>;
+  client: ExchangeClient;
+  trust: TrustStore;
+  connection: pg.ClientConfig;
+  secretsKey: Uint8Array;
+  log: Logger;
+  /** `face`: no mills; `mill`: nothing but mills. */
+  only?: 'face' | 'mill' | undefined;
+}
+
+export interface RunningDuchy {
+  /** Where the face listens; absent where there is none. */
+  url: string | undefined;
+  /** Requests in flight get their responses, stages are given back, then everything closes. */
+  stop(): Promise<void>;
+}
+
+const REMOVE_EVERY_MS = 10 * 60_000;
+/** For the face, the herald, and each mill that stores while it keeps its lease. */
+const CONNECTIONS = 8;
+
+export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
+  const { config, credentials, client, trust, connection, log, only } = options;
+  await using opened = new AsyncDisposableStack();
+  const applied = await migrate(connection);
+  if (applied.length > 0) log.info({ applied }, 'migrated');
+  const owner = `${hostname()} ${process.pid}`;
+  const db = new Database({
+    connection,
+    secrets: new Secrets(options.secretsKey),
+    applicationName: `mex duchy ${owner}`,
+    maxConnections: CONNECTIONS + 2 * config.mills.count,
+    onIdleError: (error) => log.warn({ component: 'postgres', reason: error.message }, 'connection lost'),
+  });
+  opened.defer(() => db.close());
+  if (config.mode === 'production') {
+    const problems = await durabilityProblems(db);
+    if (problems.length > 0) throw new DuchyConfigError(problems);
+  }
+  await requireOwnDatabase(db, credentials.name);
+  const duchy: Duchy = {
+    name: credentials.name,
+    certificate: credentials.certificate,
+    signer: await createSigner(credentials.privateKeyPem),
+    client,
+    db,
+    trust,
+    noiseMechanisms: config.noiseMechanisms,
+    fetch: globalThis.fetch,
+    log,
+  };
+  const metrics = new Metrics();
+  metrics.watchDatabase(db);
+
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const jobs: Promise<void>[] = [];
+  opened.defer(async () => {
+    stopping.abort();
+    await Promise.all(jobs);
+  });
+  if (only !== 'face') {
+    const leaseMs = config.mills.leaseSeconds * 1000;
+    for (let n = 1; n <= config.mills.count; n++) {
+      jobs.push(createMill(duchy, { owner: `${owner} mill ${n}`, leaseMs }).run(signal));
+    }
+  }
+  let url: string | undefined;
+  if (only !== 'mill') {
+    jobs.push(createHerald(duchy, { pollMs: config.pollSeconds * 1000 }).run(signal));
+    const remove = async () => void (await removeBlobs(db, config.keepBlobsForHours));
+    jobs.push(repeat('removal', remove, { everyMs: REMOVE_EVERY_MS, signal, log }));
+    const face = await listen({ ...config.listen, duchy, metrics, limits: config.limits });
+    opened.defer(() => face.stop());
+    url = face.url;
+  }
+  log.info({ duchy: duchy.name, url, only: only ?? 'all' }, 'running');
+  const running = opened.move();
+  return { url, stop: () => running.disposeAsync() };
+}
