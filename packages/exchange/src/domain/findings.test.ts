@@ -1,6 +1,6 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
-import { type MeasurementInput, specs, TYPE_URLS } from '@measurement-exchange/contract';
+import { type MeasurementInput, type Protocol, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import {
   enforce,
@@ -8,6 +8,7 @@ import {
   type FindingCode,
   finding,
   inspectMeasurement,
+  inspectParameters,
   inspectResult,
   reachFinding,
 } from './findings.ts';
@@ -35,12 +36,14 @@ const entry = (byte: number) => ({
   nonceHash: hash(byte),
 });
 
-function inspect(message: Uint8Array, first: object = {}) {
+function inspect(message: Uint8Array, first: object = {}, protocol: Protocol = 'direct') {
   const input = {
     measurementSpec: { message, signature: Uint8Array.of(1) },
     dataProviders: { 'dataProviders/p1': { ...entry(1), ...first }, 'dataProviders/p2': entry(2) },
   } as unknown as MeasurementInput;
-  const { spec, findings } = inspectMeasurement(input);
+  const inspected = inspectMeasurement(input);
+  const { spec } = inspected;
+  const findings = [...inspectParameters(spec, protocol), ...inspected.findings];
   return {
     measurementType: spec?.measurementType,
     findings: findings.map(({ code, field, message }) => ({ code, field, message })),
@@ -63,6 +66,12 @@ describe('a measurement', () => {
         },
       ],
     });
+  });
+
+  it('may have a sampling interval that wraps where its protocol lets it', () => {
+    const spec = specBytes({ vidSamplingInterval: { start: 0.75, width: 0.5 } });
+    expect(inspect(spec).findings).toMatchObject([{ field: 'measurementSpec.message.vidSamplingInterval' }]);
+    expect(inspect(spec, {}, 'honestMajorityShareShuffle').findings).toEqual([]);
   });
 
   it('has a finding for each invalid parameter, and still has its type', () => {

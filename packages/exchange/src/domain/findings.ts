@@ -9,6 +9,7 @@ import {
   type MeasurementInput,
   measurementSpecViolations,
   type PlainSpec,
+  type Protocol,
   type Reason,
   TYPE_URLS,
   toBase64,
@@ -107,7 +108,15 @@ function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
 }
 
-/** The spec of a request, if it decodes, and what the checks find. */
+/** What the checks find in the parameters of a spec, once it is known how the measurement is computed. */
+export function inspectParameters(spec: PlainSpec | undefined, protocol: Protocol): Finding[] {
+  const violations = spec === undefined ? [] : measurementSpecViolations(spec, protocol);
+  return violations.map(({ field, description }) =>
+    finding('SPEC_PARAMETER_INVALID', `measurementSpec.message.${field}`, `${field} ${description}.`),
+  );
+}
+
+/** The spec of a request, if it decodes, and what the other checks find. */
 export function inspectMeasurement(input: MeasurementInput): {
   spec: PlainSpec | undefined;
   findings: Finding[];
@@ -118,10 +127,6 @@ export function inspectMeasurement(input: MeasurementInput): {
     const message = `The message is not a MeasurementSpec: ${decoded.error}.`;
     findings.push(finding('SPEC_UNDECODABLE', 'measurementSpec.message', message));
   } else {
-    for (const { field, description } of measurementSpecViolations(decoded.spec)) {
-      const path = `measurementSpec.message.${field}`;
-      findings.push(finding('SPEC_PARAMETER_INVALID', path, `${field} ${description}.`));
-    }
     findings.push(...nonceHashFindings(decoded.spec.nonceHashes, Object.values(input.dataProviders)));
   }
   for (const [name, entry] of Object.entries(input.dataProviders)) {

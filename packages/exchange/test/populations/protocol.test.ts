@@ -132,6 +132,16 @@ describe('with populations', () => {
     expect(moved.protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
   });
 
+  it('may sample an interval that goes on at the first register, which a direct one may not', async () => {
+    const vidSamplingInterval = { start: 0.75, width: 0.5 };
+    const wrapping = await measure({ vidSamplingInterval });
+    expect(wrapping.protocolConfig.honestMajorityShareShuffle).toEqual(config('everybody'));
+    expect(await findingsOf(wrapping)).toEqual([]);
+    expect(await findingsOf(await measure({ vidSamplingInterval }, [streamly]))).toEqual([
+      'SPEC_PARAMETER_INVALID measurementSpec.message.vidSamplingInterval',
+    ]);
+  });
+
   it('keeps the population that it was created with', async () => {
     const measurement = await measure();
     await ok(operator('PATCH', 'populations/line', { default: true }));

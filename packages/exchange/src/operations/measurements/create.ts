@@ -18,7 +18,7 @@ import { insertMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireUsable } from '../../domain/certificate.ts';
 import { inspectConsent } from '../../domain/consent.ts';
-import { inspectMeasurement } from '../../domain/findings.ts';
+import { inspectMeasurement, inspectParameters } from '../../domain/findings.ts';
 import { create } from '../../domain/measurement.ts';
 import { candidateOf, chooseProtocol, duchiesOf } from '../../domain/protocol.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
@@ -82,6 +82,7 @@ export async function createMeasurement(
       const whyUntrusted = trustCheck(roots, now);
       const facts = await gatherConsent(request.body, certificates, isSpecSignedBy, whyUntrusted);
       const findings = [
+        ...inspectParameters(inspected.spec, choice.protocol),
         ...inspected.findings,
         ...inspectConsent(request.body, { ...facts, parties }),
         ...choice.findings,
