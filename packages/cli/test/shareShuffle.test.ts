@@ -1,0 +1,122 @@
+/** A provider of a computation by duchies, on the command line: its settings, what it is asked, and what it checks. */
+import { writeFile } from 'node:fs/promises';
+import { type Measurement, toBase64 } from '@measurement-exchange/contract';
+import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+import { type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
+import { addDuchies, SHARE_SHUFFLE } from '@measurement-exchange/testkit/shareShuffle';
+import { requisitionOf, useWorld } from '@measurement-exchange/testkit/world';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { path, useEnvironment } from './environment.ts';
+import { mex, run } from './mexInProcess.ts';
+import { describeTo } from './partyWorld.ts';
+
+const w = useWorld({ protocols: { honestMajorityShareShuffle: SHARE_SHUFFLE } }, addDuchies);
+useEnvironment(() => w.exchange);
+
+const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
+let duchies: FakeDuchies;
+let consumer: Consumer;
+const eventGroups: string[] = [];
+beforeAll(async () => {
+  duchies = await startFakeDuchies(w.exchange, 50);
+  consumer = createConsumer({
+    client: w.acme.client,
+    credentials: w.acme,
+    trust: createTrustStore([{ pem: w.root.certificatePem }, ...duchies.roots]),
+    duchies: duchies.names,
+  });
+  for (const provider of [w.streamly, w.chirper]) {
+    eventGroups.push(await describeTo(w.acme, provider, 'spring'));
+    const capabilities = { honestMajorityShareShuffleSupported: true };
+    if (provider === w.chirper)
+      await provider.client.updateParty({ name: provider.name, body: { capabilities } });
+  }
+  const rows = Array.from({ length: 60 }, (_, i) => `${i + 1},2026-07-02 12:00:00,spring`);
+  await writeFile(path('events.csv'), `vid,timestamp,event_group\n${rows.join('\n')}\n`);
+  for (const { name, identity } of duchies.all) await writeFile(rootOf(name), identity.root.certificatePem);
+  const rooted = duchies.all.map(({ name }) => [name, { rootFile: `${name.split('/')[1]}.pem` }]);
+  const [population] = duchies.settings.populations as Uint8Array[];
+  const honestMajorityShareShuffle = {
+    duchies: Object.fromEntries(rooted),
+    populations: [toBase64(population!)],
+    allowHttp: true,
+  };
+  await writeFile(path('provider.json'), JSON.stringify({ protocols: { honestMajorityShareShuffle } }));
+});
+afterAll(() => duchies.close());
+
+const rootOf = (duchy: string) => path(`${duchy.split('/')[1]}.pem`);
+const roots = () => duchies.all.flatMap(({ name }) => ['--root', `${name}=${rootOf(name)}`]);
+const agent = () =>
+  run(
+    ...['provider', 'run', '--as', 'streamly', '--config', path('provider.json')],
+    ...['--events', path('events.csv'), '--once'],
+  );
+const ask = () =>
+  consumer.create({
+    type: 'reach',
+    privacy: { epsilon: 0.1, delta: 1e-9 },
+    dataProviders: [w.streamly, w.chirper].map(({ name }, i) => ({
+      name,
+      eventGroups: [{ name: eventGroups[i]!, interval: INTERVAL }],
+    })),
+  });
+const verify = async ({ name }: Measurement, ...options: string[]) => {
+  const requisition = await requisitionOf(w.streamly, name!);
+  return run('verify', 'measurement', requisition.name!, '--as', 'streamly', ...options);
+};
+
+describe('a provider of a computation', () => {
+  it('announces itself, waits for the duchies, and sends its share', async () => {
+    const { err, error } = await agent();
+    expect(error).toBeUndefined();
+    expect(err).toContain('Duchies duchies/worker1, duchies/worker2, duchies/aggregator');
+    const measurement = await ask();
+    const { name } = await requisitionOf(w.streamly, measurement.name!);
+    expect((await agent()).out).toContain('waits until its duchies are ready');
+    expect(await mex('requisitions', 'show', name!, '--as', 'streamly')).toMatch(
+      /computed by\s+duchies\/worker1 and duchies\/worker2, added up by duchies\/aggregator[\s\S]*share taken by\s+nobody yet/,
+    );
+
+    await duchies.setParameters(measurement);
+    expect(await mex('requisitions', 'show', name!, '--as', 'streamly')).toMatch(
+      /share taken by\s+duchies\/worker\d/,
+    );
+    const { out } = await agent();
+    expect(out).toMatch(/10 people are not of the population[\s\S]*fulfilled in/);
+    expect((await requisitionOf(w.streamly, measurement.name!)).state).toBe('FULFILLED');
+    expect(await mex('provider', 'budget', '--as', 'streamly')).toMatch(
+      /spring\s+2026-07-02\s+0\s+\S+e-\d+\s+0\.0/,
+    );
+  });
+});
+
+describe('mex verify, of a computation', () => {
+  it('checks the duchies step by step', async () => {
+    const measurement = await ask();
+    const early = await verify(measurement, ...roots());
+    expect(early.error).toMatchObject({ exitCode: 2 });
+    expect(early.out).toContain('✗ it has said what a provider needs: not yet');
+    await duchies.setParameters(measurement);
+    const { out, error } = await verify(measurement, ...roots());
+    expect(error).toBeUndefined();
+    expect(out).toMatch(/duchies\/worker\d, which takes your share\n✓/);
+    expect(out).toMatch(
+      /which gets the seed of the other share[\s\S]*✓ the key for the seed is signed with its key/,
+    );
+    expect(out).toContain(
+      '✓ duchies, ring, population, nonce, result key, limits and event groups are in order',
+    );
+  });
+
+  it('names the duchy whose root is another', async () => {
+    const measurement = await ask();
+    await duchies.setParameters(measurement);
+    const [first, second, third] = duchies.all;
+    const wrong = ['--root', `${first!.name}=${rootOf(second!.name)}`];
+    const others = [second!, third!].flatMap(({ name }) => ['--root', `${name}=${rootOf(name)}`]);
+    const { out, error } = await verify(measurement, ...wrong, ...others);
+    expect(error).toMatchObject({ exitCode: 2 });
+    expect(out).toMatch(/duchies\/worker1, which[^\n]*\n✓[^\n]*\n✗ its certificate is valid/);
+  });
+});

@@ -1,0 +1,102 @@
+/** Three duchies on a real exchange that take uploads and report them, and compute nothing. */
+import { fromBinary } from '@bufbuild/protobuf';
+import { duchyMessages, fromBase64 } from '@measurement-exchange/contract';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import {
+  createClient,
+  createEncryptionKeysets,
+  type EncryptionKeysets,
+  type ExchangeClient,
+  type TrustedRoot,
+} from '@measurement-exchange/sdk';
+import { createIdentity, type Identity, signEncryptionKey } from '@measurement-exchange/sdk/identity';
+import type { ShareShuffleSettings } from '@measurement-exchange/sdk/provider';
+import type { TestExchange } from './exchange.ts';
+import { type FakeDuchy, startFakeDuchy } from './fakeDuchy.ts';
+import { asOperator } from './operator.ts';
+import { SHARE_SHUFFLE } from './shareShuffle.ts';
+import { ok } from './steps.ts';
+
+export interface DuchyOnExchange extends FakeDuchy {
+  name: string;
+  client: ExchangeClient;
+  /** The resource name of its certificate. */
+  certificate: string;
+  identity: Identity;
+  /** For every computation. */
+  keys: EncryptionKeysets;
+}
+
+export interface FakeDuchies {
+  /** First worker, second worker, aggregator. */
+  all: DuchyOnExchange[];
+  named(name: string): DuchyOnExchange;
+  /** What a consumer needs to accept their results. */
+  names: string[];
+  roots: TrustedRoot[];
+  /** What a provider configures to take part with them. */
+  settings: Omit<ShareShuffleSettings, 'folder'>;
+  /** All three say to the exchange what providers need. */
+  setParameters(measurement: { name?: string }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The duchies of `SHARE_SHUFFLE`, which `addDuchies` added, and the default population 1 … `people`. */
+export async function startFakeDuchies(exchange: TestExchange, people: number): Promise<FakeDuchies> {
+  const population = { vidRanges: [{ start: 1, end: people }], default: true };
+  const { fingerprint } = await ok(
+    asOperator(exchange, 'POST', 'populations?populationId=everybody', population),
+  );
+  const { firstWorker, secondWorker, aggregator } = SHARE_SHUFFLE;
+  const all = await Promise.all([firstWorker, secondWorker, aggregator].map((name) => start(exchange, name)));
+  const rooted = all.map(({ name, identity }) => [name, { rootPem: identity.root.certificatePem }]);
+  return {
+    all,
+    names: all.map(({ name }) => name),
+    roots: all.map(({ name, identity }) => ({ party: name, pem: identity.root.certificatePem })),
+    named: (name) => all.find((duchy) => duchy.name === name)!,
+    settings: {
+      duchies: Object.fromEntries(rooted),
+      populations: [fromBase64(fingerprint)!],
+      allowHttp: true,
+    },
+    async setParameters(measurement) {
+      for (const duchy of all) await setParameters(duchy, computationOf(duchy, measurement));
+    },
+    close: async () => void (await Promise.all(all.map((duchy) => duchy.close()))),
+  };
+}
+
+export const computationOf = ({ name }: { name: string }, measurement: { name?: string }) =>
+  `${name}/computations/${measurement.name!.split('/').at(-1)}`;
+
+async function start(exchange: TestExchange, name: string): Promise<DuchyOnExchange> {
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+  const identity = await createIdentity({ party: name, commonName: name, now: Date.now(), days: 10 });
+  const root = { x509Pem: identity.root.certificatePem, party: name };
+  await ok(asOperator(exchange, 'POST', 'trustedRoots', root));
+  const x509Pem = identity.certificatePem;
+  const { name: certificate } = await ok(asOperator(exchange, 'POST', `${name}/certificates`, { x509Pem }));
+  const client = createClient({ baseUrl: exchange.url, token: await issuer.mint(name) });
+  const fake = await startFakeDuchy();
+  await ok(asOperator(exchange, 'PATCH', name, { endpoint: fake.endpoint }));
+  return Object.assign(fake, { name, client, certificate, identity, keys: await createEncryptionKeysets() });
+}
+
+/** From then on it reports uploads for this computation. */
+async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {
+  const { client, certificate, identity, keys } = duchy;
+  const { etag, role } = await client.getComputation({ name: computation });
+  const publicKey = await signEncryptionKey(keys.publicKeyset, identity.privateKeyPem);
+  const parameters = role === 'AGGREGATOR' ? {} : { honestMajorityShareShuffle: { publicKey } };
+  const body = { etag: etag!, certificate, ...parameters };
+  await client.setComputationParameters({ name: computation, body });
+  duchy.onStored = async ({ fulfillment }) => {
+    const { requisition, nonce } = fromBinary(duchyMessages.FulfillmentSchema, fulfillment.message);
+    const fresh = await client.getComputation({ name: computation });
+    await client.fulfillComputationRequisition({
+      name: computation,
+      body: { etag: fresh.etag!, requisition, nonce },
+    });
+  };
+}
