@@ -4,6 +4,7 @@ import { BOUND_BUGS } from './bugs/bounds.ts';
 import { COMPUTATION_BUGS } from './bugs/computations.ts';
 import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
+import { DUCHY_BUGS } from './bugs/duchy.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
@@ -14,6 +15,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...DATABASE_BUGS,
   ...MEASUREMENT_BUGS,
   ...COMPUTATION_BUGS,
+  ...DUCHY_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
   ...CONSUMER_BUGS,

@@ -1,0 +1,187 @@
+/** Mills that die at any moment, duchies that are down, and what is left of it: one output of each stage. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHerald } from '../../src/herald/herald.ts';
+import { createMill } from '../../src/mills/mill.ts';
+import { dyingAt } from './dying.ts';
+import { openResult, reachOf } from './results.ts';
+import { makeUpload, people, uploadAll } from './uploads.ts';
+import { type DuchyWorld, MILL, startDuchyWorld, type TestDuchy } from './world.ts';
+
+const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
+const REACH = 410;
+
+let world: DuchyWorld;
+beforeAll(async () => {
+  world = await startDuchyWorld();
+});
+afterAll(async () => {
+  expect(await world.stop()).toEqual([]);
+});
+
+/** As if the time of every lease had passed. Attempts are counted again, so that a test can take more than ten. */
+async function expireLeases({ query }: TestDuchy): Promise<void> {
+  await query(
+    `UPDATE computations SET attempt = 0, lease_until = CASE WHEN lease_token IS NOT NULL THEN now() END
+     WHERE outcome IS NULL`,
+  );
+}
+
+interface Sent {
+  stage: string;
+  peer: string;
+  signed: string;
+  digest: string;
+}
+
+/** What a duchy stored as its output, or received, of the pending computation. */
+async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<Sent[]> {
+  return (await query(
+    `SELECT m.stage, m.peer, encode(m.signed_message, 'hex') AS signed, encode(b.sha256, 'hex') AS digest
+     FROM messages m JOIN blobs b ON b.id = m.blob JOIN computations c ON c.id = m.computation
+     WHERE m.direction = $1 AND c.create_time = (SELECT max(create_time) FROM computations) ORDER BY m.stage, m.peer`,
+    [direction],
+  )) as unknown as Sent[];
+}
+
+/** For each stage that is due: a mill that dies at its first dealing with anything, then one at its second, until one lives. */
+async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Promise<number> {
+  let deaths = 0;
+  let outputs: Sent[] = [];
+  for (let n = 1; ; n++) {
+    const dying = dyingAt(duchy.duchy, n, when);
+    const hadWork = await createMill(dying.duchy, MILL)
+      .once()
+      .catch(() => true);
+    const now = await messages(duchy, 'OUT');
+    // What was stored once stays, byte for byte.
+    expect(now).toEqual(expect.arrayContaining(outputs));
+    outputs = now;
+    if (dying.isDead()) {
+      deaths++;
+      await expireLeases(duchy);
+    } else if (hadWork) n = 0;
+    else return deaths;
+  }
+}
+
+test.each(['before', 'after'] as const)('a mill may die %s anything it does', async (when) => {
+  const measurement = await world.ask();
+  let deaths = 0;
+  const turn = async () => {
+    for (const duchy of world.duchies) {
+      await duchy.herald.once();
+      deaths += await dieAtEverything(duchy, when);
+    }
+  };
+  await turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  const state = async () => (await world.acme.client.getMeasurement({ name: measurement.name! })).state;
+  for (let turns = 0; turns < 10 && (await state()) !== 'SUCCEEDED'; turns++) await turn();
+  expect(await state()).toBe('SUCCEEDED');
+  expect(deaths).toBeGreaterThan(50);
+  expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+  // What a duchy received is what the other one stored.
+  const sent = (await Promise.all(world.duchies.map((duchy) => messages(duchy, 'OUT')))).flat();
+  const received = (await Promise.all(world.duchies.map((duchy) => messages(duchy, 'IN')))).flat();
+  expect(sent.map(({ stage }) => stage).sort()).toEqual([
+    'AGGREGATION_PHASE_INPUT',
+    'AGGREGATION_PHASE_INPUT',
+    'RESULT',
+    'SHUFFLE_PHASE_INPUT_ONE',
+    'SHUFFLE_PHASE_INPUT_TWO',
+  ]);
+  expect(received.map(({ digest }) => digest).sort()).toEqual(
+    sent
+      .filter(({ stage }) => stage !== 'RESULT')
+      .map(({ digest }) => digest)
+      .sort(),
+  );
+  await world.turn();
+});
+
+test('a herald may die at anything it does', async () => {
+  const measurement = await world.ask();
+  for (const duchy of world.duchies) {
+    for (let n = 1; ; n++) {
+      const dying = dyingAt(duchy.duchy, n, n % 2 === 0 ? 'before' : 'after');
+      await createHerald(dying.duchy)
+        .once()
+        .catch(() => {});
+      if (!dying.isDead()) break;
+    }
+  }
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+});
+
+test('of two mills that hold the same stage, one after the other, only one moves it on', async () => {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  const first = world.of('FIRST_WORKER');
+  await first.herald.once();
+  // The first mill stops in the middle, and goes on when another one has done its work.
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let reached = () => {};
+  const sending = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const slow: typeof fetch = async (...args) => {
+    reached();
+    await released;
+    return fetch(...args);
+  };
+  const slowMill = createMill({ ...first.duchy, fetch: slow }, MILL).once();
+  await sending;
+  await expireLeases(first);
+  expect(await first.mill.once()).toBe(true);
+  release();
+  await slowMill;
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+});
+
+test.each(['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const)(
+  'the %s may be down for a while',
+  async (role) => {
+    const measurement = await world.ask();
+    await world.turn();
+    await uploadAll(world, measurement, AUDIENCES);
+    const away = world.of(role);
+    await away.down();
+    const others = world.duchies.filter((duchy) => duchy !== away);
+    // More often than a stage may fail by itself.
+    for (let i = 0; i < 15; i++) {
+      for (const { herald, mill } of others) {
+        await herald.once();
+        await mill.once();
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await away.up();
+    expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+    expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+  },
+);
+
+test('an upload that was stored while the exchange was out of reach is reported later', async () => {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES.slice(0, 2));
+  const upload = await makeUpload(world.providers[2]!, measurement, AUDIENCES[2]!);
+  const taker = world.duchies.find(({ duchy }) => duchy.name === upload.fulfillment.duchy)!;
+  // The certificate of the provider was checked before, so that only the report is missing.
+  taker.failOn('fulfillComputationRequisition');
+  expect((await upload.send()).status).toBe(503);
+  expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(1);
+  taker.failOn(undefined);
+  await createHerald(taker.duchy, { reportAfterMs: 0 }).once();
+  expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(0);
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+});

@@ -1,0 +1,52 @@
+/** A process that dies at a certain moment: nothing that it does from then on has an effect. */
+import type { Duchy } from '../../src/context.ts';
+import type { Database } from '../../src/database/index.ts';
+import { mapClient } from './mapClient.ts';
+
+export interface Dying {
+  duchy: Duchy;
+  /** Whether it came to that moment. */
+  isDead(): boolean;
+}
+
+/**
+ * Dies at its n-th dealing with the database, the exchange or another duchy: before it, or after it took effect and before
+ * the outcome is known.
+ */
+export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dying {
+  let count = 0;
+  let dead = false;
+  async function step<T>(deal: () => Promise<T>): Promise<T> {
+    if (dead) throw new Error('dead');
+    const isLast = ++count === n;
+    if (isLast && when === 'before') dead = true;
+    if (dead) throw new Error('dies');
+    const outcome = await deal();
+    if (isLast) dead = true;
+    if (dead) throw new Error('dies');
+    return outcome;
+  }
+  const db = new Proxy(duchy.db, {
+    get(target, member: keyof Database) {
+      if (member === 'query')
+        return (...args: Parameters<Database['query']>) => step(() => target.query(...args));
+      if (member === 'tx') return (...args: Parameters<Database['tx']>) => step(() => target.tx(...args));
+      return target[member];
+    },
+  });
+  const client = mapClient(duchy.client, (call) => (args) => {
+    const called = call(args);
+    return 'then' in called ? step(() => called) : listing(() => step(() => Array.fromAsync(called)));
+  });
+  const send: typeof fetch = (...args) => step(() => fetch(...args));
+  return { duchy: { ...duchy, db, client, fetch: send }, isDead: () => dead };
+}
+
+/** A list is read when it is iterated. */
+function listing<T>(read: () => Promise<T[]>): AsyncIterable<T> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield* await read();
+    },
+  };
+}

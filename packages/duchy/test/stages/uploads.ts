@@ -1,0 +1,129 @@
+/** Providers that know how often each person saw something, and upload shares of that. */
+import { createHash } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  createSigner,
+  encrypt,
+  packSignedMessage,
+  requisitionFingerprint,
+  unpackEncryptionPublicKey,
+} from '@measurement-exchange/consent';
+import {
+  type Duchy,
+  duchyMessages,
+  FULFILLMENT_PURPOSE,
+  FulfillmentPart,
+  type Measurement,
+  type Requisition,
+  specs,
+  TYPE_URLS,
+  toJson,
+} from '@measurement-exchange/contract';
+import {
+  FrequencyVector,
+  newSeed,
+  orderVids,
+  uploadChunks,
+  VidIndex,
+} from '@measurement-exchange/sdk/shareShuffle';
+import { type Party, readRequisition, requisitionOf } from '@measurement-exchange/testkit/world';
+import { type DuchyWorld, VID_RANGES } from './world.ts';
+
+/** How often a provider reached each VID. */
+export type People = Map<number, number>;
+
+export const INDEX = new VidIndex(VID_RANGES, orderVids(VID_RANGES.toSorted((a, b) => a.start - b.start)));
+
+/** A provider's upload, and what a test may spoil of it. */
+export interface Upload {
+  url: URL;
+  fulfillment: duchyMessages.Fulfillment;
+  data: Uint8Array;
+  send(): Promise<Response>;
+}
+
+export async function makeUpload(
+  provider: Party,
+  measurement: Measurement,
+  people: People,
+  { cap = 1, interval = { start: 0, width: 1 }, seedSigner = provider.privateKeyPem } = {},
+): Promise<Upload> {
+  const requisition = await readyRequisition(provider, measurement);
+  const { spec } = await readRequisition(provider, requisition);
+  const config = requisition.protocolConfig!.honestMajorityShareShuffle!;
+  const vector = new FrequencyVector(INDEX, interval, cap);
+  for (const [vid, times] of people) vector.add(vid, times);
+  const seed = newSeed();
+  const data = Buffer.concat([...uploadChunks(vector.frequencies, seed, config.ringModulus)]);
+
+  const signer = await createSigner(provider.privateKeyPem);
+  const randomSeed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: seed }));
+  const signedSeed = await (await createSigner(seedSigner)).sign(randomSeed);
+  const peerKey = Object.values(requisition.duchies!)
+    .map((entry) => entry.honestMajorityShareShuffle?.publicKey)
+    .find((key) => key !== undefined)!;
+  const ciphertext = await encrypt(
+    unpackEncryptionPublicKey(peerKey.message),
+    packSignedMessage(signedSeed, `type.googleapis.com/${specs.RandomSeedSchema.typeName}`),
+  );
+  const fulfillment = create(duchyMessages.FulfillmentSchema, {
+    purpose: FULFILLMENT_PURPOSE,
+    requisition: requisition.name!,
+    requisitionFingerprint: await requisitionFingerprint(
+      requisition.measurementSpec!.message,
+      requisition.encryptedRequisitionSpec!.ciphertext,
+    ),
+    nonce: spec.nonce,
+    protocol: 'honestMajorityShareShuffle',
+    populationFingerprint: config.populationFingerprint,
+    registerCount: BigInt(vector.frequencies.length),
+    dataSha256: createHash('sha256').update(data).digest(),
+    dataLength: BigInt(data.length),
+    duchy: requisition.fulfillingDuchy!,
+    certificate: provider.certificate,
+    protocolData: {
+      case: 'honestMajorityShareShuffle',
+      value: { secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage } },
+    },
+  });
+  const { endpoint } = (await provider.client.getParty({ name: requisition.fulfillingDuchy! })) as Duchy;
+  const url = new URL(`/v2alpha/${requisition.name}:fulfill`, endpoint);
+  return {
+    url,
+    fulfillment,
+    data,
+    async send() {
+      const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, fulfillment));
+      const body = new FormData();
+      body.append('fulfillment', toJson(FulfillmentPart, { fulfillment: signed }));
+      body.append('data', new Blob([data]));
+      return fetch(url, { method: 'POST', body });
+    },
+  };
+}
+
+/** Once every duchy has published its key. */
+async function readyRequisition(provider: Party, { name }: Measurement): Promise<Requisition> {
+  const requisition = await requisitionOf(provider, name!);
+  if (requisition.duchies === undefined) throw new Error(`${requisition.name} is not ready`);
+  return requisition;
+}
+
+/** Uploads of the providers, in their order. */
+export async function uploadAll(
+  world: DuchyWorld,
+  measurement: Measurement,
+  people: People[],
+  options: Parameters<typeof makeUpload>[3] = {},
+): Promise<void> {
+  for (const [i, audience] of people.entries()) {
+    const upload = await makeUpload(world.providers[i]!, measurement, audience, options);
+    const response = await upload.send();
+    if (!response.ok) throw new Error(await response.text());
+  }
+}
+
+/** VIDs from `from` to `to`, each seen `times` times. */
+export function people(from: number, to: number, times = 1): People {
+  return new Map(Array.from({ length: to - from + 1 }, (_, i) => [from + i, times]));
+}

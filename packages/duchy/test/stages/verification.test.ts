@@ -1,0 +1,258 @@
+/** What enters a stage is verified: each lie of a peer or a provider fails the computation, for everybody. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { encrypt, packSignedMessage, publicKeysetOf } from '@measurement-exchange/consent';
+import { type DuchyRole, shareShuffle, specs, TYPE_URLS } from '@measurement-exchange/contract';
+import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  messagesOf,
+  readBlob,
+  readComputation,
+  readSecrets,
+  type StoredComputation,
+} from '../../src/database/index.ts';
+import { follow } from '../../src/herald/follow.ts';
+import { storeOutput } from '../../src/peers/outbox.ts';
+import { rowOf } from '../../src/stages/progress.ts';
+import { makeUpload, people, uploadAll } from './uploads.ts';
+import { type DuchyWorld, startDuchyWorld, type TestDuchy } from './world.ts';
+
+const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
+
+let world: DuchyWorld;
+beforeAll(async () => {
+  world = await startDuchyWorld();
+});
+afterAll(async () => {
+  expect(await world.stop()).toEqual([]);
+});
+
+/** The computation that is pending, as a duchy stores it. */
+async function pending({ duchy, query }: TestDuchy): Promise<StoredComputation> {
+  const [row] = await query('SELECT id FROM computations WHERE outcome IS NULL');
+  return (await readComputation(duchy.db, row!.id as string))!;
+}
+
+/** Lets a worker send something else than what its stage computes. */
+async function lie(
+  role: DuchyRole,
+  stage: string,
+  spoil: (
+    honest: Uint8Array,
+    liar: TestDuchy,
+    computation: StoredComputation,
+  ) => Promise<Uint8Array> | Uint8Array,
+): Promise<void> {
+  const liar = world.of(role);
+  for (let turns = 0; turns < 50; turns++) {
+    await liar.herald.once();
+    const computation = await pending(liar);
+    if (computation.stage === stage) {
+      const { run, sends } = rowOf(computation)!;
+      const { signal } = new AbortController();
+      const honest = (await run!({ duchy: liar.duchy, computation, signal }))!;
+      await storeOutput(liar.duchy, computation, sends!, await spoil(honest, liar, computation));
+      return;
+    }
+    // One stage of each.
+    for (const { herald, mill } of world.duchies) {
+      if (mill !== liar.mill) await herald.once();
+      if (mill !== liar.mill || rowOf(computation)?.run) await mill.once();
+    }
+  }
+  throw new Error(`${role} does not come to ${stage}`);
+}
+
+/** The measurement fails, and all duchies know. */
+async function expectFailure(
+  measurement: Awaited<ReturnType<DuchyWorld['ask']>>,
+  message: RegExp,
+): Promise<void> {
+  const { state, failure } = await world.finish(measurement);
+  expect(state).toBe('FAILED');
+  expect(failure).toMatchObject({
+    reason: 'COMPUTATION_PARTICIPANT_FAILED',
+    message: expect.stringMatching(message),
+  });
+  for (const { query } of world.duchies) {
+    const [last] = await query('SELECT outcome, failure FROM computations ORDER BY create_time DESC LIMIT 1');
+    expect(last).toEqual({ outcome: 'FAILED', failure: failure!.message });
+  }
+}
+
+async function started() {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  return measurement;
+}
+
+const Seeds = shareShuffle.ShufflePhaseInputSchema;
+type SeedsInput = shareShuffle.ShufflePhaseInput;
+
+/** Of a worker with an upload at least; which one takes an upload depends on IDs that are random. */
+async function workerWithUploads(): Promise<{ role: DuchyRole; other: TestDuchy }> {
+  const first = world.of('FIRST_WORKER');
+  const { view } = await pending(first);
+  const isFirst = view.requisitions.some((r) => r.fulfillingDuchy === first.duchy.name);
+  return isFirst
+    ? { role: 'FIRST_WORKER', other: world.of('SECOND_WORKER') }
+    : { role: 'SECOND_WORKER', other: first };
+}
+
+describe('the seeds that a worker passes on', () => {
+  test.each<[what: string, spoil: (input: SeedsInput) => void, message: RegExp]>([
+    ['lack one', (input) => input.secretSeeds.pop(), /seeds of other requisitions/],
+    [
+      'have one twice',
+      (input) => input.secretSeeds.push(input.secretSeeds[0]!),
+      /seeds of other requisitions/,
+    ],
+    [
+      'are of another requisition',
+      (input) => {
+        input.secretSeeds[0]!.requisitionId = 'another';
+      },
+      /seeds of other requisitions/,
+    ],
+    [
+      'are of another number of registers',
+      (input) => {
+        input.secretSeeds[0]!.registerCount = 999n;
+      },
+      /999 registers instead of 1000/,
+    ],
+    [
+      'name a certificate of another provider',
+      (input) => {
+        input.secretSeeds[0]!.dataProviderCertificate = 'dataProviders/nobody/certificates/none';
+      },
+      /is no certificate of dataProviders/,
+    ],
+    [
+      'cannot be decrypted',
+      (input) => {
+        input.secretSeeds[0]!.secretSeedCiphertext[20]! ^= 1;
+      },
+      /The seed of .*: The ciphertext/,
+    ],
+    [
+      'come with a short random seed',
+      (input) => {
+        input.peerRandomSeed = new Uint8Array(47);
+      },
+      /random seed of duchies\/\w+ has 47 bytes/,
+    ],
+  ])('fail the computation when they %s', async (_what, spoil, message) => {
+    const measurement = await started();
+    const { role } = await workerWithUploads();
+    await lie(role, 'SETUP_PHASE', (honest) => {
+      const input = fromBinary(Seeds, honest);
+      spoil(input);
+      return toBinary(Seeds, input);
+    });
+    await expectFailure(measurement, message);
+  });
+
+  test('fail the computation when the provider did not sign them', async () => {
+    const measurement = await started();
+    const { role, other } = await workerWithUploads();
+    await lie(role, 'SETUP_PHASE', async (honest, liar, { id }) => {
+      const input = fromBinary(Seeds, honest);
+      const { privateKeyset } = await readSecrets(other.duchy.db, id);
+      const seed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: newSeed() }));
+      const signed = await liar.duchy.signer.sign(seed);
+      input.secretSeeds[0]!.secretSeedCiphertext = await encrypt(
+        publicKeysetOf(privateKeyset!),
+        packSignedMessage(signed, TYPE_URLS.SignedMessage),
+      );
+      return toBinary(Seeds, input);
+    });
+    await expectFailure(measurement, /The seed of .*: The signature/);
+  });
+
+  test('fail the computation when they are no message at all', async () => {
+    const measurement = await started();
+    await lie('FIRST_WORKER', 'SETUP_PHASE', () => Uint8Array.of(0xff, 0xff));
+    await expectFailure(measurement, /The seeds of duchies\/alpha cannot be read/);
+  });
+});
+
+describe('the shares that a worker sends to the aggregator', () => {
+  test.each<[what: string, spoil: (honest: Uint8Array) => Uint8Array, message: RegExp]>([
+    [
+      'are too few',
+      (honest) => Uint8Array.of(0x0a, 1, 0, ...honest.subarray(-3)),
+      /1 values for 1000 registers/,
+    ],
+    ['are of another number of registers', (honest) => honest.with(-1, honest.at(-1)! ^ 1), /were expected/],
+    ['are not of the ring', (honest) => honest.with(10, 127), /below ringModulus/],
+    ['are no message', () => Uint8Array.of(1, 2, 3), /does not add up/],
+  ])('fail the computation when they %s', async (_what, spoil, message) => {
+    const measurement = await started();
+    await lie('SECOND_WORKER', 'SHUFFLE_PHASE', spoil);
+    await expectFailure(measurement, message);
+  });
+
+  test('fail the computation when they add up to what no provider can report', async () => {
+    const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency: 4 });
+    await world.turn();
+    await uploadAll(world, measurement, AUDIENCES, { cap: 4 });
+    await lie('FIRST_WORKER', 'SHUFFLE_PHASE', (honest) =>
+      honest.map((value, i) => (i >= 10 && i < 110 ? (value + 50) % 127 : value)),
+    );
+    await expectFailure(measurement, /adds up to/);
+  });
+});
+
+test('a seed that another key signed fails the computation', async () => {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES.slice(0, 2));
+  const [streamly, , dailynews] = world.providers;
+  const seedSigner = streamly!.privateKeyPem;
+  const upload = await makeUpload(dailynews!, measurement, AUDIENCES[2]!, { seedSigner });
+  expect((await upload.send()).status).toBe(200);
+  await expectFailure(measurement, /The seed of dataProviders\/dailynews.*: The signature/);
+});
+
+test('what one duchy sends another is readable for that one alone', async () => {
+  const measurement = await started();
+  await world.of('FIRST_WORKER').herald.once();
+  await world.of('FIRST_WORKER').mill.once();
+  const computation = await pending(world.of('SECOND_WORKER'));
+  const { randomSeed } = await readSecrets(world.of('FIRST_WORKER').duchy.db, computation.id);
+  const { db } = world.of('SECOND_WORKER').duchy;
+  const [message] = await messagesOf(db, computation.id);
+  const data = Buffer.concat(await Array.fromAsync(readBlob(db, message!.blob)));
+  expect(data.includes(Buffer.from(randomSeed!))).toBe(false);
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+});
+
+test('an exchange that changes what was accepted fails the computation', async () => {
+  const measurement = await world.ask();
+  await world.turn();
+  const { duchy } = world.of('FIRST_WORKER');
+  const { view } = await pending(world.of('FIRST_WORKER'));
+  const config = { ...view.protocolConfig.honestMajorityShareShuffle!, noiseMechanism: 'GEOMETRIC' as const };
+  const changed = { ...view, etag: 'another', protocolConfig: { honestMajorityShareShuffle: config } };
+  await follow(duchy, changed);
+  await expectFailure(measurement, /not what it said when this duchy accepted it/);
+});
+
+test('a duchy that gives up ends the computation for all, and a cancelled one ends everywhere', async () => {
+  const measurement = await started();
+  const { client } = world.of('AGGREGATOR').duchy;
+  const { view } = await pending(world.of('AGGREGATOR'));
+  const { etag } = await client.getComputation({ name: view.name! });
+  await client.failComputation({ name: view.name!, body: { etag: etag!, message: 'The power is out.' } });
+  await expectFailure(measurement, /duchies\/gamma gave up: The power is out\./);
+
+  const cancelled = await started();
+  await world.acme.client.cancelMeasurement({ name: cancelled.name!, body: {} } as never);
+  await world.turn();
+  for (const { query } of world.duchies) {
+    const [last] = await query('SELECT outcome FROM computations ORDER BY create_time DESC LIMIT 1');
+    expect(last).toEqual({ outcome: 'CANCELLED' });
+  }
+});

@@ -1,0 +1,208 @@
+/** Three duchies in this process, each on a database of its own, beside an exchange that has people counted once. */
+import { createSigner } from '@measurement-exchange/consent';
+import type { DuchyRole, Measurement, MpcNoiseMechanism, VidRange } from '@measurement-exchange/contract';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import {
+  createClient,
+  createConsumer,
+  type MeasurementRequest,
+  Unreachable,
+} from '@measurement-exchange/sdk';
+import { issueLeaf } from '@measurement-exchange/sdk/identity';
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
+import { events, type Party, startWorld, type World } from '@measurement-exchange/testkit/world';
+import { pino } from 'pino';
+import type { Duchy } from '../../src/context.ts';
+import { listen } from '../../src/face/listen.ts';
+import { createHerald, type Herald } from '../../src/herald/herald.ts';
+import { createMill, type Mill } from '../../src/mills/mill.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
+import { mapClient } from './mapClient.ts';
+
+const NAMES: Record<DuchyRole, string> = {
+  FIRST_WORKER: 'duchies/alpha',
+  SECOND_WORKER: 'duchies/beta',
+  AGGREGATOR: 'duchies/gamma',
+};
+/** VIDs 1 to 600 and 1001 to 1400. */
+export const VID_RANGES: VidRange[] = [
+  { start: 1001, end: 1400 },
+  { start: 1, end: 600 },
+];
+/** No test waits for a lease to end: `expireLease` ends it. */
+const LEASE_MS = 60_000;
+export const MILL = { owner: 'test', leaseMs: LEASE_MS, pollMs: 20, retryMs: 10 };
+const FACE = { host: '127.0.0.1', tls: undefined, trustedProxies: [] };
+const LIMITS = {
+  uploads: 100,
+  uploadsPerParty: 100,
+  uploadSeconds: 30,
+  maxDataBytes: 2 ** 30,
+  rejectedPerMinute: 1e6,
+};
+
+export interface TestDuchy {
+  role: DuchyRole;
+  duchy: Duchy;
+  herald: Herald;
+  mill: Mill;
+  /** Straight in its database. */
+  query: DuchyDatabase['query'];
+  /** Its calls of this operation do not reach the exchange, until it is undefined. */
+  failOn(operation: string | undefined): void;
+  /** Whoever sends something to it meanwhile gets no response. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface DuchyWorld extends World {
+  providers: Party[];
+  duchies: TestDuchy[];
+  of(role: DuchyRole): TestDuchy;
+  /** A measurement of everybody's people. */
+  ask(changes?: Partial<MeasurementRequest>): Promise<Measurement>;
+  /** Every duchy looks for changes, then does what is due. */
+  turn(): Promise<void>;
+  /** Turns until the measurement has ended. */
+  finish(measurement: Measurement): Promise<Measurement>;
+  /** Stops it all, and says what the doctor found. */
+  stop(): Promise<string[]>;
+}
+
+export interface DuchyWorldOptions {
+  noiseMechanism?: MpcNoiseMechanism;
+}
+
+export async function startDuchyWorld({
+  noiseMechanism = 'NONE',
+}: DuchyWorldOptions = {}): Promise<DuchyWorld> {
+  const protocols = {
+    honestMajorityShareShuffle: {
+      firstWorker: NAMES.FIRST_WORKER,
+      secondWorker: NAMES.SECOND_WORKER,
+      aggregator: NAMES.AGGREGATOR,
+      noiseMechanism,
+      reachRingModulus: 127,
+      reachAndFrequencyRingModulus: 127,
+    },
+  };
+  const world = await startWorld({ protocols, rate: UNLIMITED }, async ({ query }) => {
+    for (const name of Object.values(NAMES)) {
+      // Its face gets an address when it listens.
+      await query(
+        `INSERT INTO parties (name, state, endpoint, create_time, update_time)
+         VALUES ($1, 'ACTIVE', 'http://127.0.0.1:1', now(), now())`,
+        [name],
+      );
+    }
+  });
+  const { exchange, acme, trust, streamly, chirper, dailynews } = world;
+  const consumer = createConsumer({
+    client: acme.client,
+    credentials: acme,
+    trust,
+    duchies: Object.values(NAMES),
+  });
+  const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
+  await operator.createPopulation({ body: { vidRanges: VID_RANGES, default: true } });
+  const providers = [streamly, chirper, dailynews];
+  for (const { client, name } of providers) {
+    await client.updateParty({ name, body: { capabilities: { honestMajorityShareShuffleSupported: true } } });
+  }
+  const duchies: TestDuchy[] = [];
+  for (const role of Object.keys(NAMES) as DuchyRole[]) duchies.push(await startDuchy(world, role));
+
+  async function turn() {
+    for (const { herald, mill } of duchies) {
+      await herald.once();
+      while (await mill.once());
+    }
+  }
+  return {
+    ...world,
+    consumer,
+    providers,
+    duchies,
+    of: (role) => duchies.find((duchy) => duchy.role === role)!,
+    ask: (changes) =>
+      consumer.create({
+        type: 'reach',
+        privacy: { epsilon: 1, delta: 1e-9 },
+        dataProviders: events(...providers),
+        ...changes,
+      }),
+    turn,
+    async finish({ name }) {
+      for (let turns = 0; turns < 100; turns++) {
+        await turn();
+        const measurement = await acme.client.getMeasurement({ name: name! });
+        if (['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(measurement.state)) {
+          // What the exchange says last reaches every duchy.
+          await turn();
+          return measurement;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      throw new Error(`${name} does not end`);
+    },
+    async stop() {
+      for (const duchy of duchies) await duchy.stop();
+      return exchange.stop();
+    },
+  };
+}
+
+async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Promise<TestDuchy> {
+  const name = NAMES[role];
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+  let failing: string | undefined;
+  const reachable = createClient({ baseUrl: exchange.url, token: await issuer.mint(name) });
+  const client = mapClient(reachable, (call, operation) => (args) => {
+    if (operation !== failing) return call(args);
+    return Promise.reject(new Unreachable('The exchange does not respond.'));
+  });
+  const { der, privateKeyPem } = await issueLeaf(root, name, Date.now(), { party: name });
+  const certificate = await client.createCertificate({ parent: name, body: { x509Der: der } });
+
+  const { db, query, drop } = await createDuchyDatabase();
+  const duchy: Duchy = {
+    name,
+    certificate: certificate.name!,
+    signer: await createSigner(privateKeyPem),
+    client,
+    db,
+    trust,
+    noiseMechanisms: ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'],
+    fetch,
+    log: pino({ level: process.env.DUCHY_LOG ?? 'silent' }),
+  };
+  let face: { url: string; stop(): Promise<void> } | undefined;
+  let port = 0;
+  const up = async () => {
+    face = await listen({ ...FACE, duchy, metrics: new Metrics(), limits: LIMITS, port });
+    port = Number(new URL(face.url).port);
+  };
+  await up();
+  await client.updateParty({ name, body: { endpoint: face!.url } });
+  return {
+    role,
+    duchy,
+    herald: createHerald(duchy),
+    mill: createMill(duchy, MILL),
+    query,
+    failOn(operation) {
+      failing = operation;
+    },
+    up,
+    async down() {
+      await face?.stop();
+      face = undefined;
+    },
+    async stop() {
+      await face?.stop();
+      await drop();
+    },
+  };
+}
