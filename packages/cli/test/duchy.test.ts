@@ -1,8 +1,11 @@
 /** `mex duchy`, as an operator of a duchy runs it. */
-import { chmod, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createClient } from '@measurement-exchange/sdk';
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
-import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
+import { type MexProcess, spawnMex, urlOf } from '@measurement-exchange/testkit/process';
 import { beforeAll, expect, it } from 'vitest';
 import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
 import { mex } from './mexInProcess.ts';
@@ -44,17 +47,59 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
 it('runs several processes on one database, with the key that it was first used with', async () => {
   const database = await createDuchyDatabase();
   const config = await settings('shared.json', { databaseUrl: database.url, dataDir: 'shared' });
-  const processes = [[], ['--only', 'mill'], ['--only', 'face']].map((only) =>
-    spawnMex(['duchy', 'run', '--config', config, ...only]),
-  );
-  await Promise.all([urlOf(processes[0]!), urlOf(processes[2]!)]);
-  await expect.poll(() => processes[1]!.output()).toMatch(/"only":"mill".*"running"/);
-  expect(await Promise.all(processes.map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0]);
+  const [face, mill] = ['face', 'mill'].map((only) =>
+    spawnMex(['duchy', 'run', '--config', config, '--only', only]),
+  ) as [MexProcess, MexProcess];
+  await urlOf(face);
+  await expect.poll(() => mill.output()).toMatch(/"only":"mill".*"running"/);
+  expect(await Promise.all([face, mill].map((each) => each.kill('SIGTERM')))).toEqual([0, 0]);
 
   const other = await settings('otherKey.json', { databaseUrl: database.url, secretsKeyFile: 'other.key' });
   await expect(mex('duchy', 'run', '--config', other)).rejects.toThrow(/secretsKeyFile is not the key/);
   await database.drop();
 });
+
+it('runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens', async () => {
+  const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
+  const alpha = await token('duchies/alpha');
+  const client = createClient({ baseUrl: exchange.url, token: alpha });
+  const [certificate] = await Array.fromAsync(client.listCertificates({ parent: 'duchies/alpha' }));
+  const file = async (name: string) => (await readFile(path(`duchies-alpha/${name}`), 'utf8')).trim();
+  const demo = {
+    name: 'duchies/alpha',
+    token: alpha,
+    certificate: certificate!.name,
+    privateKeyPem: await file('signing-key.pem'),
+    encryptionPublicKey: await file('encryption-public.tink'),
+    encryptionPrivateKey: await file('encryption-private.tink'),
+  };
+  await mkdir(path('demo'));
+  await writeFile(path('demo/dev.json'), JSON.stringify({ ...exchange.dev, duchies: [demo] }));
+  const env = { MEX_DATA_DIR: path('demo'), DATABASE_URL: exchange.database.url };
+  const run = () => spawnMex(['duchy', 'run', '--as', 'alpha'], { env });
+  expect((await run().ended).stderr).toContain('knows no endpoint of duchies/alpha');
+  const port = await freePort();
+  await operator.updateParty({
+    name: 'duchies/alpha',
+    body: { endpoint: `http://127.0.0.1:${port}` },
+  });
+  const duchy = run();
+  expect(await urlOf(duchy)).toBe(`http://127.0.0.1:${port}`);
+  expect(await duchy.kill('SIGTERM')).toBe(0);
+  const found = await exchange.database.query("SELECT FROM pg_database WHERE datname = 'duchy_alpha'");
+  expect(found).toHaveLength(1);
+  await exchange.database.query('DROP DATABASE duchy_alpha WITH (FORCE)');
+});
+
+/** One that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 it('says everything that keeps it from production at once', async () => {
   const config = await settings('production.json', {

@@ -19,7 +19,8 @@ export function duchyDoctorCommand(): Command {
       const config = await duchySettings(options);
       const { DUCHY_CHECKS, examineDuchy, readSecretsKey } = await loadDuchy();
       await using opened = new AsyncDisposableStack();
-      const connection = await openDuchyDatabase(config, await nameOf(options, config), opened);
+      const duchy = await nameOf(options, config);
+      const connection = await openDuchyDatabase(config, { ...options, duchy }, opened);
       const ailments = await examineDuchy(connection, await readSecretsKey(config));
       if (options.json) printJson({ checks: DUCHY_CHECKS, ailments });
       else printAilments(ailments, DUCHY_CHECKS);

@@ -32,7 +32,7 @@ async function run(options: RunOptions): Promise<void> {
   const secretsKey = await readSecretsKey(config);
   const { credentials, trust, client } = await acting(config, as);
   await using opened = new AsyncDisposableStack();
-  const connection = await openDuchyDatabase(config, credentials.name, opened);
+  const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const listen = {
     ...config.listen,
     port: port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name)),

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-/** The connection to a database of that name on the same server, which is created unless it exists. */
-export async function ensureDatabase(server: pg.ClientConfig, database: string): Promise<pg.ClientConfig> {
+/** Creates a database of that name on the server, unless it exists. */
+export async function ensureDatabase(server: pg.ClientConfig, database: string): Promise<void> {
   const client = new pg.Client(server);
   await client.connect();
   try {
@@ -18,5 +18,4 @@ export async function ensureDatabase(server: pg.ClientConfig, database: string):
   } finally {
     await client.end();
   }
-  return { ...server, database };
 }

@@ -1,5 +1,6 @@
 /** Uploads: what is right is stored and reported once; whatever is wrong is rejected where it enters, and nothing is kept. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { duchyMessages } from '@measurement-exchange/contract';
@@ -342,6 +343,29 @@ describe('senders that are slow or many', () => {
       await slow.stop();
     }
   });
+});
+
+test('a face that stops takes what is under way, and no more', async () => {
+  const stopping = await startFaceWorld();
+  const computation = await stopping.computation();
+  const upload = makeUpload(stopping, computation);
+  const json = await signedFulfillment(upload);
+  const whole = Buffer.concat([unended(json, upload.data), Buffer.from('\r\n--b--\r\n')]);
+  const { hostname, port } = new URL(stopping.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /v2alpha/${upload.requisition}:fulfill HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: ${whole.length}\r\n\r\n`,
+  );
+  socket.write(whole.subarray(0, -50));
+  await expect.poll(async () => (await stopping.kept(computation.id)).blobs).toBe(1);
+  const stopped = stopping.stopFace();
+  await expect(fetch(`${stopping.url}/healthz`)).rejects.toThrow();
+  socket.write(whole.subarray(-50));
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  expect(response.toString()).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*"FULFILLED"/i);
+  await stopped;
+  expect(await stopping.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
+  await stopping.stop();
 });
 
 test('nothing that was sent is in the log', async () => {

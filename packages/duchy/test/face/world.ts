@@ -90,6 +90,7 @@ export interface FaceWorld {
   computation(stage?: string, fulfillingDuchy?: string): Promise<TestComputation>;
   /** What is stored of a computation, in all tables. */
   kept(id: string): Promise<{ uploads: number; messages: number; blobs: number }>;
+  stopFace(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -170,6 +171,7 @@ export async function startFaceWorld(
       );
       return row as { uploads: number; messages: number; blobs: number };
     },
+    stopFace: face.stop,
     async stop() {
       await face.stop();
       await database.drop();
