@@ -1,4 +1,4 @@
-/** Measurements that duchies compute, straight in the database: for exchanges without the setting `protocols`. There is a population. */
+/** Measurements that duchies compute, straight in the database: for exchanges without the setting `protocols`. */
 import type { Database } from './exchange.ts';
 
 /** Names of duchies, each with a certificate of the ID `key1`. */
@@ -11,16 +11,17 @@ export interface Sharing {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * As if a pending measurement with the nonces 1, 2, 3 … had been created for these duchies, and all of them had set their
- * parameters or also received all data. The first worker takes the data of every provider.
+ * As if pending measurements with the nonces 1, 2, 3 … had been created for these duchies, and all of them had set their
+ * parameters or also received all data. The first worker takes the data of every provider. There is a population.
  */
 export async function shareMeasurement(
   database: Database,
-  id: string,
+  ids: string | string[],
   duchies: Sharing,
   until: 'PENDING_PARAMS' | 'PENDING_FULFILLMENT' | 'COMPUTING' = 'PENDING_PARAMS',
 ): Promise<void> {
   const { firstWorker, secondWorker, aggregator } = duchies;
+  const those = `IN (${[ids].flat().map(quote).join(', ')})`;
   const isSet = until !== 'PENDING_PARAMS';
   const isComputing = until === 'COMPUTING';
   const later = (micros: number) => `create_time + interval '${micros} microseconds'`;
@@ -34,11 +35,11 @@ export async function shareMeasurement(
     UPDATE measurements SET protocol = 'honestMajorityShareShuffle', protocol_config = ${quote(config)}::jsonb || (
              SELECT jsonb_build_object('population', 'populations/' || p.id, 'populationFingerprint', encode(fingerprint, 'base64'))
                FROM populations p ORDER BY p.id LIMIT 1)
-      ${isComputing ? `, state = 'COMPUTING', version = 2, update_time = ${later(2)}` : ''} WHERE id = ${quote(id)};
+      ${isComputing ? `, state = 'COMPUTING', version = 2, update_time = ${later(2)}` : ''} WHERE id ${those};
     UPDATE requisitions SET fulfilling_duchy = ${quote(firstWorker)}
       ${isSet && !isComputing ? `, version = 2, update_time = ${later(1)}` : ''}
       ${isComputing ? `, state = 'FULFILLED', nonce = ordinal + 1, version = 3, update_time = ${later(2)}` : ''}
-     WHERE measurement = ${quote(id)};
+     WHERE measurement ${those};
     INSERT INTO computations (id, duchy, role, state, participant_state, version, certificate, key_message, key_signature,
            create_time, update_time)
     SELECT m.id, duchy, role, ${quote(until)}, ${isSet ? `'READY', 2, 'key1'` : `'CREATED', 1, NULL`},
@@ -46,25 +47,25 @@ export async function shareMeasurement(
            m.create_time, ${isComputing ? `m.update_time` : isSet ? `m.${later(1)}` : 'm.create_time'}
       FROM measurements m CROSS JOIN (VALUES (${quote(firstWorker)}, 'FIRST_WORKER'),
              (${quote(secondWorker)}, 'SECOND_WORKER'), (${quote(aggregator)}, 'AGGREGATOR')) AS d(duchy, role)
-     WHERE m.id = ${quote(id)};
+     WHERE m.id ${those};
     ${log(`SELECT id, duchy, 1, NULL, 'CREATED', create_time, 'test', 'created', 'test'
-             FROM computations WHERE id = ${quote(id)}`)}
+             FROM computations WHERE id ${those}`)}
     ${
       isSet
         ? log(`SELECT id, duchy, 2, 'CREATED', 'READY', ${later(1)}, duchy, 'parametersSet', 'test'
-                 FROM computations WHERE id = ${quote(id)}
+                 FROM computations WHERE id ${those}
                 UNION ALL
                SELECT measurement, id, 2, 'UNFULFILLED', 'UNFULFILLED', ${later(1)}, 'test', 'parametersSet', 'test'
-                 FROM requisitions WHERE measurement = ${quote(id)}`)
+                 FROM requisitions WHERE measurement ${those}`)
         : ''
     }
     ${
       isComputing
         ? log(`SELECT measurement, id, 3, 'UNFULFILLED', 'FULFILLED', ${later(2)}, 'test', 'fulfilled', 'test'
-                 FROM requisitions WHERE measurement = ${quote(id)}
+                 FROM requisitions WHERE measurement ${those}
                 UNION ALL
                SELECT id, '', 2, 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING', update_time, 'test', 'allFulfilled', 'test'
-                 FROM measurements WHERE id = ${quote(id)}`)
+                 FROM measurements WHERE id ${those}`)
         : ''
     }
     COMMIT`);
