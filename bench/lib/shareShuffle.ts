@@ -7,7 +7,7 @@ import {
   shuffledCount,
   shuffleStage,
 } from '@measurement-exchange/duchy/internal/shareShuffle/index';
-import { Keystream, newSeed, uploadChunks } from '@measurement-exchange/sdk/shareShuffle';
+import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/sdk/shareShuffle';
 
 export interface ShareShuffleRound {
   /** A provider's share of its frequencies. */
@@ -80,35 +80,45 @@ async function* inOrder(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
 /** How long the keystreams take, and the passes: one for each share, one for the factors of a reach, one of swaps. */
 function bare(parameters: ShareShuffleParameters, seeds: number, uploads: number): number {
   const { registerCount, noiseRegisterCount, measurementType } = parameters;
-  const values = new Uint8Array(shuffledCount(parameters));
+  const values = new Uint8Array(Math.ceil(shuffledCount(parameters) / 4) * 4);
   const keystream = new Keystream(newSeed());
   const piece = new Uint8Array(PIECE);
+  const places = new Uint32Array(PIECE / 16);
   const started = performance.now();
   const drawn = seeds + (measurementType === 'REACH' ? 1 : 0);
-  pass(Math.round(drawn * registerCount), (at, count) => addAll(values, at, keystream.bytes(count)));
-  pass(Math.round(uploads * registerCount), (at, count) => addAll(values, at, piece.subarray(0, count)));
-  pass(2 * noiseRegisterCount, (at, count) => addAll(values, at, keystream.bytes(count)));
-  for (let from = 0; from < values.length; from += PIECE / 16) {
-    swapSome(values, from, keystream.bytes(PIECE));
+  pass(drawn * registerCount + 2 * noiseRegisterCount, () => keystream.bytes(PIECE));
+  pass(uploads * registerCount, () => piece);
+  for (let from = 0; from < values.length; from += places.length) {
+    const count = Math.min(places.length, values.length - from);
+    somePlaces(wordsOf(keystream.bytes(PIECE)), from, values.length, places);
+    swapAll(values, from, places, count);
   }
   return performance.now() - started;
 
-  function pass(total: number, use: (at: number, count: number) => void): void {
-    for (let at = 0; at < total; at += PIECE) {
-      use(at % registerCount, Math.min(PIECE, total - at, registerCount - (at % registerCount)));
+  /** Over the vector as often as it takes to add so many bytes. */
+  function pass(total: number, next: () => Uint8Array): void {
+    const words = wordsOf(values);
+    const pieces = Math.max(1, Math.floor(values.length / PIECE));
+    for (let i = 0; i * PIECE < total; i++) {
+      const others = wordsOf(next());
+      addAll(words, (i % pieces) * others.length, others, Math.min(others.length, words.length));
     }
   }
 }
 
-function addAll(values: Uint8Array, at: number, others: Uint8Array): void {
-  for (let i = 0; i < others.length; i++) values[at + i]! += others[i]!;
+function addAll(words: Uint32Array, at: number, others: Uint32Array, count: number): void {
+  for (let i = 0; i < count; i++) words[at + i]! += others[i]!;
 }
 
-function swapSome(values: Uint8Array, from: number, random: Uint8Array): void {
-  const words = new Uint32Array(random.buffer, random.byteOffset, random.length >>> 2);
-  const count = Math.min(words.length >>> 2, values.length - from);
+function somePlaces(words: Uint32Array, from: number, total: number, places: Uint32Array): void {
+  for (let i = 0; i < places.length; i++) {
+    places[i] = from + i + Math.floor((words[4 * i]! * (total - from - i)) / 2 ** 32);
+  }
+}
+
+function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++) {
-    const place = from + i + Math.floor((words[4 * i]! * (values.length - from - i)) / 2 ** 32);
+    const place = places[i]!;
     const value = values[from + i]!;
     values[from + i] = values[place]!;
     values[place] = value;
