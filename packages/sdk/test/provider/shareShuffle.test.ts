@@ -76,12 +76,14 @@ beforeEach(() => {
   duchy.next = [];
   log = [];
   ledgerPath = join(directory, `ledger-${++runs}.sqlite`);
-  folder = join(directory, `folder-${runs}`);
+  folder = join(directory, 'folder');
   ledger = openLedger(ledgerPath, BUDGET);
 });
-afterEach(() => {
+afterEach(async () => {
   expect(ledger.audit()).toEqual([]);
   ledger.close();
+  // The order of the population stays: to make it takes a thread.
+  await rm(join(folder, 'shares'), { recursive: true });
 });
 
 /** An exchange with one requisition, which is fulfilled when the duchy says so. */
@@ -301,6 +303,7 @@ describe('an agent', () => {
   });
 
   it('orders the people of a population once, and keeps that', async () => {
+    folder = join(directory, 'empty');
     const exchange = await scripted();
     await exchange.agent().once();
     expect((await readdir(folder)).filter((name) => name !== 'shares')).toHaveLength(1);

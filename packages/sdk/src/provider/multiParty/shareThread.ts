@@ -6,7 +6,10 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { FrequencyVector, newSeed, openVidIndex, uploadChunks } from '../shareShuffle/index.ts';
+// Not the index of the folder: what a thread loads, it loads each time it starts.
+import { FrequencyVector, uploadChunks } from '../shareShuffle/frequencyVector.ts';
+import { newSeed } from '../shareShuffle/keystream.ts';
+import { openVidIndex } from '../shareShuffle/vidIndex.ts';
 import type { ShareJob, StoredShare, ThreadRequest } from './share.ts';
 
 const { folder, vidRanges, vidSampling, maximumFrequency, ringModulus, file }: ShareJob = workerData;
