@@ -148,7 +148,7 @@ export async function startDuchyWorld({
       throw new Error(`${name} does not end`);
     },
     async stop() {
-      for (const duchy of duchies) await duchy.stop();
+      await Promise.all(duchies.map((duchy) => duchy.stop()));
       return exchange.stop();
     },
   };
