@@ -68,6 +68,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       PORT: '0',
+      MEX_DUCHIES: 'off',
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),

@@ -55,6 +55,7 @@ export class ExchangeProcess {
           ...SURROUNDINGS,
           PORT: String(this.port),
           DATABASE_URL: databaseUrl,
+          MEX_DUCHIES: 'off',
           MEX_DATA_DIR: dataDir,
           MEX_CONFIG: configFile,
           ...env,

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface DevParty {
   name: string;
   displayName: string;
+  /** Of a duchy: where it listens. */
+  endpoint?: string;
   token: string;
   certificate: string;
   /** PKCS#8 of the key of `certificate`. */

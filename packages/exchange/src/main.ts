@@ -7,7 +7,7 @@ import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config/config.ts';
-import { requireDuchies } from './config/duchies.ts';
+import { demoProtocols, requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
 import { openDatabase } from './connections.ts';
 import { Database } from './database/db.ts';
@@ -60,12 +60,14 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
 
   const clock = () => timestampOf(performance.timeOrigin + performance.now());
   const pageTokenKey = production ? config.pageTokenKey! : await devPageTokenKey(db);
+  const demo = demoProtocols(config);
+  const protocols = demo ?? config.protocols;
   const exchange: Exchange = {
     db,
     clock,
     newId,
     checks: config.checks,
-    protocols: config.protocols,
+    protocols,
     allowsHttp: !production,
     pageTokens: new PageTokens(Buffer.from(pageTokenKey, 'base64')),
     principalsChanged: () => principals.invalidate(),
@@ -108,11 +110,20 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   opened.defer(stop);
 
   if (!production) {
-    development = await startDevelopment({ dataDir: config.dataDir, baseUrl: url, db, clock, newId, log });
+    const duchies = demo !== undefined;
+    development = await startDevelopment({
+      dataDir: config.dataDir,
+      baseUrl: url,
+      db,
+      clock,
+      duchies,
+      newId,
+      log,
+    });
     opened.defer(() => development?.stop());
   }
   // Demo duchies exist only now; until the tokens are known below, every request is told to retry.
-  await requireDuchies(db, config.protocols);
+  await requireDuchies(db, protocols);
   tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');
   log.flush();

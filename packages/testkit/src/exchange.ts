@@ -76,7 +76,7 @@ export async function startExchange(
   });
   const config = loadConfig(
     {},
-    { mode: 'development', port: 0, dataDir, databaseUrl: database.url, ...overrides },
+    { mode: 'development', port: 0, dataDir, databaseUrl: database.url, demoDuchies: false, ...overrides },
   );
   const running = await start(config, createLog(config.logLevel, sink));
   return {

@@ -56,6 +56,12 @@ function readEnv(env: Env, problems: string[]): Partial<Config> {
   if (env.DATABASE_URL !== undefined) config.databaseUrl = env.DATABASE_URL;
   if (env.DATABASE_OWNER_URL !== undefined) config.databaseOwnerUrl = env.DATABASE_OWNER_URL;
   if (env.MEX_CHECKS !== undefined) config.checks = env.MEX_CHECKS as Checks;
+  if (env.MEX_DUCHIES !== undefined) {
+    config.demoDuchies = env.MEX_DUCHIES !== 'off';
+    if (!['on', 'off'].includes(env.MEX_DUCHIES)) {
+      problems.push(`MEX_DUCHIES must be on or off, not ${env.MEX_DUCHIES}.`);
+    }
+  }
   if (env.MEX_LOG_LEVEL !== undefined) config.logLevel = env.MEX_LOG_LEVEL;
   return config;
 }

@@ -1,9 +1,10 @@
-/** The duchies that the setting `protocols` names. */
+/** The duchies that the setting `protocols` names, and those of development mode where it names none. */
 import type { Queryable } from '../database/db.ts';
 import { getParties } from '../database/parties.ts';
+import { DUCHIES } from '../dev/duchies.ts';
 import { duchiesOf, type Protocols } from '../domain/protocol.ts';
-import { ConfigError } from './config.ts';
-import { SHARE_SHUFFLE } from './protocols.ts';
+import { type Config, ConfigError } from './config.ts';
+import { SHARE_SHUFFLE, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 /** Before the first request: no measurement may be given to duchies that cannot be reached. */
 export async function requireDuchies(
@@ -23,4 +24,14 @@ export async function requireDuchies(
     ];
   });
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** The setting with which the demo duchies compute; undefined where they are not wanted. */
+export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
+  if (mode !== 'development' || !demoDuchies || protocols.honestMajorityShareShuffle) return undefined;
+  const [firstWorker, secondWorker, aggregator] = DUCHIES.map(({ name }) => name) as [string, string, string];
+  return {
+    ...protocols,
+    honestMajorityShareShuffle: { firstWorker, secondWorker, aggregator, ...SHARE_SHUFFLE_DEFAULTS },
+  };
 }

@@ -63,6 +63,7 @@ const settings: { [K in keyof Config]: TSchema } = {
   pageTokenKey: string(),
   checks: enumOf(['advisory', 'strict']),
   protocols: object(partial({ honestMajorityShareShuffle: object(shareShuffle) })),
+  demoDuchies: boolean(),
   bodyLimitBytes: number(),
   rate,
   rates: recordOf(rate),

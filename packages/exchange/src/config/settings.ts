@@ -24,6 +24,8 @@ export interface Config {
   pageTokenKey: string | undefined;
   checks: Checks;
   protocols: Protocols;
+  /** In development mode: three duchies among the demo parties, and a population, where `protocols` names no others. */
+  demoDuchies: boolean;
   bodyLimitBytes: number;
   rate: Rate;
   /** Per principal, where it differs. */
@@ -53,6 +55,7 @@ export const DEFAULTS: Config = {
   pageTokenKey: undefined,
   checks: 'advisory',
   protocols: {},
+  demoDuchies: true,
   bodyLimitBytes: 4 * 1024 * 1024,
   rate: { perSecond: 500, burst: 1000 },
   rates: {},

@@ -6,6 +6,8 @@ import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
 export interface DemoParty {
   name: string;
   displayName: string;
+  /** Of a duchy: where it listens. */
+  endpoint?: string;
   /** The name of the certificate that goes with `privateKeyPem` (PKCS#8). */
   certificate: string;
   privateKeyPem: string;

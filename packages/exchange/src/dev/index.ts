@@ -1,16 +1,20 @@
-/** Development mode: a token issuer, demo parties, and dev.json, the file that scripts and tests use. */
+/** Development mode: a token issuer, demo parties, a population, and dev.json, the file that scripts and tests use. */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { createDevIssuer, type DevIssuer, devKeyFile } from '../auth/devIssuer.ts';
 import { getCertificate, insertCertificate } from '../database/certificates.ts';
-import { type Queryable, uniqueViolation } from '../database/db.ts';
-import { getParty, insertParty, setPublicKey } from '../database/parties.ts';
+import { type Database, type Queryable, uniqueViolation } from '../database/db.ts';
+import { audit } from '../database/log.ts';
+import { getParty, insertParty, lockParty, saveParty, setPublicKey } from '../database/parties.ts';
+import { insertPopulation, lockPopulations } from '../database/populations.ts';
 import { putFirstSetting } from '../database/settings.ts';
-import { newParty } from '../domain/party.ts';
+import { capabilitiesOf, newParty, updateParty } from '../domain/party.ts';
+import { newPopulation, populationName } from '../domain/population.ts';
 import { describeCertificate } from '../domain/x509.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
-import { ensureDemoParties } from './parties.ts';
+import { DEMO_POPULATION } from './duchies.ts';
+import { type DescribedParty, ensureDemoParties } from './parties.ts';
 
 export { devKeyFile };
 
@@ -28,24 +32,22 @@ export function devPageTokenKey(db: Queryable): Promise<string> {
 export async function startDevelopment(options: {
   dataDir: string;
   baseUrl: string;
-  db: Queryable;
+  db: Database;
   clock: () => Timestamp;
+  /** Whether there are demo duchies. */
+  duchies: boolean;
   newId: () => string;
   log: Logger;
 }): Promise<Development> {
-  const { dataDir, baseUrl, db, clock, newId, log } = options;
+  const { dataDir, baseUrl, db, clock, duchies, newId, log } = options;
+  if (duchies) await ensurePopulation(db, clock());
   const parties = await ensureDemoParties({
     dataDir,
+    duchies,
     newId,
     clock: Date.now,
     store: {
-      ensureParty: async (name, displayName) => {
-        if (await getParty(db, name, clock())) return;
-        await insertParty(db, newParty(name, { displayName }, clock())).catch((error) => {
-          // Another replica that started at the same time created it first.
-          if (uniqueViolation(error) === undefined) throw error;
-        });
-      },
+      ensureParty: (party) => ensureParty(db, party, clock()),
       certificateExists: async (name) => {
         const [collection, id, , certificate] = name.split('/');
         const party = `${collection}/${id}`;
@@ -74,4 +76,53 @@ export async function startDevelopment(options: {
   await file.write();
   file.startRenewal();
   return { issuer, parties, stop: () => file.stop() };
+}
+
+async function ensureParty(db: Database, party: DescribedParty, now: Timestamp): Promise<void> {
+  const { name, displayName, ...described } = party;
+  if (await getParty(db, name, now)) return describeParty(db, name, described, now);
+  await insertParty(db, newParty(name, { displayName, ...described }, now, true)).catch((error) => {
+    // Another replica that started at the same time created it first.
+    if (uniqueViolation(error) === undefined) throw error;
+  });
+}
+
+/** In the audit log. */
+const AUTHOR = { principal: 'operator', requestId: 'development' };
+
+/** Changes what an earlier start registered otherwise. */
+async function describeParty(
+  db: Database,
+  name: string,
+  { endpoint, capabilities }: Pick<DescribedParty, 'endpoint' | 'capabilities'>,
+  now: Timestamp,
+): Promise<void> {
+  if (endpoint === undefined && capabilities === undefined) return;
+  await db.tx('describeDemoParty', async (tx) => {
+    const before = (await lockParty(tx, name, now))!;
+    const after = updateParty(
+      before,
+      {
+        ...(endpoint && { endpoint }),
+        ...(capabilities && { capabilities: { ...capabilitiesOf(before.protocols), ...capabilities } }),
+      },
+      now,
+      true,
+    );
+    const same = after.endpoint === before.endpoint && after.protocols.length === before.protocols.length;
+    if (same) return;
+    saveParty(tx, after);
+    audit(tx, { ...AUTHOR, operation: 'updateParty', name, version: after.version, time: after.updateTime });
+  });
+}
+
+/** Unless the operator has chosen another default. */
+async function ensurePopulation(db: Database, now: Timestamp): Promise<void> {
+  await db.tx('ensureDemoPopulation', async (tx) => {
+    const { id, ...population } = DEMO_POPULATION;
+    const { existing, current } = await lockPopulations(tx, id);
+    if (existing !== undefined || current !== undefined) return;
+    insertPopulation(tx, newPopulation(id, population, now));
+    audit(tx, { ...AUTHOR, operation: 'createPopulation', name: populationName(id), version: 1, time: now });
+  });
 }

@@ -1,5 +1,7 @@
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
@@ -7,7 +9,7 @@ import { fromBase64, specs } from '@measurement-exchange/contract';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDevIssuer } from '../auth/devIssuer.ts';
 import { createDevFile } from './devFile.ts';
-import { type DemoStore, ensureDemoParties } from './parties.ts';
+import { type DemoStore, type DescribedParty, ensureDemoParties } from './parties.ts';
 
 const PARTIES = [
   ['measurementConsumers/acme', 'Acme Beverages'],
@@ -26,11 +28,11 @@ afterEach(() => rm(dataDir, { recursive: true }));
 
 /** The database of the exchange, as far as the demo parties go. */
 function emptyStore() {
-  const parties = new Map<string, string>();
+  const parties = new Map<string, DescribedParty>();
   const certificates = new Map<string, Uint8Array>();
   const keys = new Map<string, Parameters<DemoStore['setPublicKey']>[0]>();
   const store: DemoStore = {
-    ensureParty: async (name, displayName) => void parties.set(name, displayName),
+    ensureParty: async (party) => void parties.set(party.name, party),
     certificateExists: async (name) => certificates.has(name),
     addCertificate: async ({ party, id, der }) => void certificates.set(`${party}/certificates/${id}`, der),
     setPublicKey: async (key) => void keys.set(key.party, key),
@@ -40,8 +42,9 @@ function emptyStore() {
 
 let ids = 0;
 /** One start of the exchange. */
-async function start(store: DemoStore) {
-  const parties = await ensureDemoParties({ dataDir, store, clock: Date.now, newId: () => `c${++ids}` });
+async function start(store: DemoStore, duchies = false) {
+  const newId = () => `c${++ids}`;
+  const parties = await ensureDemoParties({ dataDir, store, duchies, clock: Date.now, newId });
   const issuer = await createDevIssuer({ keyFile: join(dataDir, 'issuer.json'), baseUrl });
   const file = createDevFile({
     dataDir,
@@ -59,7 +62,7 @@ describe('the demo parties', () => {
   it('are registered with a certificate of the demo root and a signed encryption key', async () => {
     const { parties, certificates, keys, store } = emptyStore();
     const demo = await start(store);
-    expect([...parties]).toEqual(PARTIES);
+    expect([...parties.values()]).toEqual(PARTIES.map(([name, displayName]) => ({ name, displayName })));
     expect(certificates.size).toBe(5);
     const root = new X509Certificate(demo.parties.rootCertificatePem);
     for (const party of [...demo.parties.measurementConsumers, ...demo.parties.dataProviders]) {
@@ -119,6 +122,56 @@ describe('the demo parties', () => {
     expect(certificates.size).toBe(8);
     expect(second.parties.dataProviders[0]).toEqual(first.parties.dataProviders[0]);
     expect(second.parties.measurementConsumers[1]).toEqual(first.parties.measurementConsumers[1]);
+  });
+});
+
+describe('the demo duchies', () => {
+  const endpoints = async () => (await devJson()).duchies.map(({ endpoint }: DescribedParty) => endpoint);
+
+  it('are three with keys and endpoints of their own, and the data providers support what they compute', async () => {
+    const { parties, certificates, store } = emptyStore();
+    const demo = await start(store, true);
+    expect(demo.parties.duchies.map(({ name }) => name)).toEqual([
+      'duchies/alpha',
+      'duchies/beta',
+      'duchies/gamma',
+    ]);
+    expect(new Set(demo.parties.duchies.map(({ privateKeyPem }) => privateKeyPem)).size).toBe(3);
+    expect(new Set(await endpoints()).size).toBe(3);
+    for (const { name, certificate, endpoint } of demo.parties.duchies) {
+      expect(endpoint).toMatch(/^http:\/\/127\.0\.0\.1:(?:2\d|3[0-2])\d{3}$/);
+      expect(parties.get(name)!.endpoint).toBe(endpoint);
+      expect(certificates.has(certificate)).toBe(true);
+    }
+    for (const { name } of demo.parties.dataProviders) {
+      expect(parties.get(name)!.capabilities).toEqual({ honestMajorityShareShuffleSupported: true });
+    }
+  });
+
+  it('are found again by the next start, where they were', async () => {
+    const { store } = emptyStore();
+    const first = await start(store, true);
+    expect((await start(store, true)).parties).toEqual(first.parties);
+  });
+
+  it('keep the endpoint where a duchy answers, and get another where somebody else does', async () => {
+    const { store } = emptyStore();
+    await start(store, true);
+    const [alpha, beta, gamma] = await endpoints();
+    const answering = (status: number, endpoint: string) =>
+      createServer((_request, response) => response.writeHead(status).end())
+        .listen(Number(new URL(endpoint).port), '127.0.0.1')
+        .unref();
+    const servers = [answering(200, alpha), answering(404, beta)];
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    try {
+      await start(store, true);
+      const [first, second, third] = await endpoints();
+      expect([first, third]).toEqual([alpha, gamma]);
+      expect([alpha, beta, gamma]).not.toContain(second);
+    } finally {
+      for (const server of servers) server.close();
+    }
   });
 });
 

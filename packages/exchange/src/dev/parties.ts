@@ -10,6 +10,7 @@ import {
 } from '@measurement-exchange/sdk/identity';
 import { readOrMakePrivateJson } from '../auth/privateFile.ts';
 import { type DemoParties, type DemoParty, readDevFile } from './devFile.ts';
+import { DUCHIES, endpointOf } from './duchies.ts';
 
 const MEASUREMENT_CONSUMERS = [
   { name: 'measurementConsumers/acme', displayName: 'Acme Beverages' },
@@ -21,9 +22,19 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
 
+/** What is registered of a demo party beside its keys. */
+export interface DescribedParty {
+  name: string;
+  displayName: string;
+  /** Of a duchy: where it listens. */
+  endpoint?: string;
+  /** Of a data provider: whether it takes part in what duchies compute. */
+  capabilities?: { honestMajorityShareShuffleSupported: true };
+}
+
 /** The operations of the exchange that demo parties need. Parties are resource names, `measurementConsumers/acme`. */
 export interface DemoStore {
-  ensureParty(name: string, displayName: string): Promise<void>;
+  ensureParty(party: DescribedParty): Promise<void>;
   /** Whether it exists and names its party, which those of earlier versions did not. */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
@@ -39,6 +50,8 @@ export interface DemoStore {
 interface Options {
   dataDir: string;
   store: DemoStore;
+  /** Whether there are demo duchies. */
+  duchies: boolean;
   /** Epoch milliseconds. */
   clock: () => number;
   newId: () => string;
@@ -50,23 +63,30 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
     createRoot('Measurement Exchange demo root', clock()),
   );
   const stored = storedParties(await readDevFile(dataDir), root);
-  const ensureAll = async (parties: typeof DATA_PROVIDERS) => {
+  const ensureAll = async (parties: DescribedParty[]) => {
     const ensured: DemoParty[] = [];
     for (const party of parties) ensured.push(await ensure(party, stored.get(party.name), root, options));
     return ensured;
   };
+  const duchies: DescribedParty[] = [];
+  for (const duchy of options.duchies ? DUCHIES : []) {
+    duchies.push({ ...duchy, endpoint: await endpointOf(stored.get(duchy.name)?.endpoint) });
+  }
+  const capabilities = options.duchies && {
+    capabilities: { honestMajorityShareShuffleSupported: true as const },
+  };
   return {
     rootCertificatePem: root.certificatePem,
     measurementConsumers: await ensureAll(MEASUREMENT_CONSUMERS),
-    dataProviders: await ensureAll(DATA_PROVIDERS),
-    duchies: [],
+    dataProviders: await ensureAll(DATA_PROVIDERS.map((provider) => ({ ...provider, ...capabilities }))),
+    duchies: await ensureAll(duchies),
   };
 }
 
 /** Parties of an earlier run by name; none when the root was lost, because their certificates chain to it. */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
-  const lists: unknown[] = [file.measurementConsumers, file.dataProviders];
+  const lists: unknown[] = [file.measurementConsumers, file.dataProviders, file.duchies];
   return new Map(
     lists.flatMap((list) => (Array.isArray(list) ? list.filter(isDemoParty) : [])).map((p) => [p.name, p]),
   );
@@ -80,22 +100,27 @@ function isDemoParty(value: Partial<DemoParty> | null): value is DemoParty {
     value?.encryptionPublicKey,
     value?.encryptionPrivateKey,
   ];
-  return fields.every((field) => typeof field === 'string');
+  return (
+    fields.every((field) => typeof field === 'string') &&
+    ['string', 'undefined'].includes(typeof value?.endpoint)
+  );
 }
 
 async function ensure(
-  { name, displayName }: { name: string; displayName: string },
+  party: DescribedParty,
   stored: DemoParty | undefined,
   root: Root,
   { store, clock, newId }: Options,
 ): Promise<DemoParty> {
-  await store.ensureParty(name, displayName);
+  const { name, displayName, endpoint } = party;
+  await store.ensureParty(party);
+  const described = { name, displayName, ...(endpoint && { endpoint }) };
   if (
     stored?.certificate.startsWith(`${name}/certificates/`) &&
     (await store.certificateExists(stored.certificate))
   ) {
     const { certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = stored;
-    return { name, displayName, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey };
+    return { ...described, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey };
   }
 
   const id = newId();
@@ -106,8 +131,7 @@ async function ensure(
   await store.addCertificate({ party: name, id, der });
   await store.setPublicKey({ party: name, message, signature, certificate });
   return {
-    name,
-    displayName,
+    ...described,
     certificate,
     privateKeyPem,
     encryptionPublicKey: toBase64(publicKeyset),

@@ -1,0 +1,89 @@
+/** The demo duchies in the database of a development exchange. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLog, start } from '@measurement-exchange/exchange';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { doctor } from '@measurement-exchange/exchange/maintenance';
+import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
+import { call } from '@measurement-exchange/testkit/http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+let dataDir: string;
+let database: Database;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'mex-demo-duchies-'));
+  database = await createDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(dataDir, { recursive: true });
+});
+
+/** One start of the exchange: its parties and the default populations, as an operator sees them. */
+async function registered(env: Record<string, string> = {}) {
+  const config = loadConfig(env, { mode: 'development', port: 0, dataDir, databaseUrl: database.url });
+  const running = await start(config, createLog('silent'));
+  try {
+    const dev = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+    const list = async (what: string) =>
+      (await call(dev.operator.token, 'GET', `${running.url}/v2alpha/${what}`)).json[what];
+    return {
+      dev,
+      providers: await list('dataProviders'),
+      duchies: await list('duchies'),
+      populations: (await list('populations')) ?? [],
+    };
+  } finally {
+    await running.stop();
+  }
+}
+const names = (resources: { name: string }[]) => resources.map(({ name }) => name);
+
+it('are not there with MEX_DUCHIES=off', async () => {
+  const { dev, providers, duchies = [], populations } = await registered({ MEX_DUCHIES: 'off' });
+  expect([dev.duchies, duchies, populations]).toEqual([[], [], []]);
+  for (const { capabilities } of providers)
+    expect(capabilities?.honestMajorityShareShuffleSupported).toBeFalsy();
+});
+
+it('come with the next start, with a population, and the providers support what they compute', async () => {
+  const { dev, providers, duchies, populations } = await registered();
+  expect(names(duchies)).toEqual(['duchies/alpha', 'duchies/beta', 'duchies/gamma']);
+  expect(duchies.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(
+    dev.duchies.map(({ endpoint }: { endpoint: string }) => endpoint),
+  );
+  expect(populations).toMatchObject([{ name: 'populations/demo', size: 1_000_000, default: true }]);
+  for (const { capabilities } of providers)
+    expect(capabilities.honestMajorityShareShuffleSupported).toBe(true);
+});
+
+it('stay as they are, and somebody is on record for each change', async () => {
+  const { dev, duchies, populations } = await registered();
+  await rm(join(dataDir, 'dev.json'));
+  const moved = await registered();
+  expect(moved.populations).toEqual(populations);
+  for (const [i, { endpoint }] of moved.dev.duchies.entries()) {
+    expect(endpoint).not.toBe(dev.duchies[i].endpoint);
+    expect(moved.duchies[i]).toMatchObject({ name: duchies[i].name, endpoint });
+  }
+  const ailments = await doctor({ connection: { connectionString: database.url } });
+  expect(ailments.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
+it('are left out where the setting names other duchies', async () => {
+  const [first, second, third] = ['worker1', 'worker2', 'aggregator'].map((id) => `duchies/${id}`);
+  const config = loadConfig(
+    {},
+    {
+      ...{ mode: 'development', port: 0, dataDir, databaseUrl: database.url },
+      protocols: {
+        honestMajorityShareShuffle: {
+          ...{ firstWorker: first!, secondWorker: second!, aggregator: third! },
+          ...{ noiseMechanism: 'NONE', reachRingModulus: 127, reachAndFrequencyRingModulus: 127 },
+        },
+      },
+    },
+  );
+  await expect(start(config, createLog('silent'))).rejects.toThrow(/duchies\/worker1 does not exist/);
+});
