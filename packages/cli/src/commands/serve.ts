@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { Running } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
+import type { Logger } from 'pino';
 import { paint, print } from '../output.ts';
 
 export function serveCommand(): Command {
@@ -20,11 +21,24 @@ export function serveCommand(): Command {
       tuneHeap();
       // Imported here, since no other command needs HTTP.
       const { createLog, start } = await import('@measurement-exchange/exchange');
-      const running = await start(config, createLog(quiet ? 'warn' : config.logLevel));
+      const log = createLog(quiet ? 'warn' : config.logLevel);
+      const running = await start(config, log);
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();
-      await untilStopped(running);
+      const duchies = await startDuchies(config, running, log);
+      await untilStopped(async () => {
+        await duchies?.stop();
+        await running.stop();
+      });
     });
+}
+
+/** In development mode; the exchange serves without them. */
+async function startDuchies({ dataDir }: Config, { development }: Running, log: Logger) {
+  const names = development?.parties.duchies.map(({ name }) => name) ?? [];
+  if (names.length === 0) return undefined;
+  const { startDemoDuchies } = await import('../duchy/demoDuchies.ts');
+  return startDemoDuchies({ dataDir, names, log });
 }
 
 /**
@@ -44,18 +58,20 @@ function giveBackMemory(): void {
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** The first signal stops the exchange gracefully; a second one exits at once. */
-async function untilStopped(running: Running): Promise<void> {
+/** The first signal stops gracefully; a second one exits at once. */
+async function untilStopped(stop: () => Promise<void>): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-  await running.stop();
+  await stop();
   process.exit(0);
 }
 
 function banner(config: Config, { url, development }: Running): string {
-  const consumer = development!.parties.measurementConsumers[0]!;
+  const { duchies, measurementConsumers } = development!.parties;
+  const consumer = measurementConsumers[0]!;
+  const named = duchies.map(({ name }) => name.split('/')[1]).join(', ');
   return `
 ${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, loopback only. Not for real data.')}
 
@@ -64,11 +80,12 @@ ${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, lo
   API reference   ${url}/docs
   Demo parties    ${config.dataDir}/dev.json   (names, tokens, keys)
   Database        ${config.databaseUrl === undefined ? `${config.dataDir}/pg   (embedded PostgreSQL)` : 'DATABASE_URL'}
+  Duchies         ${named === '' ? 'none' : `${named}   (${config.dataDir}/duchies; MEX_DUCHIES=off leaves them out)`}
 
   Try this in another terminal:
     TOKEN=$(npm run -s mex -- token ${consumer.name})
     curl -s -H "Authorization: Bearer $TOKEN" ${url}/v2alpha/whoami
 
-  docs/quickstart/ and docs/tour.md go on from here. Ctrl-C stops the exchange and its database.
+  docs/quickstart/ and docs/tour.md go on from here. Ctrl-C stops all of it.
 `;
 }

@@ -70,11 +70,14 @@ async function registeredPort(client: ExchangeClient, name: string): Promise<num
   throw new Error(`The exchange knows no endpoint of ${name} with a port: give --port.`);
 }
 
-/** The first signal stops gracefully; a second one exits at once. */
+/**
+ * The first signal stops gracefully, a second one exits at once. The end of a process that started this one with a
+ * channel stops it as well.
+ */
 async function untilSignal(): Promise<void> {
   const signals = ['SIGINT', 'SIGTERM'] as const;
   await new Promise<void>((resolve) => {
-    for (const signal of signals) process.once(signal, () => resolve());
+    for (const event of [...signals, 'disconnect']) process.once(event, () => resolve());
   });
   for (const signal of signals) process.once(signal, () => process.exit(130));
 }

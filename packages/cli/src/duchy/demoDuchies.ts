@@ -1,0 +1,82 @@
+/** The demo duchies of a development exchange: a process each, started again when it ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+
+export interface DemoDuchies {
+  /** Ends the processes. */
+  stop(): Promise<void>;
+}
+
+export interface DemoDuchyOptions {
+  /** Of the exchange. */
+  dataDir: string;
+  /** duchies/… */
+  names: string[];
+  log: Logger;
+}
+
+/** `process.argv[1]` would be another program where a test runs the command in its own process. */
+const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
+
+/** Returns before they are ready: until then measurements wait for them. */
+export function startDemoDuchies({ dataDir, names, log }: DemoDuchyOptions): DemoDuchies {
+  const stopping = new AbortController();
+  const runs = names.map((name) => keepRunning(name, resolve(dataDir), stopping.signal, log));
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(runs);
+    },
+  };
+}
+
+const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 30_000];
+/** Who ran that long is started again at once. */
+const LASTED_MS = 60_000;
+/** For what is in progress to be given back. */
+const STOP_MS = 5_000;
+
+async function keepRunning(name: string, dataDir: string, signal: AbortSignal, log: Logger): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
+    const startTime = performance.now();
+    const { child, logFile } = launch(name, dataDir);
+    const end = () => void endChild(child);
+    signal.addEventListener('abort', end);
+    const reason = await once(child, 'exit').then(
+      ([code, killedBy]) => killedBy ?? `exit code ${code}`,
+      (error: Error) => error.message,
+    );
+    signal.removeEventListener('abort', end);
+    if (performance.now() - startTime > LASTED_MS) pauseMs = FIRST_PAUSE_MS;
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    log.warn({ component: 'duchy', duchy: name, reason, logFile }, 'a demo duchy ended: starting it again');
+  }
+}
+
+function launch(name: string, dataDir: string): { child: ChildProcess; logFile: string } {
+  const folder = join(dataDir, 'duchies', name.split('/')[1]!);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const logFile = join(folder, 'duchy.log');
+  const log = openSync(logFile, 'a', 0o600);
+  // It finds the exchange in the data directory.
+  const { MEX_URL: _url, MEX_TOKEN: _token, ...env } = process.env;
+  // The channel tells the duchy when this process is gone, however it went.
+  const child = spawn(process.execPath, [MEX, 'duchy', 'run', '--as', name], {
+    env: { ...env, MEX_DATA_DIR: dataDir },
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  return { child, logFile };
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await sleep(STOP_MS, undefined, { ref: false });
+  child.kill('SIGKILL');
+}

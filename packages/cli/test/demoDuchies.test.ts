@@ -1,0 +1,152 @@
+/** `mex serve --dev` with its demo duchies, each a process, from the first start to the last. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { MeasurementResult } from '@measurement-exchange/sdk';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { DevFile } from '../src/devFile.ts';
+import { mex, mexJson } from './mexInProcess.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const WAIT = { timeout: 60_000, interval: 100 };
+const NAMES = ['alpha', 'beta', 'gamma'];
+
+let folder: string;
+let exchange: ExchangeProcess;
+const dataDir = () => join(folder, 'data');
+const start = async () => {
+  exchange = await startExchangeProcess({ dataDir: dataDir(), env: { MEX_DUCHIES: 'on' } });
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mex-demo-duchies-'));
+  vi.stubEnv('MEX_DATA_DIR', dataDir());
+  vi.stubEnv('DATABASE_URL', undefined);
+  await start();
+});
+afterAll(async () => {
+  await exchange.kill();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** From dev.json. */
+const duchies = async (): Promise<DevFile['duchies']> =>
+  JSON.parse(await readFile(join(dataDir(), 'dev.json'), 'utf8')).duchies;
+const answers = ({ endpoint }: DevFile['duchies'][number]) =>
+  fetch(`${endpoint}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+const allReady = () =>
+  vi.waitUntil(async () => (await Promise.all((await duchies()).map(answers))).every(Boolean), WAIT);
+
+/** Of the process that was started last. */
+async function pidOf(id: string): Promise<number> {
+  const log = await readFile(join(dataDir(), 'duchies', id, 'duchy.log'), 'utf8');
+  const lines = log
+    .trim()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"running"'));
+  return JSON.parse(lines.at(-1)!).pid;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+it('brings up three duchies as processes of their own, and says where they are', async () => {
+  await allReady();
+  expect((await duchies()).map(({ name }) => name)).toEqual(NAMES.map((id) => `duchies/${id}`));
+  const pids = await Promise.all(NAMES.map(pidOf));
+  expect(new Set([...pids, exchange.pid]).size).toBe(4);
+  const [population] = await mexJson('populations', 'list', '--as', 'acme').then((it) => [it].flat());
+  expect(population).toMatchObject({ name: 'populations/demo', size: 1_000_000, default: true });
+});
+
+/** Streamly reached 1 … 4,000, Chirper 2,001 … 6,000. */
+const [TRUTH, SUM] = [6_000, 8_000];
+const PUBLISHERS = { streamly: 1, chirper: 2001 };
+
+async function describe(): Promise<void> {
+  for (const [publisher, first] of Object.entries(PUBLISHERS)) {
+    const rows = Array.from(
+      { length: 4000 },
+      (_, i) => `${first + i},2026-10-0${1 + (i % 9)}T12:00:00Z,winter`,
+    );
+    await writeFile(join(folder, `${publisher}.csv`), `vid,timestamp,event_group\n${rows.join('\n')}\n`);
+    await mex('event-groups', 'create', '--as', publisher, '--consumer', 'acme', '--reference', 'winter');
+  }
+}
+
+const ask = async () => {
+  const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', publisher]);
+  const time = ['--from', '2026-10-01', '--to', '2026-10-29'];
+  const out = await mex('measure', 'reach', '--as', 'acme', ...providers, ...time, '--no-wait');
+  return out.trim();
+};
+
+/** Requisitions whose duchies are not ready are left for the next time. */
+async function fulfill(measurement: string): Promise<void> {
+  await vi.waitUntil(async () => {
+    for (const publisher of Object.keys(PUBLISHERS)) {
+      const events = join(folder, `${publisher}.csv`);
+      await mex('provider', 'run', '--as', publisher, '--events', events, '--once').catch(() => {});
+    }
+    const { state } = await mexJson('measurements', 'show', measurement, '--as', 'acme');
+    return state !== 'AWAITING_REQUISITION_FULFILLMENT';
+  }, WAIT);
+}
+
+async function requireNearTruth(measurement: string): Promise<void> {
+  const { total }: MeasurementResult = await mexJson(
+    ...['measurements', 'results', measurement, '--as', 'acme', '--wait', '--timeout', '60s'],
+  );
+  const { reach, aggregator, workers } = total.deduplicated!;
+  expect([...workers, aggregator]).toEqual(NAMES.map((id) => `duchies/${id}`));
+  expect(reach!.standardDeviation).toBeGreaterThan(10);
+  expect(Math.abs(reach!.value - TRUTH)).toBeLessThan(5 * reach!.standardDeviation);
+  expect(reach!.value).toBeLessThan(SUM - 5 * reach!.standardDeviation);
+}
+
+it('answers how many people two publishers reached together, each counted once, with noise', async () => {
+  await describe();
+  const measurement = await ask();
+  await fulfill(measurement);
+  await requireNearTruth(measurement);
+});
+
+it('starts a duchy again that was killed, where it was, and the measurement goes on', async () => {
+  const [before, pid] = [await duchies(), await pidOf('alpha')];
+  const measurement = await ask();
+  process.kill(pid, 'SIGKILL');
+  await vi.waitUntil(() => exchange.output().includes('a demo duchy ended: starting it again'), WAIT);
+  expect(exchange.output()).toMatch(/"duchy":"duchies\/alpha","reason":"SIGKILL"/);
+  await fulfill(measurement);
+  await requireNearTruth(measurement);
+  expect(await pidOf('alpha')).not.toBe(pid);
+  expect(await duchies()).toEqual(before);
+});
+
+it('ends them when it is killed, and finds everything again at the next start', async () => {
+  const before = await duchies();
+  const pids = await Promise.all(NAMES.map(pidOf));
+  await exchange.kill('SIGKILL');
+  await vi.waitUntil(() => !pids.some(isAlive), WAIT);
+  await start();
+  const withoutToken = (parties: DevFile['duchies']) => parties.map(({ token: _, ...party }) => party);
+  expect(withoutToken(await duchies())).toEqual(withoutToken(before));
+  await allReady();
+});
+
+it('ends them when it is stopped, and all databases are sound', async () => {
+  expect(await mex('doctor')).toMatch(/all silent/);
+  for (const id of NAMES) expect(await mex('duchy', 'doctor', '--as', id)).toMatch(/all silent/);
+  const pids = await Promise.all(NAMES.map(pidOf));
+  expect(await exchange.kill('SIGTERM')).toBe(0);
+  expect(pids.filter(isAlive)).toEqual([]);
+});
