@@ -1,17 +1,16 @@
-/** The demo, on an exchange that runs, and its report as a browser shows it. */
+/** The demo, on an exchange that it starts with three duchies, and its report as a browser shows it. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DemoReport } from '../src/demo/figures.ts';
-import { figureOf } from '../src/demo/figures.ts';
+import { figureOf, reachTogether } from '../src/demo/figures.ts';
 import { renderReport } from '../src/demo/report.ts';
-import { useExchange } from './adminWorld.ts';
 import { mex } from './mexInProcess.ts';
 
-useExchange();
+vi.setConfig({ testTimeout: 120_000 });
 
 let folder: string;
 let file: string;
@@ -19,10 +18,14 @@ let report: DemoReport;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mex-demo-test-'));
   file = join(folder, 'report.html');
-  report = JSON.parse(await mex('demo', '--population', '20000', '--seed', '7', '--report', file, '--json'));
-}, 60_000);
+  vi.stubEnv('MEX_DATA_DIR', join(folder, 'data'));
+  vi.stubEnv('DATABASE_URL', undefined);
+  report = JSON.parse(await demo('--json'));
+}, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
+const demo = (...options: string[]) =>
+  mex('demo', '--population', '20000', '--seed', '7', '--report', file, ...options);
 const titled = (title: string) => report.measurements.find((m) => m.title.startsWith(title))!;
 
 describe('mex demo', () => {
@@ -35,18 +38,29 @@ describe('mex demo', () => {
   });
 
   it('adds noise to what is noised, and none to the population', () => {
-    const reaches = titled('Reach and frequency').figures.filter(({ what }) => what === 'reach');
-    expect(reaches).toHaveLength(3);
+    const reaches = report.measurements.flatMap((m) => m.figures).filter(({ what }) => what === 'reach');
+    expect(reaches).toHaveLength(5);
     for (const { result } of reaches) expect(result.standardDeviation).toBeGreaterThan(1);
     const [people] = titled('Population').figures;
     expect(people!.result.value).toBe(people!.truth);
     expect(people!.result.standardDeviation).toBe(0);
   });
 
-  it('gives bounds for the union of reaches, and the union lies between them', () => {
-    const { bounds, truth } = titled('Reach and frequency').union!;
-    expect(bounds[0]).toBeLessThan(truth);
-    expect(truth).toBeLessThan(bounds[1]);
+  it('counts everybody once whom several providers reached, unlike the sum of their figures', () => {
+    const alone = report.measurements.flatMap(({ title, figures }) =>
+      title.endsWith(' alone') ? figures : [],
+    );
+    const reaches = alone.filter(({ what }) => what === 'reach').map(({ result }) => result.value);
+    const { truth, result, claimed } = reachTogether(report);
+    expect(claimed).toBe(reaches.reduce((sum, reach) => sum + reach, 0));
+    expect(claimed - truth).toBeGreaterThan(20 * result.standardDeviation);
+    const shares = titled('Reach and frequency, all').figures.filter(({ what }) => what !== 'reach');
+    expect(shares).toHaveLength(8);
+    for (const whose of ['truth', 'claimed'] as const) {
+      expect(shares.reduce((sum, share) => sum + share[whose]!, 0)).toBeCloseTo(1, 1);
+    }
+    // Who adds up takes two people who saw it once for one who saw it twice.
+    expect(shares[0]!.claimed! - shares[0]!.truth).toBeGreaterThan(0.1);
   });
 
   it('has one question refused for what it says and one for the budget', () => {
@@ -59,16 +73,27 @@ describe('mex demo', () => {
     expect(titled('A filter').state).toBe('FAILED');
   });
 
-  it('runs again on the same exchange, with the same audience and other noise', async () => {
-    const again: DemoReport = JSON.parse(
-      await mex('demo', '--population', '20000', '--seed', '7', '--report', file, '--json'),
+  it('runs again on the same data, with the same audience and other noise, and ends with the figure of all', async () => {
+    const printed = await demo('--report', join(folder, 'again.html'));
+    const [, , last] = /\n(.*Pictures: .*)\n\n(All publishers .*\n.*)\n$/s.exec(printed)!;
+    const { truth, result, claimed } = reachTogether(report);
+    const text = (value: number) => Math.round(value).toLocaleString('en-US');
+    expect(last).toMatch(/together reached [\d,]+ people \(95 %: [\d,]+ to [\d,]+\), each counted once;/);
+    expect(last).toContain(`truth ${text(truth)}.`);
+    expect(last).not.toContain(`reached ${text(result.value)} people`);
+    expect(last).not.toContain(`claimed ${text(claimed)}`);
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  it('refuses more people than the exchange counts, and says what to do', async () => {
+    await expect(mex('demo', '--population', '1000001', '--report', file)).rejects.toThrow(
+      /more than the 1,000,000 people .* mex admin populations create people --range 1-1000001 --default/s,
     );
-    expect(again.impressions).toEqual(report.impressions);
-    const values = (of: DemoReport) => of.measurements.flatMap((m) => m.figures.map((f) => f.result.value));
-    expect(values(again)).not.toEqual(values(report));
-    expect(again.measurements.map((m) => m.figures.map((f) => f.truth))).toEqual(
-      report.measurements.map((m) => m.figures.map((f) => f.truth)),
-    );
+  });
+
+  it('needs duchies, and says so where there are none', async () => {
+    vi.stubEnv('MEX_DUCHIES', 'off');
+    await expect(demo()).rejects.toThrow(/without duchies: start it without MEX_DUCHIES=off/);
   });
 });
 
@@ -108,7 +133,8 @@ describe('the report', () => {
           })),
         );
         expect(plots.filter(({ name }) => name.startsWith('Reach:'))).toHaveLength(2);
-        expect(plots.filter(({ name }) => name.includes('share of the people reached'))).toHaveLength(3);
+        expect(plots.filter(({ name }) => name === 'Reach of all providers together')).toHaveLength(1);
+        expect(plots.filter(({ name }) => name.includes('share of the people reached'))).toHaveLength(4);
         expect(plots.filter(({ name }) => name === 'Measurements by state')).toHaveLength(1);
         expect(plots.filter(({ name }) => name.startsWith('Every figure'))).toHaveLength(1);
         for (const { width } of plots) expect(width).toBeGreaterThan(300);
@@ -133,10 +159,12 @@ describe('the report', () => {
         const bars = await page
           .locator('svg')
           .first()
-          .locator('rect.bar')
+          .locator('rect')
           .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
-        const reaches = titled('Reach and frequency').figures.filter(({ what }) => what === 'reach');
-        expect(bars[1]! / bars[0]!).toBeCloseTo(reaches[1]!.result.value / reaches[0]!.result.value, 1);
+        const { truth, result, claimed } = reachTogether(report);
+        expect(bars).toHaveLength(3);
+        expect(bars[1]! / bars[0]!).toBeCloseTo(result.value / truth, 2);
+        expect(bars[2]! / bars[0]!).toBeCloseTo(claimed / truth, 2);
         expect(await page.locator('tbody td:last-child').count()).toBe(
           report.measurements.flatMap((m) => m.figures).length,
         );
@@ -148,10 +176,10 @@ describe('the report', () => {
   );
 
   it('escapes what others wrote', async () => {
-    const html = renderReport({
-      ...report,
-      measurements: [{ ...titled('A filter'), failure: '<script>alert(1)</script>' }],
-    });
+    const failure = '<script>alert(1)</script>';
+    const measurements = report.measurements.map((m) => (m.failure === undefined ? m : { ...m, failure }));
+    const html = renderReport({ ...report, measurements });
+    expect(html).toContain('alert(1)');
     expect(html).not.toContain('<script>');
     expect(await readFile(file, 'utf8')).not.toContain('<script');
   });

@@ -2,7 +2,9 @@
 
 const LABEL = 130;
 const WIDTH = 640;
-const PLOT = WIDTH - LABEL - 70;
+/** Beside the longest bar its figure has to fit. */
+const PLOT = WIDTH - LABEL - 130;
+const ROW = 34;
 
 export interface Bar {
   label: string;
@@ -11,57 +13,55 @@ export interface Bar {
   truth: number;
 }
 
-export interface Range {
-  label: string;
-  low: number;
-  high: number;
-  truth: number;
+/** One bar per row with its interval, and a mark where the truth lies. */
+export function barChart(title: string, bars: Bar[]): string {
+  const x = scale(...bars.flatMap((bar) => [bar.interval[1], bar.truth]));
+  const rows = bars.map((bar, i) => {
+    const y = rowAt(i);
+    const tipText = `${bar.label}: ${count(bar.value)}, ${intervalText(bar.interval)}, truth ${count(bar.truth)}`;
+    return `<g>${tip(tipText)}${barMark(x, y, bar, 'bar')}${whisker(x, y, bar.interval)}${truthMark(x(bar.truth), y)}
+      <text x="${Math.max(x(bar.value), x(bar.interval[1])) + 8}" y="${y + 16}" class="value">${count(bar.value)}</text></g>`;
+  });
+  return svg(title, 20 + rows.length * ROW, rows.join(''));
 }
 
-/** One bar per row with its interval, and a mark where the truth lies; ranges below, where only bounds are known. */
-export function barChart(title: string, bars: Bar[], ranges: Range[] = []): string {
-  const most = Math.max(...bars.flatMap((b) => [b.interval[1], b.truth]), ...ranges.map((r) => r.high), 1);
-  const x = (value: number) => LABEL + (Math.max(value, 0) / most) * PLOT;
+/** The figure of all providers with its interval, between the truth and what adding up would have claimed. */
+export function unionChart(
+  title: string,
+  { value, interval, truth, claimed }: Omit<Bar, 'label'> & { claimed: number },
+): string {
+  const x = scale(interval[1], truth, claimed);
+  const row = (i: number, label: string, style: string, of: number, right: string) =>
+    `${barMark(x, rowAt(i), { label, value: of }, style)}<text x="${x(of) + 8}" y="${rowAt(i) + 16}" class="value">${right}</text>`;
   const rows = [
-    ...bars.map((bar, i) => {
-      const y = 14 + i * 34;
-      const [low, high] = bar.interval.map(x) as [number, number];
-      const whisker = `M${low} ${y + 6}v12m0-6H${high}m0-6v12`;
-      return `<g>${tip(`${bar.label}: ${count(bar.value)}, 95 % interval ${count(bar.interval[0])} to ${count(bar.interval[1])}, truth ${count(bar.truth)}`)}
-        <text x="${LABEL - 10}" y="${y + 16}" class="label">${escapeHtml(bar.label)}</text>
-        <rect x="${LABEL}" y="${y}" width="${x(bar.value) - LABEL}" height="24" class="bar"/>
-        <path d="${whisker}" class="whisker"/>${truthMark(x(bar.truth), y)}
-        <text x="${Math.max(x(bar.value), high) + 8}" y="${y + 16}" class="value">${count(bar.value)}</text></g>`;
-    }),
-    ...ranges.map((range, i) => {
-      const y = 14 + (bars.length + i) * 34;
-      return `<g>${tip(`${range.label}: between ${count(range.low)} and ${count(range.high)}, truth ${count(range.truth)}`)}
-        <text x="${LABEL - 10}" y="${y + 16}" class="label">${escapeHtml(range.label)}</text>
-        <rect x="${x(range.low)}" y="${y}" width="${x(range.high) - x(range.low)}" height="24" class="range"/>${truthMark(x(range.truth), y)}
-        <text x="${x(range.high) + 8}" y="${y + 16}" class="value">bounds</text></g>`;
-    }),
+    row(0, 'truth', 'true', truth, count(truth)),
+    `<g>${tip(`counted once: ${count(value)}, ${intervalText(interval)}`)}${row(1, 'counted once', 'bar', value, count(value))}
+      ${whisker(x, rowAt(1), interval)}</g>`,
+    row(2, 'added up', 'claimed', claimed, `${count(claimed)} (${signedPercent(claimed / truth - 1)})`),
   ];
-  return svg(title, 20 + rows.length * 34, rows.join(''));
+  const line = `<path d="M${x(truth)} 4v${rows.length * ROW + 6}" class="truth"/>`;
+  return svg(title, 20 + rows.length * ROW, rows.join('') + line);
 }
 
-export interface Share {
-  label: string;
-  value: number;
-  interval: [low: number, high: number];
-  truth: number;
-}
+/** A share of the people; `claimed`: what adding up would have said. */
+export type Share = Bar & { claimed?: number };
 
 /** A distribution: a column per frequency, its interval, and a mark where the truth lies. */
 export function columnChart(title: string, shares: Share[]): string {
   const height = 170;
-  const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth]), 0.01);
+  const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth, s.claimed ?? 0]), 0.01);
   const y = (share: number) => 10 + height * (1 - Math.max(share, 0) / most);
   const step = (WIDTH - 40) / shares.length;
   const columns = shares.map((share, i) => {
     const x = 30 + i * step;
     const middle = x + step * 0.35;
     const [low, high] = share.interval.map(y) as [number, number];
-    return `<g>${tip(`${share.label}: ${percent(share.value)}, truth ${percent(share.truth)}`)}
+    const { claimed } = share;
+    const ghost =
+      claimed === undefined
+        ? ''
+        : `<rect x="${x + step * 0.72}" y="${y(claimed)}" width="${step * 0.2}" height="${y(0) - y(claimed)}" class="claimed">${tip(`${share.label}: adding up would have claimed ${percent(claimed)}`)}</rect>`;
+    return `<g>${tip(`${share.label}: ${percent(share.value)}, truth ${percent(share.truth)}`)}${ghost}
       <rect x="${x}" y="${y(share.value)}" width="${step * 0.7}" height="${y(0) - y(share.value)}" class="bar"/>
       <path d="M${middle - 5} ${low}h10m-5 0V${high}m-5 0h10" class="whisker"/>
       <path d="M${x} ${y(share.truth)}h${step * 0.7}" class="truth"/>
@@ -129,6 +129,31 @@ function svg(title: string, height: number, content: string, top = 0): string {
   return `<svg viewBox="0 ${top} ${WIDTH} ${height - top}" role="img" aria-label="${escapeHtml(title)}">${content}</svg>`;
 }
 
+type Scale = (value: number) => number;
+
+/** Along a bar; the largest of the values is as long as the plot is wide. */
+function scale(...values: number[]): Scale {
+  const most = Math.max(...values, 1);
+  return (value) => LABEL + (Math.max(value, 0) / most) * PLOT;
+}
+
+function rowAt(i: number): number {
+  return 14 + i * ROW;
+}
+
+function barMark(x: Scale, y: number, { label, value }: Pick<Bar, 'label' | 'value'>, style: string): string {
+  return `<text x="${LABEL - 10}" y="${y + 16}" class="label">${escapeHtml(label)}</text>
+    <rect x="${LABEL}" y="${y}" width="${x(value) - LABEL}" height="24" class="${style}"/>`;
+}
+
+function whisker(x: Scale, y: number, [low, high]: Bar['interval']): string {
+  return `<path d="M${x(low)} ${y + 6}v12m0-6H${x(high)}m0-6v12" class="whisker"/>`;
+}
+
+function intervalText([low, high]: Bar['interval']): string {
+  return `95 % interval ${count(low)} to ${count(high)}`;
+}
+
 function truthMark(x: number, y: number): string {
   return `<path d="M${x} ${y - 3}v30" class="truth"/>`;
 }
@@ -143,6 +168,10 @@ export function count(value: number): string {
 
 export function percent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
+}
+
+export function signedPercent(share: number): string {
+  return `${share < 0 ? '−' : '+'}${Math.round(Math.abs(share) * 100)} %`;
 }
 
 function seconds(ms: number): string {

@@ -1,12 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
+import { createClient } from '@measurement-exchange/sdk';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { type DevFile, readDevFile } from '../devFile.ts';
+import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { paint, print, printJson, printTable } from '../output.ts';
-import { count, percent } from './charts.ts';
-import type { DemoReport, Figure } from './figures.ts';
+import { count, percent, signedPercent } from './charts.ts';
+import { type DemoReport, type Figure, reachTogether, shortName, TOGETHER } from './figures.ts';
 import { renderReport } from './report.ts';
 
 interface Options {
@@ -28,9 +30,10 @@ export function demoCommand(): Command {
     .addHelpText(
       'after',
       `
-Uses the development exchange that runs here (npm start), or starts one for as long as it takes. Specifications and
-results are signed and encrypted as they are between real parties; the demo's providers keep a privacy budget, and refuse
-one question that is beyond it and one that makes no sense.
+Uses the development exchange that runs here (npm start), or starts one with three duchies for as long as it takes.
+Specifications, shares and results are signed and encrypted as they are between real parties. The duchies count everybody
+once whom several publishers reached; the demo's providers keep a privacy budget, and refuse one question that is beyond it
+and one that makes no sense.
 
 Ends with 1 when a figure lies more than five standard deviations from the truth.`,
     )
@@ -51,6 +54,8 @@ async function demo(options: Options): Promise<void> {
   const exchange = await useExchange(loadConfig(process.env, { mode: 'development' }), log);
   let report: DemoReport;
   try {
+    requireDuchies(exchange.dev);
+    await requirePopulation(exchange.dev, options.population);
     report = await runDemo({ dev: exchange.dev, seed: options.seed, population: options.population, log });
   } finally {
     await exchange.stop();
@@ -71,8 +76,35 @@ async function useExchange(config: Config, log: (line: string) => void) {
   }
   log(`starting an exchange with its own PostgreSQL in ${config.dataDir}`);
   const { start } = await import('@measurement-exchange/exchange');
-  const own = await start({ ...config, port: 0, checks: 'strict' }, pino({ level: 'warn' }, process.stderr));
-  return { dev: await readDevFile(config.dataDir), stop: () => own.stop() };
+  const warnings = pino({ level: 'warn' }, process.stderr);
+  await using opened = new AsyncDisposableStack();
+  const own = await start({ ...config, port: 0, checks: 'strict' }, warnings);
+  opened.defer(() => own.stop());
+  const dev = await readDevFile(config.dataDir);
+  const names = dev.duchies.map(({ name }) => name);
+  const duchies = startDemoDuchies({ dataDir: config.dataDir, names, log: warnings });
+  opened.defer(() => duchies.stop());
+  const mine = opened.move();
+  return { dev, stop: () => mine.disposeAsync() };
+}
+
+function requireDuchies({ baseUrl, duchies }: DevFile): void {
+  if (duchies.length > 0) return;
+  throw new Error(`The exchange at ${baseUrl} runs without duchies: start it without MEX_DUCHIES=off.`);
+}
+
+/** The people of the demo have to be among those that the duchies count. */
+async function requirePopulation({ baseUrl, operator }: DevFile, people: number): Promise<void> {
+  const client = createClient({ baseUrl, token: operator.token });
+  for await (const { default: counted, vidRanges = [], size = 0 } of client.listPopulations()) {
+    if (!counted) continue;
+    if (vidRanges.some(({ start, end }) => start === 1 && end >= people)) return;
+    throw new Error(
+      `--population ${people} is more than the ${count(size)} people whom this exchange counts. While it runs ` +
+        `(npm start), make a larger population: mex admin populations create people --range 1-${people} --default`,
+    );
+  }
+  throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
 /** The file may be left from an exchange that has stopped. */
@@ -86,41 +118,55 @@ async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
 const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);
 
 function printReport(report: DemoReport, file: string): void {
-  for (const { title, name, figures, union, failure } of report.measurements) {
+  for (const { title, name, figures, failure } of report.measurements) {
     print(`\n${paint('bold', title)}  ${paint('dim', name)}`);
     if (failure !== undefined) {
       print(`  refused, as it should be: ${failure}`);
       continue;
     }
+    const added = figures.some(({ claimed }) => claimed !== undefined);
     printTable(
-      ['  provider', 'figure', 'truth', 'result', '95 % interval', 'truth lies'],
+      [
+        '  provider',
+        'figure',
+        'truth',
+        'result',
+        '95 % interval',
+        'truth lies',
+        ...(added ? ['added up'] : []),
+      ],
       figures.map((figure) => row(figure)),
     );
-    if (union !== undefined) {
-      const [low, high] = union.bounds.map(count);
-      print(
-        `  all together  reach between ${low} and ${high}; truth ${count(union.truth)} (providers cannot see each other's people)`,
-      );
-    }
   }
   const figures = figuresOf(report);
   const inside = figures.filter(({ inside95 }) => inside95).length;
   const near = figures.filter(({ within5Sigma }) => within5Sigma).length;
   print(`
 ${inside} of ${figures.length} figures have the truth inside their 95 % interval, ${near} within five standard deviations.
-${report.seconds.toFixed(1)} s. Pictures: ${resolve(file)}`);
+${report.seconds.toFixed(1)} s. Pictures: ${resolve(file)}
+
+${headline(report)}`);
 }
 
-function row({ dataProvider, what, truth, result, inside95, within5Sigma }: Figure): string[] {
+function headline(report: DemoReport): string {
+  const { result, truth, claimed } = reachTogether(report);
+  const [low, high] = result.interval.map(count);
+  const value = paint('green', count(result.value));
+  return `All publishers together reached ${paint('bold', `${value} people`)} (95 %: ${low} to ${high}), each counted once; truth ${count(truth)}.
+Adding up their figures would have claimed ${count(claimed)}, ${signedPercent(claimed / truth - 1)}.`;
+}
+
+function row({ of, what, truth, result, inside95, within5Sigma, claimed }: Figure): string[] {
   const text = what.startsWith('frequency') ? percent : count;
   const [low, high] = result.interval;
   const lies = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'BEYOND 5σ';
   return [
-    `  ${dataProvider.split('/')[1]}`,
+    `  ${of === TOGETHER ? 'all, once' : shortName(of)}`,
     what,
     text(truth),
     text(result.value),
     `${text(low)} … ${text(high)}`,
     lies,
+    ...(claimed === undefined ? [] : [text(claimed)]),
   ];
 }

@@ -3,22 +3,28 @@ import type { Timeline } from '@measurement-exchange/contract';
 import type { Estimate } from '@measurement-exchange/sdk';
 
 export interface Figure {
-  dataProvider: string;
+  /** dataProviders/…, or TOGETHER. */
+  of: string;
   what: 'reach' | 'impressions' | 'watch seconds' | 'people' | `frequency ${number}${'' | '+'}`;
   truth: number;
   result: Estimate;
   inside95: boolean;
   /** The tolerance: five standard deviations, and the rounding down of a released figure. */
   within5Sigma: boolean;
+  /** Of all providers together: what adding up their own figures would have claimed. */
+  claimed?: number;
 }
+
+/** Figures over all providers, with everybody counted once. */
+export const TOGETHER = 'together';
+
+export const shortName = (of: string) => of.split('/').at(-1)!;
 
 export interface DemoMeasurement {
   title: string;
   name: string;
   state: string;
   figures: Figure[];
-  /** The bounds of the reach over several providers, and the truth. */
-  union?: { bounds: [low: number, high: number]; truth: number };
   /** Why it failed, for the measurements that are expected to. */
   failure?: string;
   timeline: Timeline;
@@ -32,18 +38,19 @@ export interface DemoReport {
   measurements: DemoMeasurement[];
 }
 
-export function figureOf(
-  dataProvider: string,
-  what: Figure['what'],
-  truth: number,
-  result: Estimate,
-): Figure {
+/** The reach of all together. */
+export function reachTogether({ measurements }: DemoReport): Figure & { claimed: number } {
+  const figures = measurements.flatMap((measurement) => measurement.figures);
+  return figures.find(({ of, what }) => of === TOGETHER && what === 'reach') as Figure & { claimed: number };
+}
+
+export function figureOf(of: string, what: Figure['what'], truth: number, result: Estimate): Figure {
   // Counts are released rounded down; shares are not.
   const rounding = what.startsWith('frequency') ? 0 : 1;
   const [low, high] = result.interval;
   const distance = Math.abs(result.value - truth);
   return {
-    dataProvider,
+    of,
     what,
     truth,
     result,

@@ -10,6 +10,7 @@ import {
   openPopulation,
 } from '@measurement-exchange/sdk/provider';
 import { type DevFile, type DevParty, findDevParty } from '../devFile.ts';
+import { shareShuffleOf } from '../provider/shareShuffle.ts';
 import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
 
 export interface StartedProviders {
@@ -49,7 +50,9 @@ export async function startProviders(options: {
       const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
       const events = await openEvents({ files: file });
       opened.push(events);
-      const ledger = openLedger(join(directory, `${party.name.split('/')[1]}.ledger`), BUDGET);
+      const path = join(directory, `${party.name.split('/')[1]}.ledger`);
+      const shareShuffle = await shareShuffleOf({ as: party.name }, path);
+      const ledger = openLedger(path, BUDGET);
       opened.push(ledger);
       eventGroups.set(dataProvider, await describeEventGroups(client, dataProvider, consumer.name));
       const agent = createAgent({
@@ -60,6 +63,7 @@ export async function startProviders(options: {
         population,
         ledger,
         references,
+        ...(shareShuffle && { shareShuffle }),
         pollMs,
       });
       agents.push(agent.run(stopping.signal));

@@ -8,9 +8,18 @@ import {
   escapeHtml,
   type Lane,
   percent,
+  signedPercent,
   timelineChart,
+  unionChart,
 } from './charts.ts';
-import type { DemoMeasurement, DemoReport, Figure } from './figures.ts';
+import {
+  type DemoMeasurement,
+  type DemoReport,
+  type Figure,
+  reachTogether,
+  shortName,
+  TOGETHER,
+} from './figures.ts';
 
 export function renderReport(report: DemoReport): string {
   const { measurements, impressions } = report;
@@ -24,10 +33,12 @@ export function renderReport(report: DemoReport): string {
 <style>${STYLE}</style>
 <main>
 <h1>Three publishers, one advertiser, and no data shared</h1>
-<p>${count(total)} synthetic impressions (seed ${report.seed}) at three data providers. The advertiser asked, each provider
-computed its result from its own file with noise added, and only the advertiser could decrypt the results. The truth,
-which no party of the exchange knows, was computed from the files afterwards. All of it took ${report.seconds.toFixed(1)} s.</p>
-<p class="key"><span class="swatch bar"></span> released result <span class="swatch whisker"></span> 95 % interval <span class="swatch truth"></span> truth</p>
+<p>${count(total)} synthetic impressions (seed ${report.seed}) at three data providers. The advertiser asked; each provider
+computed from its own file, alone with noise of its own, or as a share of its counts that three duchies compute with and none
+of them can read; and only the advertiser could decrypt the results. The truth, which no party of the exchange knows, was
+computed from the files afterwards. All of it took ${report.seconds.toFixed(1)} s.</p>
+<p class="key"><span class="swatch bar"></span> released result <span class="swatch whisker"></span> 95 % interval <span class="swatch truth"></span> truth <span class="swatch claimed"></span> what adding up would have claimed</p>
+${section('People counted once', together(report))}
 ${section('Reach by provider', reachCharts(measurements))}
 ${section('How often people were reached', frequencyCharts(measurements))}
 ${section('How far from the truth', deviations(measurements))}
@@ -43,44 +54,52 @@ function section(title: string, content: string): string {
   return `<section><h2>${title}</h2>${content}</section>`;
 }
 
-const shortName = (dataProvider: string) => dataProvider.split('/').at(-1)!;
+function together(report: DemoReport): string {
+  const { result, truth, claimed } = reachTogether(report);
+  const title = 'Reach of all providers together';
+  return `<p>Many people saw the campaign at two publishers or at all three. Adding up what the publishers count claims
+${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}`;
+}
 
 function reachCharts(measurements: DemoMeasurement[]): string {
-  return measurements
-    .map((measurement) => {
-      const bars = measurement.figures.filter(({ what }) => what === 'reach').map(barOf);
-      if (bars.length === 0) return '';
-      const { union } = measurement;
-      const ranges =
-        union === undefined
-          ? []
-          : [{ label: 'all together', low: union.bounds[0], high: union.bounds[1], truth: union.truth }];
-      const note =
-        union === undefined
-          ? ''
-          : '<p>People whom two providers reached count twice in the sum, and these results do not show how many they are: all that follows is that the union lies between the largest reach and the sum.</p>';
-      return figure(measurement.title, barChart(`Reach: ${measurement.title}`, bars, ranges)) + note;
-    })
+  const reaches = (of: DemoMeasurement[]) =>
+    of
+      .flatMap(({ figures }) =>
+        figures.filter(({ what, of: whose }) => what === 'reach' && whose !== TOGETHER),
+      )
+      .map(barOf);
+  const everybody = measurements.filter(({ title }) => title.startsWith('Reach and frequency'));
+  const others = measurements.filter((measurement) => !everybody.includes(measurement));
+  const charts = [
+    { title: 'each provider alone', bars: reaches(everybody) },
+    ...others.map((of) => ({ title: of.title, bars: reaches([of]) })),
+  ];
+  return charts
+    .filter(({ bars }) => bars.length > 0)
+    .map(({ title, bars }) => figure(title, barChart(`Reach: ${title}`, bars)))
     .join('');
 }
 
-function barOf({ dataProvider, result, truth }: Figure): Bar {
-  return { label: shortName(dataProvider), value: result.value, interval: result.interval, truth };
+function barOf({ of, result, truth }: Figure): Bar {
+  return { label: shortName(of), value: result.value, interval: result.interval, truth };
 }
 
 function frequencyCharts(measurements: DemoMeasurement[]): string {
-  return measurements
-    .flatMap(({ figures }) => {
-      const shares = figures.filter(({ what }) => what.startsWith('frequency'));
-      return [...new Set(shares.map(({ dataProvider }) => dataProvider))].map((dataProvider) => {
-        const own = shares.filter((figure) => figure.dataProvider === dataProvider);
-        const columns = own.map((share) => ({
+  const shares = measurements
+    .flatMap(({ figures }) => figures)
+    .filter(({ what }) => what.startsWith('frequency'));
+  const everybody = [...new Set(shares.map(({ of }) => of))];
+  return [TOGETHER, ...everybody.filter((of) => of !== TOGETHER)]
+    .map((of) => {
+      const columns = shares
+        .filter((figure) => figure.of === of)
+        .map((share) => ({
           ...barOf(share),
           label: share.what.replace('frequency ', ''),
+          ...(share.claimed !== undefined && { claimed: share.claimed }),
         }));
-        const title = `${shortName(dataProvider)}: share of the people reached, by number of impressions`;
-        return figure(title, columnChart(title, columns));
-      });
+      const title = `${shortName(of)}: share of the people reached, by number of impressions`;
+      return figure(title, columnChart(title, columns));
     })
     .join('');
 }
@@ -108,9 +127,9 @@ function deviations(measurements: DemoMeasurement[]): string {
   const dots = measurements.flatMap(({ title, figures }) =>
     figures
       .filter(({ result }) => result.standardDeviation > 0)
-      .map(({ dataProvider, what, truth, result }) => ({
+      .map(({ of, what, truth, result }) => ({
         row: what.replace(/ \d.*/, ''),
-        label: `${title}, ${shortName(dataProvider)}, ${what}`,
+        label: `${title}, ${shortName(of)}, ${what}`,
         sigmas: (result.value - truth) / result.standardDeviation,
       })),
   );
@@ -122,15 +141,15 @@ function table(measurements: DemoMeasurement[]): string {
   const groups = measurements
     .filter(({ figures }) => figures.length > 0)
     .map(({ title, figures }) => {
-      const rows = figures.map(({ dataProvider, what, truth, result, inside95, within5Sigma }) => {
+      const rows = figures.map(({ of, what, truth, result, inside95, within5Sigma, claimed }) => {
         const text = what.startsWith('frequency') ? percent : count;
         const [low, high] = result.interval;
         const verdict = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'beyond 5σ';
-        return `<tr><td>${escapeHtml(shortName(dataProvider))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${text(low)} … ${text(high)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
+        return `<tr><td>${escapeHtml(shortName(of))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${text(low)} … ${text(high)}<td class="n">${claimed === undefined ? '' : text(claimed)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
       });
-      return `<tbody><tr><th colspan="6" class="group">${escapeHtml(title)}</th></tr>${rows.join('')}</tbody>`;
+      return `<tbody><tr><th colspan="7" class="group">${escapeHtml(title)}</th></tr>${rows.join('')}</tbody>`;
     });
-  return `<div class="scroll"><table><thead><tr><th>provider<th>figure<th>truth<th>result<th>95 % interval<th>truth lies</thead>${groups.join('')}</table></div>`;
+  return `<div class="scroll"><table><thead><tr><th>provider<th>figure<th>truth<th>result<th>95 % interval<th>added up<th>truth lies</thead>${groups.join('')}</table></div>`;
 }
 
 function refusals(measurements: DemoMeasurement[]): string {
@@ -143,15 +162,15 @@ function figure(caption: string, chart: string): string {
 }
 
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1d2530; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --bar: #4a7fd0; --range: #b9cdec; --truth: #c2410c; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #323b47; --paper: #14181d; --bar: #6d9be0; --range: #33507f; --truth: #ff8a4c; } }
+:root { color-scheme: light dark; --ink: #1d2530; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --bar: #4a7fd0; --range: #b9cdec; --truth: #c2410c; --claimed: #d9b26a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #323b47; --paper: #14181d; --bar: #6d9be0; --range: #33507f; --truth: #ff8a4c; --claimed: #8a6a2c; } }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
 main { max-width: 52rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
 figure { margin: 1.25rem 0; } figcaption { color: var(--soft); font-size: .9rem; margin-bottom: .25rem; }
 svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; }
 .label { text-anchor: end; fill: var(--ink); } .value { fill: var(--soft); } .tick { text-anchor: middle; fill: var(--soft); font-size: 11px; }
-rect.bar, .swatch.bar { fill: var(--bar); background: var(--bar); } rect.range { fill: var(--range); }
+rect.bar, .swatch.bar { fill: var(--bar); background: var(--bar); } rect.range { fill: var(--range); } rect.true { fill: var(--line); } rect.claimed, .swatch.claimed { fill: var(--claimed); background: var(--claimed); }
 .whisker { stroke: var(--ink); fill: none; stroke-width: 1.2; } .truth { stroke: var(--truth); fill: none; stroke-width: 2.5; } .grid { stroke: var(--line); } .dot { fill: var(--bar); stroke: var(--paper); }
 .state { fill: var(--soft); background: var(--soft); } .awaiting_requisition_fulfillment { fill: var(--range); background: var(--range); } .computing { fill: var(--bar); background: var(--bar); }
 .succeeded { fill: #2f9e60; background: #2f9e60; } .failed { fill: #cf4037; background: #cf4037; } .cancelled { fill: #a16207; background: #a16207; }

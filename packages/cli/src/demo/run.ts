@@ -8,13 +8,14 @@ import {
   createConsumer,
   createTrustStore,
   type Estimate,
+  type Figures,
   MeasurementFailed,
   type MeasurementResult,
   readCredentials,
 } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty } from '../devFile.ts';
 import { type Audience, createAudiences, populationSpec, truthOf } from './audience.ts';
-import { type DemoMeasurement, type DemoReport, type Figure, figureOf } from './figures.ts';
+import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER } from './figures.ts';
 import { type StartedProviders, startProviders } from './providers.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
@@ -50,10 +51,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     const advertiser = advertiserOf(dev);
     const measurements: DemoMeasurement[] = [];
+    /** What each provider said of its own people. */
+    const alone: Figures[] = [];
     for (const scenario of scenarios(audiences, providers.eventGroups)) {
       const { result, ...facts } = await ask(advertiser, scenario);
-      const truth = result && (await compare(db, { audiences, population, scenario, result }));
-      measurements.push({ ...facts, figures: [], ...truth });
+      if (scenario.alone && result) alone.push(...result.dataProviders);
+      const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
+      measurements.push({ ...facts, figures });
       log(`${facts.state.padEnd(9)}  ${scenario.title}${scenario.refusal ? ` (${scenario.refusal})` : ''}`);
     }
     return {
@@ -77,7 +81,11 @@ function advertiserOf(dev: DevFile) {
   const party = findDevParty(dev, CONSUMER);
   const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
   const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
-  return { client, consumer: createConsumer({ client, credentials: readCredentials(party), trust }) };
+  const duchies = dev.duchies.map(({ name }) => name);
+  return {
+    client,
+    consumer: createConsumer({ client, credentials: readCredentials(party), trust, duchies }),
+  };
 }
 
 /** The advertiser's part, from the signed and encrypted request to the decrypted result. */
@@ -108,47 +116,58 @@ interface Asked {
   population: number;
   scenario: Scenario;
   result: MeasurementResult;
+  alone: Figures[];
 }
 
 /** Compares every figure with the truth. */
-async function compare(
-  db: DuckDBConnection,
-  asked: Asked,
-): Promise<Pick<DemoMeasurement, 'figures' | 'union'>> {
-  const { audiences, population, scenario, result } = asked;
+async function compare(db: DuckDBConnection, asked: Asked): Promise<Figure[]> {
+  const { audiences, population, scenario, result, alone } = asked;
   const { request, where } = scenario;
-  const figures: Figure[] = [];
+  const compared: Figure[] = [];
   const fileOf = (name: string) => audiences.find(({ dataProvider }) => dataProvider === name)!.file;
-  for (const provider of result.dataProviders) {
-    const truth = truthOf(db, [fileOf(provider.name)], where);
-    const add = (what: Figure['what'], truly: number, estimate: Estimate) =>
-      figures.push(figureOf(provider.name, what, truly, estimate));
-    if (provider.reach) add('reach', await truth.reach(), provider.reach);
-    if (provider.frequency) {
-      const counts = await truth.frequencies(provider.frequency.length);
+  const { deduplicated } = result.total;
+  const parts: [of: string, files: string[], figures: Figures][] = deduplicated
+    ? [[TOGETHER, result.dataProviders.map(({ name }) => fileOf(name)), deduplicated]]
+    : result.dataProviders.map(({ name, ...figures }) => [name, [fileOf(name)], figures]);
+  for (const [of, files, figures] of parts) {
+    const truth = truthOf(db, files, where);
+    const add = (what: Figure['what'], truly: number, estimate: Estimate, claimed?: number) => {
+      const figure = figureOf(of, what, truly, estimate);
+      compared.push(of === TOGETHER ? { ...figure, claimed: claimed! } : figure);
+    };
+    if (figures.reach) add('reach', await truth.reach(), figures.reach, claimedReach(alone));
+    if (figures.frequency) {
+      const counts = await truth.frequencies(figures.frequency.length);
       const reach = counts.reduce((sum, count) => sum + count, 0);
-      for (const [i, { frequency, share }] of provider.frequency.entries()) {
-        const last = i === provider.frequency.length - 1;
-        add(`frequency ${frequency}${last ? '+' : ''}`, counts[i]! / reach, share);
+      for (const [i, { frequency, share }] of figures.frequency.entries()) {
+        const last = i === figures.frequency.length - 1;
+        const claimed = claimedShare(alone, i);
+        add(`frequency ${frequency}${last ? '+' : ''}`, counts[i]! / reach, share, claimed);
       }
     }
-    if (provider.impressions) {
-      add('impressions', await truth.impressions(request.maximumFrequencyPerUser!), provider.impressions);
+    if (figures.impressions) {
+      add('impressions', await truth.impressions(request.maximumFrequencyPerUser!), figures.impressions);
     }
-    if (provider.watchDurationSeconds) {
+    if (figures.watchDurationSeconds) {
       const seconds = await truth.watchSeconds(request.maximumWatchDurationSeconds!);
-      add('watch seconds', seconds, provider.watchDurationSeconds);
+      add('watch seconds', seconds, figures.watchDurationSeconds);
     }
-    if (provider.population) {
-      add('people', await truth.people(populationSpec(population)), provider.population);
+    if (figures.population) {
+      add('people', await truth.people(populationSpec(population)), figures.population);
     }
   }
-  const { reach } = result.total;
-  if (reach === undefined || result.dataProviders.length === 1) return { figures };
-  const together = truthOf(
-    db,
-    result.dataProviders.map(({ name }) => fileOf(name)),
-    where,
+  return compared;
+}
+
+function claimedReach(alone: Figures[]): number {
+  return alone.reduce((sum, { reach }) => sum + reach!.value, 0);
+}
+
+/** As if nobody was reached by two providers: frequencies `i + 1` of all of them, of the people of all of them. */
+function claimedShare(alone: Figures[], i: number): number {
+  const people = alone.reduce(
+    (sum, { reach, frequency }) => sum + reach!.value * frequency![i]!.share.value,
+    0,
   );
-  return { figures, union: { bounds: reach.bounds, truth: await together.reach() } };
+  return people / claimedReach(alone);
 }

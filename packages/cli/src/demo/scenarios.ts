@@ -1,6 +1,7 @@
 /** The measurements that the advertiser of the demo creates, and how to compute the truth. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from './audience.ts';
+import { shortName } from './figures.ts';
 
 export interface Scenario {
   title: string;
@@ -9,6 +10,8 @@ export interface Scenario {
   where?: string;
   /** The refusal that is expected. */
   refusal?: string;
+  /** The same question to one provider: what adding up would be made of. */
+  alone?: true;
 }
 
 const MAXIMUM_FREQUENCY = 8;
@@ -32,16 +35,19 @@ export function scenarios(audiences: Audience[], eventGroups: Map<string, string
     }));
   const everyone = audiences.map(({ dataProvider }) => dataProvider);
   const [first, second, third] = everyone as [string, string, string];
+  const reachAndFrequency = (names: string[]): MeasurementRequest => ({
+    type: 'reachAndFrequency',
+    dataProviders: at(names),
+    privacy: PRIVACY,
+    maximumFrequency: MAXIMUM_FREQUENCY,
+  });
   return [
-    {
-      title: 'Reach and frequency, all providers',
-      request: {
-        type: 'reachAndFrequency',
-        dataProviders: at(everyone),
-        privacy: PRIVACY,
-        maximumFrequency: MAXIMUM_FREQUENCY,
-      },
-    },
+    ...everyone.map((name) => ({
+      title: `Reach and frequency, ${shortName(name)} alone`,
+      request: reachAndFrequency([name]),
+      alone: true as const,
+    })),
+    { title: 'Reach and frequency, all providers', request: reachAndFrequency(everyone) },
     {
       title: 'Reach of women on phones, half sampled',
       request: {
