@@ -17,7 +17,7 @@ let exchange: ExchangeProcess;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mex-documents-'));
   await addNpm();
-  exchange = await startExchangeProcess({ dataDir: join(folder, 'data') });
+  exchange = await startExchangeProcess({ dataDir: join(folder, 'data'), env: { MEX_DUCHIES: 'on' } });
 });
 afterAll(async () => {
   await exchange.kill();
@@ -103,7 +103,7 @@ it('the quickstart for providers ends with a figure near the truth', async () =>
 
 it('the quickstart for consumers ends with the total of two publishers, and every check holds', async () => {
   const shown = await typed('docs/quickstart/consumer.md');
-  expect(shown).toHaveLength(6);
+  expect(shown).toHaveLength(7);
   expect(shown[1]).toContain('Acme: Winter');
   expect(shown[2]).toContain('AWAITING_REQUISITION_FULFILLMENT');
   expect(shown[3]!.match(/fulfilled in/g)).toHaveLength(2);
@@ -111,6 +111,9 @@ it('the quickstart for consumers ends with the total of two publishers, and ever
   // The noise has a standard deviation of 78.
   expect(Math.abs(Number(total!.replace(',', '')) - 12_000)).toBeLessThan(600);
   expect(shown[5]).toMatch(/SUCCEEDED.*computed[\s\S]*\nEverything holds\.\n$/);
+  const [, reach] = /everybody counted once\n +reach +([\d,]+) +95 %/.exec(shown[6]!) ?? [];
+  // The noise of both duchies has a standard deviation of 7.
+  expect(Math.abs(Number(reach!.replace(',', '')) - 3000)).toBeLessThan(60);
 });
 
 it('the quickstart for operators lets a party in, suspends it and lets it back', async () => {
