@@ -96,7 +96,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'starts-without-its-duchies',
-    edits: [inExchange('main.ts', 'await requireDuchies(db, config.protocols);', '')],
+    edits: [inExchange('main.ts', 'await requireDuchies(db, protocols);', '')],
     foundBy: protocolTest('with duchies that do not exist'),
   },
 ];
