@@ -18,6 +18,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mex-documents-'));
   await addNpm();
   exchange = await startExchangeProcess({ dataDir: join(folder, 'data'), env: { MEX_DUCHIES: 'on' } });
+  // Fewer people than the demo's million, so that they are counted sooner.
+  const population = ['admin', 'populations', 'create', 'few', '--range', '1-10000', '--default'];
+  await run(process.execPath, [MEX, ...population], {
+    env: { ...process.env, MEX_DATA_DIR: exchange.dataDir },
+  });
 });
 afterAll(async () => {
   await exchange.kill();

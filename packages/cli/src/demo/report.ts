@@ -58,7 +58,7 @@ function together(report: DemoReport): string {
   const { result, truth, claimed } = reachTogether(report);
   const title = 'Reach of all providers together';
   return `<p>Many people saw the campaign at two publishers or at all three. Adding up what the publishers count claims
-${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}`;
+${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}, with a 95 % interval from ${result.interval.map(count).join(' to ')}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}`;
 }
 
 function reachCharts(measurements: DemoMeasurement[]): string {
