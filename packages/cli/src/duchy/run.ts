@@ -79,6 +79,8 @@ async function untilSignal(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const event of [...signals, 'disconnect']) process.once(event, () => resolve());
   });
+  // Listening to the channel keeps the process running.
+  process.channel?.unref();
   for (const signal of signals) process.once(signal, () => process.exit(130));
 }
 
