@@ -68,11 +68,12 @@ describe('the shuffle stage', () => {
 });
 
 describe('the thread', () => {
-  /** Says when the generator was closed. */
-  async function* endless(closed: () => void): AsyncGenerator<Uint8Array> {
+  /** Says when it is read, and when it was closed. */
+  async function* endless(read: () => void, closed: () => void): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
         await new Promise((resolve) => setTimeout(resolve, 5));
+        read();
         yield new Uint8Array(0);
       }
     } finally {
@@ -83,11 +84,13 @@ describe('the thread', () => {
   test('ends when it is aborted, and stops reading', async () => {
     const controller = new AbortController();
     let closed = false;
-    const upload = endless(() => {
-      closed = true;
-    });
+    const upload = endless(
+      () => controller.abort(),
+      () => {
+        closed = true;
+      },
+    );
     const running = shuffleInThread({ ...input(1), shares: [{ upload }] }, controller.signal);
-    setTimeout(() => controller.abort(), 300);
     await expect(running).rejects.toMatchObject({ name: 'AbortError' });
     expect(closed).toBe(true);
     await expect(shuffleInThread(input(1), AbortSignal.abort(new Error('early')))).rejects.toThrow('early');

@@ -68,9 +68,9 @@ describe('large descriptor sets', () => {
       const from = exchange.output().length;
       const reply = await run();
       expect(reply.status, `${title} ${reply.text.slice(0, 300)}`).toBe(200);
-      // Each of them does at least as much as to read the set, or half as much.
+      // Each of them does at least as much as to read the set, or half as much, and the loop reads the request.
       expect(busiest(exchange.output().slice(from)), `${title}, reading takes ${alone} ms`).toBeLessThan(
-        alone / 3,
+        alone / 2,
       );
     }
   });
