@@ -112,8 +112,10 @@ function twistTable() {
     },
     twiceTheKey(draft: Draft, at: number) {
       const [object] = closedObjects(draft);
-      const key = object && pick(Object.keys(object), at);
-      if (!key) return;
+      // A member that is undefined is not written.
+      const written = Object.keys(object ?? {}).filter((key) => object![key] !== undefined);
+      if (written.length === 0) return;
+      const key = pick(written, at);
       draft.body = toJson(draft.body).replace('{', () => `{${JSON.stringify(key)}:null,`);
       draft.mustReject = true;
     },
