@@ -24,6 +24,7 @@ export * from './request.ts';
 export * from './router.ts';
 export * from './routes/errors.ts';
 export * from './routes.ts';
+export * from './sampledRegisters.ts';
 export * from './scalars.ts';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 export * from './shareShuffleLimits.ts';

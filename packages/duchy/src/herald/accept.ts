@@ -13,9 +13,10 @@ import {
   type PlainSpec,
   populationSize,
   type ShareShuffleConfig,
+  sampledRegisters,
   toBase64,
 } from '@measurement-exchange/contract';
-import { populationFingerprint, sampledRegisters } from '@measurement-exchange/sdk/shareShuffle';
+import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
 import { requireConsent, trustedCertificate } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
 import { PermanentError } from '../errors.ts';

@@ -16,13 +16,14 @@ import {
   type Requisition,
   type ShareShuffleConfig,
   type SignedMessage,
+  sampledRegisters,
   type VidRange,
 } from '@measurement-exchange/contract';
 import { isNotYetValid, refuseOnConsentError } from '../consentRefusal.ts';
 import { outOfRange } from '../limits.ts';
 import { RefusalError } from '../refusalError.ts';
 import { found } from '../selection.ts';
-import { populationFingerprint as fingerprintOf, isPrime, sampledRegisters } from '../shareShuffle/index.ts';
+import { populationFingerprint as fingerprintOf, isPrime } from '../shareShuffle/index.ts';
 import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './settings.ts';
 
 /** What the provider accepts, and how to read populations. */

@@ -1,8 +1,8 @@
 /** A provider's side: how often it reached each person of the sample, and the two shares of that. */
+import { registerOf, type SampledRegisters, sampledRegisters } from '@measurement-exchange/contract';
 import type { VidSamplingInterval } from '../../privacy/vidSampling.ts';
 import { valuesPrefix } from './framing.ts';
 import { Keystream, UniformValues } from './keystream.ts';
-import { registerOf, type SampledRegisters, sampledRegisters } from './registers.ts';
 import { subtractWords, wordAligned, wordsOf } from './ring.ts';
 import type { VidIndex } from './vidIndex.ts';
 

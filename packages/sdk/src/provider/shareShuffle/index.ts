@@ -2,6 +2,7 @@
  * Honest Majority Share Shuffle, on Node: what data providers and duchies both need. A provider counts how often it reached
  * each person of a sample and splits the counts into two shares, each of which alone is random.
  */
+export { registerOf, type SampledRegisters, sampledRegisters } from '@measurement-exchange/contract';
 export { drawMpcNoise, type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
 export { registerCountSuffix, ValuesReader, valuesPrefix } from './framing.ts';
 export { FrequencyVector, uploadChunks } from './frequencyVector.ts';
@@ -14,7 +15,6 @@ export {
   SEED_BYTES,
   UniformValues,
 } from './keystream.ts';
-export { registerOf, type SampledRegisters, sampledRegisters } from './registers.ts';
 export {
   addWords,
   isPrime,

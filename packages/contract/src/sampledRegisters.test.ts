@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { registerOf, sampledRegisters } from './registers.ts';
+import { registerOf, sampledRegisters } from './sampledRegisters.ts';
 
 const f = Math.fround;
 

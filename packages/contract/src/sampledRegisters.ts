@@ -1,5 +1,7 @@
 /** Which indexes of a population are in a sample: an interval of the order of its VIDs, which may wrap around its end. */
-import type { VidSamplingInterval } from '../../privacy/vidSampling.ts';
+import type { PlainSpec } from './specs/measurementSpec.ts';
+
+type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
 /** A sample has a register for each of its indexes: those from `first` on, then those from 0 on. */
 export interface SampledRegisters {
@@ -16,7 +18,7 @@ export interface SampledRegisters {
  * The registers of an interval. Everybody must get the same ones, so this mirrors the public reference system, which computes
  * in 32-bit floats: above 2^24 VIDs a bound may be a few indexes off.
  */
-export function sampledRegisters(size: number, { start, width }: VidSamplingInterval): SampledRegisters {
+export function sampledRegisters(size: number, { start, width }: Interval): SampledRegisters {
   if (!(start >= 0 && start <= 1)) {
     throw new RangeError('vidSamplingInterval.start must be at least 0 and at most 1');
   }
