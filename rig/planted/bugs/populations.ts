@@ -73,8 +73,18 @@ export const POPULATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'share-shuffle-without-delta',
-    edits: [inExchange('domain/protocol.ts', 'delta > 0 && delta < 1', 'delta >= 0 && delta < 1')],
+    edits: [inExchange('domain/protocol.ts', "delta > 0, 'delta must", "delta >= 0, 'delta must")],
     foundBy: DOMAIN_TEST,
+  },
+  {
+    name: 'share-shuffle-of-nobody',
+    edits: [inExchange('domain/protocol.ts', 'if (sample === 0) {', 'if (sample < 0) {')],
+    foundBy: protocolTest('is direct where no duchy would take part'),
+  },
+  {
+    name: 'share-shuffle-unsigned',
+    edits: [inExchange('domain/protocol.ts', 'if (!isSpecSigned) {', 'if (false) {')],
+    foundBy: protocolTest('is direct where no duchy would take part'),
   },
   {
     name: 'one-provider-supports-it-for-all',

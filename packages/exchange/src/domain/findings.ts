@@ -146,13 +146,16 @@ export function inspectMeasurement(input: MeasurementInput): {
 
 /** Nonce hashes in a spec are optional, but must match the entries. Duplicates are checked elsewhere. */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
-  if (hashes.length === 0) return [];
-  const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
-  // The count is compared first, since a hostile spec may hold a million hashes.
-  if (hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash)))
-    return [];
+  if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
   return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
+}
+
+/** Whether a spec lists the nonce hash of each entry, and no other. */
+export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
+  const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
+  // The count is compared first, since a hostile spec may hold a million hashes.
+  return hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash));
 }
 
 export function reachFinding(): Finding {

@@ -12,7 +12,11 @@ const SETTING: ShareShuffleSetting = {
 };
 const population = { id: 'people', size: 1000, fingerprint: new Uint8Array(32).fill(7) };
 
-const COMMON = { nonceHashes: [], vidSamplingInterval: { start: 0.5, width: 0.5 } };
+const COMMON = {
+  measurementPublicKey: { value: Uint8Array.of(1) },
+  nonceHashes: [],
+  vidSamplingInterval: { start: 0.5, width: 0.5 },
+};
 const PARAMS = { epsilon: 0.1, delta: 1e-9 };
 type Reach = Extract<PlainSpec, { measurementType: 'REACH' }>;
 type Frequency = Extract<PlainSpec, { measurementType: 'REACH_AND_FREQUENCY' }>;
@@ -33,6 +37,12 @@ const frequency = (changes: Partial<Frequency['reachAndFrequency']> = {}): Frequ
   },
 });
 
+function without(field: 'measurementPublicKey' | 'vidSamplingInterval'): PlainSpec {
+  const spec = reach();
+  delete spec[field];
+  return spec;
+}
+
 interface World {
   providers?: number;
   enabled?: Protocols;
@@ -40,12 +50,18 @@ interface World {
   first?: Protocol[];
   suspended?: string;
   population?: typeof population | undefined;
+  /** Whether the spec lists the nonce hash of each provider, unless it lists others. */
+  nonces?: boolean;
+  isSpecSigned?: boolean;
 }
 
 /** The choice with two providers that support everything, unless `world` says otherwise. */
 function choose(spec: PlainSpec | undefined, world: World = {}) {
   const { providers = 2, enabled = { honestMajorityShareShuffle: SETTING }, first } = world;
+  const { nonces = true, isSpecSigned = true } = world;
   const names = Array.from({ length: providers }, (_, i) => `dataProviders/p${i}`);
+  const entries = Object.fromEntries(names.map((name, i) => [name, { nonceHash: Uint8Array.of(i) }]));
+  const nonceHashes = Object.values(entries).map(({ nonceHash }) => nonceHash);
   const duchies = [SETTING.firstWorker, SETTING.secondWorker, SETTING.aggregator];
   const parties = new Map(
     [...names, ...duchies].map((name, i) => [
@@ -56,9 +72,9 @@ function choose(spec: PlainSpec | undefined, world: World = {}) {
       },
     ]),
   );
-  const candidate = candidateOf(spec, providers, enabled);
+  const candidate = candidateOf(spec && nonces ? { ...spec, nonceHashes } : spec, providers, enabled);
   const found = 'population' in world ? world.population : population;
-  return chooseProtocol(candidate, names, { parties, population: found });
+  return chooseProtocol(candidate, entries, { parties, population: found, isSpecSigned });
 }
 
 /** The findings beside REACH_NOT_DEDUPLICATED, which comes last, with the fields they name. */
@@ -121,16 +137,20 @@ describe('share shuffle', () => {
     [12, 9, false],
     [49, 2, true],
     [50, 2, false],
-    [1, 2, false],
-    [0, 2, false],
-    [-3, 2, false],
     [2 ** 31 - 1, 2, false],
   ])('counts up to %i times at each of %i providers: %s', (maximumFrequency, providers, fits) => {
     const spec = frequency({ maximumFrequency });
     if (fits) return expect(choose(spec, { providers }).findings).toEqual([]);
     expect(reasons(spec, { providers })).toEqual([
-      'measurementSpec.message.reachAndFrequency.maximumFrequency: maximumFrequency must be above 1 and, times ' +
-        `${providers} data providers, below 100.`,
+      'measurementSpec.message.reachAndFrequency.maximumFrequency: maximumFrequency, times ' +
+        `${providers} data providers, must be below 100.`,
+    ]);
+  });
+
+  it.each([1, 0, -3])('does not count up to %i times', (maximumFrequency) => {
+    const field = 'reachAndFrequency.maximumFrequency';
+    expect(reasons(frequency({ maximumFrequency }))).toEqual([
+      `measurementSpec.message.${field}: ${field} must be above 1.`,
     ]);
   });
 
@@ -142,13 +162,13 @@ describe('share shuffle', () => {
   });
 
   it.each([
-    ['epsilon', { epsilon: 0.9e-6, delta: 0.5 }],
-    ['epsilon', { epsilon: Number.POSITIVE_INFINITY, delta: 0.5 }],
-    ['epsilon', { epsilon: Number.NaN, delta: 0.5 }],
-    ['delta', { epsilon: 1e-6, delta: 0 }],
-    ['delta', { epsilon: 1e-6, delta: 1 }],
-    ['delta', { epsilon: 1e-6, delta: Number.NaN }],
-  ])('is not chosen for an %s as of %j, unless nothing is noised', (name, params) => {
+    ['epsilon', { epsilon: 0.9e-6, delta: 0.5 }, true],
+    ['epsilon', { epsilon: Number.POSITIVE_INFINITY, delta: 0.5 }, false],
+    ['epsilon', { epsilon: Number.NaN, delta: 0.5 }, false],
+    ['delta', { epsilon: 1e-6, delta: 0 }, true],
+    ['delta', { epsilon: 1e-6, delta: 1 }, false],
+    ['delta', { epsilon: 1e-6, delta: Number.NaN }, false],
+  ])('is not chosen for an %s as of %j; where nothing is noised: %s', (name, params, unnoised) => {
     const fields = (spec: PlainSpec) => reasons(spec).map((line) => line.split(':')[0]);
     const at = 'measurementSpec.message';
     const spec = reach({ reach: { privacyParams: params } });
@@ -160,25 +180,48 @@ describe('share shuffle', () => {
       `${at}.reachAndFrequency.frequencyPrivacyParams.${name}`,
     ]);
     const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
-    expect(choose(spec, { enabled }).findings).toEqual([]);
+    expect(choose(spec, { enabled }).findings.length === 0).toBe(unnoised);
   });
 
-  it('is not chosen where privacy parameters are missing', () => {
-    expect(reasons(reach({ reach: {} }))).toHaveLength(2);
+  it.each<[missing: string, spec: PlainSpec]>([
+    ['reach.privacyParams', reach({ reach: {} })],
+    ['measurementPublicKey', without('measurementPublicKey')],
+    ['vidSamplingInterval', without('vidSamplingInterval')],
+  ])('is not chosen without %s, even where nothing is noised', (missing, spec) => {
+    const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
+    expect(reasons(spec, { enabled })).toEqual([
+      `measurementSpec.message.${missing}: ${missing} is required.`,
+    ]);
   });
 
   it.each([
-    undefined,
-    { start: -0.1, width: 0.5 },
-    { start: 1.1, width: 0.5 },
-    { start: 0, width: 0 },
-    { start: 0, width: 1.1 },
-    { start: Number.NaN, width: 1 },
-  ])('is not chosen for the sampling interval %j', (interval) => {
-    const { vidSamplingInterval: _, ...spec } = reach();
-    expect(reasons(interval ? { ...spec, vidSamplingInterval: interval } : spec)).toEqual([
-      'measurementSpec.message.vidSamplingInterval: start and width of the interval must be between 0 and 1.',
+    ['start', { start: -0.1, width: 0.5 }],
+    ['start', { start: 1.1, width: 0.5 }],
+    ['width', { start: 0, width: 0 }],
+    ['width', { start: 0, width: 1.1 }],
+    ['start', { start: Number.NaN, width: 1 }],
+  ])('is not chosen for the %s of the sampling interval %j', (member, vidSamplingInterval) => {
+    expect(reasons(reach({ vidSamplingInterval }))).toEqual([
+      expect.stringContaining(`measurementSpec.message.vidSamplingInterval.${member}: `),
     ]);
+  });
+
+  it('is not chosen for a sampling interval with nobody', () => {
+    const narrow = (width: number) => reach({ vidSamplingInterval: { start: 0.5, width } });
+    expect(choose(narrow(0.0011)).findings).toEqual([]);
+    expect(reasons(narrow(0.0009))).toEqual([
+      'measurementSpec.message.vidSamplingInterval.width: the interval has nobody of the 1000 people of the ' +
+        'population: widen it.',
+    ]);
+  });
+
+  it('is not chosen for what its consumer did not sign whole', () => {
+    expect(reasons(reach(), { isSpecSigned: false, nonces: false })).toEqual([
+      'measurementSpec.signature: the key of measurementConsumerCertificate did not sign the message.',
+      'measurementSpec.message.nonceHashes: the spec must list the nonceHash of each entry in dataProviders, once.',
+    ]);
+    const other = reach({ nonceHashes: [Uint8Array.of(0), Uint8Array.of(2)] });
+    expect(reasons(other, { nonces: false })).toHaveLength(1);
   });
 
   it.each([

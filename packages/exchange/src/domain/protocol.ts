@@ -5,6 +5,7 @@ import {
   MAX_SHUFFLED,
   MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
+  measurementSpecViolations,
   mpcNoiseOffset,
   noiseRegisterCount,
   type PartyState,
@@ -12,9 +13,10 @@ import {
   type PrivacyParams,
   type Protocol,
   type ShareShuffleConfig,
+  sampledRegisters,
   toBase64,
 } from '@measurement-exchange/contract';
-import { finding, reachFinding } from './findings.ts';
+import { areNonceHashesOf, finding, reachFinding } from './findings.ts';
 import { populationName } from './population.ts';
 
 /** How HonestMajorityShareShuffle is run, where it is enabled. */
@@ -72,19 +74,29 @@ export interface Circumstances {
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
   /** That of the spec's model line, or the default one where the spec names none. */
   population: { id: string; size: number; fingerprint: Uint8Array } | undefined;
+  /** Whether the key of the consumer's certificate signed the spec. */
+  isSpecSigned: boolean;
 }
+
+/** The entries of a request, by the name of the data provider. */
+type Entries = Readonly<Record<string, { nonceHash: Uint8Array }>>;
 
 export function chooseProtocol(
   candidate: Candidate | undefined,
-  providers: string[],
+  entries: Entries,
   circumstances: Circumstances,
 ): Choice {
   if (candidate === undefined) return { protocol: 'direct', config: undefined, findings: [] };
   const { spec, setting } = candidate;
   if (setting === undefined) return { protocol: 'direct', config: undefined, findings: [reachFinding()] };
+  const providers = Object.keys(entries);
+  const unsigned = consentFindings(spec, entries, circumstances);
   const findings = [
     ...circumstanceFindings(spec, setting, providers, circumstances),
-    ...specFindings(spec, setting, providers.length, circumstances.population?.size),
+    // The parameters are read only where the spec lists as many nonce hashes as there are entries, not a million.
+    ...(unsigned.length > 0
+      ? unsigned
+      : specFindings(spec, setting, providers.length, circumstances.population)),
   ];
   if (findings.length > 0) {
     return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
@@ -130,45 +142,65 @@ function circumstanceFindings(
   return findings;
 }
 
+/** A direct measurement is relayed as it is, and its providers judge it; duchies take part only in what is signed whole. */
+function consentFindings(
+  { nonceHashes }: Candidate['spec'],
+  entries: Entries,
+  { isSpecSigned }: Circumstances,
+): Finding[] {
+  const findings: Finding[] = [];
+  if (!isSpecSigned) {
+    const reason = 'the key of measurementConsumerCertificate did not sign the message';
+    findings.push(notUsed('measurementSpec.signature', reason));
+  }
+  if (!areNonceHashesOf(Object.values(entries), nonceHashes)) {
+    const reason = 'the spec must list the nonceHash of each entry in dataProviders, once';
+    findings.push(notUsed('measurementSpec.message.nonceHashes', reason));
+  }
+  return findings;
+}
+
 /** What the protocol cannot compute, though another one might. */
 function specFindings(
   spec: Candidate['spec'],
   setting: ShareShuffleSetting,
   providers: number,
-  people = 0,
+  population: Circumstances['population'],
 ): Finding[] {
+  const violations = measurementSpecViolations(spec, 'honestMajorityShareShuffle');
+  if (violations.length > 0) {
+    return violations.map(({ field, description }) =>
+      notUsed(`measurementSpec.message.${field}`, `${field} ${description}`),
+    );
+  }
   const findings: Finding[] = [];
   const check = (field: string, ok: boolean, reason: string) => {
     if (!ok) findings.push(notUsed(`measurementSpec.message.${field}`, reason));
   };
-  const checkPrivacy = (field: string, params: PrivacyParams | undefined) => {
+  const checkPrivacy = (field: string, { epsilon, delta }: PrivacyParams) => {
     if (setting.noiseMechanism === 'NONE') return;
-    const { epsilon = Number.NaN, delta = Number.NaN } = params ?? {};
-    const enough = epsilon >= MIN_MPC_EPSILON && epsilon < Number.POSITIVE_INFINITY;
-    check(`${field}.epsilon`, enough, `epsilon must be at least ${MIN_MPC_EPSILON}`);
-    check(`${field}.delta`, delta > 0 && delta < 1, 'delta must be above 0 and below 1');
+    check(`${field}.epsilon`, epsilon >= MIN_MPC_EPSILON, `epsilon must be at least ${MIN_MPC_EPSILON}`);
+    check(`${field}.delta`, delta > 0, 'delta must be above 0');
   };
-  const { start, width } = spec.vidSamplingInterval ?? { start: Number.NaN, width: Number.NaN };
-  const samples = start >= 0 && start <= 1 && width > 0 && width <= 1;
-  check('vidSamplingInterval', samples, 'start and width of the interval must be between 0 and 1');
   const modulus = ringModulusOf(spec, setting);
   if (spec.measurementType === 'REACH') {
-    checkPrivacy('reach.privacyParams', spec.reach.privacyParams);
+    checkPrivacy('reach.privacyParams', spec.reach.privacyParams!);
     const reason = `there are ${providers} data providers, and it takes at most ${modulus - 1}`;
     if (providers >= modulus) findings.push(notUsed('dataProviders', reason));
   } else {
     const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-    checkPrivacy('reachAndFrequency.reachPrivacyParams', reachPrivacyParams);
-    checkPrivacy('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams);
+    checkPrivacy('reachAndFrequency.reachPrivacyParams', reachPrivacyParams!);
+    checkPrivacy('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams!);
     const field = 'reachAndFrequency.maximumFrequency';
-    const reason = `maximumFrequency must be above 1 and, times ${providers} data providers, below ${modulus - 1}`;
-    check(field, maximumFrequency > 1 && maximumFrequency * providers + 1 < modulus, reason);
+    const reason = `maximumFrequency, times ${providers} data providers, must be below ${modulus - 1}`;
+    check(field, maximumFrequency * providers + 1 < modulus, reason);
   }
   // What the registers are counted from is sound now.
-  return findings.length > 0 ? findings : registerFindings(spec, setting, providers, people);
+  if (findings.length > 0 || population === undefined) return findings;
+  return registerFindings(spec, setting, providers, population.size);
 }
 
-/** What would be more than duchies can hold. */
+/** What would be nobody, or more than duchies can hold. */
 function registerFindings(
   spec: Candidate['spec'],
   setting: ShareShuffleSetting,
@@ -180,13 +212,17 @@ function registerFindings(
     const reason = `its noise would take ${noise} registers, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`;
     return [notUsed('measurementSpec.message', reason)];
   }
-  const sample = Math.ceil(people * spec.vidSamplingInterval!.width);
+  const { count: sample } = sampledRegisters(people, spec.vidSamplingInterval!);
+  const field = 'measurementSpec.message.vidSamplingInterval.width';
+  if (sample === 0) {
+    return [notUsed(field, `the interval has nobody of the ${people} people of the population: widen it`)];
+  }
   if (sample + 2 * noise <= MAX_SHUFFLED) return [];
   const reason = `the sample has ${sample} people, and about ${MAX_SHUFFLED} are possible: narrow the interval`;
-  return [notUsed('measurementSpec.message.vidSamplingInterval.width', reason)];
+  return [notUsed(field, reason)];
 }
 
-/** Of one worker; where there is noise, the parameters are present. */
+/** Of one worker. */
 function noiseRegistersOf(spec: Candidate['spec'], setting: ShareShuffleSetting, providers: number): number {
   if (setting.noiseMechanism === 'NONE') return 0;
   const offset = (params: PrivacyParams) => mpcNoiseOffset(setting.noiseMechanism, params);

@@ -7,6 +7,7 @@ import {
   type Database,
   type DevParty,
   measurementRequest,
+  nonceHash,
   UNLIMITED,
 } from '@measurement-exchange/testkit/exchange';
 import { asOperator } from '@measurement-exchange/testkit/operator';
@@ -58,12 +59,16 @@ async function measure(spec: SpecInit = {}, providers = [streamly, chirper]) {
     specs.MeasurementSpecSchema,
     create(specs.MeasurementSpecSchema, {
       serializedMeasurementPublicKey: Uint8Array.of(1),
+      nonceHashes: providers.map((_, i) => Buffer.from(nonceHash(BigInt(i + 1)), 'base64')),
       vidSamplingInterval: { start: 0, width: 1 },
       measurementType: REACH,
       ...spec,
     }),
   );
-  const request = { ...measurementRequest(acme, providers), measurementSpec: signed(acme, message) };
+  return send({ ...measurementRequest(acme, providers), measurementSpec: signed(acme, message) });
+}
+
+function send(request: ReturnType<typeof measurementRequest>) {
   return ok(post(exchange, acme, `${acme.name}/measurements`, request));
 }
 
@@ -167,6 +172,24 @@ describe('with populations', () => {
       honestMajorityShareShuffle: { ringModulus: 127 },
     });
     expect((await measure({}, [streamly])).protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
+  });
+
+  it('is direct where no duchy would take part', async () => {
+    const at = 'measurementSpec.message';
+    for (const [spec, field] of [
+      [{ vidSamplingInterval: { start: 0.5, width: 0.0009 } }, `${at}.vidSamplingInterval.width`],
+      [{ nonceHashes: [] }, `${at}.nonceHashes`],
+      [{ serializedMeasurementPublicKey: new Uint8Array() }, `${at}.measurementPublicKey`],
+    ] as const) {
+      const measurement = await measure(spec as SpecInit);
+      expect(measurement.protocolConfig.direct).toEqual({});
+      expect(await findingsOf(measurement)).toContain(`PROTOCOL_NOT_USED ${field}`);
+    }
+    const request = measurementRequest(acme, [streamly, chirper]);
+    request.measurementSpec.signature = measurementRequest(acme, [chirper]).measurementSpec.signature;
+    const unsigned = await send(request);
+    expect(unsigned.protocolConfig.direct).toEqual({});
+    expect(await findingsOf(unsigned)).toContain('PROTOCOL_NOT_USED measurementSpec.signature');
   });
 
   it('is direct while a duchy is suspended', async () => {

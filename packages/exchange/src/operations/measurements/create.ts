@@ -78,9 +78,10 @@ export async function createMeasurement(
         requireUsable(certificates.get(entry.dataProviderCertificate), field, now);
       }
 
-      const choice = chooseProtocol(candidate, providers, { parties, population });
       const whyUntrusted = trustCheck(roots, now);
       const facts = await gatherConsent(request.body, certificates, isSpecSignedBy, whyUntrusted);
+      const { isSpecSigned } = facts;
+      const choice = chooseProtocol(candidate, dataProviders, { parties, population, isSpecSigned });
       const findings = [
         ...inspectParameters(inspected.spec, choice.protocol),
         ...inspected.findings,
