@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@measurement-exchange/sdk';
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
-import { type MexProcess, spawnMex, urlOf } from '@measurement-exchange/testkit/process';
+import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
 import { beforeAll, expect, it } from 'vitest';
 import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
 import { mex } from './mexInProcess.ts';
@@ -47,12 +47,15 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
 it('runs several processes on one database, with the key that it was first used with', async () => {
   const database = await createDuchyDatabase();
   const config = await settings('shared.json', { databaseUrl: database.url, dataDir: 'shared' });
-  const [face, mill] = ['face', 'mill'].map((only) =>
-    spawnMex(['duchy', 'run', '--config', config, '--only', only]),
-  ) as [MexProcess, MexProcess];
+  const run = (...only: string[]) => spawnMex(['duchy', 'run', '--config', config, '--only', ...only]);
+  const [face, mill, silent] = [run('face'), run('mill', '--port', '0'), run('mill')];
   await urlOf(face);
-  await expect.poll(() => mill.output()).toMatch(/"only":"mill".*"running"/);
-  expect(await Promise.all([face, mill].map((each) => each.kill('SIGTERM')))).toEqual([0, 0]);
+  const url = await urlOf(mill);
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('mex_duchy_stages_total');
+  expect((await fetch(`${url}/v2alpha/computations/c1:advance`, { method: 'POST' })).status).toBe(404);
+  await expect.poll(() => silent.output()).toMatch(/"only":"mill".*"running"/);
+  expect(silent.output()).not.toContain('"url"');
+  expect(await Promise.all([face, mill, silent].map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0]);
 
   const other = await settings('otherKey.json', { databaseUrl: database.url, secretsKeyFile: 'other.key' });
   await expect(mex('duchy', 'run', '--config', other)).rejects.toThrow(/secretsKeyFile is not the key/);

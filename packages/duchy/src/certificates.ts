@@ -1,6 +1,6 @@
 /** The certificates of others, as far as this duchy trusts them. */
 import { ConsentError, type X509 } from '@measurement-exchange/consent';
-import { ExchangeError } from '@measurement-exchange/contract';
+import { ExchangeError, isId, PREFERRED } from '@measurement-exchange/contract';
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
@@ -10,8 +10,10 @@ export async function trustedCertificate(
   party: string,
   name: string,
 ): Promise<X509> {
-  if (!name.startsWith(`${party}/certificates/`)) {
-    throw new PermanentError(`${name} is no certificate of ${party}.`);
+  const [parent, id = ''] = name.split('/certificates/');
+  // What is called otherwise may be as long as its sender likes, and is not repeated.
+  if (parent !== party || !isId(id) || id === PREFERRED) {
+    throw new PermanentError(`What is named is no certificate of ${party}.`);
   }
   const { x509Der, revocationState } = await client.getCertificate({ name }).catch((error) => {
     const isAbsent = error instanceof ExchangeError && error.code === 'NOT_FOUND';

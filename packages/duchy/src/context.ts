@@ -4,6 +4,7 @@ import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
 import type { Logger } from 'pino';
 import type { Database } from './database/index.ts';
+import type { Metrics } from './observability/metrics.ts';
 
 export interface Duchy {
   /** `duchies/…` */
@@ -20,4 +21,5 @@ export interface Duchy {
   /** Of other duchies. */
   fetch: typeof fetch;
   log: Logger;
+  metrics: Metrics;
 }

@@ -4,7 +4,8 @@ import { createSigner } from '@measurement-exchange/consent';
 import type { Credentials, ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { type DuchyConfig, DuchyConfigError } from './config/config.ts';
+import { sharedClient } from './client.ts';
+import { type DuchyConfig, DuchyConfigError, type Listen } from './config/config.ts';
 import type { Duchy } from './context.ts';
 import {
   Database,
@@ -30,10 +31,12 @@ export interface StartOptions {
   log: Logger;
   /** `face`: no mills; `mill`: nothing but mills. */
   only?: 'face' | 'mill' | undefined;
+  /** Where the face listens, or, with mills alone, where health and metrics are; absent: nowhere. */
+  listen: Listen | undefined;
 }
 
 export interface RunningDuchy {
-  /** Where the face listens; absent where there is none. */
+  /** Where it listens. */
   url: string | undefined;
   /** Requests in flight get their responses, stages are given back, then everything closes. */
   stop(): Promise<void>;
@@ -62,19 +65,20 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     if (problems.length > 0) throw new DuchyConfigError(problems);
   }
   await requireOwnDatabase(db, credentials.name);
+  const metrics = new Metrics();
+  metrics.watchDatabase(db);
   const duchy: Duchy = {
     name: credentials.name,
     certificate: credentials.certificate,
     signer: await createSigner(credentials.privateKeyPem),
-    client,
+    client: sharedClient(client, metrics),
     db,
     trust,
     noiseMechanisms: config.noiseMechanisms,
     fetch: globalThis.fetch,
     log,
+    metrics,
   };
-  const metrics = new Metrics();
-  metrics.watchDatabase(db);
 
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -89,12 +93,14 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
       jobs.push(createMill(duchy, { owner: `${owner} mill ${n}`, leaseMs }).run(signal));
     }
   }
-  let url: string | undefined;
   if (only !== 'mill') {
     jobs.push(createHerald(duchy, { pollMs: config.pollSeconds * 1000 }).run(signal));
     const remove = async () => void (await removeBlobs(db, config.keepBlobsForHours));
     jobs.push(repeat('removal', remove, { everyMs: REMOVE_EVERY_MS, signal, log }));
-    const face = await listen({ ...config.listen, duchy, metrics, limits: config.limits });
+  }
+  let url: string | undefined;
+  if (options.listen !== undefined) {
+    const face = await listen({ ...options.listen, duchy, limits: config.limits, receives: only !== 'mill' });
     opened.defer(() => face.stop());
     url = face.url;
   }

@@ -19,7 +19,7 @@ export function duchyRunCommand(): Command {
     .addOption(
       new Option('--only <role>', 'one role, to scale out on one database').choices(['face', 'mill']),
     )
-    .option('--port <port>', 'listen here instead of listen.port', Number)
+    .option('--port <port>', 'listen here instead of listen.port; with --only mill for metrics', Number)
     .addHelpText('after', HELP)
     .action(run);
 }
@@ -33,12 +33,10 @@ async function run(options: RunOptions): Promise<void> {
   const { credentials, trust, client } = await acting(config, as);
   await using opened = new AsyncDisposableStack();
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
-  const listen = {
-    ...config.listen,
-    port: port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name)),
-  };
+  const portOf = async () =>
+    port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
   const running = await startDuchy({
-    config: { ...config, listen },
+    config,
     credentials,
     client,
     trust,
@@ -46,6 +44,7 @@ async function run(options: RunOptions): Promise<void> {
     secretsKey,
     log,
     only,
+    listen: only === 'mill' && port === undefined ? undefined : { ...config.listen, port: await portOf() },
   });
   opened.defer(() => running.stop());
   await untilSignal();

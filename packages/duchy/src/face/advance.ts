@@ -24,12 +24,12 @@ import {
   storeMessage,
   writeBlob,
 } from '../database/index.ts';
+import { counted } from '../observability/counted.ts';
 import { moveOn, rowOf, sendersOf } from '../stages/progress.ts';
 import { mismatch } from './errors.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
-import { requireSigned } from './signed.ts';
-import type { Slots, Turns } from './slots.ts';
+import type { Receiving } from './receiving.ts';
 
 export interface AdvanceAnswer {
   computation: string;
@@ -43,22 +43,22 @@ interface CheckedMessage {
 }
 
 export async function receiveMessage(
-  { duchy, slots, turns, maxDataBytes }: { duchy: Duchy; slots: Slots; turns: Turns; maxDataBytes: number },
+  receiving: Receiving,
   id: string,
   request: IncomingMessage,
 ): Promise<AdvanceAnswer> {
   const { json, data } = await readParts(request, 'message');
-  const checked = await checkMessage(duchy, id, json, maxDataBytes);
+  const { duchy, slots, turns } = receiving;
+  const checked = await checkMessage(receiving, id, json);
   const { sender, stage } = checked.message;
   await slots.run(sender, () => turns.run(`${id} ${stage} ${sender}`, () => keep(duchy, checked, data)));
   return { computation: id, stage };
 }
 
 async function checkMessage(
-  duchy: Duchy,
+  { duchy, requireSigned, maxDataBytes }: Receiving,
   id: string,
   json: JsonValue,
-  maxDataBytes: number,
 ): Promise<CheckedMessage> {
   const { signed, message } = readMessage(json);
   if (message.purpose !== STAGE_MESSAGE_PURPOSE) {
@@ -85,7 +85,8 @@ async function checkMessage(
   if (!senders.includes(message.sender)) {
     throw mismatch('message.sender', `must be ${senders.join(' or ')}, whose role sends this stage`);
   }
-  await requireSigned(duchy, message.sender, signed, message.certificate, 'message');
+  const { sender: party, certificate } = message;
+  await requireSigned(signed, { party, certificate, computation: id }, 'message');
   return { computation, signed, message };
 }
 
@@ -105,7 +106,8 @@ function readMessage(json: JsonValue): Pick<CheckedMessage, 'signed' | 'message'
 
 async function keep(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<Uint8Array>): Promise<void> {
   const { dataSha256: sha256, dataLength } = checked.message;
-  const received = asAnnounced(data, { part: 'message', sha256, length: Number(dataLength) });
+  const passing = counted(data, (bytes) => duchy.metrics.received('advance', bytes));
+  const received = asAnnounced(passing, { part: 'message', sha256, length: Number(dataLength) });
   const stored = await storedMessage(duchy, checked);
   if (stored === undefined) return store(duchy, checked, received);
   requireSame(stored, checked);

@@ -17,11 +17,10 @@ import {
   type SignedMessage,
   type Violation,
 } from '@measurement-exchange/contract';
-import type { Duchy } from '../context.ts';
 import { computationOfRequisition, type StoredComputation } from '../database/index.ts';
 import { mismatch } from './errors.ts';
 import { vectorHeader } from './received.ts';
-import { requireSigned } from './signed.ts';
+import type { Receiving } from './receiving.ts';
 
 export interface CheckedFulfillment {
   computation: StoredComputation;
@@ -40,7 +39,7 @@ const MAX_SEED_BYTES = 8 * 1024;
  * is the exchange asked for something.
  */
 export async function checkFulfillment(
-  duchy: Duchy,
+  { duchy, requireSigned }: Receiving,
   name: string,
   json: JsonValue,
 ): Promise<CheckedFulfillment> {
@@ -67,7 +66,9 @@ export async function checkFulfillment(
   const config = requireParameters(fulfillment, computation);
   const secretSeed = secretSeedIn(fulfillment);
   const { dataProvider } = requisition;
-  await requireSigned(duchy, dataProvider, signed, fulfillment.certificate, 'fulfillment');
+  const { certificate } = fulfillment;
+  const sender = { party: dataProvider, certificate, computation: computation.id };
+  await requireSigned(signed, sender, 'fulfillment');
   return { computation, requisition, config, signed, fulfillment, secretSeed };
 }
 

@@ -6,18 +6,19 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { FaceLimits } from '../config/config.ts';
 import type { Duchy } from '../context.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { receiveMessage } from './advance.ts';
 import { COMMON_HEADERS, sendClientError, sendError, toExchangeError } from './errors.ts';
-import { Rejections, Slots, Turns } from './slots.ts';
+import { createSignatureCheck } from './signed.ts';
+import { Failures, Slots, Turns } from './slots.ts';
 import { receiveUpload } from './upload.ts';
 
 export interface FaceOptions {
   duchy: Duchy;
-  metrics: Metrics;
   limits: FaceLimits;
   tls: { cert: Buffer; key: Buffer } | undefined;
   trustedProxies: string[];
+  /** False: health and metrics are all there is. */
+  receives: boolean;
 }
 
 /** Nothing moves on the connection. */
@@ -34,7 +35,9 @@ declare module 'fastify' {
   }
 }
 
-export function createFace({ duchy, metrics, limits, tls, trustedProxies }: FaceOptions): FastifyInstance {
+export function createFace(options: FaceOptions): FastifyInstance {
+  const { duchy, limits, tls, trustedProxies, receives } = options;
+  const { metrics } = duchy;
   const requestTimeout = limits.uploadSeconds * 1000;
   const http = {
     headersTimeout: Math.min(10_000, requestTimeout),
@@ -62,7 +65,7 @@ export function createFace({ duchy, metrics, limits, tls, trustedProxies }: Face
     },
     clientErrorHandler: ((error: Error, socket: Socket) => {
       const sent = sendClientError(error, socket, COMMON_HEADERS);
-      if (sent !== undefined) metrics.request('none', sent.code, 0);
+      if (sent !== undefined) metrics.request('none', sent, 0);
     }) as never,
   });
   app.server.maxConnections = 1_024;
@@ -89,14 +92,14 @@ export function createFace({ duchy, metrics, limits, tls, trustedProxies }: Face
   });
   app.addHook('onResponse', (request, reply, done) => {
     const { operation, failure } = request;
-    metrics.request(operation, failure?.code ?? 'OK', reply.elapsedTime / 1000);
+    metrics.request(operation, failure, reply.elapsedTime / 1000);
     if (operation !== 'page') logRequest(duchy.log, request, reply.elapsedTime);
     done();
   });
-  const rejections = new Rejections(limits.rejectedPerMinute);
+  const rejected = new Failures(limits.rejectedPerMinute, 'requests of this address');
   app.setErrorHandler((error, request, reply) => {
     request.failure = toExchangeError(error);
-    if (REJECTED.includes(request.failure.code)) rejections.count(request.ip);
+    if (REJECTED.includes(request.failure.code)) rejected.count(request.ip);
     return sendError(request, reply, request.failure);
   });
   app.setNotFoundHandler(() => {
@@ -107,10 +110,12 @@ export function createFace({ duchy, metrics, limits, tls, trustedProxies }: Face
     duchy,
     slots: new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty }),
     turns: new Turns(),
+    requireSigned: createSignatureCheck(duchy),
     maxDataBytes: limits.maxDataBytes,
   };
   app.all(API_PREFIX, async (request) => {
-    rejections.requireFew(request.ip);
+    rejected.requireFew(request.ip);
+    if (!receives) throw new ExchangeError('ROUTE_NOT_FOUND', 'This process has mills alone.');
     const { name, verb } = targetOf(request.originalUrl);
     request.operation = verb;
     if (request.method !== 'POST') {

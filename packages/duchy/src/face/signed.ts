@@ -5,23 +5,38 @@ import { trustedCertificate } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
 import { PermanentError } from '../errors.ts';
 import { mismatch } from './errors.ts';
+import { Failures } from './slots.ts';
+
+/** Who may have sent what is to be checked. */
+export interface Sender {
+  party: string;
+  certificate: string;
+  /** The computation that it is about. */
+  computation: string;
+}
+
+/** How many certificates may be tried for one party and computation in a minute: the exchange is asked for each. */
+const MOST_REJECTED = 10;
 
 /** Throws unless the key of that certificate signed it, and a root that is trusted for the party issued the certificate. */
-export async function requireSigned(
-  duchy: Duchy,
-  party: string,
-  signed: SignedMessage,
-  certificate: string,
-  part: string,
-): Promise<void> {
-  const x509 = await certificateOf(duchy, party, certificate, `${part}.certificate`);
-  try {
-    await verifySignature(signed, x509);
-  } catch (error) {
-    if (!(error instanceof ConsentError)) throw error;
-    throw mismatch(`${part}.signature`, error.message);
-  }
+export function createSignatureCheck(duchy: Duchy) {
+  const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');
+  return async (signed: SignedMessage, { party, certificate, computation }: Sender, part: string) => {
+    const x509 = await rejected.run(
+      `${computation} ${party}`,
+      () => certificateOf(duchy, party, certificate, `${part}.certificate`),
+      (error) => error instanceof ExchangeError && error.reason === 'CERTIFICATE_IS_INVALID',
+    );
+    try {
+      await verifySignature(signed, x509);
+    } catch (error) {
+      if (!(error instanceof ConsentError)) throw error;
+      throw mismatch(`${part}.signature`, error.message);
+    }
+  };
 }
+
+export type SignatureCheck = ReturnType<typeof createSignatureCheck>;
 
 async function certificateOf(duchy: Duchy, party: string, name: string, field: string): Promise<X509> {
   try {

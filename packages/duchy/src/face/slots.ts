@@ -2,34 +2,58 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
 const MINUTE_MS = 60_000;
-const MAX_ADDRESSES = 10_000;
+const MAX_KEYS = 10_000;
 
-/** How often each address was rejected in this minute: a stranger must not use up what the exchange allows this duchy. */
-export class Rejections {
+/** How often each key failed in this minute. */
+export class Failures {
   private readonly counts = new Map<string, number>();
   private readonly most: number;
+  private readonly what: string;
   private since = performance.now();
 
-  constructor(mostInMinute: number) {
+  /** `what` is for the message: whose failures are too many. */
+  constructor(mostInMinute: number, what: string) {
     this.most = mostInMinute;
+    this.what = what;
   }
 
-  /** Throws RATE_LIMITED where the address has been rejected too often. */
-  requireFew(address: string): void {
+  /** Throws RATE_LIMITED where the key has failed too often. */
+  requireFew(key: string): void {
     const age = performance.now() - this.since;
     if (age >= MINUTE_MS) {
       this.counts.clear();
       this.since = performance.now();
-    } else if ((this.counts.get(address) ?? 0) >= this.most) {
-      throw new ExchangeError('RATE_LIMITED', 'Too many requests of this address were rejected.', {
+    } else if ((this.counts.get(key) ?? 0) >= this.most) {
+      throw new ExchangeError('RATE_LIMITED', `Too many ${this.what} were rejected.`, {
         retryAfterSeconds: Math.ceil((MINUTE_MS - age) / 1000),
       });
     }
   }
 
-  count(address: string): void {
-    if (this.counts.size >= MAX_ADDRESSES) this.counts.clear();
-    this.counts.set(address, (this.counts.get(address) ?? 0) + 1);
+  count(key: string): void {
+    if (this.counts.size >= MAX_KEYS) this.counts.clear();
+    this.add(key, 1);
+  }
+
+  /** Counts the work while it runs, and afterwards where it failed like this: at once no more can fail than later. */
+  async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
+    this.requireFew(key);
+    this.count(key);
+    let failed = false;
+    try {
+      return await work();
+    } catch (error) {
+      failed = isFailure(error);
+      throw error;
+    } finally {
+      if (!failed) this.add(key, -1);
+    }
+  }
+
+  private add(key: string, change: number): void {
+    const count = (this.counts.get(key) ?? 0) + change;
+    if (count > 0) this.counts.set(key, count);
+    else this.counts.delete(key);
   }
 }
 

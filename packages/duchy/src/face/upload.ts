@@ -13,12 +13,13 @@ import {
 } from '../database/index.ts';
 import { reportFulfillment } from '../exchange.ts';
 import { follow } from '../herald/follow.ts';
+import { counted } from '../observability/counted.ts';
 import { FIRST_STAGE } from '../stages/shareShuffle.ts';
 import { type CheckedFulfillment, checkFulfillment } from './fulfillment.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, asShares, discard } from './received.ts';
+import type { Receiving } from './receiving.ts';
 import { passing } from './signed.ts';
-import type { Slots, Turns } from './slots.ts';
 
 export interface UploadAnswer {
   requisition: string;
@@ -27,12 +28,13 @@ export interface UploadAnswer {
 }
 
 export async function receiveUpload(
-  { duchy, slots, turns }: { duchy: Duchy; slots: Slots; turns: Turns },
+  receiving: Receiving,
   requisition: string,
   request: IncomingMessage,
 ): Promise<UploadAnswer> {
   const { json, data } = await readParts(request, 'fulfillment');
-  const checked = await checkFulfillment(duchy, requisition, json);
+  const { duchy, slots, turns } = receiving;
+  const checked = await checkFulfillment(receiving, requisition, json);
   const { dataProvider } = checked.requisition;
   return slots.run(dataProvider, () => turns.run(requisition, () => keep(duchy, checked, data)));
 }
@@ -44,11 +46,14 @@ async function keep(
 ): Promise<UploadAnswer> {
   const { computation, requisition, config, fulfillment } = checked;
   const shares = asShares(
-    asAnnounced(data, {
-      part: 'fulfillment',
-      sha256: fulfillment.dataSha256,
-      length: Number(fulfillment.dataLength),
-    }),
+    asAnnounced(
+      counted(data, (bytes) => duchy.metrics.received('fulfill', bytes)),
+      {
+        part: 'fulfillment',
+        sha256: fulfillment.dataSha256,
+        length: Number(fulfillment.dataLength),
+      },
+    ),
     { registerCount: computation.registerCount, modulus: config.ringModulus },
   );
   let upload = await uploadOf(duchy.db, requisition.name);

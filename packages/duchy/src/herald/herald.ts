@@ -39,7 +39,7 @@ const REPORT_AFTER_MS = 10_000;
 
 /** Keeps nothing over a restart, since it begins with everything that is pending; any number may run at once. */
 export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald {
-  const { client, db, name, log } = duchy;
+  const { client, db, name, log, metrics } = duchy;
   const { pollMs = POLL_MS, reconcileMs = RECONCILE_MS, reportAfterMs = REPORT_AFTER_MS } = options;
   /** The time of the latest change seen, by the clock of the exchange; what was pending before is found otherwise. */
   let latest = Date.now() - CLOCK_SLACK_MS;
@@ -120,6 +120,7 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
       await changes();
     }
     await reportUploads();
+    metrics.heraldPolled();
   }
 
   return {

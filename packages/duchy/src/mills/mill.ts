@@ -1,5 +1,4 @@
 /** Does the stages: takes one that is due, computes, stores, sends, and moves the computation on. */
-
 import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk';
 import type { Duchy } from '../context.ts';
@@ -15,6 +14,7 @@ import { NotReady, PermanentError } from '../errors.ts';
 import { fail, report } from '../exchange.ts';
 import { follow } from '../herald/follow.ts';
 import { messageOf, repeat } from '../loop.ts';
+import type { StageOutcome } from '../observability/metrics.ts';
 import { deliver } from '../peers/deliver.ts';
 import { storedOutput, storeOutput } from '../peers/outbox.ts';
 import { moveOn, rowOf, runAfter } from '../stages/progress.ts';
@@ -46,19 +46,34 @@ const MAX_RETRY_MS = 10 * 60_000;
 const MAX_ATTEMPTS = 10;
 
 export function createMill(duchy: Duchy, options: MillOptions): Mill {
-  const { db, log } = duchy;
+  const { db, log, metrics } = duchy;
   const { owner, leaseMs = LEASE_MS, pollMs = POLL_MS, retryMs = RETRY_MS } = options;
 
   async function once(stop: AbortSignal = new AbortController().signal): Promise<boolean> {
     const claim = await claimStage(db, { owner, leaseMs });
     if (claim === undefined) return false;
     const lease = keepLease(db, claim, stop);
+    const { id, stage, attempt } = claim.computation;
+    const startTime = performance.now();
+    const ended = (outcome: StageOutcome) =>
+      metrics.stage(stage, outcome, (performance.now() - startTime) / 1000);
     try {
       await runStage(claim, lease.signal);
+      ended('done');
     } catch (error) {
-      if (lease.isLost() || error instanceof LeaseLost) return true;
-      if (stop.aborted) await retryStage(db, claim, { delayMs: 0, error: 'stopped', counts: false });
-      else await handle(claim, error);
+      if (lease.isLost() || error instanceof LeaseLost) {
+        ended('lease_lost');
+        log.warn(
+          { computation: id, stage, attempt },
+          'lease lost; another mill has the stage, or it is over',
+        );
+      } else if (stop.aborted) {
+        ended('stopped');
+        await retryStage(db, claim, { delayMs: 0, error: 'stopped', counts: false });
+      } else {
+        ended(outcomeOf(error, attempt));
+        await handle(claim, error);
+      }
     } finally {
       lease.end();
     }
@@ -98,15 +113,17 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
 
   async function handle(claim: Claim, error: unknown): Promise<void> {
     const { id, stage, attempt, view } = claim.computation;
-    const waits = isWaiting(error);
+    const outcome = outcomeOf(error, attempt);
     const reason = messageOf(error);
-    if (!waits && (error instanceof PermanentError || attempt >= MAX_ATTEMPTS)) {
-      log.error({ computation: id, stage, attempt, err: error }, 'stage failed for good');
+    if (outcome === 'failed') {
+      const { stack } = error as Error;
+      log.error({ computation: id, stage, attempt, reason, stack }, 'stage failed for good');
       // What an unforeseen error says is for this duchy alone.
       const message = error instanceof PermanentError ? reason : `${stage} failed ${attempt} times.`;
       await giveUp(claim, message);
       return;
     }
+    const waits = outcome === 'waiting';
     const delayMs = jittered(
       waits ? waitMs(error, retryMs) : Math.min(retryMs * 2 ** (attempt - 1), MAX_RETRY_MS),
     );
@@ -129,6 +146,11 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     once,
     run: (signal) => repeat('mill', () => once(signal), { everyMs: pollMs, signal, log }),
   };
+}
+
+function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'failed' {
+  if (isWaiting(error)) return 'waiting';
+  return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
 
 /** Whether it is not the stage that failed: somebody is down, behind, or does not know this duchy's token now. */

@@ -1,4 +1,4 @@
-/** Prometheus metrics of one process of a duchy. */
+/** Prometheus metrics of one process of a duchy: docs/duchy.md says what each one means. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { countPending, type Database } from '../database/index.ts';
 
@@ -6,29 +6,81 @@ const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600];
 /** Numbers that cost a query are read this often at most. */
 const COUNT_EVERY_MS = 5_000;
 
+/** How an attempt at a stage ended. */
+export type StageOutcome = 'done' | 'retried' | 'waiting' | 'failed' | 'lease_lost' | 'stopped';
+
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly requests = new Counter({
-    name: 'mex_duchy_requests_total',
-    help: 'Requests by operation and code',
-    labelNames: ['operation', 'code'],
+  private readonly requests = this.counter(
+    'mex_duchy_requests_total',
+    'Requests by operation, code and reason; accepted ones are OK',
+    ['operation', 'code', 'reason'],
+  );
+  private readonly latency = this.histogram(
+    'mex_duchy_request_seconds',
+    'Time to answer by operation; uploads last as long as their senders take',
+    ['operation'],
+  );
+  private readonly receivedBytes = this.counter(
+    'mex_duchy_received_bytes_total',
+    'Bytes of uploads (fulfill) and messages (advance) that arrived, accepted or not',
+    ['operation'],
+  );
+  private readonly sentBytes = this.counter(
+    'mex_duchy_sent_bytes_total',
+    'Bytes of messages that were sent to other duchies, taken or not',
+    ['peer'],
+  );
+  private readonly stages = this.counter(
+    'mex_duchy_stages_total',
+    'Attempts at stages by stage and outcome',
+    ['stage', 'outcome'],
+  );
+  private readonly stageTime = this.histogram(
+    'mex_duchy_stage_seconds',
+    'Time of attempts at stages by stage',
+    ['stage'],
+  );
+  private readonly polled = new Gauge({
+    name: 'mex_duchy_herald_polled_timestamp_seconds',
+    help: 'When the herald last looked at the exchange without an error, in Unix time',
     registers: [this.registry],
   });
-  private readonly latency = new Histogram({
-    name: 'mex_duchy_request_seconds',
-    help: 'Time to answer by operation; uploads last as long as their senders take',
-    labelNames: ['operation'],
-    buckets: SECONDS,
-    registers: [this.registry],
-  });
+  private readonly exchangeFailures = this.counter(
+    'mex_duchy_exchange_failures_total',
+    'Calls of the exchange that failed, after retries, by operation and code',
+    ['operation', 'code'],
+  );
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  request(operation: string, code: string, seconds: number): void {
-    this.requests.inc({ operation, code });
+  request(operation: string, failure: { code: string; reason: string } | undefined, seconds: number): void {
+    const { code, reason } = failure ?? { code: 'OK', reason: 'OK' };
+    this.requests.inc({ operation, code, reason });
     this.latency.observe({ operation }, seconds);
+  }
+
+  received(operation: string, bytes: number): void {
+    this.receivedBytes.inc({ operation }, bytes);
+  }
+
+  sent(peer: string, bytes: number): void {
+    this.sentBytes.inc({ peer }, bytes);
+  }
+
+  stage(stage: string, outcome: StageOutcome, seconds: number): void {
+    this.stages.inc({ stage, outcome });
+    this.stageTime.observe({ stage }, seconds);
+  }
+
+  heraldPolled(): void {
+    this.polled.setToCurrentTime();
+  }
+
+  exchangeFailure(operation: string, code: string): void {
+    this.exchangeFailures.inc({ operation, code });
   }
 
   watchDatabase(db: Database): void {
@@ -68,5 +120,13 @@ export class Metrics {
 
   get contentType(): string {
     return this.registry.contentType;
+  }
+
+  private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  private histogram<L extends string>(name: string, help: string, labelNames: L[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
   }
 }

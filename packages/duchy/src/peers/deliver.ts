@@ -16,6 +16,7 @@ import type { Duchy } from '../context.ts';
 import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
 import { NotReady, PermanentError } from '../errors.ts';
 import { setResult } from '../exchange.ts';
+import { counted } from '../observability/counted.ts';
 import { EXCHANGE } from '../stages/table.ts';
 import { multipart } from './multipart.ts';
 
@@ -49,7 +50,7 @@ export async function deliver(
 }
 
 async function sendToPeer(
-  { client, db, fetch }: Duchy,
+  { client, db, fetch, metrics }: Duchy,
   { peer, computation, stage, signedMessage, blob }: StoredMessage,
   signal: AbortSignal,
 ): Promise<undefined> {
@@ -59,7 +60,11 @@ async function sendToPeer(
   const part = toJson(StageMessagePart, {
     message: { message, signature, signatureAlgorithm },
   } as StageMessagePart);
-  const { contentType, body } = multipart('message', part, readBlob(db, blob));
+  const { contentType, body } = multipart(
+    'message',
+    part,
+    counted(readBlob(db, blob), (bytes) => metrics.sent(peer, bytes)),
+  );
   let response: Response;
   let bytes: Uint8Array;
   try {

@@ -395,7 +395,7 @@ describe('the face', () => {
     expect(await (await fetch(`${world.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
     const metrics = await (await fetch(`${world.url}/metrics`)).text();
-    expect(metrics).toMatch(/mex_duchy_requests_total\{operation="fulfill",code="OK"\} [1-9]/);
+    expect(metrics).toMatch(/mex_duchy_requests_total\{operation="fulfill",code="OK",reason="OK"\} [1-9]/);
     expect(metrics).toMatch(/mex_duchy_computations\{role="FIRST_WORKER",stage="WAIT_TO_START"\} [1-9]/);
   });
 

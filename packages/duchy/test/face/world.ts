@@ -39,6 +39,8 @@ export const REGISTERS = 300;
 export class StubExchange {
   readonly certificates = new Map<string, { x509Der: Uint8Array; revocationState?: 'HOLD' | 'REVOKED' }>();
   readonly computations = new Map<string, Computation>();
+  /** Names of certificates that were asked for. */
+  readonly asked: string[] = [];
   /** Reports that took effect. */
   readonly reports: string[] = [];
   isDown = false;
@@ -46,6 +48,7 @@ export class StubExchange {
   get client(): ExchangeClient {
     const methods = {
       getCertificate: async ({ name }: { name: string }) => {
+        this.asked.push(name);
         this.requireUp();
         const found = this.certificates.get(name);
         if (found === undefined) throw new ExchangeError('CERTIFICATE_NOT_FOUND', 'No such certificate.');
@@ -117,6 +120,8 @@ export async function startFaceWorld(
       done();
     },
   });
+  const metrics = new Metrics();
+  metrics.watchDatabase(database.db);
   const duchy: Duchy = {
     name,
     certificate: `${name}/certificates/1`,
@@ -127,17 +132,16 @@ export async function startFaceWorld(
     noiseMechanisms: ['DISCRETE_GAUSSIAN'],
     fetch,
     log: createLog('info', sink),
+    metrics,
   };
-  const metrics = new Metrics();
-  metrics.watchDatabase(database.db);
   const face = await listen({
     duchy,
-    metrics,
     limits: { ...LIMITS, ...limits },
     host: '127.0.0.1',
     port: 0,
     tls: undefined,
     trustedProxies: [],
+    receives: true,
   });
   let made = 0;
   return {

@@ -1,4 +1,5 @@
 /** Mills that die at any moment, duchies that are down, and what is left of it: one output of each stage. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHerald } from '../../src/herald/herald.ts';
 import { createMill } from '../../src/mills/mill.ts';
@@ -184,4 +185,50 @@ test('an upload that was stored while the exchange was out of reach is reported 
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(0);
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+});
+
+/** What stands behind a name and some of its labels in the text of /metrics, added up. */
+function sampleOf(metrics: string, name: string, labels: Record<string, string> = {}): number {
+  const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const lines = metrics
+    .split('\n')
+    .filter((line) => line.split(/[{ ]/)[0] === name && parts.every((part) => line.includes(part)));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+test('the metrics of a duchy tell all of this, and its documents explain each of them', async () => {
+  await world.ask();
+  await world.turn();
+  const { duchy } = world.of('FIRST_WORKER');
+  const { endpoint } = (await duchy.client.getParty({ name: duchy.name })) as { endpoint?: string };
+  await fetch(`${endpoint}/v2alpha/computations/nope:advance`, { method: 'POST', body: new FormData() });
+  const metrics = await (await fetch(`${endpoint}/metrics`)).text();
+  const expected: [string, Record<string, string>?][] = [
+    ['mex_duchy_requests_total', { operation: 'fulfill', code: 'OK', reason: 'OK' }],
+    ['mex_duchy_requests_total', { operation: 'advance', code: 'OK', reason: 'OK' }],
+    ['mex_duchy_requests_total', { operation: 'advance', code: 'INVALID_ARGUMENT' }],
+    ['mex_duchy_request_seconds_count', { operation: 'fulfill' }],
+    ['mex_duchy_received_bytes_total', { operation: 'fulfill' }],
+    ['mex_duchy_received_bytes_total', { operation: 'advance' }],
+    ['mex_duchy_sent_bytes_total', { peer: 'duchies/beta' }],
+    ['mex_duchy_sent_bytes_total', { peer: 'duchies/gamma' }],
+    ['mex_duchy_stages_total', { stage: 'INITIALIZED', outcome: 'done' }],
+    ['mex_duchy_stages_total', { stage: 'SETUP_PHASE', outcome: 'done' }],
+    ['mex_duchy_stages_total', { stage: 'SHUFFLE_PHASE', outcome: 'done' }],
+    ['mex_duchy_stages_total', { stage: 'SETUP_PHASE', outcome: 'lease_lost' }],
+    ['mex_duchy_stages_total', { stage: 'SETUP_PHASE', outcome: 'waiting' }],
+    ['mex_duchy_stages_total', { stage: 'SETUP_PHASE', outcome: 'retried' }],
+    ['mex_duchy_stage_seconds_sum', { stage: 'SHUFFLE_PHASE' }],
+    ['mex_duchy_computations', { role: 'FIRST_WORKER', stage: 'WAIT_TO_START' }],
+    ['mex_duchy_pool_connections', { state: 'idle' }],
+  ];
+  const missing = expected.filter(([name, labels]) => !(sampleOf(metrics, name, labels) > 0));
+  expect(missing).toEqual([]);
+  const polled = sampleOf(metrics, 'mex_duchy_herald_polled_timestamp_seconds');
+  expect(Math.abs(Date.now() / 1000 - polled)).toBeLessThan(600);
+
+  const document = await readFile(new URL('../../../../docs/duchy.md', import.meta.url), 'utf8');
+  const explained = [...document.matchAll(/^\| `(mex_\w+)`/gm)].map(([, name]) => name!);
+  const served = [...metrics.matchAll(/^# HELP (mex_\w+)/gm)].map(([, name]) => name!);
+  expect(explained.sort()).toEqual(served.sort());
 });

@@ -33,7 +33,7 @@ export const VID_RANGES: VidRange[] = [
 /** No test waits for a lease to end: `expireLease` ends it. */
 const LEASE_MS = 60_000;
 export const MILL = { owner: 'test', leaseMs: LEASE_MS, pollMs: 20, retryMs: 10 };
-const FACE = { host: '127.0.0.1', tls: undefined, trustedProxies: [] };
+const FACE = { host: '127.0.0.1', tls: undefined, trustedProxies: [], receives: true };
 const LIMITS = {
   uploads: 100,
   uploadsPerParty: 100,
@@ -167,6 +167,8 @@ async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Pr
   const certificate = await client.createCertificate({ parent: name, body: { x509Der: der } });
 
   const { db, query, drop } = await createDuchyDatabase();
+  const metrics = new Metrics();
+  metrics.watchDatabase(db);
   const duchy: Duchy = {
     name,
     certificate: certificate.name!,
@@ -177,11 +179,12 @@ async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Pr
     noiseMechanisms: ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'],
     fetch,
     log: pino({ level: process.env.DUCHY_LOG ?? 'silent' }),
+    metrics,
   };
   let face: { url: string; stop(): Promise<void> } | undefined;
   let port = 0;
   const up = async () => {
-    face = await listen({ ...FACE, duchy, metrics: new Metrics(), limits: LIMITS, port });
+    face = await listen({ ...FACE, duchy, limits: LIMITS, port });
     port = Number(new URL(face.url).port);
   };
   await up();

@@ -1,0 +1,13 @@
+import type { Duchy } from '../context.ts';
+import type { SignatureCheck } from './signed.ts';
+import type { Slots, Turns } from './slots.ts';
+
+/** What uploads and messages are received with. */
+export interface Receiving {
+  duchy: Duchy;
+  slots: Slots;
+  turns: Turns;
+  requireSigned: SignatureCheck;
+  /** Of what another duchy sends. */
+  maxDataBytes: number;
+}

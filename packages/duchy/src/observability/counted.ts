@@ -1,0 +1,10 @@
+/** The octets, whose number is told as they pass. */
+export async function* counted(
+  data: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of data) {
+    count(chunk.length);
+    yield chunk;
+  }
+}

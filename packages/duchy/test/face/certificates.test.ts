@@ -1,0 +1,101 @@
+/** The certificates of senders: the exchange is asked for few of them, and a revocation is seen in time. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { sharedClient } from '../../src/client.ts';
+import { type FaceWorld, makeMessage, makeUpload, sendMessage, sendUpload, startFaceWorld } from './world.ts';
+
+let world: FaceWorld;
+let exchange: FaceWorld['exchange'];
+beforeAll(async () => {
+  world = await startFaceWorld();
+  exchange = world.exchange;
+});
+afterAll(() => world.stop());
+beforeEach(() => {
+  world.duchy.client = sharedClient(exchange.client, world.duchy.metrics);
+  exchange.asked.length = 0;
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** An upload for a computation of its own, with the certificate of its provider. */
+async function freshUpload() {
+  const upload = makeUpload(world, await world.computation());
+  return { upload, certificate: upload.fulfillment.certificate };
+}
+
+test('one certificate is asked for once, also by uploads that come at once', async () => {
+  const uploads = await Promise.all(Array.from({ length: 2 }, freshUpload));
+  const send = () => Promise.all(uploads.map(({ upload }) => sendUpload(world, upload)));
+  for (const answers of [await send(), await send()]) {
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  }
+  expect(exchange.asked).toEqual([uploads[0]!.certificate]);
+});
+
+test('a revocation is seen 60 seconds after the certificate was asked for, and not long before', async () => {
+  const { upload, certificate } = await freshUpload();
+  const [start, x509Der] = [performance.now(), exchange.certificates.get(certificate)!.x509Der];
+  expect((await sendUpload(world, upload)).status).toBe(200);
+  exchange.certificates.set(certificate, { x509Der, revocationState: 'REVOKED' });
+  const now = vi.spyOn(performance, 'now');
+  now.mockReturnValue(start + 59_000);
+  expect((await sendUpload(world, upload)).status).toBe(200);
+  now.mockReturnValue(start + 62_000);
+  expect(await sendUpload(world, upload)).toMatchObject({
+    reason: 'CERTIFICATE_IS_INVALID',
+    field: 'fulfillment.certificate',
+  });
+  exchange.certificates.set(certificate, { x509Der });
+});
+
+test('that there is none is not remembered: it may be created', async () => {
+  const { upload, certificate } = await freshUpload();
+  const created = exchange.certificates.get(certificate)!;
+  upload.fulfillment.certificate = certificate.replace(/\w+$/, 'new');
+  expect((await sendUpload(world, upload)).reason).toBe('CERTIFICATE_IS_INVALID');
+  exchange.certificates.set(upload.fulfillment.certificate, created);
+  expect((await sendUpload(world, upload)).status).toBe(200);
+});
+
+test('the exchange being down is not held against the sender', async () => {
+  const { upload } = await freshUpload();
+  exchange.isDown = true;
+  for (let i = 0; i < 12; i++) expect((await sendUpload(world, upload)).reason).toBe('UNAVAILABLE');
+  exchange.isDown = false;
+  expect((await sendUpload(world, upload)).status).toBe(200);
+  expect(await world.duchy.metrics.text()).toMatch(
+    /mex_duchy_exchange_failures_total\{operation="getCertificate",code="UNREACHABLE"\} 12/,
+  );
+});
+
+test('a storm of unknown certificates is none at the exchange, and holds up no other computation', async () => {
+  const { upload, certificate } = await freshUpload();
+  const unknown = Array.from({ length: 40 }, (_, i) => {
+    const fulfillment = { ...upload.fulfillment, certificate: certificate.replace(/\w+$/, `x${i}`) };
+    return { ...upload, fulfillment };
+  });
+  const answers = await Promise.all(unknown.map((each) => sendUpload(world, each)));
+  const reasons = new Set(answers.map(({ reason }) => reason));
+  expect([...reasons].sort()).toEqual(['CERTIFICATE_IS_INVALID', 'RATE_LIMITED']);
+  expect(exchange.asked).toHaveLength(10);
+  const other = await freshUpload();
+  expect(other.certificate).toBe(certificate);
+  expect((await sendUpload(world, other.upload)).status).toBe(200);
+});
+
+test('a name that is none of a certificate reaches neither the exchange nor the response', async () => {
+  const { upload, certificate } = await freshUpload();
+  for (const id of ['preferred', '../../parties', `${'x'.repeat(30_000)}`, '']) {
+    upload.fulfillment.certificate = certificate.replace(/\w+$/, id);
+    const { reason, body } = await sendUpload(world, upload);
+    expect(reason).toBe('CERTIFICATE_IS_INVALID');
+    expect(JSON.stringify(body).length).toBeLessThan(1_000);
+  }
+  const computation = await world.computation('WAIT_ON_SHUFFLE_INPUT_PHASE_TWO');
+  const message = makeMessage(world, computation, {
+    stage: 'SHUFFLE_PHASE_INPUT_TWO',
+    sender: 'duchies/beta',
+  });
+  message.message.certificate = 'duchies/gamma/certificates/1';
+  expect((await sendMessage(world, message)).field).toBe('message.certificate');
+  expect(exchange.asked).toEqual([]);
+});
