@@ -83,7 +83,10 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   const pipeline = new Pipeline({
     exchange,
     // In development the issuer's address is known only once the server listens.
-    tokens: { verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()) },
+    tokens: {
+      verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
+      recall: (token) => tokens?.recall(token),
+    },
     principals,
     metrics,
     log,

@@ -229,7 +229,9 @@ describe('an accepted token', () => {
     const known = await verifier.verify(token);
     now += MINUTE - 1;
     expect(await verifier.verify(token)).toBe(known);
+    expect(verifier.recall(token)).toBe(known);
     now += 1;
+    expect(verifier.recall(token)).toBeUndefined();
     expect(await verifier.verify(token)).not.toBe(known);
   });
 
@@ -237,6 +239,7 @@ describe('an accepted token', () => {
     const token = fresh(oldKey, {}, 10);
     const known = await verifier.verify(token);
     now += 10 * SECOND;
+    expect(verifier.recall(token)).toBeUndefined();
     // Within the skew it is still accepted, after a full check.
     expect(await verifier.verify(token)).not.toBe(known);
     now += 61 * SECOND;

@@ -139,4 +139,30 @@ describe('what was found', () => {
     expect(await underWay).toBe('measurementConsumers/acme');
     expect(await outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
   });
+
+  it('is recalled for the same token as long as it is cached, counted from the lookup', async () => {
+    const { outcome, state, resolver } = setUp({ alice: acme });
+    expect(resolver.recall(alice)).toBeUndefined();
+    await outcome({ ...alice });
+    state.now = NOW + 20_000;
+    await outcome(alice);
+    expect(resolver.recall(alice)?.name).toBe('measurementConsumers/acme');
+    state.now = NOW + 30_001;
+    expect(resolver.recall(alice)).toBeUndefined();
+  });
+
+  it('is not recalled after an invalidation, nor from a lookup that began before it', async () => {
+    const { outcome, resolver } = setUp({ alice: acme, bob: acme });
+    await outcome(alice);
+    const underWay = outcome(bob);
+    resolver.invalidate();
+    await underWay;
+    expect([resolver.recall(alice), resolver.recall(bob)]).toEqual([undefined, undefined]);
+  });
+
+  it('is never recalled of somebody who was rejected', async () => {
+    const { outcome, resolver } = setUp({ alice: chirper });
+    await Promise.all([outcome(alice), outcome(bob)]);
+    expect([resolver.recall(alice), resolver.recall(bob)]).toEqual([undefined, undefined]);
+  });
 });

@@ -15,6 +15,8 @@ export type PrincipalLookup = (query: PrincipalQuery) => Promise<PrincipalRecord
 export interface PrincipalResolver {
   /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
   resolve(verified: VerifiedToken): Promise<Principal>;
+  /** What `resolve` gave for this very object, as long as that is cached. */
+  recall(verified: VerifiedToken): Principal | undefined;
   /** Called after a change of bindings or parties on this replica; the caches of other replicas expire. */
   invalidate(): void;
 }
@@ -36,8 +38,9 @@ export function createPrincipalResolver(options: {
     perf: { now: clock },
   });
 
-  function lookupOnce(query: PrincipalQuery): Promise<PrincipalRecord | undefined> {
-    const key = JSON.stringify(query);
+  let resolved = new WeakMap<VerifiedToken, { principal: Principal; until: number }>();
+
+  function lookupOnce(key: string, query: PrincipalQuery): Promise<PrincipalRecord | undefined> {
     const known = cache.get(key);
     if (known !== undefined) return known;
     const record = lookup(query);
@@ -50,22 +53,32 @@ export function createPrincipalResolver(options: {
   }
 
   return {
-    async resolve({ issuer, subject, claimedPrincipal }) {
+    async resolve(verified) {
+      const { issuer, subject, claimedPrincipal } = verified;
       if (claimedPrincipal === OPERATOR.name) return OPERATOR;
       if (claimedPrincipal !== undefined && parsePrincipal(claimedPrincipal) === undefined) throw unknown();
-      const record = await lookupOnce(
-        claimedPrincipal === undefined ? { issuer, subject } : { name: claimedPrincipal },
-      );
+      const query = claimedPrincipal === undefined ? { issuer, subject } : { name: claimedPrincipal };
+      const key = JSON.stringify(query);
+      const asked = resolved;
+      const record = await lookupOnce(key, query);
       const principal = record && parsePrincipal(record.name);
       if (record === undefined || principal === undefined) throw unknown();
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
+      // Of those who asked before `invalidate` nobody is remembered after it.
+      asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
+    },
+
+    recall(verified) {
+      const known = resolved.get(verified);
+      return known !== undefined && clock() < known.until ? known.principal : undefined;
     },
 
     invalidate() {
       cache.clear();
+      resolved = new WeakMap();
     },
   };
 }

@@ -29,6 +29,8 @@ export interface VerifiedToken {
 export interface TokenVerifier {
   /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with what `permit` throws. */
   verify(token: string, permit?: Permit): Promise<VerifiedToken>;
+  /** One that was accepted a moment ago, the same object as then. */
+  recall(token: string): VerifiedToken | undefined;
 }
 
 /**
@@ -59,9 +61,13 @@ export function tokenInvalid(why: string): ExchangeError {
 }
 
 /** The token in an Authorization header. */
+export function bearerIn(authorization: string): string | undefined {
+  return BEARER.exec(authorization)?.[1];
+}
+
 export function parseBearer(authorization: string | undefined): string {
   if (authorization === undefined) throw tokenInvalid('no Authorization header');
-  const token = BEARER.exec(authorization)?.[1];
+  const token = bearerIn(authorization);
   if (token === undefined) throw tokenInvalid('the Authorization header is not a bearer token');
   return token;
 }
@@ -85,12 +91,19 @@ export function createTokenVerifier(options: {
   const accepted = new LRUCache<string, AcceptedToken>({ max: CACHE_CAPACITY });
   const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
+  const digestOf = (token: string) => hash('sha256', token, 'base64');
+  const current = (known: AcceptedToken | undefined) =>
+    known !== undefined && clock() < known.checkAt ? known.verified : undefined;
+
   return {
+    recall: (token) => (token.length > MAX_TOKEN_LENGTH ? undefined : current(accepted.get(digestOf(token)))),
+
     async verify(token, permit) {
       if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
-      const digest = hash('sha256', token, 'base64');
+      const digest = digestOf(token);
       const known = accepted.get(digest);
-      if (known !== undefined && clock() < known.checkAt) return known.verified;
+      const believed = current(known);
+      if (believed !== undefined) return believed;
 
       // Checks that need no key come first, so that a junk token never causes a fetch.
       const { header, claims } = decode(token);

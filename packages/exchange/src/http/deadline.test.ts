@@ -45,7 +45,10 @@ async function askWith(
   const metrics = new Metrics();
   const pipeline = new Pipeline({
     exchange: { db } as Exchange,
-    tokens: { verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never },
+    tokens: {
+      verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never,
+      recall: () => undefined,
+    },
     principals: createPrincipalResolver({ lookup }),
     metrics,
     log: pino({ level: 'silent' }),

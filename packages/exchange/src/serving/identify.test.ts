@@ -21,6 +21,10 @@ function setUp() {
         known.add(subject);
         return { issuer: 'https://idp.example', subject, expiresAt: 0 };
       },
+      recall: (token) =>
+        token === 'acme.good' && known.has('acme')
+          ? { issuer: 'https://idp.example', subject: 'acme', expiresAt: 0 }
+          : undefined,
     },
     principals: {
       async resolve({ subject }) {
@@ -28,6 +32,7 @@ function setUp() {
         if (subject === 'stranger') throw new ExchangeError('PRINCIPAL_UNKNOWN', 'unknown');
         return ACME;
       },
+      recall: ({ subject }) => (subject === 'acme' ? ACME : undefined),
       invalidate() {},
     },
     strangerRate: { perSecond: 1, burst: 5 },
@@ -42,7 +47,7 @@ function setUp() {
     for (let i = 0; i < count; i++) await outcome(token);
     return (performance.now() - began) / 1000;
   };
-  return { counts, outcome, flood };
+  return { counts, outcome, flood, identifier };
 }
 
 it('checks few signatures, however many forged tokens an address sends', async () => {
@@ -83,4 +88,15 @@ it('tells a subject without a principal to slow down, and no other', async () =>
   for (let i = 0; i < 6; i++) outcomes.push(await outcome('stranger.good'));
   expect(outcomes).toEqual([...Array(5).fill('PRINCIPAL_UNKNOWN'), 'RATE_LIMITED']);
   expect(await outcome('acme.good')).toBe(ACME.name);
+});
+
+it('recalls a caller by a bearer token alone, and only one that was identified', async () => {
+  const { identifier, outcome } = setUp();
+  const recall = (authorization: string | undefined) =>
+    identifier.recall({ authorization, address: NAT })?.principal.name;
+  expect(recall('Bearer acme.good')).toBeUndefined();
+  await outcome('acme.good');
+  expect(recall('Bearer acme.good')).toBe(ACME.name);
+  const others = [undefined, '', 'acme.good', 'Digest acme.good', 'Bearer  acme.good', 'Bearer acme.forged'];
+  expect(others.map(recall)).toEqual(others.map(() => undefined));
 });

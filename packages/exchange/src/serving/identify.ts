@@ -10,7 +10,7 @@
  */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
-import { parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
+import { bearerIn, parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
 import type { Principal } from '../operations/index.ts';
 import { type Bucket, type Rate, RateLimiter } from './rateLimiter.ts';
 
@@ -48,6 +48,14 @@ export class Identifier {
   constructor(options: IdentifierOptions) {
     this.options = options;
     this.strangers = new RateLimiter(() => options.strangerRate);
+  }
+
+  /** A caller who was identified a moment ago: most are, and waiting for nothing still takes a tenth of a read. */
+  recall({ authorization = '' }: Credentials): Identity | undefined {
+    const bearer = bearerIn(authorization);
+    const token = bearer === undefined ? undefined : this.options.tokens.recall(bearer);
+    const principal = token && this.options.principals.recall(token);
+    return principal && { token: token!, principal };
   }
 
   async identify(credentials: Credentials): Promise<Identity> {

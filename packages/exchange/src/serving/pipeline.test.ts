@@ -32,8 +32,9 @@ function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
         if (subject === 'bad') throw new ExchangeError('TOKEN_INVALID', 'bad', { cause: 'it is bad' });
         return { issuer: 'https://idp.example', subject, expiresAt: 0 };
       },
+      recall: () => undefined,
     },
-    principals: { resolve: async () => ACME, invalidate() {} },
+    principals: { resolve: async () => ACME, recall: () => undefined, invalidate() {} },
     metrics,
     log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
