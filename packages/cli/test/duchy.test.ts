@@ -39,7 +39,7 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
   const url = await urlOf(duchy);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*8 checks, all silent\./);
+  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*9 checks, all silent\./);
   expect(await duchy.kill('SIGTERM')).toBe(0);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });

@@ -12,6 +12,7 @@ import {
   durabilityProblems,
   migrate,
   removeBlobs,
+  removeComputations,
   requireOwnDatabase,
   Secrets,
 } from './database/index.ts';
@@ -95,7 +96,11 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
   }
   if (only !== 'mill') {
     jobs.push(createHerald(duchy, { pollMs: config.pollSeconds * 1000 }).run(signal));
-    const remove = async () => void (await removeBlobs(db, config.keepBlobsForHours));
+    const remove = async () => {
+      await removeBlobs(db, config.keepBlobsForHours);
+      const removed = await removeComputations(db, config.keepComputationsForDays);
+      if (removed > 0) log.info({ removed }, 'ended computations removed');
+    };
     jobs.push(repeat('removal', remove, { everyMs: REMOVE_EVERY_MS, signal, log }));
   }
   let url: string | undefined;

@@ -101,7 +101,8 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "secretsKeyFile": "secrets.key",            * openssl rand -base64 32; keep a copy apart from the database
     "mills": {"count": 1, "leaseSeconds": 60},
     "noiseMechanisms": ["DISCRETE_GAUSSIAN", "GEOMETRIC"],  computations with another one are failed
-    "keepBlobsForHours": 0,                       of computations that ended, for looking into them
+    "keepBlobsForHours": 0,                       uploads of computations that ended, for looking into them
+    "keepComputationsForDays": 30,                what else is stored of computations that ended
     "limits": {"uploads": 32, "uploadsPerParty": 4, "uploadSeconds": 600, "maxDataBytes": 2147483648},
     "pollSeconds": 1, "logLevel": "info", "mode": "production"
   }

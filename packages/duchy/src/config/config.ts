@@ -43,8 +43,10 @@ export interface DuchyConfig {
   mills: { count: number; leaseSeconds: number };
   /** Between two looks at the exchange. */
   pollSeconds: number;
-  /** Of computations that ended, for looking into them. */
+  /** Uploads and messages of computations that ended, for looking into them. */
   keepBlobsForHours: number;
+  /** What else is stored of computations that ended. */
+  keepComputationsForDays: number;
   /** The noise of computations that this duchy takes part in. */
   noiseMechanisms: MpcNoiseMechanism[];
   limits: FaceLimits;
@@ -111,6 +113,7 @@ const settings: { [K in keyof DuchyConfig]: TSchema } = {
   mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
   pollSeconds: number({ exclusiveMinimum: 0 }),
   keepBlobsForHours: integer(0, 24 * 365),
+  keepComputationsForDays: integer(1, 3_650),
   noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
   limits: object(partial(limits)),
   logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -167,6 +170,7 @@ export function duchyConfig(value: JsonValue, folder: string, where = 'the setti
     mills: { count: 1, leaseSeconds: 60, ...file.mills },
     pollSeconds: file.pollSeconds ?? 1,
     keepBlobsForHours: file.keepBlobsForHours ?? 0,
+    keepComputationsForDays: file.keepComputationsForDays ?? 30,
     noiseMechanisms: file.noiseMechanisms ?? ['DISCRETE_GAUSSIAN', 'GEOMETRIC'],
     limits: { ...LIMITS, ...file.limits },
     logLevel: file.logLevel ?? 'info',

@@ -103,37 +103,3 @@ export async function* readBlob(db: Queryable, id: string): AsyncGenerator<Uint8
 function placeOf(id: string, ordinal: number): string {
   return `blobs/${id}/${ordinal}`;
 }
-
-const REMOVE_INCOMPLETE = sql(
-  'removeIncompleteBlobs',
-  `DELETE FROM blobs WHERE id IN (
-     SELECT id FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '1 hour' LIMIT 20)
-   RETURNING id`,
-);
-const REMOVE_ENDED = sql(
-  'removeBlobsOfEnded',
-  `WITH removed AS (
-     UPDATE blobs SET removed_time = now() WHERE id IN (
-       SELECT b.id FROM blobs b JOIN computations c ON c.id = b.computation
-       WHERE b.removed_time IS NULL AND b.complete_time IS NOT NULL AND c.outcome IS NOT NULL
-         AND c.update_time <= now() - $1 * interval '1 hour' LIMIT 20)
-     RETURNING id),
-   chunks AS (DELETE FROM blob_chunks USING removed WHERE blob = removed.id)
-   SELECT id FROM removed`,
-);
-
-/** Of writers that died, and of computations that ended `keepHours` ago; returns how many. */
-export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
-  let removed = 0;
-  for (const [statement, values] of [
-    [REMOVE_INCOMPLETE, []],
-    [REMOVE_ENDED, [keepHours]],
-  ] as const) {
-    for (;;) {
-      const { length } = await db.query(statement, [...values]);
-      removed += length;
-      if (length === 0) break;
-    }
-  }
-  return removed;
-}

@@ -54,13 +54,18 @@ const INSERT = sql(
   `WITH created AS (
      INSERT INTO computations (id, role, protocol, stage, view, spec, register_count, run_after,
        random_seed, noise_seed, private_keyset)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     SELECT $1, $2, $3, $4, $5, $6, $7,
+       CASE WHEN $8::timestamptz IS NOT NULL THEN greatest($8, clock_timestamp()) END, $9, $10, $11
+     WHERE NOT EXISTS (SELECT FROM removed_computations WHERE id = $1)
      ON CONFLICT (id) DO NOTHING RETURNING id),
    asked AS (INSERT INTO requisitions (name, computation) SELECT unnest($12::text[]), id FROM created)
    SELECT id FROM created`,
 );
 
-/** False where it exists already: then nothing changes, and the secrets are those of the first time. */
+/**
+ * False where it exists already, or did and was removed: then nothing changes, and the secrets are those of the first
+ * time.
+ */
 export async function createComputation(db: Queryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
   const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));

@@ -60,6 +60,13 @@ const CHECKS: Check[] = [
      SELECT b.id FROM blobs b JOIN messages m ON m.blob = b.id WHERE m.computation <> b.computation`,
   ),
   check(
+    'error',
+    'computations are removed and there',
+    'A computation that was removed is there again, with other secrets than the first time.',
+    RESTORE,
+    'SELECT id AS example FROM removed_computations JOIN computations USING (id)',
+  ),
+  check(
     'warning',
     'stages nobody takes',
     'Stages are due for minutes, and no mill has taken them.',

@@ -19,6 +19,7 @@ export { durabilityProblems } from './durability.ts';
 export * from './leases.ts';
 export * from './messages.ts';
 export { migrate } from './migrate.ts';
+export { removeBlobs, removeComputations } from './retention.ts';
 export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
 export { requireOwnDatabase } from './settings.ts';
 export * from './uploads.ts';

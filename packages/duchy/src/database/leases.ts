@@ -17,6 +17,9 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
+/** Whoever is due at once queues up behind those that are due. */
+const NOT_BEFORE_NOW = (parameter: string) =>
+  `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
 
 const CLAIM = sql(
@@ -26,11 +29,11 @@ const CLAIM = sql(
    WHERE id = (
      SELECT id FROM computations
      WHERE run_after <= clock_timestamp() AND (lease_until IS NULL OR lease_until <= clock_timestamp())
-     ORDER BY create_time, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+     ORDER BY run_after, create_time, id LIMIT 1 FOR UPDATE SKIP LOCKED)
    RETURNING ${COMPUTATION_COLUMNS}, lease_token`,
 );
 
-/** The oldest stage that may run and that nobody holds. */
+/** The stage that is due for the longest time and that nobody holds. */
 export async function claimStage(
   db: Queryable,
   { owner, leaseMs }: { owner: string; leaseMs: number },
@@ -51,7 +54,7 @@ export async function renewLease(db: Queryable, { computation, token, leaseMs }:
 
 const FINISH = sql(
   'finishStage',
-  `UPDATE computations SET stage = $3, run_after = $4, attempt = 0, last_error = NULL, ${RELEASED}
+  `UPDATE computations SET stage = $3, run_after = ${NOT_BEFORE_NOW('$4')}, attempt = 0, last_error = NULL, ${RELEASED}
    WHERE id = $1 AND lease_token = $2 RETURNING id`,
 );
 

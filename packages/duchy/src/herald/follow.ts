@@ -48,7 +48,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
   try {
     const accepted = await accept(duchy, view);
     const place = { role: accepted.role, protocol: accepted.protocol, stage: FIRST_STAGE };
-    await createComputation(duchy.db, {
+    const isNew = await createComputation(duchy.db, {
       ...accepted,
       ...place,
       id,
@@ -60,6 +60,13 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
         privateKeyset: (await createEncryptionKeysets(KEY_TEMPLATE)).privateKeyset,
       },
     });
+    // Another process of this duchy may have been first.
+    if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
+      duchy.log.error(
+        { computation: id },
+        'the exchange shows a computation as new that ended and was removed',
+      );
+    }
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     duchy.log.error({ computation: id, reason: error.message }, 'computation not accepted');

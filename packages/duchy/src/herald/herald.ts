@@ -34,6 +34,8 @@ const RECONCILE_MS = 5 * 60_000;
 const OVERLAP_MS = 15_000;
 /** The clocks of this duchy and of the exchange differ by less. */
 const CLOCK_SLACK_MS = 3600_000;
+/** The longest time that a computation which cannot be followed is left alone. */
+const MAX_PAUSE_MS = 60_000;
 /** The face that stored an upload reports it within this time, or is gone. */
 const REPORT_AFTER_MS = 10_000;
 
@@ -44,8 +46,10 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
   /** The time of the latest change seen, by the clock of the exchange; what was pending before is found otherwise. */
   let latest = Date.now() - CLOCK_SLACK_MS;
   let reconcileAt = 0;
+  /** The etags of what the last poll showed: the next one shows some of it again. */
+  let shown = new Map<string, string>();
   /** Computations that have to be read again, because following them failed. */
-  const missed = new Set<string>();
+  const missed = new Map<string, { failures: number; retryAt: number }>();
 
   async function take(view: Computation): Promise<void> {
     latest = Math.max(latest, Date.parse(view.updateTime!));
@@ -53,7 +57,9 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
       await follow(duchy, view);
       missed.delete(view.name!);
     } catch (error) {
-      missed.add(view.name!);
+      const failures = (missed.get(view.name!)?.failures ?? 0) + 1;
+      const pauseMs = Math.min(pollMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
+      missed.set(view.name!, { failures, retryAt: Date.now() + pauseMs });
       log.warn(
         { computation: view.name, reason: messageOf(error) },
         'computation not followed; it is tried again',
@@ -64,8 +70,15 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
   async function changes(): Promise<void> {
     const since = timestampOf(Math.max(0, latest - OVERLAP_MS));
     const listing = client.listComputations({ parent: name, 'filter.updatedAfter': since });
-    for await (const view of listing) await take(view);
-    for (const computation of [...missed]) await takeByName(computation);
+    const now = new Map<string, string>();
+    for await (const view of listing) {
+      now.set(view.name!, view.etag!);
+      if (shown.get(view.name!) !== view.etag) await take(view);
+    }
+    shown = now;
+    for (const [computation, { retryAt }] of [...missed]) {
+      if (Date.now() >= retryAt) await takeByName(computation);
+    }
   }
 
   /** Everything that is pending, at the exchange or here. */

@@ -77,6 +77,11 @@ test.each([
     "UPDATE uploads SET computation = 'other'",
     "UPDATE uploads SET computation = 'c1'",
   ],
+  [
+    'computations are removed and there',
+    "INSERT INTO removed_computations (id) VALUES ('c1')",
+    'DELETE FROM removed_computations',
+  ],
 ])('%s', async (check, statement, undo) => {
   await spoil(statement);
   expect(await examine()).toEqual([check]);

@@ -79,6 +79,20 @@ test('the oldest stage is taken first, and none that is not due or waits', async
   expect(await claimStage(database.db, LEASE)).toBeUndefined();
 });
 
+test('a stage that is tried again and again lets the others pass', async () => {
+  const first = await computation();
+  const second = await computation();
+  const claim = await claimed();
+  expect(claim.computation.id).toBe(first);
+  await retryStage(database.db, claim, {
+    delayMs: 0,
+    error: 'the other duchy does not respond',
+    counts: false,
+  });
+  expect((await claimed()).computation.id).toBe(second);
+  expect((await claimed()).computation.id).toBe(first);
+});
+
 test('an expired lease is taken by another mill, which counts the attempt; the first one has lost it', async () => {
   const id = await computation();
   const first = await claimed();

@@ -1,6 +1,8 @@
 /** Mills that die at any moment, duchies that are down, and what is left of it: one output of each stage. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeBlobs, removeComputations } from '../../src/database/index.ts';
+import { follow } from '../../src/herald/follow.ts';
 import { createHerald } from '../../src/herald/herald.ts';
 import { createMill } from '../../src/mills/mill.ts';
 import { dyingAt } from './dying.ts';
@@ -185,6 +187,34 @@ test('an upload that was stored while the exchange was out of reach is reported 
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(0);
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+});
+
+test('a computation that was removed after its time stays so, and the herald goes on', async () => {
+  const { duchy, query } = world.of('FIRST_WORKER');
+  await query(
+    `SET session_replication_role = replica;
+     UPDATE computations SET update_time = update_time - interval '2 days' WHERE outcome IS NOT NULL;
+     UPDATE blobs SET create_time = create_time - interval '2 days';
+     SET session_replication_role = origin`,
+  );
+  await removeBlobs(duchy.db, 0);
+  expect(await removeComputations(duchy.db, 1)).toBeGreaterThan(0);
+  const herald = createHerald(duchy);
+  await herald.once();
+  await herald.once();
+  expect(await query('SELECT id FROM computations')).toEqual([]);
+  // An exchange that lies, or was restored from a backup, shows it as new.
+  const measurement = await world.ask();
+  const [view] = await Array.fromAsync(
+    duchy.client.listComputations({ parent: duchy.name, 'filter.states': ['PENDING_PARAMS'] }),
+  );
+  await query('INSERT INTO removed_computations (id) VALUES ($1)', [view!.name!.split('/').at(-1)]);
+  await follow(duchy, view!);
+  expect(await query('SELECT id FROM computations')).toEqual([]);
+  await query('DELETE FROM removed_computations');
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
 });
 
 /** What stands behind a name and some of its labels in the text of /metrics, added up. */

@@ -1,0 +1,55 @@
+/** Removes what is not needed any more. Each statement is whole or has no effect, so a process may end at any point. */
+import { type Queryable, sql } from './db.ts';
+
+const INCOMPLETE = sql(
+  'removeIncompleteBlobs',
+  `DELETE FROM blobs WHERE id IN (
+     SELECT id FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '1 hour' LIMIT 20)
+   RETURNING id`,
+);
+const BLOBS_OF_ENDED = sql(
+  'removeBlobsOfEnded',
+  `WITH removed AS (
+     UPDATE blobs SET removed_time = now() WHERE id IN (
+       SELECT b.id FROM blobs b JOIN computations c ON c.id = b.computation
+       WHERE b.removed_time IS NULL AND b.complete_time IS NOT NULL AND c.outcome IS NOT NULL
+         AND c.update_time <= now() - $1 * interval '1 hour' LIMIT 20)
+     RETURNING id),
+   chunks AS (DELETE FROM blob_chunks USING removed WHERE blob = removed.id)
+   SELECT id FROM removed`,
+);
+
+/** The bytes of writers that died, and of computations that ended `keepHours` ago; returns of how many blobs. */
+export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
+  return (await repeatedly(db, INCOMPLETE, [])) + (await repeatedly(db, BLOBS_OF_ENDED, [keepHours]));
+}
+
+// The bytes go first, a few at a time, since they can be many.
+const ENDED = sql(
+  'removeEnded',
+  `WITH ended AS (
+     SELECT id FROM computations c
+     WHERE outcome IS NOT NULL AND update_time <= now() - $1 * interval '1 day'
+       AND NOT EXISTS (SELECT FROM blobs b WHERE b.computation = c.id AND b.removed_time IS NULL)
+     ORDER BY update_time LIMIT 100 FOR UPDATE SKIP LOCKED),
+   remembered AS (INSERT INTO removed_computations (id) SELECT id FROM ended),
+   of_uploads AS (DELETE FROM uploads t USING ended WHERE t.computation = ended.id),
+   of_messages AS (DELETE FROM messages t USING ended WHERE t.computation = ended.id),
+   of_blobs AS (DELETE FROM blobs t USING ended WHERE t.computation = ended.id),
+   of_requisitions AS (DELETE FROM requisitions t USING ended WHERE t.computation = ended.id)
+   DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
+);
+
+/** Computations that ended `keepDays` ago, with all that belongs to them; their IDs stay. Returns how many. */
+export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
+  return repeatedly(db, ENDED, [keepDays]);
+}
+
+/** Until nothing is left; returns how many rows it was. */
+async function repeatedly(db: Queryable, statement: Parameters<Queryable['query']>[0], values: unknown[]) {
+  for (let removed = 0; ; ) {
+    const { length } = await db.query(statement, values);
+    if (length === 0) return removed;
+    removed += length;
+  }
+}

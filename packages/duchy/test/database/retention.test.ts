@@ -1,0 +1,137 @@
+/** Ended computations are removed after their time, whole or not at all, and for good. */
+import { randomBytes } from 'node:crypto';
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createComputation,
+  type Database,
+  endComputation,
+  removeBlobs,
+  removeComputations,
+  storeMessage,
+  storeUpload,
+  writeBlob,
+} from '../../src/database/index.ts';
+import { makeComputation, type TestComputation } from '../view.ts';
+
+let database: DuchyDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await createDuchyDatabase();
+  db = database.db;
+});
+afterAll(() => database.drop());
+
+let made = 0;
+const create = ({ id, view, spec }: TestComputation) =>
+  createComputation(db, {
+    role: 'FIRST_WORKER',
+    protocol: 'honestMajorityShareShuffle',
+    stage: 'WAIT_TO_START',
+    ...{ id, view, spec, registerCount: 10, secrets: { noiseSeed: randomBytes(48) } },
+  });
+
+/** One with an upload and a message. */
+async function pending(): Promise<TestComputation> {
+  const computation = await makeComputation(`c${++made}`, 'duchies/alpha');
+  const { id, view } = computation;
+  await create(computation);
+  const source = async function* () {
+    yield randomBytes(10);
+  };
+  const { name: requisition, dataProvider } = view.requisitions[0]!;
+  const upload = {
+    ...{ requisition, computation: id, dataProvider, certificate: 'c', nonce: 1n, registerCount: 10 },
+    ...{ secretSeed: randomBytes(5), signedFulfillment: randomBytes(5) },
+    blob: (await writeBlob(db, id, source())).id,
+  };
+  const message = {
+    ...{ computation: id, stage: 'SEEDS', peer: 'duchies/beta', certificate: 'c' },
+    direction: 'IN',
+    signedMessage: randomBytes(5),
+    blob: (await writeBlob(db, id, source())).id,
+  } as const;
+  expect(await db.tx((tx) => storeUpload(tx, upload))).toBe(true);
+  expect(await db.tx((tx) => storeMessage(tx, message))).toBe(true);
+  return computation;
+}
+
+/** That ended so many days ago. */
+async function ended(days: number): Promise<TestComputation> {
+  const computation = await pending();
+  await endComputation(db, computation.id, { outcome: 'SUCCEEDED' });
+  await database.query(
+    `SET session_replication_role = replica;
+     UPDATE computations SET update_time = now() - interval '${days} days' WHERE id = '${computation.id}';
+     SET session_replication_role = origin`,
+  );
+  return computation;
+}
+
+const KEYS = {
+  computations: 'id',
+  requisitions: 'computation',
+  uploads: 'computation',
+  messages: 'computation',
+  blobs: 'computation',
+};
+async function rowsOf({ id }: TestComputation): Promise<Record<string, unknown>> {
+  const counts = Object.entries(KEYS).map(
+    ([table, key]) => `(SELECT count(*) FROM ${table} WHERE ${key} = $1)::int AS ${table}`,
+  );
+  return (await database.query(`SELECT ${counts.join(', ')}`, [id]))[0]!;
+}
+const ALL = { computations: 1, requisitions: 2, uploads: 1, messages: 1, blobs: 2 };
+const NONE = { computations: 0, requisitions: 0, uploads: 0, messages: 0, blobs: 0 };
+
+test('a computation is removed with all that belongs to it after its days, its bytes first', async () => {
+  const [old, recent] = [await ended(31), await ended(29)];
+  expect(await removeComputations(db, 30)).toBe(0);
+  await removeBlobs(db, 0);
+  expect(await removeComputations(db, 30)).toBe(1);
+  expect(await rowsOf(old)).toEqual(NONE);
+  expect(await rowsOf(recent)).toEqual(ALL);
+});
+
+test('what is pending stays, whatever is asked of its tables', async () => {
+  const computation = await pending();
+  for (const [table, key] of Object.entries(KEYS)) {
+    const removal = database.query(`DELETE FROM ${table} WHERE ${key} = $1`, [computation.id]);
+    await expect(removal).rejects.toMatchObject({ code: expect.stringMatching(/^23/) });
+  }
+  await removeBlobs(db, 0);
+  await removeComputations(db, 1);
+  expect(await rowsOf(computation)).toEqual(ALL);
+});
+
+test('a removed computation is not created again', async () => {
+  const computation = await ended(2);
+  await removeBlobs(db, 0);
+  expect(await removeComputations(db, 1)).toBeGreaterThan(0);
+  expect(await create(computation)).toBe(false);
+  expect(await rowsOf(computation)).toEqual(NONE);
+});
+
+test('a removal that breaks off leaves everything, and works the next time', async () => {
+  const computation = await ended(2);
+  await removeBlobs(db, 0);
+  await database.query(
+    `CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'stopped'; END $$;
+     CREATE TRIGGER stop BEFORE DELETE ON requisitions FOR EACH ROW EXECUTE FUNCTION stop()`,
+  );
+  await expect(removeComputations(db, 1)).rejects.toThrow('stopped');
+  expect(await rowsOf(computation)).toEqual(ALL);
+  expect(await database.query('SELECT FROM removed_computations WHERE id = $1', [computation.id])).toEqual(
+    [],
+  );
+  await database.query('DROP FUNCTION stop CASCADE');
+  expect(await removeComputations(db, 1)).toBe(1);
+  expect(await rowsOf(computation)).toEqual(NONE);
+});
+
+test('of processes that remove at once, each removes others', async () => {
+  for (let i = 0; i < 5; i++) await ended(2);
+  await removeBlobs(db, 0);
+  const removed = await Promise.all([db, database.open()].map((each) => removeComputations(each, 1)));
+  expect(removed[0]! + removed[1]!).toBe(5);
+});
