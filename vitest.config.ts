@@ -4,7 +4,17 @@ import { configDefaults, defineConfig } from 'vitest/config';
 // Workers, and the processes that tests start, load what another one compiled: `mex` starts in half of the time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url));
 
-/** Of pure functions: they need no database, and share what they import, which takes longer than they do. */
+/** They stub the environment, start programs or measure memory: each file has a process of its own. */
+const ALONE = [
+  'packages/cli/test/**/*.test.ts',
+  'packages/exchange/src/postgres/**/*.test.ts',
+  'packages/exchange/test/{hostile,production}/**/*.test.ts',
+  'packages/sdk/src/provider/{events,filter}/**/*.test.ts',
+  'packages/sdk/test/{browser,provider}/**/*.test.ts',
+  'rig/**/*.test.ts',
+  'scripts/**/*.test.ts',
+];
+/** Of pure functions: they need no database. */
 const UNITS = [
   'packages/{contract,consent}/src/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
@@ -24,9 +34,19 @@ export default defineConfig({
   test: {
     // Two cores: more workers only make the racing tests slower.
     maxWorkers: 2,
+    // In the order of their names: the longest tests begin first. Where files share a worker they share what they
+    // import, which takes longer than most of them do.
     projects: [
+      { test: { ...tests, name: 'alone', include: ALONE } },
+      {
+        test: {
+          ...tests,
+          name: 'services',
+          exclude: [...configDefaults.exclude, ...ALONE, ...UNITS],
+          isolate: false,
+        },
+      },
       { test: { ...tests, name: 'units', include: UNITS, globalSetup: [], isolate: false } },
-      { test: { ...tests, name: 'services', exclude: [...configDefaults.exclude, ...UNITS] } },
     ],
   },
 });

@@ -5,7 +5,18 @@ import { MAX_UINT64 } from '@measurement-exchange/contract';
 import { startExchange } from '@measurement-exchange/testkit/exchange';
 import { describe, expect, it } from 'vitest';
 import { createClient, retryOnAborted } from '../../src/index.ts';
-import { cast, clientOf, create, exchange, newFulfillment, newMeasurement, requisitionOf } from './world.ts';
+import {
+  cast,
+  clientOf,
+  create,
+  exchange,
+  newFulfillment,
+  newMeasurement,
+  requisitionOf,
+  useExchange,
+} from './world.ts';
+
+useExchange();
 
 describe('a list', () => {
   it('gives each item exactly once, whatever the pages', async () => {

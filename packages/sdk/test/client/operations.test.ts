@@ -2,7 +2,9 @@
 import type { Operation } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { createRoot, issueLeaf } from '../../src/identity/index.ts';
-import { cast, clientOf, create, exchange, newFulfillment, requisitionOf } from './world.ts';
+import { cast, clientOf, create, exchange, newFulfillment, requisitionOf, useExchange } from './world.ts';
+
+useExchange();
 
 describe('operations of every resource', () => {
   const descriptorSet = (...names: string[]) => ({

@@ -1,4 +1,4 @@
-/** An exchange for the tests of the file that imports this, and clients of its parties. */
+/** An exchange for the tests of a file, and clients of its parties. */
 import {
   decode,
   FulfillDirectRequest,
@@ -11,19 +11,25 @@ import {
   type DevParty,
   fulfillment,
   measurementRequest,
+  useExchange as startsExchange,
+  type TestExchange,
   toJson,
   UNLIMITED,
-  useExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { castOf } from '@measurement-exchange/testkit/steps';
 import { beforeAll } from 'vitest';
 import { type ClientOptions, createClient, type ExchangeClient } from '../../src/index.ts';
 
-export const exchange = useExchange({ rate: UNLIMITED });
+export let exchange: TestExchange;
 export let cast: ReturnType<typeof castOf>;
-beforeAll(() => {
-  cast = castOf(exchange);
-});
+
+/** Once in a file, at its top. */
+export function useExchange(): void {
+  exchange = startsExchange({ rate: UNLIMITED });
+  beforeAll(() => {
+    cast = castOf(exchange);
+  });
+}
 
 export function clientOf({ token }: { token: string }, options: Partial<ClientOptions> = {}): ExchangeClient {
   return createClient({ baseUrl: exchange.url, token, ...options });
