@@ -6,6 +6,11 @@ import { bugNamed } from './bugs.ts';
 import { announce, fileAt, filesOf, plant } from './plant.ts';
 
 const bug = bugNamed(process.env.MEX_TEST_PLANTED_BUG);
+/** What an edit of the bug calls the file of a module, if it has one. */
+const edited = (id: string) => {
+  const file = fileAt(id.split('?')[0]!);
+  return file !== undefined && filesOf(bug).includes(file) ? file : undefined;
+};
 const { foundBy } = bug;
 /** Starting the database takes longer than most tests; those beside the sources that find a bug do without. */
 const needsDatabase = typeof foundBy === 'string' || foundBy.file.includes('/test/');
@@ -16,9 +21,12 @@ export default defineConfig({
     {
       name: 'planted-bug',
       enforce: 'pre',
+      // A source with a bug in it is not cached: no other run may use it.
+      configureVitest: ({ defineCacheKeyGenerator }) =>
+        defineCacheKeyGenerator(({ id }) => (edited(id) === undefined ? undefined : false)),
       transform(code, id) {
-        const file = fileAt(id.split('?')[0]!);
-        if (file === undefined || !filesOf(bug).includes(file)) return undefined;
+        const file = edited(id);
+        if (file === undefined) return undefined;
         const planted = plant(bug, file, code);
         announce(bug, file);
         return { code: planted, map: null };
@@ -28,8 +36,6 @@ export default defineConfig({
   test: {
     ...tests,
     maxWorkers: 1,
-    // Without the cache: a source with a bug in it must not be used again.
-    fsModuleCache: false,
     ...(!needsDatabase && { globalSetup: [] }),
   },
 });
