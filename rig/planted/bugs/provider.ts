@@ -7,7 +7,9 @@ const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
 const COMPUTE_TEST = test('sdk/src/provider/compute.test.ts');
 const DUCHIES_TEST = test('sdk/src/provider/multiParty/verify.test.ts');
 const shareTest = (name: string) => test('sdk/test/provider/shareShuffle.test.ts', name);
+const uploadTest = (name: string) => test('sdk/test/provider/shareUploads.test.ts', name);
 const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name);
+const retryTest = (name: string) => test('sdk/test/provider/agentRetries.test.ts', name);
 
 export const PROVIDER_BUGS: PlantedBug[] = [
   {
@@ -180,7 +182,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         "error instanceof RefusalError ? error.refusal : { justification: 'UNFULFILLABLE' }",
       ),
     ],
-    foundBy: agentTest('while event groups are out of reach'),
+    foundBy: retryTest('while event groups are out of reach'),
   },
   {
     // A failure after the fulfillment draws another result.
@@ -192,7 +194,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'await deliver(client, fresh, sealed, signal); return { requisition: fresh, response: ledger',
       ),
     ],
-    foundBy: agentTest('is charged before it is sent'),
+    foundBy: retryTest('is charged before it is sent'),
   },
   {
     name: 'killed-again-and-again',
@@ -214,7 +216,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   {
     name: 'closed-requisition-charged',
     edits: [inProvider('agent.ts', "if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };", '')],
-    foundBy: agentTest('before the events are read costs nothing'),
+    foundBy: retryTest('before the events are read costs nothing'),
   },
   {
     name: 'duchy-in-two-roles',
@@ -276,6 +278,6 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         "return 'FULFILLED'; throw new Error(",
       ),
     ],
-    foundBy: shareTest('says that it stored it, and tells nobody'),
+    foundBy: uploadTest('says that it stored it, and tells nobody'),
   },
 ];

@@ -6,13 +6,17 @@ import {
   createWorld,
   entry,
   eventGroups,
+  fails,
+  group,
   keysOf,
   NOW,
   PROVIDER,
+  privacy,
   SPRING,
+  text,
   type World,
 } from '../../test/provider/requisitions.ts';
-import { fails, group, privacy, SPOILED, text } from '../../test/provider/spoiledRequisitions.ts';
+import { SPOILED } from '../../test/provider/spoiledRequisitions.ts';
 import { Unreachable } from '../client/index.ts';
 import { RefusalError } from './refusalError.ts';
 import { verifyRequisition } from './verify.ts';

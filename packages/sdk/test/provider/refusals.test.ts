@@ -16,15 +16,20 @@ import {
   openPopulation,
   QueryStopped,
 } from '../../src/provider/index.ts';
-import { entry, eventGroups, keysOf, PROVIDER, SPRING, type World } from './requisitions.ts';
 import {
-  ALPHA,
-  createDuchyWorld,
-  type DuchyWorld,
-  SPOILED_COMPUTATIONS,
-  spoiledComputation,
-} from './shareShuffleRequisitions.ts';
-import { privacy, SPOILED, type Spoiled, text } from './spoiledRequisitions.ts';
+  entry,
+  eventGroups,
+  keysOf,
+  PROVIDER,
+  privacy,
+  SPRING,
+  type Spoiled,
+  text,
+  type World,
+} from './requisitions.ts';
+import { ALPHA, createDuchyWorld, type DuchyWorld, spoiledComputation } from './shareShuffleRequisitions.ts';
+import { SPOILED_COMPUTATIONS } from './spoiledComputations.ts';
+import { SPOILED } from './spoiledRequisitions.ts';
 
 /** In every name and value that must stay with consumer and provider. */
 const MARKER = 'zqx';

@@ -11,6 +11,7 @@ import {
 import {
   type Certificate,
   type EventGroup,
+  type RefusalJustification,
   type Requisition,
   specs,
   TYPE_URLS,
@@ -24,6 +25,10 @@ export const PROVIDER = 'dataProviders/streamly';
 export const SPRING = `${PROVIDER}/eventGroups/spring`;
 const NONCE = 0xb09d9f98ecd52179n;
 const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
+
+export const text = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+export const privacy = (epsilon: number, delta = 1e-9) => ({ privacyParams: { epsilon, delta } });
+export const fails = (error: Error) => () => Promise.reject(error);
 
 export type SpecInit = MessageInitShape<typeof specs.MeasurementSpecSchema>;
 export type RequisitionSpecInit = MessageInitShape<typeof specs.RequisitionSpecSchema>;
@@ -39,6 +44,15 @@ export interface Draft {
   /** What the exchange relays instead. */
   relayed?: Partial<Requisition>;
 }
+
+export type Spoiled = Draft & { context?: Partial<VerifyContext> };
+/** `says` is a part of the refusal's message, or the code of the fault behind it. */
+export type SpoiledRow = [
+  what: string,
+  justification: RefusalJustification,
+  says: string,
+  spoil: (world: World) => Spoiled | Promise<Spoiled>,
+];
 
 /** A consumer, a provider, and whom the provider trusts. */
 export interface World {
@@ -172,4 +186,9 @@ export function entry(key: string, filter?: string, [from, to]: [number, number]
 
 export const eventGroups = (...entries: ReturnType<typeof entry>[]): RequisitionSpecInit => ({
   selection: { case: 'events', value: { eventGroups: entries } },
+});
+
+/** An exchange that says something else of the event group. */
+export const group = (world: World, change: object) => ({
+  fetchEventGroup: async () => ({ ...world.eventGroup, ...change }) as never,
 });

@@ -7,10 +7,10 @@ import {
   createDuchyWorld,
   type DuchyWorld,
   fingerprintOf,
-  SPOILED_COMPUTATIONS,
   type SpoiledComputation,
   spoiledComputation,
 } from '../../../test/provider/shareShuffleRequisitions.ts';
+import { SPOILED_COMPUTATIONS } from '../../../test/provider/spoiledComputations.ts';
 import { RefusalError } from '../refusalError.ts';
 import { verifyRequisition } from '../verify.ts';
 import { awaitsDuchies } from './verify.ts';

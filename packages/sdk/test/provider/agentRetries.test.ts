@@ -1,0 +1,185 @@
+/** An agent while parts of the exchange or its own data are out of reach, and while others act on its requisitions. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Measurement } from '@measurement-exchange/contract';
+import { eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type AgentEvent, type Events, openEvents } from '../../src/provider/index.ts';
+import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
+
+let world: AgentWorld;
+beforeAll(async () => {
+  world = await startAgentWorld();
+});
+beforeEach(() => world.begin());
+afterEach(() => expect(world.end()).toEqual([]));
+afterAll(async () => expect(await world.stop()).toEqual([]));
+
+describe('an agent tries again, and refuses nothing,', () => {
+  const failing = (part: string, times: number, how: typeof fetch): typeof fetch => {
+    let left = times;
+    return (input, init) =>
+      String(input).includes(part) && left-- > 0 ? how(input, init) : fetch(input, init);
+  };
+  const noAnswer = () => Promise.reject(new TypeError('fetch failed'));
+  const replies = (status: number) => async () => new Response('nginx', { status });
+
+  it.each<[string, string, () => Promise<Response>]>([
+    ['while certificates are out of reach', '/certificates/', noAnswer],
+    ['while certificates are answered with 503', '/certificates/', replies(503)],
+    ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
+    ['while event groups are out of reach', '/eventGroups/', noAnswer],
+    ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
+  ])('%s', async (_what, part, how) => {
+    const measurement = await world.ask();
+    const client = world.client({ fetch: failing(part, 2, how), maxAttempts: 1 });
+    const { state } = await world.runUntilClosed(world.agent({ client }), measurement);
+    expect(state).toBe('SUCCEEDED');
+    expect(world.types()).toContain('retrying');
+    expect(world.types()).not.toContain('refused');
+    expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('while the events are not there, and takes them when they appear', async () => {
+    const files = join(world.directory, 'late.csv');
+    let opened: Promise<Events> | undefined;
+    const open = () => {
+      opened ??= openEvents({ files, threads: 1 }).catch((error) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    };
+    const measurement = await world.ask({ privacy: EXACT });
+    const done = world.runUntilClosed(world.agent({ events: open }), measurement);
+    while (!world.types().includes('retrying')) await sleep(10);
+    expect(world.log.find(({ type }) => type === 'retrying')).toMatchObject({
+      why: expect.stringContaining('late.csv'),
+    });
+    await writeFile(files, eventsCsv());
+    const result = await world.consumer.open(await done);
+    expect(result.dataProviders[0]!.reach!.value).toBe(PEOPLE);
+    await (await opened)!.close();
+  });
+
+  it('while events that were there are gone', async () => {
+    const files = join(world.directory, 'gone.csv');
+    await writeFile(files, eventsCsv());
+    const late = await openEvents({ files, threads: 1 });
+    await rm(files);
+    const measurement = await world.ask();
+    const done = world.runUntilClosed(world.agent({ events: late }), measurement);
+    while (!world.types().includes('retrying')) await sleep(10);
+    await writeFile(files, eventsCsv());
+    expect((await done).state).toBe('SUCCEEDED');
+    await late.close();
+  });
+
+  it('while the exchange does not answer at all, of which it tells once, and once that it is back', async () => {
+    const measurement = await world.ask();
+    const client = world.client({ fetch: failing('/requisitions?', 3, noAnswer), maxAttempts: 1 });
+    await world.runUntilClosed(world.agent({ client }), measurement);
+    expect(world.types().filter((type) => type === 'unreachable' || type === 'reachable')).toEqual([
+      'unreachable',
+      'reachable',
+    ]);
+  });
+});
+
+describe('what happens at the exchange meanwhile', () => {
+  /** A client whose calls to `part` are preceded by something else. */
+  const before = (part: string, happens: () => Promise<unknown>) => {
+    let first = true;
+    const wrapped: typeof fetch = async (input, init) => {
+      if (first && String(input).includes(part)) {
+        first = false;
+        await happens();
+      }
+      return fetch(input, init);
+    };
+    return world.client({ fetch: wrapped });
+  };
+  const cancel = (measurement: Measurement) => () =>
+    world.acme.client.cancelMeasurement({ name: measurement.name! });
+
+  it('a cancellation before the events are read costs nothing', async () => {
+    const measurement = await world.ask();
+    const client = before('/certificates/', cancel(measurement));
+    expect(await world.agent({ client }).once()).toEqual({ handled: 1, failed: 0 });
+    expect(world.log.at(-1)).toMatchObject({ type: 'closed', state: 'WITHDRAWN', charged: false });
+    expect(world.ledger.spending()).toEqual([]);
+  });
+
+  it('a cancellation before the response is sent leaves the charge', async () => {
+    const measurement = await world.ask();
+    const client = before(':fulfillDirect', cancel(measurement));
+    await world.agent({ client }).once();
+    expect(world.log.at(-1)).toMatchObject({ type: 'closed', state: 'WITHDRAWN', charged: true });
+    expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('a fulfilment whose answer was lost is found done', async () => {
+    const measurement = await world.ask();
+    let lost = false;
+    const losing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (lost || !String(input).includes(':fulfillDirect')) return response;
+      lost = true;
+      throw new TypeError('fetch failed');
+    };
+    expect(await world.agent({ client: world.client({ fetch: losing }) }).once()).toEqual({
+      handled: 1,
+      failed: 0,
+    });
+    expect(lost).toBe(true);
+    expect(world.log.at(-1)!.type).toBe('fulfilled');
+    expect(await world.stateOf(measurement)).toBe('FULFILLED');
+    expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('a result is charged before it is sent, and sent again as it was when it did not arrive', async () => {
+    await world.ask();
+    const sent: string[] = [];
+    const failingOnce: typeof fetch = (input, init) => {
+      if (!String(input).includes(':fulfillDirect')) return fetch(input, init);
+      sent.push(JSON.stringify(JSON.parse(String(init!.body)).encryptedResult));
+      return sent.length === 1 ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init);
+    };
+    const agent = world.agent({ client: world.client({ fetch: failingOnce, maxAttempts: 1 }) });
+    expect(await agent.once()).toEqual({ handled: 0, failed: 1 });
+    expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
+    expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
+    expect(sent).toEqual([sent[0], sent[0]]);
+    expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
+  });
+
+  it('a requisition under way is not taken up a second time, and a stop waits for nothing long', async () => {
+    const measurement = await world.ask();
+    const stop = new AbortController();
+    const slow: typeof fetch = async (input, init) => {
+      if (String(input).includes('/certificates/')) await sleep(300, undefined, { signal: init!.signal! });
+      return fetch(input, init);
+    };
+    const running = world.agent({ client: world.client({ fetch: slow }), concurrency: 5 }).run(stop.signal);
+    await sleep(150);
+    expect(world.types()).toEqual(['received']);
+    stop.abort();
+    await running;
+    expect(await world.stateOf(measurement)).toBe('UNFULFILLED');
+    await world.agent().once();
+  });
+
+  it('more requisitions than a page holds are all answered, so many at once and no more', async () => {
+    const asked = await Promise.all(Array.from({ length: 55 }, () => world.ask()));
+    let [now, most] = [0, 0];
+    const log = ({ type }: AgentEvent) => {
+      if (type === 'received') most = Math.max(most, ++now);
+      if (type === 'fulfilled') now--;
+    };
+    expect(await world.agent({ log, concurrency: 4 }).once()).toEqual({ handled: 55, failed: 0 });
+    expect(most).toBe(4);
+    expect(new Set(await Promise.all(asked.map(world.stateOf)))).toEqual(new Set(['FULFILLED']));
+    expect(world.spent()).toEqual([13.75, 13.75, 13.75]);
+  });
+});

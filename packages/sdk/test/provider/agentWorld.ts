@@ -1,0 +1,109 @@
+/** An agent on a running exchange, with a ledger of its own for each test. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Measurement } from '@measurement-exchange/contract';
+import { type ProviderWorld, startProviderWorld } from '@measurement-exchange/testkit/providerWorld';
+import {
+  type Agent,
+  type AgentEvent,
+  type AgentOptions,
+  createAgent,
+  type Events,
+  type Ledger,
+  openEvents,
+  openLedger,
+  type PrivacyAmount,
+} from '../../src/provider/index.ts';
+
+/** So large that there is no noise to speak of. */
+export const EXACT = { epsilon: 1e5, delta: 0 };
+
+/** Time that passes 20 times as fast, so that patience costs little. */
+const BEGAN = Date.now();
+const clock: AgentOptions['clock'] = {
+  now: () => BEGAN + (Date.now() - BEGAN) * 20,
+  sleep: (ms, signal) => sleep(ms / 20, undefined, signal && { signal }),
+};
+
+export interface AgentWorld extends Omit<ProviderWorld, 'events'> {
+  events: Events;
+  /** Those of the current test. */
+  ledger: Ledger;
+  log: AgentEvent[];
+  /** Begins a test. */
+  begin(): void;
+  /** Ends a test: what is wrong with its ledger. */
+  end(): string[];
+  /** Opens the ledger of the test again, with another budget. */
+  reopen(budget: PrivacyAmount): void;
+  agent(changes?: Partial<AgentOptions>): Agent;
+  /** Types of the events that were logged, but for progress. */
+  types(): string[];
+  /** The epsilon of each day. */
+  spent(): number[];
+  stateOf(measurement: Measurement): Promise<string>;
+  /** An agent at work until the measurement has ended. */
+  runUntilClosed(agent: Agent, measurement: Measurement): Promise<Measurement>;
+}
+
+export async function startAgentWorld(): Promise<AgentWorld> {
+  const made = await startProviderWorld();
+  const events = await openEvents({ files: made.events, threads: 1 });
+  let runs = 0;
+  const open = (budget: PrivacyAmount) => openLedger(join(made.directory, `ledger-${runs}.sqlite`), budget);
+  const world: AgentWorld = {
+    ...made,
+    events,
+    ledger: undefined as never,
+    log: [],
+    begin() {
+      runs++;
+      world.ledger = open({ epsilon: 1e6, delta: 1, rho: 1e3 });
+      world.log = [];
+    },
+    end() {
+      const faults = world.ledger.audit();
+      world.ledger.close();
+      return faults;
+    },
+    reopen(budget) {
+      world.ledger.close();
+      world.ledger = open(budget);
+    },
+    agent: (changes) =>
+      createAgent({
+        client: made.client(),
+        credentials: made.streamly,
+        trust: made.trust,
+        events,
+        ledger: world.ledger,
+        references: { spring: { measurementConsumers: [made.acme.name] } },
+        pollMs: 400,
+        clock,
+        log: (event) => world.log.push(event),
+        ...changes,
+      }),
+    types: () => world.log.map(({ type }) => type).filter((type) => type !== 'progress'),
+    spent: () => world.ledger.spending().map(({ spent }) => spent.epsilon),
+    stateOf: async (measurement) => (await made.requisitionOf(measurement)).state,
+    async runUntilClosed(agent, { name }) {
+      const stop = new AbortController();
+      const running = agent.run(stop.signal);
+      try {
+        for (;;) {
+          const now = await made.acme.client.getMeasurement({ name: name! });
+          if (now.state !== 'AWAITING_REQUISITION_FULFILLMENT') return now;
+          await sleep(20);
+        }
+      } finally {
+        stop.abort();
+        await running;
+      }
+    },
+    async stop() {
+      await events.close();
+      return made.stop();
+    },
+  };
+  return world;
+}

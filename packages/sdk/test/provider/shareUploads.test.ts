@@ -1,0 +1,184 @@
+/** Uploads to a duchy that fails, rejects, lies or says nothing: what is sent again, and what is not. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { Behavior } from '@measurement-exchange/testkit/fakeDuchy';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ALPHA } from './shareShuffleRequisitions.ts';
+import { CLOSED, OPEN, ORDER, responds, type ShareWorld, startShareWorld } from './shareWorld.ts';
+
+let world: ShareWorld;
+beforeAll(async () => {
+  world = await startShareWorld();
+});
+beforeEach(() => world.begin());
+afterEach(async () => expect(await world.end()).toEqual([]));
+afterAll(() => world.stop());
+
+/** What passes by itself. */
+const FAILURES: [string, Behavior][] = [
+  ['hangs up', (request) => void request.socket.destroy()],
+  [
+    'hangs up after it stored the upload',
+    async (request) => {
+      for await (const _ of request);
+      request.socket.destroy();
+    },
+  ],
+  ['is overloaded', responds(new ExchangeError('UNAVAILABLE', 'later'))],
+  ['has a proxy that fails', (_, response) => void response.writeHead(502).end('<html>')],
+];
+
+describe('where the duchy', () => {
+  it.each(FAILURES)('%s, the upload is sent again', async (_what, failure) => {
+    const exchange = await world.scripted();
+    world.duchy.next = [failure];
+    expect(await exchange.agent().once()).toEqual(CLOSED);
+    expect(world.duchy.uploads).toHaveLength(1);
+    expect(world.types()).toEqual(['received', 'warning', 'fulfilled']);
+  });
+
+  it.each<[string, Behavior, 'retrying', string]>([
+    [
+      'rejects the upload',
+      responds(new ExchangeError('UPLOAD_MISMATCH', 'no')),
+      'retrying',
+      'UPLOAD_MISMATCH',
+    ],
+    [
+      'has stored something else',
+      responds(new ExchangeError('UPLOAD_ALREADY_EXISTS', 'no')),
+      'retrying',
+      'UPLOAD_ALREADY_EXISTS',
+    ],
+    [
+      'says that the requisition is gone',
+      responds(new ExchangeError('REQUISITION_NOT_FOUND', 'no')),
+      'retrying',
+      'REQUISITION_NOT_FOUND',
+    ],
+    [
+      'redirects elsewhere',
+      (_, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
+      'retrying',
+      'status 307',
+    ],
+    [
+      'does not answer in its own words',
+      (_, response) => void response.writeHead(404).end('{"error": 1}'),
+      'retrying',
+      'status 404',
+    ],
+  ])('%s, it is left open, logged, and sent again later', async (_what, failure, type, why) => {
+    const exchange = await world.scripted();
+    world.duchy.next = [failure];
+    const agent = exchange.agent();
+    expect(await agent.once()).toEqual(OPEN);
+    expect(world.log.at(-1)).toMatchObject({ type, why: expect.stringContaining(why) });
+    const [stored] = await world.shares();
+    expect(stored).toBe('streamly.r1.share');
+    expect(exchange.refusals).toEqual([]);
+    expect(await agent.once()).toEqual(CLOSED);
+    expect((await world.opened(world.duchy.uploads[0]!)).frequencies).toEqual(ORDER.map(() => 1));
+    expect(world.types()).toEqual(['received', 'warning', type, 'resending', 'fulfilled']);
+  });
+
+  it('stored it and lost its response, the requisition is seen to be fulfilled', async () => {
+    const exchange = await world.scripted();
+    world.duchy.next = [
+      (request, response) => {
+        exchange.requisition.state = 'FULFILLED';
+        return responds(new ExchangeError('UPLOAD_ALREADY_EXISTS', 'again'))(request, response);
+      },
+    ];
+    expect(await exchange.agent().once()).toEqual(CLOSED);
+    expect(world.types()).toEqual(['received', 'warning', 'fulfilled']);
+    expect(await world.shares()).toEqual([]);
+  });
+
+  it('says that it stored it, and tells nobody, it is sent again', async () => {
+    const exchange = await world.scripted();
+    world.duchy.onStored = () => {};
+    const agent = exchange.agent();
+    expect(await agent.once()).toEqual(OPEN);
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('did not report it') });
+    world.duchy.onStored = () => {
+      exchange.requisition.state = 'FULFILLED';
+    };
+    expect(await agent.once()).toEqual(CLOSED);
+    const [first, second] = world.duchy.uploads;
+    expect(second!.parts).toEqual(first!.parts);
+    expect(world.ledger.spending()).toHaveLength(3);
+  });
+
+  it('never answers, others are served after a while', async () => {
+    const exchange = await world.scripted();
+    const silence = () => {};
+    world.duchy.next = [silence, silence, silence];
+    const settings = { uploadTimeoutSeconds: 0.05 };
+    const agent = exchange.agent({
+      shareShuffle: { ...world.settings, folder: world.folder, allowHttp: true, ...settings },
+    });
+    expect(await agent.once()).toEqual(OPEN);
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('takes too long') });
+  });
+
+  it('answers without end, no more than a piece is read', async () => {
+    const exchange = await world.scripted();
+    let written = 0;
+    world.duchy.next = [
+      async (request, response) => {
+        request.resume();
+        response.writeHead(400);
+        const piece = 'x'.repeat(1 << 16);
+        while (!response.destroyed && written < 1000) {
+          response.write(piece);
+          written++;
+          await sleep(1);
+        }
+      },
+    ];
+    expect(await exchange.agent().once()).toEqual(OPEN);
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('status 400') });
+    expect(written).toBeLessThan(500);
+  });
+
+  it('answers in the middle of the upload, that is what counts', async () => {
+    const exchange = await world.scripted();
+    world.duchy.next = [responds(new ExchangeError('UPLOAD_MISMATCH', 'early'))];
+    expect(await exchange.agent().once()).toEqual(OPEN);
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('early') });
+  });
+
+  it.each<[string, object, string]>([
+    ['has no endpoint', { name: ALPHA }, 'no endpoint'],
+    ['has an endpoint with a path', { endpoint: 'https://duchy.example/x' }, 'no URL of a host'],
+    ['has an endpoint that is none', { endpoint: 'duchy' }, 'no URL of a host'],
+    ['has an endpoint without TLS', { endpoint: 'http://127.0.0.1:1' }, 'is not https'],
+  ])('%s, nothing is sent', async (_what, party, why) => {
+    const exchange = await world.scripted();
+    const endpoint = world.duchy.endpoint;
+    const agent = exchange.agent({ shareShuffle: { ...world.settings, folder: world.folder } });
+    world.duchy.endpoint = (party as { endpoint?: string }).endpoint as string;
+    try {
+      expect(await agent.once()).toEqual(OPEN);
+    } finally {
+      world.duchy.endpoint = endpoint;
+    }
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining(why) });
+    expect(world.duchy.uploads).toEqual([]);
+  });
+
+  it('has an endpoint in the settings, that one is used', async () => {
+    const exchange = await world.scripted();
+    const { duchies } = world.settings;
+    const pinned = { ...duchies, [ALPHA!]: { ...duchies[ALPHA!]!, endpoint: world.duchy.endpoint } };
+    const endpoint = world.duchy.endpoint;
+    world.duchy.endpoint = 'http://127.0.0.1:1';
+    try {
+      const shareShuffle = { ...world.settings, duchies: pinned, folder: world.folder, allowHttp: true };
+      expect(await exchange.agent({ shareShuffle }).once()).toEqual(CLOSED);
+    } finally {
+      world.duchy.endpoint = endpoint;
+    }
+  });
+});

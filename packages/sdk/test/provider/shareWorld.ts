@@ -1,0 +1,193 @@
+/** A provider with events, an exchange with one requisition, and a duchy that takes uploads over HTTP. */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExchangeError, Refusal, Requisition } from '@measurement-exchange/contract';
+import {
+  type Behavior,
+  type FakeDuchy,
+  openUpload,
+  type ReceivedUpload,
+  startFakeDuchy,
+} from '@measurement-exchange/testkit/fakeDuchy';
+import type { ExchangeClient } from '../../src/index.ts';
+import {
+  type AgentEvent,
+  type AgentOptions,
+  createAgent,
+  type Events,
+  type Ledger,
+  openEvents,
+  openLedger,
+} from '../../src/provider/index.ts';
+import { keysOf, NOW, PROVIDER } from './requisitions.ts';
+import {
+  ALPHA,
+  createDuchyWorld,
+  type DuchyWorld,
+  type SpoiledComputation,
+  spoiledComputation,
+} from './shareShuffleRequisitions.ts';
+
+/** Person v of 1 … 12 has v events; two of them are not of the population 1 … 10. */
+const EVENTS = Array.from({ length: 12 }, (_, i) => i + 1).flatMap((vid) =>
+  Array.from({ length: vid }, (_, n) => `${vid},2026-07-0${1 + (n % 3)} 12:00:00,spring`),
+);
+/** The VIDs 1 … 10 in their order: a published fact of the reference system. */
+export const ORDER = [4, 9, 10, 5, 3, 6, 8, 2, 7, 1];
+const BUDGET = { epsilon: 10, delta: 1e-3, rho: 10 };
+
+/** What `once` of an agent resolves to: the requisition is closed, or open. */
+export const CLOSED = { handled: 1, failed: 0 };
+export const OPEN = { handled: 0, failed: 1 };
+
+/** An exchange with one requisition, which is fulfilled when the duchy says so. */
+export interface Scripted {
+  requisition: Requisition;
+  refusals: Refusal[];
+  agent(changes?: Partial<AgentOptions>): ReturnType<typeof createAgent>;
+  capabilities: object[];
+}
+
+export interface ShareWorld extends DuchyWorld {
+  duchy: FakeDuchy;
+  directory: string;
+  events: Events;
+  /** Those of the current test. */
+  ledger: Ledger;
+  folder: string;
+  log: AgentEvent[];
+  /** Begins a test. */
+  begin(): void;
+  /** Ends a test: what is wrong with its ledger. */
+  end(): Promise<string[]>;
+  /** Closes the ledger and opens it again, as a new process would. */
+  reopen(): void;
+  scripted(spoiled?: SpoiledComputation): Promise<Scripted>;
+  /** Types of the events that were logged, but for progress. */
+  types(): string[];
+  /** Files of shares that are not sent yet. */
+  shares(): Promise<string[]>;
+  /** What both workers know of an upload. */
+  opened(upload: ReceivedUpload, modulus?: number): ReturnType<typeof openUpload>;
+  stop(): Promise<void>;
+}
+
+export async function startShareWorld(): Promise<ShareWorld> {
+  const [made, duchy] = await Promise.all([createDuchyWorld(), startFakeDuchy()]);
+  const directory = await mkdtemp(join(tmpdir(), 'mex-shares-'));
+  const files = join(directory, 'events.csv');
+  await writeFile(files, `vid,timestamp,event_group\n${EVENTS.join('\n')}\n,2026-07-01 12:00:00,spring\n`);
+  const events = await openEvents({ files, threads: 1 });
+  let runs = 0;
+  const ledgerPath = () => join(directory, `ledger-${runs}.sqlite`);
+  const world: ShareWorld = {
+    ...made,
+    duchy,
+    directory,
+    events,
+    ledger: undefined as never,
+    folder: '',
+    log: [],
+    begin() {
+      duchy.uploads = [];
+      duchy.next = [];
+      runs++;
+      world.log = [];
+      world.folder = join(directory, 'folder');
+      world.ledger = openLedger(ledgerPath(), BUDGET);
+    },
+    async end() {
+      const faults = world.ledger.audit();
+      world.ledger.close();
+      // The order of the population stays: to make it takes a thread.
+      await rm(join(world.folder, 'shares'), { recursive: true });
+      return faults;
+    },
+    reopen() {
+      world.ledger.close();
+      world.ledger = openLedger(ledgerPath(), BUDGET);
+    },
+    scripted: (spoiled) => scripted(world, spoiled),
+    types: () => world.log.map(({ type }) => type).filter((type) => type !== 'progress'),
+    shares: () => readdir(join(world.folder, 'shares')),
+    opened: (upload, modulus) =>
+      openUpload(upload, {
+        provider: made.provider.certificatePem,
+        peer: made.peerKeys.privateKeyset,
+        modulus,
+      }),
+    async stop() {
+      await events.close();
+      await duchy.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+  return world;
+}
+
+async function scripted(world: ShareWorld, spoiled: SpoiledComputation = {}): Promise<Scripted> {
+  const { draft, context, settings, fetchPopulation } = await spoiledComputation(world, spoiled);
+  const { duchy } = world;
+  const requisition = await world.requisition(draft);
+  const { fetchCertificate, fetchEventGroup, trust, references } = world.context(context);
+  const refusals: Refusal[] = [];
+  const capabilities: object[] = [];
+  duchy.onStored = () => {
+    requisition.state = 'FULFILLED';
+  };
+  const client = {
+    async *listRequisitions() {
+      if (requisition.state === 'UNFULFILLED') yield { ...requisition };
+    },
+    getRequisition: async () => ({ ...requisition }),
+    getCertificate: ({ name }: { name: string }) => fetchCertificate(name),
+    getEventGroup: ({ name }: { name: string }) => fetchEventGroup(name),
+    getPopulation: ({ name }: { name: string }) => fetchPopulation(name),
+    getParty: async ({ name }: { name: string }) =>
+      name === ALPHA ? { name, state: 'ACTIVE', endpoint: duchy.endpoint } : { name, state: 'ACTIVE' },
+    updateParty: async ({ body }: { body: { capabilities: object } }) => capabilities.push(body.capabilities),
+    async refuseRequisition({ body }: { body: { refusal: Refusal } }) {
+      refusals.push(body.refusal);
+      requisition.state = 'REFUSED';
+      return { ...requisition };
+    },
+  } as unknown as ExchangeClient;
+  return {
+    requisition,
+    refusals,
+    capabilities,
+    agent: (changes) =>
+      createAgent({
+        client,
+        credentials: {
+          ...keysOf(world.provider),
+          name: PROVIDER,
+          certificate: `${PROVIDER}/certificates/c1`,
+          privateKeyPem: world.provider.privateKeyPem,
+        },
+        trust,
+        references,
+        events: world.events,
+        ledger: world.ledger,
+        shareShuffle: { ...settings!, folder: world.folder, allowHttp: true, uploadTimeoutSeconds: 2 },
+        clock: { now: () => NOW, sleep: async () => {} },
+        log: (event) => world.log.push(event),
+        ...changes,
+      }),
+  };
+}
+
+export const frequencySpec = (maximumFrequency: number): SpoiledComputation => {
+  const params = { epsilon: 0.5, delta: 1e-9 };
+  const value = { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency };
+  return { spec: { measurementType: { case: 'reachAndFrequency', value } } };
+};
+
+/** A duchy that responds with an error, in the model of the exchange. */
+export const responds =
+  (error: ExchangeError): Behavior =>
+  (_, response) =>
+    void response
+      .writeHead(error.httpStatus, { 'content-type': 'application/json' })
+      .end(JSON.stringify(error));

@@ -1,0 +1,337 @@
+/** Requisitions of computations by duchies that can never be fulfilled: what is wrong with each, and what it is refused with. */
+import {
+  createEncryptionKeysets,
+  createSigner,
+  packEncryptionPublicKey,
+} from '@measurement-exchange/consent';
+import type { Certificate, RefusalJustification, SignedMessage } from '@measurement-exchange/contract';
+import { type Identity, issueLeaf } from '../../src/identity/index.ts';
+import { certificateOf, NOW } from './requisitions.ts';
+import {
+  ALPHA,
+  BETA,
+  type DuchyWorld,
+  fingerprintOf,
+  GAMMA,
+  type SpoiledComputation,
+} from './shareShuffleRequisitions.ts';
+
+type Row = [
+  what: string,
+  justification: RefusalJustification,
+  says: string,
+  spoil: (world: DuchyWorld) => SpoiledComputation | Promise<SpoiledComputation>,
+];
+
+const params = (delta = 1e-9) => ({ epsilon: 0.5, delta });
+const frequency = (maximumFrequency: number, delta?: number): SpoiledComputation => ({
+  spec: {
+    measurementType: {
+      case: 'reachAndFrequency',
+      value: { reachPrivacyParams: params(), frequencyPrivacyParams: params(delta), maximumFrequency },
+    },
+  },
+});
+/** Beta's entry with this instead of its key. */
+const betaKey = ({ entries }: DuchyWorld, publicKey: SignedMessage): SpoiledComputation => ({
+  entries: { ...entries, [BETA!]: { ...entries[BETA!]!, honestMajorityShareShuffle: { publicKey } } },
+});
+const signedBytes = async ({ duchies }: DuchyWorld, bytes: Uint8Array) =>
+  (await createSigner(duchies[BETA!]!.privateKeyPem)).sign(bytes);
+const certificate = (duchy: string | undefined, changes: Partial<Certificate>) => (world: DuchyWorld) => ({
+  certificates: {
+    [`${duchy}/certificates/c1`]: { ...world.certificates[`${duchy}/certificates/c1`]!, ...changes },
+  },
+});
+/** A certificate of another root, or without the name of its duchy. */
+async function issued(root: Identity['root'], party?: string): Promise<Certificate> {
+  return certificateOf(await issueLeaf(root, 'Beta', NOW, { days: 365, ...(party && { party }) }));
+}
+
+export const SPOILED_COMPUTATIONS: Row[] = [
+  ['the provider has no settings for it', 'DECLINED', 'no settings for', () => ({ settings: 'none' })],
+  [
+    'it has no entry of a duchy',
+    'CONSENT_SIGNAL_INVALID',
+    'not of duchies/alpha and',
+    () => ({ entries: {} }),
+  ],
+  [
+    'it has an entry of one worker only',
+    'CONSENT_SIGNAL_INVALID',
+    'entries of duchies/beta: not',
+    ({ entries }) => ({ entries: { [BETA!]: entries[BETA!]! } }),
+  ],
+  [
+    'it has an entry of the aggregator too',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/gamma: not',
+    ({ entries }) => ({
+      entries: { ...entries, [GAMMA!]: { duchyCertificate: `${GAMMA}/certificates/c1` } },
+    }),
+  ],
+  [
+    'it has an entry of the aggregator in place of a worker',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/gamma: not',
+    ({ entries }) => ({
+      entries: { [BETA!]: entries[BETA!]!, [GAMMA!]: { duchyCertificate: `${GAMMA}/certificates/c1` } },
+    }),
+  ],
+  [
+    'both workers have a key',
+    'CONSENT_SIGNAL_INVALID',
+    'Both workers have a publicKey',
+    async ({ entries, duchies, peerKeys, signKey }) => {
+      const publicKey = await signKey(peerKeys.publicKeyset, duchies[ALPHA!]!);
+      return {
+        entries: { ...entries, [ALPHA!]: { ...entries[ALPHA!]!, honestMajorityShareShuffle: { publicKey } } },
+      };
+    },
+  ],
+  [
+    'no worker has a key',
+    'CONSENT_SIGNAL_INVALID',
+    'No worker has a publicKey',
+    ({ entries }) => ({
+      entries: { ...entries, [BETA!]: { duchyCertificate: `${BETA}/certificates/c1` } },
+    }),
+  ],
+  [
+    'the worker with the key is to take the upload',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/alpha has no publicKey',
+    () => ({ fulfillingDuchy: BETA }),
+  ],
+  [
+    'the aggregator is to take the upload',
+    'CONSENT_SIGNAL_INVALID',
+    'fulfillingDuchy is duchies/gamma',
+    () => ({ fulfillingDuchy: GAMMA }),
+  ],
+  [
+    'nobody is to take the upload',
+    'CONSENT_SIGNAL_INVALID',
+    'fulfillingDuchy is undefined',
+    () => ({ fulfillingDuchy: undefined }),
+  ],
+  [
+    'one duchy is both workers',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/alpha has two roles',
+    () => ({ config: { secondWorker: ALPHA! } }),
+  ],
+  [
+    'a worker is the aggregator too',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/beta has two roles',
+    () => ({ config: { aggregator: BETA! } }),
+  ],
+  [
+    'the provider does not know a worker',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/delta (firstWorker) is not in the settings',
+    ({ entries }) => ({
+      config: { firstWorker: 'duchies/delta' },
+      entries: { 'duchies/delta': entries[ALPHA!]!, [BETA!]: entries[BETA!]! },
+      fulfillingDuchy: 'duchies/delta',
+    }),
+  ],
+  [
+    'the provider does not know the aggregator',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/delta (aggregator) is not in the settings',
+    () => ({ config: { aggregator: 'duchies/delta' } }),
+  ],
+  [
+    'a duchy has a name that every object has',
+    'CONSENT_SIGNAL_INVALID',
+    'is not in the settings',
+    () => ({ config: { aggregator: 'constructor' } }),
+  ],
+  [
+    'the certificate of a worker is another duchy’s',
+    'CONSENT_SIGNAL_INVALID',
+    'is no certificate of duchies/beta',
+    ({ entries }) => ({
+      entries: { ...entries, [BETA!]: { ...entries[BETA!]!, duchyCertificate: `${GAMMA}/certificates/c1` } },
+    }),
+  ],
+  [
+    'the certificate of the peer does not exist',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/beta/certificates/c1 does not exist',
+    () => ({ certificates: { [`${BETA}/certificates/c1`]: undefined } }),
+  ],
+  [
+    'the certificate of the worker that takes the upload is revoked',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/alpha/certificates/c1 is revoked (REVOKED)',
+    certificate(ALPHA, { revocationState: 'REVOKED' }),
+  ],
+  [
+    'the certificate of the peer is on hold',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/beta/certificates/c1 is revoked (HOLD)',
+    certificate(BETA, { revocationState: 'HOLD' }),
+  ],
+  [
+    'the certificate of the peer is the one of another duchy',
+    'CONSENT_SIGNAL_INVALID',
+    'CERTIFICATE_OF_ANOTHER_PARTY',
+    (world) => certificate(BETA, world.certificates[`${ALPHA}/certificates/c1`]!)(world),
+  ],
+  [
+    'the root of the peer is not the one in the settings',
+    'CONSENT_SIGNAL_INVALID',
+    'CERTIFICATE_UNTRUSTED',
+    async ({ consumer }) => ({
+      certificates: { [`${BETA}/certificates/c1`]: await issued(consumer.root, BETA) },
+    }),
+  ],
+  [
+    'duchies have one root, and the certificate does not say whose it is',
+    'CONSENT_SIGNAL_INVALID',
+    'CERTIFICATE_NAMES_NO_PARTY',
+    async ({ duchies, settings, certificates }) => {
+      const { root } = duchies[ALPHA!]!;
+      return {
+        settings: { duchies: { ...settings.duchies, [BETA!]: { rootPem: root.certificatePem } } },
+        certificates: { ...certificates, [`${BETA}/certificates/c1`]: await issued(root) },
+      };
+    },
+  ],
+  [
+    'the certificate of the peer has expired',
+    'CONSENT_SIGNAL_INVALID',
+    'CERTIFICATE_EXPIRED',
+    async ({ duchies }) => {
+      const leaf = await issueLeaf(duchies[BETA!]!.root, 'Beta', NOW - 9 * 86_400_000, {
+        days: 8,
+        party: BETA!,
+      });
+      return { certificates: { [`${BETA}/certificates/c1`]: certificateOf(leaf) } };
+    },
+  ],
+  [
+    'another duchy signed the key',
+    'CONSENT_SIGNAL_INVALID',
+    'SIGNATURE_INVALID',
+    async (world) => betaKey(world, await world.signKey(world.peerKeys.publicKeyset, world.duchies[GAMMA!]!)),
+  ],
+  [
+    'the exchange put its own key in place',
+    'CONSENT_SIGNAL_INVALID',
+    'SIGNATURE_INVALID',
+    async (world) => {
+      const { publicKey } = world.entries[BETA!]!.honestMajorityShareShuffle!;
+      const { publicKeyset } = await createEncryptionKeysets();
+      return betaKey(world, { ...publicKey!, message: packEncryptionPublicKey(publicKeyset) });
+    },
+  ],
+  [
+    'the key is no EncryptionPublicKey',
+    'CONSENT_SIGNAL_INVALID',
+    'MESSAGE_MALFORMED',
+    async (world) => betaKey(world, await signedBytes(world, Uint8Array.of(0xff))),
+  ],
+  [
+    'the key is no keyset',
+    'CONSENT_SIGNAL_INVALID',
+    'KEY',
+    async (world) =>
+      betaKey(world, await signedBytes(world, packEncryptionPublicKey(Uint8Array.of(1, 2, 3)))),
+  ],
+  [
+    'frequencies of two providers do not fit into the ring',
+    'SPEC_INVALID',
+    'ring modulus 127 does not fit',
+    () => frequency(63),
+  ],
+  [
+    'the ring of a reach is not prime',
+    'SPEC_INVALID',
+    'ring modulus 119 does not fit',
+    () => ({ config: { ringModulus: 119 } }),
+  ],
+  [
+    'so many providers go round the ring',
+    'SPEC_INVALID',
+    'ring modulus 2 does not fit REACH of 2',
+    () => ({ config: { ringModulus: 2 } }),
+  ],
+  ['the duchies add no noise', 'DECLINED', 'add NONE noise', () => ({ config: { noiseMechanism: 'NONE' } })],
+  [
+    'the duchies add noise that is not accepted here',
+    'DECLINED',
+    'and GEOMETRIC is accepted',
+    () => ({ settings: { noiseMechanisms: ['GEOMETRIC'] } }),
+  ],
+  ['a delta is 0', 'DECLINED', 'needs a delta above 0', () => frequency(5, 0)],
+  [
+    'it measures impressions',
+    'SPEC_INVALID',
+    'IMPRESSION cannot be computed',
+    () => ({
+      spec: {
+        measurementType: {
+          case: 'impression',
+          value: { privacyParams: params(), maximumFrequencyPerUser: 5 },
+        },
+      },
+    }),
+  ],
+  [
+    'the provider did not agree to the population',
+    'DECLINED',
+    'fingerprint that the settings do not list',
+    () => ({ settings: { populations: [new Uint8Array(32)] } }),
+  ],
+  [
+    'the exchange names another population than it was',
+    'DECLINED',
+    'fingerprint that the settings do not list',
+    () => ({ config: { populationFingerprint: fingerprintOf([{ start: 1, end: 11 }]) } }),
+  ],
+  [
+    'the population has other people by now',
+    'CONSENT_SIGNAL_INVALID',
+    'has other people than its fingerprint',
+    () => ({ vidRanges: [{ start: 1, end: 11 }] }),
+  ],
+  [
+    'the population does not exist',
+    'CONSENT_SIGNAL_INVALID',
+    'populations/p1 does not exist',
+    () => ({ vidRanges: 'none' }),
+  ],
+  [
+    'ranges of the population cancel each other out',
+    'CONSENT_SIGNAL_INVALID',
+    'has other people than its fingerprint',
+    () => ({
+      vidRanges: [
+        { start: 1, end: 20 },
+        { start: 21, end: 10 },
+      ],
+    }),
+  ],
+  [
+    'no register is in the sampling interval',
+    'SPEC_INVALID',
+    'vidSamplingInterval',
+    () => ({ spec: { vidSamplingInterval: { start: 0.5, width: 0.01 } } }),
+  ],
+  [
+    'the sampling interval starts after 1',
+    'SPEC_INVALID',
+    'vidSamplingInterval.start',
+    () => ({ spec: { vidSamplingInterval: { start: 1.5, width: 0.5 } } }),
+  ],
+  [
+    'another key signed the MeasurementSpec',
+    'CONSENT_SIGNAL_INVALID',
+    'SIGNATURE_INVALID',
+    ({ duchies }) => ({ specKeyPem: duchies[GAMMA!]!.privateKeyPem }),
+  ],
+];

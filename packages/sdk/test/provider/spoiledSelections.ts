@@ -1,0 +1,114 @@
+/** Selections of events or of a population that a provider does not have, or not for this consumer. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { CONSUMER, entry, eventGroups, fails, group, SPRING, type SpoiledRow } from './requisitions.ts';
+
+const noGroup = new ExchangeError('EVENT_GROUP_NOT_FOUND', 'No such event group.');
+const events = (...entries: ReturnType<typeof entry>[]) => ({ requisitionSpec: eventGroups(...entries) });
+
+export const SPOILED_SELECTIONS: SpoiledRow[] = [
+  [
+    'a population is asked of events',
+    'SPEC_INVALID',
+    'selects event groups',
+    () => ({
+      requisitionSpec: { selection: { case: 'population', value: {} } },
+    }),
+  ],
+  [
+    'events are asked of a population',
+    'SPEC_INVALID',
+    'selects a population',
+    () => ({
+      spec: { measurementType: { case: 'population', value: {} } },
+    }),
+  ],
+  ['no event group is selected', 'SPEC_INVALID', 'selects event groups', () => events()],
+  ['an event group is selected twice', 'SPEC_INVALID', 'twice', () => events(entry(SPRING), entry(SPRING))],
+  [
+    'an interval ends where it starts',
+    'SPEC_INVALID',
+    'must start before it ends',
+    () => events(entry(SPRING, '', [2, 2])),
+  ],
+  [
+    'an interval ends before it starts',
+    'SPEC_INVALID',
+    'must start before it ends',
+    () => events(entry(SPRING, '', [3, 2])),
+  ],
+  [
+    'an interval is missing',
+    'SPEC_INVALID',
+    'must start before it ends',
+    () => events({ key: SPRING, value: {} } as never),
+  ],
+  [
+    'an interval spans centuries',
+    'SPEC_INVALID',
+    'exceeds 10000 days',
+    () => events(entry(SPRING, '', [1, 20_000])),
+  ],
+  [
+    'an event group is another provider’s',
+    'SPEC_INVALID',
+    'is no event group of',
+    () => events(entry('dataProviders/chirper/eventGroups/spring')),
+  ],
+  ['an event group has no name', 'SPEC_INVALID', 'is no event group of', () => events(entry('spring'))],
+  [
+    'an event group does not exist',
+    'SPEC_INVALID',
+    'does not exist',
+    () => ({
+      context: { fetchEventGroup: fails(noGroup) },
+    }),
+  ],
+  [
+    'an event group is deleted',
+    'SPEC_INVALID',
+    'is DELETED',
+    (world) => ({ context: group(world, { state: 'DELETED' }) }),
+  ],
+  [
+    'an event group is another consumer’s',
+    'SPEC_INVALID',
+    `is not for ${CONSUMER}`,
+    (world) => ({
+      context: group(world, { measurementConsumer: 'measurementConsumers/globex' }),
+    }),
+  ],
+  [
+    'an event group is about events that no settings list',
+    'SPEC_INVALID',
+    'references does not list',
+    (world) => ({ context: group(world, { eventGroupReferenceId: 'summer' }) }),
+  ],
+  [
+    'an event group is about a name that every object has',
+    'SPEC_INVALID',
+    'references does not list',
+    (world) => ({ context: group(world, { eventGroupReferenceId: 'constructor' }) }),
+  ],
+  [
+    'an event group is about another consumer’s events',
+    'SPEC_INVALID',
+    `references does not list ${CONSUMER}`,
+    () => ({
+      context: { references: { spring: { measurementConsumers: ['measurementConsumers/globex'] } } },
+    }),
+  ],
+  [
+    'an event group has no reference in the events',
+    'SPEC_INVALID',
+    'has no eventGroupReferenceId',
+    (world) => ({ context: group(world, { eventGroupReferenceId: undefined }) }),
+  ],
+  [
+    'the events began to be recorded later',
+    'UNFULFILLABLE',
+    'has events since 2026-07-04',
+    (world) => ({
+      context: group(world, { dataAvailabilityInterval: { startTime: '2026-07-04T00:00:00.000000Z' } }),
+    }),
+  ],
+];

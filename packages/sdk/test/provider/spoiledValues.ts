@@ -1,0 +1,111 @@
+/** Values of a MeasurementSpec that no provider can accept. */
+import { privacy, type SpecInit, type Spoiled, type SpoiledRow, text } from './requisitions.ts';
+
+const reach = (epsilon: number, delta?: number): SpecInit => ({
+  measurementType: { case: 'reach', value: privacy(epsilon, delta) },
+});
+
+export const SPOILED_VALUES: SpoiledRow[] = [
+  [
+    'the MeasurementSpec cannot be decoded',
+    'SPEC_INVALID',
+    'cannot be read',
+    () => ({ spec: Uint8Array.of(0x12, 0xff) }),
+  ],
+  [
+    'the MeasurementSpec is broken JSON',
+    'SPEC_INVALID',
+    'cannot be read',
+    () => ({ spec: text({}).slice(0, 1) }),
+  ],
+  [
+    'no measurement type is set',
+    'SPEC_INVALID',
+    'no measurement type',
+    () => ({
+      spec: { measurementType: { case: undefined } },
+    }),
+  ],
+  ['epsilon is zero', 'SPEC_INVALID', 'reach.privacyParams.epsilon', () => ({ spec: reach(0) })],
+  ['epsilon is not a number', 'SPEC_INVALID', 'epsilon', () => ({ spec: reach(Number.NaN) })],
+  [
+    'epsilon is absurdly small',
+    'SPEC_INVALID',
+    'epsilon of the MeasurementSpec must be',
+    () => ({ spec: reach(1e-9) }),
+  ],
+  [
+    'epsilon is absurdly large',
+    'SPEC_INVALID',
+    'epsilon of the MeasurementSpec must be',
+    () => ({ spec: reach(1e9) }),
+  ],
+  [
+    'delta is absurdly small',
+    'SPEC_INVALID',
+    'delta of the MeasurementSpec must be',
+    () => ({ spec: reach(1, 1e-300) }),
+  ],
+  ['delta is one', 'SPEC_INVALID', 'delta', () => ({ spec: reach(1, 1) })],
+  [
+    'privacy parameters are missing',
+    'SPEC_INVALID',
+    'privacyParams',
+    () => ({
+      spec: { measurementType: { case: 'reach', value: {} } },
+    }),
+  ],
+  [
+    'the sampling interval runs over 1',
+    'SPEC_INVALID',
+    'start + width',
+    () => ({
+      spec: { vidSamplingInterval: { start: 0.75, width: 0.5 } },
+    }),
+  ],
+  [
+    'the sampling interval is missing',
+    'SPEC_INVALID',
+    'vidSamplingInterval',
+    () => ({
+      spec: { vidSamplingInterval: undefined },
+    }),
+  ],
+  [
+    'nobody fits into the sampling interval',
+    'SPEC_INVALID',
+    'vidSamplingInterval.width',
+    () => ({
+      spec: { vidSamplingInterval: { start: 0, width: 1e-9 } },
+    }),
+  ],
+  ['the maximum frequency is 1', 'SPEC_INVALID', 'maximumFrequency', () => frequency(1)],
+  ['the maximum frequency is a million', 'SPEC_INVALID', 'maximumFrequency', () => frequency(1_000_000)],
+  [
+    'the impressions of a user are not capped',
+    'SPEC_INVALID',
+    'maximumFrequencyPerUser',
+    () => ({
+      spec: { measurementType: { case: 'impression', value: { ...privacy(1), maximumFrequencyPerUser: 0 } } },
+    }),
+  ],
+  [
+    'the duration of a user is capped below a millisecond',
+    'SPEC_INVALID',
+    'maximumWatchDurationPerUser',
+    () => ({
+      spec: {
+        measurementType: {
+          case: 'duration',
+          value: { ...privacy(1), maximumWatchDurationPerUser: { seconds: 0n, nanos: 999_999 } },
+        },
+      },
+    }),
+  ],
+];
+
+function frequency(maximumFrequency: number): Spoiled {
+  const params = { epsilon: 1, delta: 1e-9 };
+  const value = { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency };
+  return { spec: { measurementType: { case: 'reachAndFrequency', value } } };
+}
