@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+import { openLedger } from '@measurement-exchange/sdk/provider';
 import { ROOT, spawnMex } from '@measurement-exchange/testkit/process';
 import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -237,7 +238,7 @@ describe('mex provider run --config', () => {
     [
       'a population that is none',
       computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { populations: ['populations/x'] }),
-      'populations must be a list of fingerprints of populations, in base64.',
+      'populations must be a list of fingerprints of populations, as mex populations show prints them.',
     ],
     [
       'noise that no duchy adds',
@@ -295,5 +296,38 @@ describe('mex provider budget', () => {
       'is not there',
     );
     expect((await run('provider', 'budget')).error!.message).toContain('Say which ledger');
+  });
+});
+
+describe('mex provider status', () => {
+  const status = (...options: string[]) =>
+    mex('provider', 'status', '--ledger', path('status.ledger'), ...options);
+
+  it('shows which uploads duchies reject, how often, and what they said', async () => {
+    const ledger = openLedger(path('status.ledger'), { epsilon: 1, delta: 0, rho: 0 });
+    try {
+      expect(await status()).toContain('No requisition has a response yet.');
+      const requisition = 'dataProviders/lakeside/requisitions/r1';
+      ledger.begin(requisition, []);
+      ledger.commit(requisition, { upload: { duchy: 'duchies/alpha', fulfillment: '{}' } });
+      expect(await status()).toMatch(
+        /0 direct results, 1 uploads .*\nNo upload is rejected by its duchy\.\n$/,
+      );
+      const countedAt = Date.parse('2026-10-01T12:00:00Z');
+      ledger.rejections.set(requisition, { count: 3, countedAt, why: 'It says \u001b[2J no.' });
+      const text = await status();
+      expect(text).toContain(
+        `${requisition}\n    rejected 3 times, last at 2026-10-01T12:00:00.000Z: It says `,
+      );
+      expect(text).not.toContain('\u001b[2J');
+      expect(JSON.parse(await status('--json'))).toMatchObject({
+        responses: { results: 0, uploads: 1, refusals: 0 },
+        rejectedUploads: [
+          { requisition, duchy: 'duchies/alpha', count: 3, countedAt: '2026-10-01T12:00:00.000Z' },
+        ],
+      });
+    } finally {
+      ledger.close();
+    }
   });
 });

@@ -1,6 +1,6 @@
 /** A provider of a computation by duchies, on the command line: its settings, what it is asked, and what it checks. */
 import { writeFile } from 'node:fs/promises';
-import { type Measurement, toBase64 } from '@measurement-exchange/contract';
+import type { Measurement } from '@measurement-exchange/contract';
 import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
 import { type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
 import { addDuchies, SHARE_SHUFFLE } from '@measurement-exchange/testkit/shareShuffle';
@@ -35,10 +35,11 @@ beforeAll(async () => {
   await writeFile(path('events.csv'), `vid,timestamp,event_group\n${rows.join('\n')}\n`);
   for (const { name, identity } of duchies.all) await writeFile(rootOf(name), identity.root.certificatePem);
   const rooted = duchies.all.map(({ name }) => [name, { rootFile: `${name.split('/')[1]}.pem` }]);
-  const [population] = duchies.settings.populations as Uint8Array[];
+  const population = await mex('populations', 'show', 'everybody', '--as', 'streamly');
+  const [, fingerprint] = /fingerprint\s+(\S+)/.exec(population)!;
   const honestMajorityShareShuffle = {
     duchies: Object.fromEntries(rooted),
-    populations: [toBase64(population!)],
+    populations: [fingerprint],
     allowHttp: true,
   };
   await writeFile(path('provider.json'), JSON.stringify({ protocols: { honestMajorityShareShuffle } }));

@@ -82,6 +82,11 @@ export const REFUSAL_CODES = {
     'The provider lost what it had stored for the duchies, and does not compute a second one.',
     'Measure again; what was read is charged.',
   ),
+  UPLOAD_REJECTED: entry(
+    'UNFULFILLABLE',
+    'A duchy rejected what the provider sent it, again and again.',
+    'Tell the operator of the exchange, who knows those of the duchies; what was read is charged.',
+  ),
   PROVIDER_KEY_UNKNOWN: consent(
     'The requisition names a key that is not one of the provider.',
     'Read the public key of the provider again, and measure again.',

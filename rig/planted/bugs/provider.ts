@@ -270,6 +270,11 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: shareTest('a share that is lost is not made again'),
   },
   {
+    name: 'rejected-upload-sent-forever',
+    edits: [inProvider('multiParty/rejections.ts', 'return count >= MAX_REJECTIONS;', 'return false;')],
+    foundBy: uploadTest('is counted on after a restart'),
+  },
+  {
     name: 'duchy-believed-without-exchange',
     edits: [
       inProvider(

@@ -1,26 +1,10 @@
-import { existsSync } from 'node:fs';
-import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { Spending } from '@measurement-exchange/sdk/provider';
-import { Command } from 'commander';
-import { findDevParty, readDevFile } from '../devFile.ts';
+import type { Command } from 'commander';
 import { Failed, print, printJson, printTable } from '../output.ts';
-import { readProviderConfig } from './config.ts';
-import { demoLedger } from './run.ts';
-
-interface BudgetOptions {
-  config?: string;
-  ledger?: string;
-  as?: string;
-  json?: boolean;
-}
+import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
 
 export function budgetCommand(): Command {
-  return new Command('budget')
-    .description('show what is spent on each reference and day, also while the agent runs')
-    .option('--config <file>', 'the settings of the provider, as for run')
-    .option('--ledger <file>', 'the ledger itself')
-    .option('--as <party>', 'in development: the ledger of this demo provider')
-    .option('--json', 'print it as JSON')
+  return ledgerCommand('budget', 'show what is spent on each reference and day, also while the agent runs')
     .addHelpText(
       'after',
       `
@@ -30,9 +14,8 @@ The ledger is audited along the way: what does not add up is shown, and ends the
     .action(show);
 }
 
-async function show(options: BudgetOptions): Promise<void> {
-  const path = await pathOf(options);
-  if (!existsSync(path)) throw new Error(`${path} is not there: mex provider run creates it.`);
+async function show(options: LedgerOptions): Promise<void> {
+  const path = await ledgerPath(options);
   const { readLedger } = await import('@measurement-exchange/sdk/provider');
   const ledger = readLedger(path);
   try {
@@ -44,19 +27,6 @@ async function show(options: BudgetOptions): Promise<void> {
   } finally {
     ledger.close();
   }
-}
-
-async function pathOf({ config, ledger, as }: BudgetOptions): Promise<string> {
-  if (ledger !== undefined) return ledger;
-  if (as !== undefined) {
-    const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
-    return demoLedger(findDevParty(dev, as).name);
-  }
-  const path = config && (await readProviderConfig(config)).ledger;
-  if (path) return path;
-  throw new Error(
-    'Say which ledger: --ledger, or --config with the settings of the provider, or --as in development.',
-  );
 }
 
 function row({ reference, day, spent }: Spending): string[] {

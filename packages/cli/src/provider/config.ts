@@ -49,7 +49,7 @@ export interface ShareShuffleConfig
   > {
   /** The duchies that may take part, by resource name. */
   duchies: Record<string, { rootFile: string; endpoint?: string }>;
-  /** Fingerprints of populations in base64, as `mex populations` prints them. */
+  /** Fingerprints of populations: in hexadecimal, as `mex populations show` prints them, or in base64, as the API does. */
   populations: string[];
 }
 
@@ -165,12 +165,18 @@ const duchies: Check = (value, path) => {
       : [`${path}.${name} must be named as the duchy: duchies/….`],
   );
 };
-const isFingerprint = (value: string) => fromBase64(value)?.length === 32;
+/** Undefined where it is not one. */
+export function readFingerprint(text: string): Uint8Array | undefined {
+  const digits = text.replaceAll(':', '');
+  const isHex = /^[0-9a-f]{64}$/i.test(digits);
+  const bytes = isHex ? new Uint8Array(Buffer.from(digits, 'hex')) : fromBase64(text);
+  return bytes?.length === 32 ? bytes : undefined;
+}
 const shareShuffle: Record<keyof ShareShuffleConfig, Check> = {
   duchies,
   populations: is(
-    'a list of fingerprints of populations, in base64',
-    (value) => isTexts(value) && value.length > 0 && value.every(isFingerprint),
+    'a list of fingerprints of populations, as mex populations show prints them',
+    (value) => isTexts(value) && value.length > 0 && value.every((each) => readFingerprint(each)),
   ),
   noiseMechanisms: is(
     `a list of ${MPC_NOISE_MECHANISMS.join(', ')}`,

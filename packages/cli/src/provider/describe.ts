@@ -54,5 +54,12 @@ function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): str
       const wait = `${(event.inMs / 1000).toFixed(1)} s`;
       return `${paint('yellow', `attempt ${event.attempt} failed`)}, again in ${wait}: ${visible(event.why)}`;
     }
+    case 'rejected': {
+      const { rejections, most, inMs } = event;
+      const next =
+        rejections < most ? `sent again in ${Math.ceil(inMs / 60_000)} min` : 'given up: it is refused';
+      const times = paint('yellow', `rejected ${rejections} of ${most} times`);
+      return `${times}, ${next}: ${visible(event.why)} ${event.remedy}`;
+    }
   }
 }

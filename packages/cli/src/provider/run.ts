@@ -253,11 +253,12 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's
     "protocols": {"honestMajorityShareShuffle": { who may compute on shares of your counts, with other providers:
       "duchies": {"duchies/alpha": {"rootFile": "alpha.pem"}, …},  * three, of operators independent of each other
-      "populations": ["9f86…="],                * fingerprints of the people that your VIDs are of
+      "populations": ["0B:20:6F:4C:…"],         * fingerprints of the people that your VIDs are of: mex populations show
       "noiseMechanisms": ["DISCRETE_GAUSSIAN"],   that is enough for you; else also GEOMETRIC
       "folder": "lakeside.shares"}},              order of each population, and shares to be sent
     "concurrency": 2, "pollSeconds": 2
   }
 
 One agent uses a ledger at a time. It may be stopped or killed at any point: a stored response is sent again
-unchanged, and charged once. A requisition that cannot be fulfilled for now is retried until it can be.`;
+unchanged, and charged once. A requisition that cannot be fulfilled for now is retried until it can be; one whose upload
+a duchy rejects, for two hours (mex provider status).`;

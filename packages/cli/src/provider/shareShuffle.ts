@@ -1,10 +1,9 @@
 /** What a provider accepts of computations by duchies: from its settings, or in development from the demo duchies. */
-import { fromBase64 } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { ShareShuffleSettings } from '@measurement-exchange/sdk/provider';
 import { readDevFile } from '../devFile.ts';
 import { readCertificates } from '../keyFiles.ts';
-import type { ProviderConfig, ShareShuffleConfig } from './config.ts';
+import { type ProviderConfig, readFingerprint, type ShareShuffleConfig } from './config.ts';
 
 /** Undefined where the provider computes direct results only. */
 export async function shareShuffleOf(
@@ -26,7 +25,7 @@ async function configured(config: ShareShuffleConfig): Promise<Omit<ShareShuffle
     ...config,
     duchies: Object.fromEntries(await Promise.all(duchies)),
     // The check of the settings has read them before.
-    populations: config.populations.map((fingerprint) => fromBase64(fingerprint)!),
+    populations: config.populations.map((fingerprint) => readFingerprint(fingerprint)!),
   };
 }
 

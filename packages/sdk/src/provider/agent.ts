@@ -15,6 +15,7 @@ import type { Ledger, RequisitionResponse } from './ledger.ts';
 import { announceShareShuffle } from './multiParty/capabilities.ts';
 import { signUpload } from './multiParty/fulfillment.ts';
 import { createParticipant } from './multiParty/participant.ts';
+import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
 import type { ShareShuffleSettings } from './multiParty/settings.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
 import type { References } from './selection.ts';
@@ -80,7 +81,8 @@ export function createAgent(options: AgentOptions): Agent {
   const failures = new Map<string, { attempts: number; notBefore: number }>();
   const { shareShuffle } = options;
   const participant =
-    shareShuffle && createParticipant(shareShuffle, { client, clock, name: credentials.name });
+    shareShuffle &&
+    createParticipant(shareShuffle, { client, clock, name: credentials.name, rejections: ledger.rejections });
   /** Requisitions whose duchies are not ready. */
   const waiting = new Set<string>();
   let announced = false;
@@ -159,10 +161,13 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  /** A stored response; a refusal where the share that belongs to it is lost. */
-  async function stillThere(requisition: Requisition, response: RequisitionResponse): Promise<Decision> {
+  /** A stored response; a refusal where it is an upload that cannot be sent any more. */
+  async function stillDeliverable(
+    requisition: Requisition,
+    response: RequisitionResponse,
+  ): Promise<Decision> {
     try {
-      if (response.upload) await participant?.requireStored(requisition.name!);
+      if (response.upload) await participant?.requireDeliverable(requisition.name!);
       return { requisition, response };
     } catch (error) {
       const refusal = refusalFor(error);
@@ -184,7 +189,7 @@ export function createAgent(options: AgentOptions): Agent {
     const stored = ledger.response(name);
     if (stored) log({ type: 'resending', requisition: name });
     else log({ type: 'received', requisition: name, measurement: listed.measurement ?? '' });
-    const decision = stored ? await stillThere(listed, stored) : await decide(listed, signal);
+    const decision = stored ? await stillDeliverable(listed, stored) : await decide(listed, signal);
     const { requisition, response } = decision;
     const state = response ? await send(requisition, response, signal) : requisition.state;
     if (response?.refusal && state === 'REFUSED') {
@@ -217,9 +222,14 @@ export function createAgent(options: AgentOptions): Agent {
 
   function scheduleRetry(name: string, error: unknown): void {
     const attempts = (failures.get(name)?.attempts ?? 0) + 1;
-    const inMs = Math.round(BACKOFF_FACTOR * backoffMs(attempts));
+    const isRejection = error instanceof UploadRejected;
+    const inMs = isRejection ? error.waitMs : Math.round(BACKOFF_FACTOR * backoffMs(attempts));
     failures.set(name, { attempts, notBefore: clock.now() + inMs });
-    log({ type: 'retrying', requisition: name, attempt: attempts, inMs, why: messageOf(error) });
+    const about = { requisition: name, inMs, why: messageOf(error) };
+    if (isRejection) {
+      const { rejections, remedy } = error;
+      log({ type: 'rejected', rejections, most: MAX_REJECTIONS, remedy, ...about });
+    } else log({ type: 'retrying', attempt: attempts, ...about });
   }
 
   /** Tells the exchange whether duchies may be asked for here. Direct results do not wait for that. */

@@ -17,7 +17,18 @@ export type AgentEvent =
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
   /** Somebody else closed the requisition. What it was charged before its events were read stays charged. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
-  | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string };
+  | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
+  /** A duchy rejects the stored upload. The same bytes are sent again, until `most` rejections make it a refusal. */
+  | {
+      type: 'rejected';
+      requisition: string;
+      rejections: number;
+      most: number;
+      inMs: number;
+      why: string;
+      /** What the operator of the provider can do. */
+      remedy: string;
+    };
 
 /** What takes long: ordering the VIDs of a population, reading events, sending a share to a duchy. */
 export type AgentStage = 'ordering' | 'scanning' | 'uploading';

@@ -16,6 +16,7 @@ import {
   type PrivacyAmount,
   type Units,
 } from './ledger/amounts.ts';
+import { type RejectedUpload, type Rejections, rejectedUploads, rejectionsIn } from './ledger/rejections.ts';
 import { ANY_REFERENCE, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
@@ -73,10 +74,28 @@ export interface Ledger {
   commit(requisition: string, response: RequisitionResponse): RequisitionResponse;
   /** Whether `begin` charged something for the requisition. */
   isCharged(requisition: string): boolean;
+  /** Of stored uploads, by their duchies. */
+  rejections: Rejections;
   spending(): Spending[];
   /** Describes every inconsistency; empty for a sound ledger. */
   audit(): string[];
   close(): void;
+}
+
+/** What may be read of a ledger, also while an agent uses it. */
+export interface LedgerReader extends Pick<Ledger, 'spending' | 'audit' | 'close'> {
+  responses(): ResponseCounts;
+  /** Uploads that their duchies reject, and that are sent again. */
+  rejectedUploads(): RejectedUpload[];
+}
+
+/** How many requisitions have a response of each kind. */
+export interface ResponseCounts {
+  results: number;
+  uploads: number;
+  refusals: number;
+  /** When the latest of them was stored. */
+  lastTime: string | undefined;
 }
 
 /** The budget of a reference and day does not cover what a result costs. */
@@ -116,9 +135,11 @@ export function openLedger(path: string, budget: PrivacyAmount): Ledger {
 }
 
 /** Opens a ledger for reading, also while an agent uses it. */
-export function readLedger(path: string): Pick<Ledger, 'spending' | 'audit' | 'close'> {
+export function readLedger(path: string): LedgerReader {
   const database = openLedgerForReading(path);
   return {
+    responses: () => responseCounts(database),
+    rejectedUploads: () => rejectedUploads(database),
     spending: () => spending(database),
     audit: () => audit(database),
     close: () => database.close(),
@@ -206,6 +227,7 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
         return given;
       }),
     isCharged: (requisition) => selectCharges.get(requisition) !== undefined,
+    rejections: rejectionsIn(database),
     spending: () => spending(database),
     audit: () => audit(database),
     close,
@@ -249,6 +271,17 @@ function responseOf(row: ResponseRow): RequisitionResponse {
     nonce: BigInt(row.nonce),
     certificate: row.certificate,
   };
+}
+
+function responseCounts(database: DatabaseSync): ResponseCounts {
+  const row = database
+    .prepare(
+      `SELECT count(ciphertext) AS results, count(fulfillment) AS uploads, count(justification) AS refusals,
+         max(responded_at) AS last_time FROM responses`,
+    )
+    .get() as unknown as Record<'results' | 'uploads' | 'refusals', number> & { last_time: string | null };
+  const { last_time, ...counts } = row;
+  return { ...counts, lastTime: last_time ?? undefined };
 }
 
 function spending(database: DatabaseSync): Spending[] {

@@ -20,6 +20,7 @@ import {
   entry,
   eventGroups,
   keysOf,
+  NOW,
   PROVIDER,
   privacy,
   SPRING,
@@ -239,14 +240,18 @@ describe('a refusal sends a code and a position, and nothing of the specificatio
     seen.add(refusalCodeOf(refusal.message));
   });
 
-  it('a share that is lost', async () => {
-    const name = `${PROVIDER}/requisitions/lost`;
+  it.each([
+    ['UPLOAD_LOST', 'a share that is lost', 0],
+    ['UPLOAD_REJECTED', 'an upload that its duchy rejects', 8],
+  ])('%s: %s', async (code, _what, count) => {
+    const name = `${PROVIDER}/requisitions/${code}`;
     ledger.begin(name, []);
     ledger.commit(name, { upload: { duchy: ALPHA!, fulfillment: '{}' } });
+    if (count > 0) ledger.rejections.set(name, { count, countedAt: NOW, why: `${MARKER} of a duchy` });
     const { draft, context, settings } = await spoiledComputation(world);
     const shareShuffle = { ...settings!, folder: directory };
     const { refusal, stored } = await refusalOf({ ...draft, context }, { shareShuffle }, name);
-    expect(refusal.message).toBe('UPLOAD_LOST');
+    expect(refusal.message).toBe(code);
     expect(stored).toMatchObject({ upload: { duchy: ALPHA } });
     seen.add(refusalCodeOf(refusal.message));
   });

@@ -1,8 +1,11 @@
 /** Uploads to a duchy that fails, rejects, lies or says nothing: what is sent again, and what is not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
-import type { Behavior } from '@measurement-exchange/testkit/fakeDuchy';
+import { type Behavior, receive } from '@measurement-exchange/testkit/fakeDuchy';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/client/clock.ts';
+import type { AgentEvent } from '../../src/provider/index.ts';
+import { NOW, PROVIDER } from './requisitions.ts';
 import { ALPHA } from './shareShuffleRequisitions.ts';
 import { CLOSED, OPEN, ORDER, responds, type ShareWorld, startShareWorld } from './shareWorld.ts';
 
@@ -37,23 +40,23 @@ describe('where the duchy', () => {
     expect(world.types()).toEqual(['received', 'warning', 'fulfilled']);
   });
 
-  it.each<[string, Behavior, 'retrying', string]>([
+  it.each<[string, Behavior, 'rejected' | 'retrying', string]>([
     [
       'rejects the upload',
       responds(new ExchangeError('UPLOAD_MISMATCH', 'no')),
-      'retrying',
+      'rejected',
       'UPLOAD_MISMATCH',
     ],
     [
       'has stored something else',
       responds(new ExchangeError('UPLOAD_ALREADY_EXISTS', 'no')),
-      'retrying',
+      'rejected',
       'UPLOAD_ALREADY_EXISTS',
     ],
     [
       'says that the requisition is gone',
       responds(new ExchangeError('REQUISITION_NOT_FOUND', 'no')),
-      'retrying',
+      'rejected',
       'REQUISITION_NOT_FOUND',
     ],
     [
@@ -77,6 +80,9 @@ describe('where the duchy', () => {
     const [stored] = await world.shares();
     expect(stored).toBe('streamly.r1.share');
     expect(exchange.refusals).toEqual([]);
+    expect(world.ledger.rejections.get(exchange.requisition.name!)?.count).toBe(
+      type === 'rejected' ? 1 : undefined,
+    );
     expect(await agent.once()).toEqual(CLOSED);
     expect((await world.opened(world.duchy.uploads[0]!)).frequencies).toEqual(ORDER.map(() => 1));
     expect(world.types()).toEqual(['received', 'warning', type, 'resending', 'fulfilled']);
@@ -180,5 +186,88 @@ describe('where the duchy', () => {
     } finally {
       world.duchy.endpoint = endpoint;
     }
+  });
+});
+
+describe('an upload that its duchy rejects', () => {
+  const REQUISITION = `${PROVIDER}/requisitions/r1`;
+  const MINUTE = 60_000;
+  /** Rejects everything, and keeps what it was sent. */
+  const rejecting = (error: ExchangeError) => {
+    const received: Buffer[][] = [];
+    const reject: Behavior = async (request, response) => {
+      received.push((await receive(request)).parts);
+      await responds(error)(request, response);
+    };
+    world.duchy.next = Array(20).fill(reject);
+    return received;
+  };
+  const clockAt = (time: { now: number }): Clock => ({
+    now: () => time.now,
+    sleep: async (ms) => {
+      time.now += ms;
+    },
+  });
+
+  it('is sent again after longer and longer waits, and refused after two hours', async () => {
+    const received = rejecting(new ExchangeError('CERTIFICATE_IS_INVALID', 'untrusted'));
+    const exchange = await world.scripted();
+    const time = { now: NOW };
+    const stop = new AbortController();
+    const log = (event: AgentEvent) => {
+      world.log.push(event);
+      if (event.type === 'refused') stop.abort();
+    };
+    await exchange.agent({ clock: clockAt(time), pollMs: MINUTE, log }).run(stop.signal);
+    const rejections = world.log.filter((event) => event.type === 'rejected');
+    expect(rejections.map(({ inMs }) => inMs / MINUTE)).toEqual([1, 2, 4, 8, 16, 32, 60, 0]);
+    expect(rejections[0]).toMatchObject({
+      rejections: 1,
+      most: 8,
+      why: expect.stringContaining('CERTIFICATE_IS_INVALID): untrusted'),
+      remedy: expect.stringContaining('trust your root'),
+    });
+    expect(time.now - NOW).toBeGreaterThanOrEqual(123 * MINUTE);
+    expect(exchange.refusals).toEqual([{ justification: 'UNFULFILLABLE', message: 'UPLOAD_REJECTED' }]);
+    expect(world.log.at(-1)).toMatchObject({ message: expect.stringContaining('rejected 8 times') });
+    expect(received).toHaveLength(8);
+    for (const parts of received) expect(parts).toEqual(received[0]);
+    expect(world.ledger.spending()).toHaveLength(3);
+    await exchange.agent().once();
+    expect(await world.shares()).toEqual([]);
+    expect(world.ledger.rejections.get(REQUISITION)).toBeUndefined();
+  });
+
+  it('is counted on after a restart, once for each wait', async () => {
+    const received = rejecting(new ExchangeError('UPLOAD_MISMATCH', 'no'));
+    const exchange = await world.scripted();
+    const time = { now: NOW };
+    const once = () => {
+      world.reopen();
+      return exchange.agent({ clock: clockAt(time) }).once();
+    };
+    for (let count = 1; count < 8; count++) {
+      // The second of them comes too soon to count.
+      for (let i = 0; i < 2; i++) expect(await once()).toEqual(OPEN);
+      expect(world.ledger.rejections.get(REQUISITION)).toMatchObject({ count, countedAt: time.now });
+      time.now += 60 * MINUTE;
+    }
+    const spent = world.ledger.spending();
+    expect(await once()).toEqual(OPEN);
+    expect(await once()).toEqual(CLOSED);
+    expect(exchange.refusals).toMatchObject([{ message: 'UPLOAD_REJECTED' }]);
+    expect(received).toHaveLength(15);
+    for (const parts of received) expect(parts).toEqual(received[0]);
+    expect(world.ledger.spending()).toEqual(spent);
+  });
+
+  it('is taken when the duchy changes its mind, and its rejections are forgotten', async () => {
+    rejecting(new ExchangeError('CERTIFICATE_IS_INVALID', 'untrusted'));
+    const exchange = await world.scripted();
+    expect(await exchange.agent().once()).toEqual(OPEN);
+    world.duchy.next = [];
+    expect(await exchange.agent().once()).toEqual(CLOSED);
+    expect(exchange.refusals).toEqual([]);
+    expect(world.ledger.rejections.get(REQUISITION)).toBeUndefined();
   });
 });

@@ -143,7 +143,7 @@ describe('a ledger of schema 2', () => {
     INSERT INTO charges VALUES ('${named(1)}', 'spring', '2026-07-28', 600000000, 0, 0);
     INSERT INTO totals VALUES ('spring', '2026-07-28', 600000000, 0, 0);`;
 
-  it('keeps its responses and what it spent, and takes uploads from then on', () => {
+  it('keeps its responses and what it spent, and takes uploads and rejections from then on', () => {
     const database = new DatabaseSync(path);
     database.exec(VERSION_2);
     database.close();
@@ -163,6 +163,9 @@ describe('a ledger of schema 2', () => {
     ledger = openLedger(path, BUDGET);
     expect(ledger.response(named(4))).toEqual({ upload });
     expect(() => ledger.begin(named(4), [])).toThrow('is not computed again');
+    const rejection = { count: 1, countedAt: Date.UTC(2026, 6, 30), why: 'no' };
+    ledger.rejections.set(named(4), rejection);
+    expect(ledger.rejections.get(named(4))).toEqual(rejection);
     expect(ledger.audit()).toEqual([]);
   });
 });

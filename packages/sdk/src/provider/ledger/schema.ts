@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const VERSION = 3;
+const VERSION = 4;
 /** SQLite's error code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;
 
@@ -64,16 +64,26 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** Of uploads that are not taken yet; removed with the share. */
+const REJECTIONS = `
+CREATE TABLE rejections (
+  requisition TEXT PRIMARY KEY REFERENCES responses,
+  count       INTEGER NOT NULL CHECK (count > 0),
+  counted_at  TEXT NOT NULL,
+  why         TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /**
  * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that checking a budget
- * does not read a year of them. Amounts are integer units (amounts.ts) and only grow; nothing is deleted.
+ * does not read a year of them. Amounts are integer units (amounts.ts) and only grow; none of these is deleted.
  */
 const SCHEMA = `
 CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-${RESPONSES}${ACCOUNTS}`;
+${RESPONSES}${ACCOUNTS}${REJECTIONS}`;
 
 /** From schema 1: every charge counts against ANY_REFERENCE from now on. */
 const FROM_1 = `
@@ -182,6 +192,7 @@ function migrate(database: DatabaseSync, path: string): void {
     if (version === 0) database.exec(SCHEMA);
     if (version === 1) database.exec(FROM_1);
     if (version === 1 || version === 2) database.exec(FROM_2);
+    if (version > 0 && version < 4) database.exec(REJECTIONS);
     if (version < VERSION) database.exec(`PRAGMA user_version = ${VERSION}`);
     requireKnown(database, path);
     database.exec('COMMIT');

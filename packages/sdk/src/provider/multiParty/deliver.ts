@@ -46,7 +46,7 @@ export async function deliverUpload(
       // Also where an earlier attempt was stored, and its response lost.
       const state = await stateNow();
       if (state !== 'UNFULFILLED') return state;
-      if (!error.transient || attempt === MAX_ATTEMPTS) throw error;
+      if (error.kind !== 'transient' || attempt === MAX_ATTEMPTS) throw error;
     }
     await clock.sleep(backoffMs(attempt), signal);
   }

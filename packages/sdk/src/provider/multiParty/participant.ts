@@ -4,13 +4,16 @@ import { type Requisition, type RequisitionState, toBase64 } from '@measurement-
 import type { Clock } from '../../client/clock.ts';
 import type { ExchangeClient } from '../../client/index.ts';
 import type { Events, Watch } from '../events.ts';
+import type { Rejections } from '../ledger/rejections.ts';
 import type { Upload } from '../ledger.ts';
 import { RefusalError } from '../refusalError.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import { deliverUpload } from './deliver.ts';
+import { counted, isGivenUp, UploadRejected } from './rejections.ts';
 import { createDuchyTrust, type ShareShuffleSettings } from './settings.ts';
 import { prepareOrder, type StoredShare, storeShare } from './share.ts';
 import { openShareFiles } from './shareFiles.ts';
+import { UploadFailed } from './upload.ts';
 import type { ShareShuffleContext } from './verify.ts';
 
 /** A provider's part in share-shuffle. */
@@ -24,18 +27,20 @@ export interface Participant {
     events: Events,
     options: Watch & { onWarning(message: string): void },
   ): Promise<StoredShare>;
-  /** Throws RefusalError where the share of a stored upload is gone. */
-  requireStored(requisition: string): Promise<void>;
+  /** Throws RefusalError where a stored upload cannot be sent: its share is gone, or its duchy never takes it. */
+  requireDeliverable(requisition: string): Promise<void>;
+  /** Throws UploadRejected where the duchy rejects it. */
   deliver(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState>;
-  /** Removes shares of requisitions that are not among these. */
+  /** Removes what is stored of requisitions that are not among these: shares, and rejections. */
   keepOnly(requisitions: Iterable<string>): Promise<void>;
 }
 
 /** Throws where a root of the settings is not one. */
 export function createParticipant(
   settings: ShareShuffleSettings,
-  { client, clock, name }: { client: ExchangeClient; clock: Clock; name: string },
+  options: { client: ExchangeClient; clock: Clock; name: string; rejections: Rejections },
 ): Participant {
+  const { client, clock, name, rejections } = options;
   const duchies = createDuchyTrust(settings.duchies);
   const files = openShareFiles(join(settings.folder, 'shares'), name);
   const { populations, noiseMechanisms, folder } = settings;
@@ -62,16 +67,32 @@ export function createParticipant(
         onWarning(`${share.outside} people are not of the population, and were left out.`);
       return share;
     },
-    async requireStored(requisition) {
+    async requireDeliverable(requisition) {
+      const { count = 0, why = '' } = rejections.get(requisition) ?? {};
+      if (isGivenUp(count))
+        throw new RefusalError('UPLOAD_REJECTED', `It was rejected ${count} times: ${why}`);
       if (await files.exists(requisition)) return;
       throw new RefusalError('UPLOAD_LOST', `The share of ${requisition} is not in ${folder} any more.`);
     },
     async deliver(requisition, upload, { signal, onProgress }) {
+      const name = requisition.name!;
       const context = { client, settings, files, clock, signal, ...(onProgress && { onProgress }) };
-      const state = await deliverUpload(requisition, upload, context);
-      await files.remove(requisition.name!);
-      return state;
+      try {
+        const state = await deliverUpload(requisition, upload, context);
+        await files.remove(name);
+        rejections.remove(name);
+        return state;
+      } catch (error) {
+        if (!(error instanceof UploadFailed) || error.kind !== 'rejected') throw error;
+        const rejection = counted(rejections.get(name), error, clock.now());
+        rejections.set(name, rejection);
+        throw new UploadRejected(error, rejection, clock.now());
+      }
     },
-    keepOnly: (requisitions) => files.removeOthers(requisitions),
+    async keepOnly(requisitions) {
+      const kept = [...requisitions];
+      rejections.keepOnly(kept);
+      await files.removeOthers(kept);
+    },
   };
 }

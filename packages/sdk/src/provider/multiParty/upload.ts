@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
+import { ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
 import { isTransient } from '../../client/errors.ts';
 
 export interface UploadOptions {
@@ -42,12 +42,15 @@ export function uploadUrl(endpoint: string, requisition: string, { allowHttp = f
 /** The duchy did not take the upload. Errors of a duchy are not errors of the exchange, whatever they say. */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
-  /** Whether a retry may succeed soon. */
-  readonly transient: boolean;
+  /** `transient`: a retry may succeed soon. `rejected`: the duchy says that it does not take this upload. */
+  readonly kind: 'transient' | 'rejected' | 'unexpected';
+  /** The duchy's, in the error model of the exchange. */
+  readonly reason: string | undefined;
 
-  constructor(message: string, { transient, cause }: { transient: boolean; cause?: unknown }) {
+  constructor(message: string, { kind, cause }: { kind: UploadFailed['kind']; cause?: unknown }) {
     super(message, { cause });
-    this.transient = transient;
+    this.kind = kind;
+    this.reason = cause instanceof ExchangeError ? cause.reason : undefined;
   }
 }
 
@@ -62,7 +65,10 @@ export async function upload(options: UploadOptions): Promise<void> {
       options.signal?.throwIfAborted();
       if (error instanceof UploadFailed) throw error;
       const what = timeout.aborted ? 'takes too long' : `does not respond (${(error as Error).message})`;
-      throw new UploadFailed(`The duchy at ${options.url.host} ${what}.`, { transient: true, cause: error });
+      throw new UploadFailed(`The duchy at ${options.url.host} ${what}.`, {
+        kind: 'transient',
+        cause: error,
+      });
     });
   } finally {
     await file.close();
@@ -133,10 +139,13 @@ function failureOf({ host }: URL, status: number, bytes: Uint8Array): UploadFail
   const error = errorOf(bytes);
   if (error) {
     const message = `The duchy at ${host} rejects the upload (${error.reason}): ${error.message.slice(0, 300)}`;
-    return new UploadFailed(message, { transient: isTransient(error), cause: error });
+    const passes = isTransient(error) || error.code === 'ABORTED';
+    return new UploadFailed(message, { kind: passes ? 'transient' : 'rejected', cause: error });
   }
-  const transient = status === 408 || status === 429 || status >= 500;
-  return new UploadFailed(`The duchy at ${host} responds with the status ${status}.`, { transient });
+  // A proxy or another program: what it says is nothing that the duchy said.
+  const passes = status === 408 || status === 429 || status >= 500;
+  const message = `The duchy at ${host} responds with the status ${status}.`;
+  return new UploadFailed(message, { kind: passes ? 'transient' : 'unexpected' });
 }
 
 function errorOf(bytes: Uint8Array): ExchangeError | undefined {

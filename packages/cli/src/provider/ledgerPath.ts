@@ -1,0 +1,43 @@
+/** The ledger that a command reads, also while the agent runs. */
+import { existsSync } from 'node:fs';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { Command } from 'commander';
+import { findDevParty, readDevFile } from '../devFile.ts';
+import { readProviderConfig } from './config.ts';
+import { demoLedger } from './run.ts';
+
+export interface LedgerOptions {
+  config?: string;
+  ledger?: string;
+  as?: string;
+  json?: boolean;
+}
+
+/** A command with the options that name a ledger. */
+export function ledgerCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--config <file>', 'the settings of the provider, as for run')
+    .option('--ledger <file>', 'the ledger itself')
+    .option('--as <party>', 'in development: the ledger of this demo provider')
+    .option('--json', 'print it as JSON');
+}
+
+export async function ledgerPath(options: LedgerOptions): Promise<string> {
+  const path = await named(options);
+  if (!existsSync(path)) throw new Error(`${path} is not there: mex provider run creates it.`);
+  return path;
+}
+
+async function named({ config, ledger, as }: LedgerOptions): Promise<string> {
+  if (ledger !== undefined) return ledger;
+  if (as !== undefined) {
+    const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
+    return demoLedger(findDevParty(dev, as).name);
+  }
+  const path = config && (await readProviderConfig(config)).ledger;
+  if (path) return path;
+  throw new Error(
+    'Say which ledger: --ledger, or --config with the settings of the provider, or --as in development.',
+  );
+}

@@ -1,0 +1,58 @@
+/** How long an upload that its duchy rejects is sent again, and what the operators can do meanwhile. */
+import type { Rejection } from '../ledger/rejections.ts';
+import type { UploadFailed } from './upload.ts';
+
+/** Rejections after which the requisition is refused. */
+export const MAX_REJECTIONS = 8;
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
+
+/**
+ * The wait before a rejected upload is sent again: a minute, then twice as long each time, up to an hour. The same bytes
+ * are accepted only when somebody mends something, and two hours pass before the requisition is refused.
+ */
+export function waitAfterMs(count: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
+}
+
+/** With another rejection, which counts when the wait is over. */
+export function counted(
+  earlier: Rejection | undefined,
+  { message: why }: UploadFailed,
+  now: number,
+): Rejection {
+  if (earlier === undefined) return { count: 1, countedAt: now, why };
+  const isDue = now >= earlier.countedAt + waitAfterMs(earlier.count);
+  return isDue ? { count: earlier.count + 1, countedAt: now, why } : { ...earlier, why };
+}
+
+/** A duchy rejected the stored upload; the same bytes are sent again after a while. */
+export class UploadRejected extends Error {
+  override readonly name = 'UploadRejected';
+  readonly rejections: number;
+  /** Until the next attempt; 0 where there is none any more. */
+  readonly waitMs: number;
+  /** What the operator of the provider can do. */
+  readonly remedy: string;
+
+  constructor(failed: UploadFailed, { count, countedAt }: Rejection, now: number) {
+    super(failed.message, { cause: failed });
+    this.rejections = count;
+    this.waitMs = isGivenUp(count) ? 0 : Math.max(0, countedAt + waitAfterMs(count) - now);
+    this.remedy = REMEDIES[failed.reason ?? ''] ?? OTHERWISE;
+  }
+}
+
+/** Whether an upload was rejected so often that its requisition is refused. */
+export function isGivenUp(count: number): boolean {
+  return count >= MAX_REJECTIONS;
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  CERTIFICATE_IS_INVALID:
+    "Ask the duchy's operator to trust your root for your name, and see that your certificate is in force.",
+  UPLOAD_ALREADY_EXISTS:
+    'The duchy has another upload in your name: see that no second agent works with your keys and another ledger.',
+  REQUISITION_NOT_FOUND:
+    'See that the endpoint is the right one, and ask its operator whether the duchy runs.',
+};
+const OTHERWISE = "Send this message to the duchy's operator; nothing of your data is in it.";
