@@ -97,6 +97,23 @@ describe('which roots vouch for whom', () => {
     expect(await refused(await leaf(general, { party: STREAMLY }), STREAMLY)).toBe('CERTIFICATE_UNTRUSTED');
   });
 
+  it('one that several parties have vouches only for certificates that name their party', async () => {
+    const shared = createTrustStore([
+      { party: STREAMLY, pem: `${streamly.pem}\n${general.pem}` },
+      { party: CHIRPER, pem: general.pem.replaceAll('\n', '\r\n') },
+    ]);
+    const byShared = async (party?: string) => (await leaf(general, party ? { party } : {})).der;
+    await shared.verify(CHIRPER, await byShared(CHIRPER), NOW);
+    expect(await faultOf(async () => shared.verify(CHIRPER, await byShared(), NOW))).toBe(
+      'CERTIFICATE_NAMES_NO_PARTY',
+    );
+    expect(await faultOf(async () => shared.verify(STREAMLY, await byShared(), NOW))).toBe(
+      'CERTIFICATE_NAMES_NO_PARTY',
+    );
+    // Its own root, which nobody else has, needs no names.
+    await shared.verify(STREAMLY, (await leaf(streamly)).der, NOW);
+  });
+
   it('the general ones vouch only for certificates that name their party', async () => {
     const error = await errorOf(async () => verify(await leaf(general), DAILYNEWS));
     expect(error.code).toBe('CERTIFICATE_NAMES_NO_PARTY');

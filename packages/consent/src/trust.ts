@@ -45,7 +45,7 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
     async verify(party, certificateDer, now) {
       const certificate = cachedCertificate(certificateDer);
       const issuers = await issuersOf(certificate, party, known);
-      requireNamedUnderSharedRoot(certificate, party, known);
+      requireNamedUnderSharedRoot(certificate, party, issuers, known);
       requireCurrent(certificate, now);
       requireRootCurrent(certificate, issuers, now);
       requireForSigning(certificate);
@@ -56,11 +56,18 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * A root for every party says nothing about which of them a certificate is of. The exchange knows who registered it; a
- * party has only the exchange's word.
+ * A root for every party, or one that several parties have, says nothing about which of them a certificate is of. The
+ * exchange knows who registered it; a party has only the exchange's word.
  */
-function requireNamedUnderSharedRoot(certificate: X509, party: string, known: readonly Root[]): void {
-  if (certificate.parties.length > 0 || known.some((root) => root.party === party)) return;
+function requireNamedUnderSharedRoot(
+  certificate: X509,
+  party: string,
+  issuers: X509[],
+  known: readonly Root[],
+): void {
+  const isOfPartyAlone = ({ publicKey }: X509) =>
+    known.every((root) => root.party === party || !equalBytes(root.x509.publicKey.spki, publicKey.spki));
+  if (certificate.parties.length > 0 || issuers.some(isOfPartyAlone)) return;
   throw rejection(
     'CERTIFICATE_NAMES_NO_PARTY',
     certificate,

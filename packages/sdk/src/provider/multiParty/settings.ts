@@ -33,11 +33,7 @@ export type DuchyTrust = ReadonlyMap<string, TrustStore>;
 
 /** Throws ConsentError where a root is not one. Of duchies that share a root, each certificate has to name its duchy. */
 export function createDuchyTrust(duchies: ShareShuffleSettings['duchies']): DuchyTrust {
-  const pems = Object.values(duchies).map(({ rootPem }) => rootPem.trim());
-  return new Map(
-    Object.entries(duchies).map(([party, { rootPem: pem }]) => {
-      const isShared = pems.filter((other) => other === pem.trim()).length > 1;
-      return [party, createTrustStore([isShared ? { pem } : { party, pem }])];
-    }),
-  );
+  const roots = Object.entries(duchies).map(([party, { rootPem: pem }]) => ({ party, pem }));
+  const trust = createTrustStore(roots);
+  return new Map(roots.map(({ party }) => [party, trust]));
 }
