@@ -64,7 +64,7 @@ export async function checkFulfillment(
     throw mismatch('fulfillment.duchy', `must be ${requisition.fulfillingDuchy}, which takes this upload`);
   }
   const config = requireParameters(fulfillment, computation);
-  const secretSeed = secretSeedIn(fulfillment);
+  const secretSeed = protocolDataIn(fulfillment, config);
   const { dataProvider } = requisition;
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
@@ -135,10 +135,22 @@ async function requireConsented(
   }
 }
 
-function secretSeedIn({ protocolData }: duchyMessages.Fulfillment): Uint8Array {
-  const seed = protocolData.case === PROTOCOL ? protocolData.value.secretSeed?.ciphertext : undefined;
-  const field = `fulfillment.${PROTOCOL}.secretSeed`;
-  if (seed === undefined || seed.length === 0) throw mismatch(field, 'must be the encrypted seed');
-  if (seed.length > MAX_SEED_BYTES) throw mismatch(field, `must have at most ${MAX_SEED_BYTES} bytes`);
+const TERMS = ['firstWorker', 'secondWorker', 'aggregator', 'noiseMechanism', 'ringModulus'] as const;
+
+/** The encrypted seed; the exchange told the provider the same about who computes, and how, as this duchy. */
+function protocolDataIn({ protocolData }: duchyMessages.Fulfillment, config: ShareShuffleConfig): Uint8Array {
+  const at = (field: string) => `fulfillment.${PROTOCOL}.${field}`;
+  const data = protocolData.case === PROTOCOL ? protocolData.value : undefined;
+  const seed = data?.secretSeed?.ciphertext;
+  if (data === undefined || seed === undefined || seed.length === 0) {
+    throw mismatch(at('secretSeed'), 'must be the encrypted seed');
+  }
+  if (seed.length > MAX_SEED_BYTES) {
+    throw mismatch(at('secretSeed'), `must have at most ${MAX_SEED_BYTES} bytes`);
+  }
+  for (const term of TERMS) {
+    if (data[term] !== config[term])
+      throw mismatch(at(term), `must be ${config[term]}, as this duchy was told`);
+  }
   return seed;
 }

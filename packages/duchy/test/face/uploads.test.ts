@@ -2,8 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { create } from '@bufbuild/protobuf';
-import { duchyMessages } from '@measurement-exchange/contract';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endComputation, readBlob, updateView, uploadOf } from '../../src/database/index.ts';
@@ -146,6 +144,12 @@ const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [
   ['no data', (u) => { u.data = new Uint8Array(); }, inData(/0 bytes, fewer/)],
   ['no seed', (u) => { u.fulfillment.protocolData = { case: undefined }; }, at('honestMajorityShareShuffle.secretSeed')],
   ['a seed of 10 kB', (u) => { setSeed(u, randomBytes(10_000)); }, at('honestMajorityShareShuffle.secretSeed')],
+  ['another first worker', (u) => { shuffleOf(u).firstWorker = 'duchies/gamma'; }, at('honestMajorityShareShuffle.firstWorker')],
+  ['another second worker', (u) => { shuffleOf(u).secondWorker = 'duchies/delta'; }, at('honestMajorityShareShuffle.secondWorker')],
+  ['another aggregator', (u) => { shuffleOf(u).aggregator = 'duchies/delta'; }, at('honestMajorityShareShuffle.aggregator')],
+  ['no aggregator', (u) => { shuffleOf(u).aggregator = ''; }, at('honestMajorityShareShuffle.aggregator')],
+  ['other noise', (u) => { shuffleOf(u).noiseMechanism = 'GEOMETRIC'; }, at('honestMajorityShareShuffle.noiseMechanism')],
+  ['another ring', (u) => { shuffleOf(u).ringModulus = 113; }, at('honestMajorityShareShuffle.ringModulus')],
   ['a certificate of another provider', (u) => { u.fulfillment.certificate = 'dataProviders/chirper/certificates/1'; }, certificate(/no certificate of dataProviders\/streamly/)],
   ['a certificate of nobody', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/9'; }, certificate(/does not exist/)],
   ['a revoked certificate', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/revoked'; }, certificate(/REVOKED/)],
@@ -188,14 +192,19 @@ function certificate(message: RegExp): Partial<Answer> {
 function saying(message: RegExp) {
   return { body: { error: expect.objectContaining({ message: expect.stringMatching(message) }) } };
 }
-function setSeed({ fulfillment }: TestUpload, ciphertext: Uint8Array): void {
-  const { case: protocol, value } = fulfillment.protocolData;
-  if (protocol === 'honestMajorityShareShuffle') value.secretSeed!.ciphertext = ciphertext;
+function shuffleOf({ fulfillment }: TestUpload) {
+  return fulfillment.protocolData.value!;
 }
-function resealed({ fulfillment }: TestUpload): TestUpload['afterSigning'] {
-  // The seed is the last field, so its last byte is the message's.
-  expect(create(duchyMessages.FulfillmentSchema, fulfillment).protocolData.case).toBeDefined();
-  return (signed) => ({ ...signed, message: signed.message.with(-1, signed.message.at(-1)! ^ 1) });
+function setSeed(upload: TestUpload, ciphertext: Uint8Array): void {
+  shuffleOf(upload).secretSeed!.ciphertext = ciphertext;
+}
+function resealed(upload: TestUpload): TestUpload['afterSigning'] {
+  const { ciphertext } = shuffleOf(upload).secretSeed!;
+  return (signed) => {
+    const place = Buffer.from(signed.message).indexOf(ciphertext);
+    expect(place).toBeGreaterThan(0);
+    return { ...signed, message: signed.message.with(place, signed.message[place]! ^ 1) };
+  };
 }
 function unended(json: string, data: Uint8Array): Buffer<ArrayBuffer> {
   const header = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;

@@ -213,6 +213,7 @@ export function makeUpload(world: FaceWorld, computation: TestComputation, i = 0
   const { view, spec, nonces } = computation;
   const requisition = view.requisitions[i]!;
   const config = view.protocolConfig.honestMajorityShareShuffle!;
+  const { firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus } = config;
   const data = randomShare();
   const fulfillment = create(duchyMessages.FulfillmentSchema, {
     purpose: FULFILLMENT_PURPOSE,
@@ -228,7 +229,10 @@ export function makeUpload(world: FaceWorld, computation: TestComputation, i = 0
     certificate: `${requisition.dataProvider}/certificates/1`,
     protocolData: {
       case: 'honestMajorityShareShuffle',
-      value: { secretSeed: { ciphertext: randomBytes(100) } },
+      value: {
+        secretSeed: { ciphertext: randomBytes(100) },
+        ...{ firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus },
+      },
     },
   });
   return {

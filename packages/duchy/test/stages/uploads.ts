@@ -51,6 +51,7 @@ export async function makeUpload(
   const requisition = await readyRequisition(provider, measurement);
   const { spec } = await readRequisition(provider, requisition);
   const config = requisition.protocolConfig!.honestMajorityShareShuffle!;
+  const { firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus } = config;
   const vector = new FrequencyVector(INDEX, interval, cap);
   for (const [vid, times] of people) vector.add(vid, times);
   const seed = newSeed();
@@ -83,7 +84,10 @@ export async function makeUpload(
     certificate: provider.certificate,
     protocolData: {
       case: 'honestMajorityShareShuffle',
-      value: { secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage } },
+      value: {
+        secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage },
+        ...{ firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus },
+      },
     },
   });
   const { endpoint } = (await provider.client.getParty({ name: requisition.fulfillingDuchy! })) as Duchy;

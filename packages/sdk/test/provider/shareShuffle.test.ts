@@ -8,7 +8,7 @@ import type { Behavior } from '@measurement-exchange/testkit/fakeDuchy';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Events, openEvents, QueryStopped } from '../../src/provider/index.ts';
 import { PROVIDER } from './requisitions.ts';
-import { ALPHA, type SpoiledComputation } from './shareShuffleRequisitions.ts';
+import { ALPHA, BETA, GAMMA, type SpoiledComputation } from './shareShuffleRequisitions.ts';
 import {
   CLOSED,
   frequencySpec,
@@ -53,6 +53,15 @@ describe('an agent sends a duchy', () => {
       dataLength: BigInt(upload!.data.length),
       duchy: ALPHA,
       certificate: `${PROVIDER}/certificates/c1`,
+      protocolData: {
+        value: {
+          firstWorker: ALPHA,
+          secondWorker: BETA,
+          aggregator: GAMMA,
+          noiseMechanism: 'DISCRETE_GAUSSIAN',
+          ringModulus: 127,
+        },
+      },
     });
     expect(await nonceMatches(message.nonce, requisition.nonceHash!)).toBe(true);
     expect(world.types()).toEqual(['received', 'warning', 'fulfilled']);

@@ -1,4 +1,4 @@
-/** What a provider signs for an upload: whose it is, for which computation, and the digest of the share. */
+/** What a provider signs for an upload: whose it is, for which computation by whom, and the digest of the share. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -21,6 +21,7 @@ export async function signUpload(
   { signer, certificate }: Sealing,
 ): Promise<Upload> {
   const { config, fingerprint, fulfillingDuchy: duchy, peerKeyset } = shareShuffle!;
+  const { firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus } = config;
   const seed = await signer.sign(
     toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: share.seed })),
   );
@@ -39,7 +40,10 @@ export async function signUpload(
     certificate,
     protocolData: {
       case: 'honestMajorityShareShuffle',
-      value: { secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage } },
+      value: {
+        secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage },
+        ...{ firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus },
+      },
     },
   });
   const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, fulfillment));

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mex/contract/duchy.proto.
  */
 export const file_mex_contract_duchy: GenFile = /*@__PURE__*/
-  fileDesc("ChhtZXgvY29udHJhY3QvZHVjaHkucHJvdG8SDG1leC5jb250cmFjdCLNAwoLRnVsZmlsbG1lbnQSDwoHcHVycG9zZRgBIAEoCRITCgtyZXF1aXNpdGlvbhgCIAEoCRIfChdyZXF1aXNpdGlvbl9maW5nZXJwcmludBgDIAEoDBINCgVub25jZRgEIAEoBhIQCghwcm90b2NvbBgFIAEoCRIeChZwb3B1bGF0aW9uX2ZpbmdlcnByaW50GAYgASgMEhYKDnJlZ2lzdGVyX2NvdW50GAcgASgDEhMKC2RhdGFfc2hhMjU2GAggASgMEhMKC2RhdGFfbGVuZ3RoGAkgASgDEg0KBWR1Y2h5GAogASgJEhMKC2NlcnRpZmljYXRlGAsgASgJEl0KHWhvbmVzdF9tYWpvcml0eV9zaGFyZV9zaHVmZmxlGAwgASgLMjQubWV4LmNvbnRyYWN0LkZ1bGZpbGxtZW50LkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlSAAaYAoaSG9uZXN0TWFqb3JpdHlTaGFyZVNodWZmbGUSQgoLc2VjcmV0X3NlZWQYASABKAsyLS53ZmEubWVhc3VyZW1lbnQuYXBpLnYyYWxwaGEuRW5jcnlwdGVkTWVzc2FnZUIPCg1wcm90b2NvbF9kYXRhIqUBCgxTdGFnZU1lc3NhZ2USDwoHcHVycG9zZRgBIAEoCRITCgtjb21wdXRhdGlvbhgCIAEoCRINCgVzdGFnZRgDIAEoCRIOCgZzZW5kZXIYBCABKAkSEQoJcmVjaXBpZW50GAUgASgJEhMKC2RhdGFfc2hhMjU2GAYgASgMEhMKC2RhdGFfbGVuZ3RoGAcgASgDEhMKC2NlcnRpZmljYXRlGAggASgJYgZwcm90bzM", [file_wfa_measurement_api_v2alpha_specs]);
+  fileDesc("ChhtZXgvY29udHJhY3QvZHVjaHkucHJvdG8SDG1leC5jb250cmFjdCK+BAoLRnVsZmlsbG1lbnQSDwoHcHVycG9zZRgBIAEoCRITCgtyZXF1aXNpdGlvbhgCIAEoCRIfChdyZXF1aXNpdGlvbl9maW5nZXJwcmludBgDIAEoDBINCgVub25jZRgEIAEoBhIQCghwcm90b2NvbBgFIAEoCRIeChZwb3B1bGF0aW9uX2ZpbmdlcnByaW50GAYgASgMEhYKDnJlZ2lzdGVyX2NvdW50GAcgASgDEhMKC2RhdGFfc2hhMjU2GAggASgMEhMKC2RhdGFfbGVuZ3RoGAkgASgDEg0KBWR1Y2h5GAogASgJEhMKC2NlcnRpZmljYXRlGAsgASgJEl0KHWhvbmVzdF9tYWpvcml0eV9zaGFyZV9zaHVmZmxlGAwgASgLMjQubWV4LmNvbnRyYWN0LkZ1bGZpbGxtZW50LkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlSAAa0AEKGkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlEkIKC3NlY3JldF9zZWVkGAEgASgLMi0ud2ZhLm1lYXN1cmVtZW50LmFwaS52MmFscGhhLkVuY3J5cHRlZE1lc3NhZ2USFAoMZmlyc3Rfd29ya2VyGAIgASgJEhUKDXNlY29uZF93b3JrZXIYAyABKAkSEgoKYWdncmVnYXRvchgEIAEoCRIXCg9ub2lzZV9tZWNoYW5pc20YBSABKAkSFAoMcmluZ19tb2R1bHVzGAYgASgFQg8KDXByb3RvY29sX2RhdGEipQEKDFN0YWdlTWVzc2FnZRIPCgdwdXJwb3NlGAEgASgJEhMKC2NvbXB1dGF0aW9uGAIgASgJEg0KBXN0YWdlGAMgASgJEg4KBnNlbmRlchgEIAEoCRIRCglyZWNpcGllbnQYBSABKAkSEwoLZGF0YV9zaGEyNTYYBiABKAwSEwoLZGF0YV9sZW5ndGgYByABKAMSEwoLY2VydGlmaWNhdGUYCCABKAliBnByb3RvMw", [file_wfa_measurement_api_v2alpha_specs]);
 
 /**
  * A data provider's upload for one requisition.
@@ -119,6 +119,33 @@ export type Fulfillment_HonestMajorityShareShuffle = Message<"mex.contract.Fulfi
    * @generated from field: wfa.measurement.api.v2alpha.EncryptedMessage secret_seed = 1;
    */
   secretSeed?: EncryptedMessage | undefined;
+
+  /**
+   * What the data provider agreed to, as protocolConfig told it. A duchy that was told otherwise rejects the upload.
+   *
+   * @generated from field: string first_worker = 2;
+   */
+  firstWorker: string;
+
+  /**
+   * @generated from field: string second_worker = 3;
+   */
+  secondWorker: string;
+
+  /**
+   * @generated from field: string aggregator = 4;
+   */
+  aggregator: string;
+
+  /**
+   * @generated from field: string noise_mechanism = 5;
+   */
+  noiseMechanism: string;
+
+  /**
+   * @generated from field: int32 ring_modulus = 6;
+   */
+  ringModulus: number;
 };
 
 /**
