@@ -45,12 +45,12 @@ export interface DeduplicatedWorld {
   compute(measurement: string, result: ResultInit): Promise<void>;
 }
 
-/** A reach among 1,000 people, which is the population of the world. */
-export const deduplicatedReach = (value: bigint): ResultInit => ({
+/** A reach among 1,000 people, which is the population of the world, or of a sample of them. */
+export const deduplicatedReach = (value: bigint, frequencyVectorSize = 1000n): ResultInit => ({
   reach: {
     value,
     noiseMechanism: specs.ProtocolConfig_NoiseMechanism.DISCRETE_GAUSSIAN,
-    methodology: { case: 'honestMajorityShareShuffle', value: { frequencyVectorSize: 1000n } },
+    methodology: { case: 'honestMajorityShareShuffle', value: { frequencyVectorSize } },
   },
 });
 

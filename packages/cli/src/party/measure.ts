@@ -50,7 +50,11 @@ export function measureCommand(): Command {
       'duration: of one person at most, such as 90s, 5m or 1h',
       parseSeconds,
     )
-    .option('--sampling <start,width>', 'count a part of the people, such as 0,0.5 (all)', parseSampling)
+    .option(
+      '--sampling <start,width>',
+      'count a part of the people, such as 0,0.5 (all); 0.75,0.5 goes on at 0, where duchies compute',
+      parseSampling,
+    )
     .option('--model-line <name>', 'the model line that assigned people to events')
     .option('--reference <text>', 'your own reference, stored with the measurement')
     .option('--request-id <id>', 'makes the command idempotent: a repetition returns the same measurement')

@@ -11,6 +11,11 @@ import { TYPE_URLS } from './typeUrls.ts';
  */
 const FLOAT_SLACK = 1e-6;
 
+/** Whether a sampling interval goes beyond 1, and on at 0. */
+export function wrapsAround({ start, width }: { start: number; width: number }): boolean {
+  return start + width > 1 + FLOAT_SLACK;
+}
+
 /** What is wrong with a spec whose measurement is computed with this protocol. */
 export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 'direct'): Violation[] {
   const violations: Violation[] = [];
@@ -38,8 +43,8 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
     check('vidSamplingInterval.start', start >= 0 && start <= 1, 'must be at least 0 and at most 1');
     check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
     // Only the registers of a frequency vector wrap around the end of the unit interval.
-    const fits = protocol === 'honestMajorityShareShuffle' || !(start + width > 1 + FLOAT_SLACK);
-    check('vidSamplingInterval', fits, 'start + width must be at most 1');
+    const fits = protocol === 'honestMajorityShareShuffle' || !wrapsAround(interval);
+    check('vidSamplingInterval', fits, 'start + width must be at most 1, unless duchies compute it');
   } else if (spec.measurementType === 'REACH' || spec.measurementType === 'REACH_AND_FREQUENCY') {
     check('vidSamplingInterval', false, REQUIRED);
   }

@@ -5,6 +5,7 @@ import {
   PROTOCOLS,
   type ProtocolConfig,
   type ShareShuffleConfig,
+  wrapsAround,
 } from '@measurement-exchange/contract';
 import type { Dependencies } from './deps.ts';
 
@@ -12,7 +13,7 @@ import type { Dependencies } from './deps.ts';
 export type ProtocolFault =
   /** `protocolConfig` names none, several, or one whose results cannot be opened here. */
   | 'PROTOCOL_UNSUPPORTED'
-  /** Duchies do not compute this type of measurement, or the result says that it was computed in another way. */
+  /** Nobody computes this type or sample in that way, or the result says that it was computed in another way. */
   | 'PROTOCOL_MISMATCH'
   /** A duchy that this consumer does not accept. */
   | 'DUCHY_UNKNOWN'
@@ -34,10 +35,16 @@ export class ProtocolError extends Error {
 export function acceptedProtocol(
   { duchies = [] }: Pick<Dependencies, 'duchies'>,
   { protocolConfig = {} }: Pick<Measurement, 'protocolConfig'>,
-  { measurementType }: Pick<PlainSpec, 'measurementType'>,
+  { measurementType, vidSamplingInterval }: Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'>,
 ): ShareShuffleConfig | undefined {
   const shuffle = protocolOf(protocolConfig);
-  if (shuffle === undefined) return undefined;
+  if (shuffle === undefined) {
+    if (vidSamplingInterval === undefined || !wrapsAround(vidSamplingInterval)) return undefined;
+    throw new ProtocolError(
+      'PROTOCOL_MISMATCH',
+      'each data provider computes it by itself, and has no sample that goes beyond 1: choose one with start + width of at most 1',
+    );
+  }
   if (measurementType !== 'REACH' && measurementType !== 'REACH_AND_FREQUENCY') {
     throw new ProtocolError('PROTOCOL_MISMATCH', `duchies do not compute ${measurementType}`);
   }

@@ -34,6 +34,33 @@ function faults(request: unknown): Violation[] {
   }
 }
 
+describe('a sample that goes beyond 1, and on at 0,', () => {
+  const vidSampling = { start: 0.75, width: 0.5 };
+  const chirper = 'dataProviders/chirper';
+  const together = (request: MeasurementRequest): MeasurementRequest => ({
+    ...request,
+    vidSampling,
+    dataProviders: [
+      ...request.dataProviders,
+      { name: chirper, eventGroups: [{ name: `${chirper}/eventGroups/x`, interval }] },
+    ],
+  });
+
+  it.each(['reach', 'reachAndFrequency'] as const)('is read for the %s of several providers', (type) => {
+    expect(readRequest(together(GOOD[type])).spec).toMatchObject({ vidSamplingInterval: vidSampling });
+  });
+
+  it.each([
+    ['one provider', { ...GOOD.reach, vidSampling }],
+    ['impressions', together(GOOD.impression)],
+    ['durations', together(GOOD.duration)],
+  ])('is rejected for %s, which no duchies compute', (_what, request) => {
+    expect(violations(request)).toEqual([
+      'vidSampling: start + width must be at most 1, unless duchies compute it',
+    ]);
+  });
+});
+
 describe('a valid request', () => {
   it.each(Object.keys(GOOD) as MeasurementRequest['type'][])('of type %s is read', (type) => {
     expect(violations(GOOD[type])).toEqual([]);
@@ -119,9 +146,6 @@ describe('an invalid request', () => {
       'maximumFrequency: does not belong to the type impression',
       'reference: is not a known field',
       'maximumFrequencyPerUser: is required',
-      'vidSampling: start + width must be at most 1',
-      'privacy.epsilon: must be a finite number above 0',
-      'privacy.delta: must be at least 0 and below 1',
       'dataProviders[0].eventGroups[0].name: must be an event group of dataProviders/streamly',
       'dataProviders[0].eventGroups[0].interval: start must be before end',
       'dataProviders[0].eventGroups[1].name: must be an event group of dataProviders/streamly',
@@ -133,6 +157,9 @@ describe('an invalid request', () => {
       'dataProviders[2].name: repeats an earlier one',
       'dataProviders[2].population: does not belong to the type impression',
       'dataProviders[2].eventGroups: is required',
+      'vidSampling: start + width must be at most 1, unless duchies compute it',
+      'privacy.epsilon: must be a finite number above 0',
+      'privacy.delta: must be at least 0 and below 1',
       'requestId: must be a text of 1 to 255 characters',
     ]);
   });

@@ -4,6 +4,7 @@ import {
   measurementSpecViolations,
   type PlainSpec,
   type PrivacyParams,
+  type Protocol,
   parseName,
   parseTimestamp,
   REQUIRED,
@@ -34,6 +35,8 @@ const OF_TYPE: Record<RequestType, string[]> = {
   duration: ['vidSampling', 'maximumWatchDurationSeconds'],
   population: [],
 };
+/** Where several providers are asked, and the exchange chooses a protocol of duchies. */
+const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
 const KNOWN = new Set([...OF_EVERY_TYPE, ...Object.values(OF_TYPE).flat()]);
 
 /** The validated request. Throws all violations at once. */
@@ -67,10 +70,15 @@ class RequestReader {
       ...(modelLine !== undefined && { modelLine }),
       ...this.parameters(type, request),
     };
-    this.ranges(spec, request.frequencyPrivacy === undefined);
+    const dataProviders = this.dataProviders(request.dataProviders, type);
+    this.ranges(spec, {
+      oneBudget: request.frequencyPrivacy === undefined,
+      protocol:
+        dataProviders.length > 1 && OF_DUCHIES.includes(type) ? 'honestMajorityShareShuffle' : 'direct',
+    });
     return {
       spec,
-      dataProviders: this.dataProviders(request.dataProviders, type),
+      dataProviders,
       referenceId: this.text(request.referenceId, 'referenceId', 255),
       requestId: this.text(request.requestId, 'requestId', 255),
     };
@@ -124,9 +132,10 @@ class RequestReader {
   }
 
   /** The contract checks the values; here its violations get the caller's field names. */
-  private ranges(spec: PlainSpec, oneBudget: boolean): void {
-    const key = { value: new Uint8Array(1) };
-    for (const { field, description } of measurementSpecViolations({ ...spec, measurementPublicKey: key })) {
+  private ranges(spec: PlainSpec, { oneBudget, protocol }: { oneBudget: boolean; protocol: Protocol }): void {
+    const measurementPublicKey = { value: new Uint8Array(1) };
+    const violations = measurementSpecViolations({ ...spec, measurementPublicKey }, protocol);
+    for (const { field, description } of violations) {
       if (oneBudget && field.startsWith('reachAndFrequency.frequencyPrivacyParams')) continue;
       const [found, name] = CALLERS_NAMES.find(([prefix]) => field.startsWith(prefix)) ?? ['', ''];
       this.report(name + field.slice(found.length), description);

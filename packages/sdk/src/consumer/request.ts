@@ -44,7 +44,10 @@ export interface MeasurementRequest {
   maximumFrequencyPerUser?: number;
   /** For duration: the most time of one person that counts. */
   maximumWatchDurationSeconds?: number;
-  /** The part of the virtual people that is counted; default: everybody, `{ start: 0, width: 1 }`. */
+  /**
+   * The part of the virtual people that is counted; default: everybody, `{ start: 0, width: 1 }`. `start + width` may be
+   * above 1, and the sample goes on at 0, for a reach of several providers that duchies compute.
+   */
   vidSampling?: { start: number; width: number };
   modelLine?: string;
   /** The caller's own reference, stored with the measurement. */

@@ -32,6 +32,18 @@ it('is computed by three duchies that the consumer accepts, and verified against
   });
 });
 
+it('may be of a sample that goes beyond 1, and on at 0', async () => {
+  const consumer = accepting(w.duchyNames);
+  const asked = { ...request(), vidSampling: { start: 0.75, width: 0.5 } };
+  const { name } = await consumer.create(asked);
+  await w.compute(name!, deduplicatedReach(640n, 500n));
+  const { total } = await consumer.open(await consumer.wait(name!), { request: asked });
+  const { reach } = total.deduplicated!;
+  // A sample of half of 1,000 people: 360 · 640 / 999 of it, and four times the noise.
+  expect(reach!.value).toBe(640);
+  expect(reach!.variance).toBeCloseTo((640 * 360) / 999 + 4 * 13.157 ** 2, 0);
+});
+
 it('is not waited for where one of the three is not accepted', async () => {
   const { firstWorker, secondWorker, aggregator } = w.duchies;
   await expect(accepting([firstWorker.name, secondWorker.name]).measure(request())).rejects.toMatchObject({

@@ -316,6 +316,11 @@ describe('a consumer does not wait for a result that it will not accept:', () =>
     expect(await created(SHARE_SHUFFLE, consumer, request)).toBe('ProtocolRejected PROTOCOL_MISMATCH');
   });
 
+  it('a sample that goes beyond 1, which no provider takes by itself', async () => {
+    const request = { ...REQUEST, vidSampling: { start: 0.75, width: 0.5 } };
+    expect(await created({ direct: {} }, consumer, request)).toBe('ProtocolRejected PROTOCOL_MISMATCH');
+  });
+
   it('and names the measurement, which was created', async () => {
     x.protocolConfig = shuffle({ aggregator: MALLORY });
     await expect(consumer.create(REQUEST)).rejects.toMatchObject({
