@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
@@ -76,6 +76,31 @@ test('an index that is not wanted any more leaves no file behind', async () => {
   setTimeout(() => controller.abort(), 50);
   await expect(opening).rejects.toMatchObject({ name: 'AbortError' });
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('the orders that were used last are kept, and nothing that was left half written', async () => {
+  const old = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  const make = async (name: string, hours: number) => {
+    await writeFile(join(folder, name), 'x');
+    await utimes(join(folder, name), old(hours), old(hours));
+  };
+  await openVidIndex(folder, RANGES);
+  const kept = (await file()).split('/').at(-1)!;
+  await utimes(join(folder, kept), old(9), old(9));
+  for (let i = 1; i <= 8; i++) await make(`${i}.vids`, i);
+  await make('1.vids.crashed', 2);
+  await make('1.vids.being-written', 0.5);
+  await make('shares', 99);
+  // Reading it is a use: of the ten orders it is among the eight that stay.
+  await openVidIndex(folder, RANGES);
+  await openVidIndex(folder, [{ start: 1, end: 10 }]);
+  const names = await readdir(folder);
+  expect(names).toContain(kept);
+  expect(names.filter((name) => name.endsWith('.vids'))).toHaveLength(8);
+  expect(names).not.toContain('7.vids');
+  expect(names).not.toContain('8.vids');
+  expect(names).toContain('6.vids');
+  expect(names.filter((name) => !name.endsWith('.vids')).sort()).toEqual(['1.vids.being-written', 'shares']);
 });
 
 test('populations of the same VIDs have one fingerprint, others have another', () => {

@@ -1,7 +1,7 @@
 /** The index of each VID of a population. Ordering many VIDs takes seconds, so it is done once and kept in a file. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { VidRange } from '@measurement-exchange/contract';
@@ -37,6 +37,11 @@ export class VidIndex {
   }
 }
 
+/** Orders that are kept in a folder: of the populations that were used last. */
+const MAX_KEPT = 8;
+/** A file that is still being written is younger. */
+const ABANDONED_MS = 3_600_000;
+
 /** The index of a population, from its file in the folder, which is written where there is none or a spoiled one. */
 export async function openVidIndex(
   folder: string,
@@ -52,7 +57,26 @@ export async function openVidIndex(
   const indexes = await orderInThread(canonical, signal);
   await mkdir(folder, { recursive: true });
   await writeIndexes(path, fingerprint, indexes);
+  await removeOld(folder);
   return new VidIndex(canonical, indexes);
+}
+
+/** Removes what a crash left half written, and all but the orders that were used last. */
+async function removeOld(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => /\.vids(\.|$)/.test(name));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      const usedAt = await stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => Date.now(),
+      );
+      return { path, usedAt, isWhole: name.endsWith('.vids') };
+    }),
+  );
+  const whole = files.filter(({ isWhole }) => isWhole).sort((a, b) => b.usedAt - a.usedAt);
+  const abandoned = files.filter(({ isWhole, usedAt }) => !isWhole && Date.now() - usedAt > ABANDONED_MS);
+  await Promise.all([...whole.slice(MAX_KEPT), ...abandoned].map(({ path }) => rm(path, { force: true })));
 }
 
 /** Off the event loop; an abort ends the thread. */
@@ -144,7 +168,9 @@ export async function readIndexes(
       await readAll(file, chunk, HEADER_BYTES + at);
       hash.update(chunk);
     }
-    return header.subarray(36).equals(hash.digest()) ? indexes : undefined;
+    if (!header.subarray(36).equals(hash.digest())) return undefined;
+    await file.utimes(new Date(), new Date());
+    return indexes;
   } finally {
     await file.close();
   }
