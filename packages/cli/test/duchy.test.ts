@@ -89,9 +89,10 @@ it('runs as a demo duchy on a database beside that of the exchange, where the ex
   const duchy = run();
   expect(await urlOf(duchy)).toBe(`http://127.0.0.1:${port}`);
   expect(await duchy.kill('SIGTERM')).toBe(0);
-  const found = await exchange.database.query("SELECT FROM pg_database WHERE datname = 'duchy_alpha'");
+  const name = `${new URL(exchange.database.url).pathname.slice(1)}_duchy_alpha`;
+  const found = await exchange.database.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   expect(found).toHaveLength(1);
-  await exchange.database.query('DROP DATABASE duchy_alpha WITH (FORCE)');
+  await exchange.database.query(`DROP DATABASE ${name} WITH (FORCE)`);
 });
 
 /** One that was free a moment ago. */

@@ -13,15 +13,16 @@ export function serveCommand(): Command {
     .option('--port <port>', 'listen here instead of PORT', Number)
     .option('--json', 'log lines as JSON also in development mode')
     .action(async (options: { dev?: boolean; port?: number; json?: boolean }) => {
-      const config = loadConfig(process.env, {
+      const given = loadConfig(process.env, {
         ...(options.dev ? { mode: 'development' } : {}),
         ...(options.port === undefined ? {} : { port: options.port }),
       });
-      const quiet = config.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
+      const quiet = given.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
       // Imported here, since no other command needs HTTP.
-      const { createLog, start } = await import('@measurement-exchange/exchange');
-      const log = createLog(quiet ? 'warn' : config.logLevel);
+      const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
+      const log = createLog(quiet ? 'warn' : given.logLevel);
+      const config = await withDatabases(given, demoDuchies(given), log);
       const running = await start(config, log);
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();
@@ -31,6 +32,22 @@ export function serveCommand(): Command {
         await running.stop();
       });
     });
+}
+
+/** Without demo duchies where they cannot have databases: no measurement may wait for duchies that never run. */
+async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
+  const { databaseUrl } = config;
+  if (databaseUrl === undefined || duchies.length === 0) return config;
+  const { ensureDemoDatabase, NoDemoDatabase } = await import('../duchy/database.ts');
+  try {
+    for (const duchy of duchies) await ensureDemoDatabase(databaseUrl, duchy);
+    return config;
+  } catch (error) {
+    // What is wrong with the server the exchange says itself.
+    if (!(error instanceof NoDemoDatabase)) return config;
+    log.warn({ component: 'duchy' }, `Started without demo duchies. ${error.message}`);
+    return { ...config, demoDuchies: false };
+  }
 }
 
 /** In development mode; the exchange serves without them. */

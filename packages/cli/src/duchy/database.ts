@@ -1,6 +1,6 @@
 /**
  * The database of a duchy: the one that its settings name, or one of its own in the embedded server of the data directory.
- * That of a demo duchy is beside the one of the exchange.
+ * That of a demo duchy is beside the one of the exchange, on whatever server that is.
  */
 import type { DuchyConfig, StartOptions } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';
@@ -14,15 +14,10 @@ export async function openDuchyDatabase(
   opened: AsyncDisposableStack,
 ): Promise<StartOptions['connection']> {
   if (databaseUrl !== undefined) return { connectionString: databaseUrl };
-  const { ensureDatabase } = await loadDuchy();
-  const name = `duchy_${duchy.split('/').at(-1)}`;
   const exchangeUrl = as && loadConfig(process.env, { mode: 'development' }).databaseUrl;
-  if (exchangeUrl !== undefined) {
-    await ensureDatabase({ connectionString: exchangeUrl }, name);
-    const url = new URL(exchangeUrl);
-    url.pathname = `/${name}`;
-    return { connectionString: url.href };
-  }
+  if (exchangeUrl !== undefined) return { connectionString: await ensureDemoDatabase(exchangeUrl, duchy) };
+  const { ensureDatabase } = await loadDuchy();
+  const name = nameOf(duchy);
   const lock = await acquireDataDirLock(dataDir).catch((error: unknown) => {
     if (error instanceof DataDirInUse) return undefined;
     throw error;
@@ -32,4 +27,36 @@ export async function openDuchyDatabase(
   if (lock !== undefined) opened.defer(() => server.stop());
   await ensureDatabase(server.connection, name);
   return { ...server.connection, database: name };
+}
+
+/** The URL of the database of a demo duchy on the server that the exchange uses, where it is created unless it exists. */
+export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
+  const url = new URL(exchangeUrl);
+  // Several exchanges may be on the server. The end of the name tells the duchies apart, and 63 characters is all there is.
+  const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
+  const { ensureDatabase } = await loadDuchy();
+  await ensureDatabase({ connectionString: exchangeUrl }, name).catch((cause: Error & { code?: string }) => {
+    if (cause.code !== INSUFFICIENT_PRIVILEGE) throw cause;
+    throw new NoDemoDatabase(name, url.username, cause);
+  });
+  url.pathname = `/${encodeURIComponent(name)}`;
+  return url.href;
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** The role of DATABASE_URL may not create a database. */
+export class NoDemoDatabase extends Error {
+  constructor(name: string, role: string, cause: Error) {
+    super(
+      `Each demo duchy needs a database of its own, and the role ${role} of DATABASE_URL may not create ${name}: ` +
+        `ALTER ROLE ${role} CREATEDB, or leave the duchies out with MEX_DUCHIES=off.`,
+      { cause },
+    );
+    this.name = 'NoDemoDatabase';
+  }
+}
+
+function nameOf(duchy: string): string {
+  return `duchy_${duchy.split('/').at(-1)}`;
 }

@@ -35,3 +35,9 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
     honestMajorityShareShuffle: { firstWorker, secondWorker, aggregator, ...SHARE_SHUFFLE_DEFAULTS },
   };
 }
+
+/** The names of the demo duchies that belong to an exchange with this configuration. */
+export function demoDuchies(config: Config): string[] {
+  const setting = demoProtocols(config)?.honestMajorityShareShuffle;
+  return setting === undefined ? [] : duchiesOf(setting);
+}
