@@ -1,10 +1,15 @@
 /** The demo, on an exchange that it starts with three duchies, and its report as a browser shows it. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Audience, createAudiences } from '../src/demo/audience.ts';
 import type { DemoReport } from '../src/demo/figures.ts';
 import { figureOf, reachTogether } from '../src/demo/figures.ts';
 import { renderReport } from '../src/demo/report.ts';
@@ -73,28 +78,43 @@ describe('mex demo', () => {
     expect(titled('A filter').state).toBe('FAILED');
   });
 
-  it('runs again on the same data, with the same audience and other noise, and ends with the figure of all', async () => {
-    const printed = await demo('--report', join(folder, 'again.html'));
-    const [, , last] = /\n(.*Pictures: .*)\n\n(All publishers .*\n.*)\n$/s.exec(printed)!;
-    const { truth, result, claimed } = reachTogether(report);
-    const text = (value: number) => Math.round(value).toLocaleString('en-US');
-    expect(last).toMatch(/together reached [\d,]+ people \(95 %: [\d,]+ to [\d,]+\), each counted once;/);
-    expect(last).toContain(`truth ${text(truth)}.`);
-    expect(last).not.toContain(`reached ${text(result.value)} people`);
-    expect(last).not.toContain(`claimed ${text(claimed)}`);
-    expect(process.exitCode).toBeUndefined();
-  });
-
-  it('refuses more people than the exchange counts, and says what to do', async () => {
-    await expect(mex('demo', '--population', '1000001', '--report', file)).rejects.toThrow(
-      /more than the 1,000,000 people .* mex admin populations create people --range 1-1000001 --default/s,
-    );
-  });
-
   it('needs duchies, and says so where there are none', async () => {
-    vi.stubEnv('MEX_DUCHIES', 'off');
-    await expect(demo()).rejects.toThrow(/without duchies: start it without MEX_DUCHIES=off/);
+    const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      vi.stubEnv('MEX_DATA_DIR', folder);
+      await writeFile(join(folder, 'dev.json'), JSON.stringify({ baseUrl, duchies: [] }));
+      await expect(demo()).rejects.toThrow(/without duchies: start it without MEX_DUCHIES=off/);
+    } finally {
+      vi.stubEnv('MEX_DATA_DIR', join(folder, 'data'));
+      server.close();
+    }
   });
+
+  it('keeps the order of the people for the next time', async () => {
+    const kept = await readdir(join(folder, 'data', 'demo'));
+    expect(kept.filter((name) => name.endsWith('.vids'))).toHaveLength(1);
+    expect(await readdir(join(folder, 'data', 'demo', 'shares'))).toEqual([]);
+  });
+});
+
+it('the same seed gives the same audiences, another seed others', async () => {
+  const instance = await DuckDBInstance.create(':memory:');
+  const db = await instance.connect();
+  const audience = async (seed: number) => {
+    const directory = await mkdtemp(join(folder, 'audience-'));
+    const [{ file }] = (await createAudiences(db, { directory, seed, population: 1000 })) as [Audience];
+    return (await db.runAndReadAll(`SELECT * FROM '${file}' ORDER BY ALL`)).getRowsJson();
+  };
+  try {
+    const first = await audience(1);
+    expect(await audience(1)).toEqual(first);
+    expect(await audience(2)).not.toEqual(first);
+  } finally {
+    db.closeSync();
+    instance.closeSync();
+  }
 });
 
 describe('a figure', () => {

@@ -6,7 +6,7 @@ import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DevFile } from '../src/devFile.ts';
-import { mex, mexJson } from './mexInProcess.ts';
+import { mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -87,10 +87,11 @@ async function describe(): Promise<void> {
   }
 }
 
+/** Half of the people: the last quarter, and the first. */
 const ask = async () => {
-  const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', publisher]);
-  const time = ['--from', '2026-10-01', '--to', '2026-10-29'];
-  const out = await mex('measure', 'reach', '--as', 'acme', ...providers, ...time, '--no-wait');
+  const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', `${publisher}:winter`]);
+  const what = ['--from', '2026-10-01', '--to', '2026-10-29', '--sampling', '0.75,0.5'];
+  const out = await mex('measure', 'reach', '--as', 'acme', ...providers, ...what, '--no-wait');
   return out.trim();
 };
 
@@ -117,14 +118,22 @@ async function requireNearTruth(measurement: string): Promise<void> {
   expect(reach!.value).toBeLessThan(SUM - 5 * reach!.standardDeviation);
 }
 
-it('answers how many people two publishers reached together, each counted once, with noise', async () => {
+it('is the exchange that the demo uses, which ends with the figure of all publishers', async () => {
+  const report = join(folder, 'report.html');
   await describe();
-  const measurement = await ask();
-  await fulfill(measurement);
-  await requireNearTruth(measurement);
+  const { out, err, error } = await run('demo', '--population', '2000', '--report', report);
+  expect(error).toBeUndefined();
+  expect(process.exitCode).toBeUndefined();
+  expect(err).toContain(`using the exchange at ${exchange.url}`);
+  expect(out).toMatch(
+    /Pictures: .*report\.html\n\nAll publishers together reached [\d,]+ people \(95 %: [\d,]+ to [\d,]+\), each counted once; truth [\d,]+\.\nAdding up their figures would have claimed [\d,]+, [+−-]\d+ %\.\n$/,
+  );
+  await expect(mex('demo', '--population', '10001', '--report', report)).rejects.toThrow(
+    /more than the 10,000 people .* mex admin populations create people --range 1-10001 --default/s,
+  );
 });
 
-it('starts a duchy again that was killed, where it was, and the measurement goes on', async () => {
+it('starts a duchy again that was killed, and half of the people two publishers reached are counted once', async () => {
   const [before, pid] = [await duchies(), await pidOf('alpha')];
   const measurement = await ask();
   process.kill(pid, 'SIGKILL');

@@ -51,20 +51,21 @@ async function demo(options: Options): Promise<void> {
   const { runDemo } = await import('./run.ts');
   const log = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
-  const exchange = await useExchange(loadConfig(process.env, { mode: 'development' }), log);
-  let report: DemoReport;
+  const config = loadConfig(process.env, { mode: 'development' });
+  const exchange = await useExchange(config, log);
   try {
     requireDuchies(exchange.dev);
     await requirePopulation(exchange.dev, options.population);
-    report = await runDemo({ dev: exchange.dev, seed: options.seed, population: options.population, log });
+    const { seed, population } = options;
+    const report = await runDemo({ dev: exchange.dev, dataDir: config.dataDir, seed, population, log });
+    report.seconds = (performance.now() - startedAt) / 1000;
+    await writeFile(options.report, renderReport(report));
+    if (options.json) printJson(report);
+    else printReport(report, options.report);
+    if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
   } finally {
     await exchange.stop();
   }
-  report.seconds = (performance.now() - startedAt) / 1000;
-  await writeFile(options.report, renderReport(report));
-  if (options.json) printJson(report);
-  else printReport(report, options.report);
-  if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
 }
 
 /** Uses the development exchange that is running, or starts one. */
@@ -74,7 +75,7 @@ async function useExchange(config: Config, log: (line: string) => void) {
     log(`using the exchange at ${running.baseUrl}`);
     return { dev: running, stop: async () => {} };
   }
-  log(`starting an exchange with its own PostgreSQL in ${config.dataDir}`);
+  log(`starting an exchange with its own PostgreSQL, and three duchies, in ${config.dataDir}`);
   const { start } = await import('@measurement-exchange/exchange');
   const warnings = pino({ level: 'warn' }, process.stderr);
   await using opened = new AsyncDisposableStack();

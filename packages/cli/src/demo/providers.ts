@@ -27,10 +27,13 @@ export async function startProviders(options: {
   consumer: DevParty;
   audiences: Audience[];
   population: PopulationSpec;
+  /** For ledgers, which are new each time. */
   directory: string;
+  /** Where the order of the population's VIDs stays for the next demo. */
+  sharesFolder: string;
   pollMs: number;
 }): Promise<StartedProviders> {
-  const { dev, consumer, audiences, directory, pollMs } = options;
+  const { dev, consumer, audiences, directory, sharesFolder, pollMs } = options;
   const trust = createTrustStore([{ party: consumer.name, pem: dev.rootCertificatePem }]);
   const population = openPopulation(options.population);
   const access = { measurementConsumers: [consumer.name] };
@@ -63,7 +66,7 @@ export async function startProviders(options: {
         population,
         ledger,
         references,
-        ...(shareShuffle && { shareShuffle }),
+        ...(shareShuffle && { shareShuffle: { ...shareShuffle, folder: sharesFolder } }),
         pollMs,
       });
       agents.push(agent.run(stopping.signal));

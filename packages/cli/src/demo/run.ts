@@ -21,6 +21,8 @@ import { type Scenario, scenarios } from './scenarios.ts';
 
 export interface DemoOptions {
   dev: DevFile;
+  /** Of the exchange. */
+  dataDir: string;
   seed: number;
   population: number;
   log: (line: string) => void;
@@ -31,11 +33,12 @@ const CONSUMER = 'measurementConsumers/acme';
 const POLL_MS = 100;
 
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
-  const { dev, seed, population, log } = options;
+  const { dev, dataDir, seed, population, log } = options;
   const startedAt = performance.now();
   const directory = await mkdtemp(join(tmpdir(), 'mex-demo-'));
   const instance = await DuckDBInstance.create(':memory:');
   const db = await instance.connect();
+  const stopping = new AbortController();
   let providers: StartedProviders | undefined;
   try {
     const audiences = await createAudiences(db, { directory, seed, population });
@@ -47,18 +50,25 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       audiences,
       population: populationSpec(population),
       directory,
+      sharesFolder: join(dataDir, 'demo'),
       pollMs: POLL_MS,
     });
     const advertiser = advertiserOf(dev);
+    const all = scenarios(audiences, providers.eventGroups);
+    // All at once: the duchies may still be starting, and nothing else has to wait for them.
+    const asked = all.map((scenario) => ask(advertiser, scenario, stopping.signal));
+    for (const each of asked) each.catch(() => {});
     const measurements: DemoMeasurement[] = [];
     /** What each provider said of its own people. */
     const alone: Figures[] = [];
-    for (const scenario of scenarios(audiences, providers.eventGroups)) {
-      const { result, ...facts } = await ask(advertiser, scenario);
+    for (const [i, scenario] of all.entries()) {
+      const { result, ...facts } = await asked[i]!;
       if (scenario.alone && result) alone.push(...result.dataProviders);
       const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
       measurements.push({ ...facts, figures });
-      log(`${facts.state.padEnd(9)}  ${scenario.title}${scenario.refusal ? ` (${scenario.refusal})` : ''}`);
+      log(
+        scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`,
+      );
     }
     return {
       exchange: dev.baseUrl,
@@ -68,6 +78,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       measurements,
     };
   } finally {
+    stopping.abort();
     await providers?.stop();
     db.closeSync();
     instance.closeSync();
@@ -89,9 +100,13 @@ function advertiserOf(dev: DevFile) {
 }
 
 /** The advertiser's part, from the signed and encrypted request to the decrypted result. */
-async function ask({ client, consumer }: Advertiser, { title, request, refusal }: Scenario) {
-  const { name } = (await consumer.create(request)) as { name: string };
-  const outcome = await consumer.wait(name, { pollMs: POLL_MS }).catch((error: unknown) => {
+async function ask(
+  { client, consumer }: Advertiser,
+  { title, request, refusal }: Scenario,
+  signal: AbortSignal,
+) {
+  const { name } = (await consumer.create(request, { signal })) as { name: string };
+  const outcome = await consumer.wait(name, { pollMs: POLL_MS, signal }).catch((error: unknown) => {
     if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
     throw error;
   });
