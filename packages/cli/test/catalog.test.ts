@@ -1,0 +1,264 @@
+/** The commands with which providers describe what they have: schemas and event groups. */
+import { writeFile } from 'node:fs/promises';
+import { TYPE_URLS } from '@measurement-exchange/contract';
+import { encrypt, packEventGroupMetadata } from '@measurement-exchange/sdk';
+import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
+import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
+import { describe, expect, it } from 'vitest';
+import { lines, run } from './mexInProcess.ts';
+import { describeTo, path, useWorld, w } from './partyWorld.ts';
+
+useWorld();
+
+const ids = (text: string) => lines(text).map(({ name }) => name);
+
+describe('mex descriptors', () => {
+  it('registers, lists, shows, compares and replaces schemas', async () => {
+    await writeFile(path('v1.json'), JSON.stringify(schema('ads', BUDGET)));
+    await writeFile(path('v2.json'), JSON.stringify(schema('ads', BUDGET, BRAND)));
+    await writeFile(path('v0.json'), JSON.stringify(schema('ads', BRAND)));
+    const { out } = await run(
+      'descriptors',
+      'create',
+      path('v1.json'),
+      '--as',
+      'streamly',
+      '--request-id',
+      'ads',
+    );
+    const [, name] = /^(\S+) is registered: ads.Campaign\.$/m.exec(out)!;
+    const again = await run(
+      'descriptors',
+      'create',
+      path('v1.json'),
+      '--as',
+      'streamly',
+      '--request-id',
+      'ads',
+      '--json',
+    );
+    expect(JSON.parse(again.out).name).toBe(name);
+
+    for (const party of ['acme', 'streamly']) {
+      expect((await run('descriptors', 'list', '--as', party)).out).toMatch(
+        new RegExp(`^${name} +1 +ads.Campaign$`, 'm'),
+      );
+    }
+    expect((await run('descriptors', 'list', '--as', 'acme', '--provider', 'chirper')).out).toContain(
+      'has no schema',
+    );
+    expect((await run('descriptors', 'get', name!, '--as', 'acme')).out).toContain(
+      'message ads.Campaign\n    1  budget: int32',
+    );
+
+    const fine = await run('descriptors', 'diff', name!, path('v2.json'), '--as', 'acme');
+    expect(fine.error).toBeUndefined();
+    expect(fine.out).toMatch(/^fine +FIELD_ADDED +ads.Campaign.brand/m);
+    const breaking = await run('descriptors', 'diff', name!, path('v0.json'), '--as', 'streamly');
+    expect(breaking.error?.exitCode).toBe(2);
+    expect(breaking.out).toMatch(/^breaks +/m);
+
+    expect(
+      (await run('descriptors', 'update', name!, path('v2.json'), '--as', 'streamly', '--validate-only')).out,
+    ).toContain('finds nothing wrong');
+    expect((await run('descriptors', 'get', name!, '--as', 'acme')).out).not.toContain('brand');
+    await run('descriptors', 'update', name!, path('v2.json'), '--as', 'streamly');
+    expect((await run('descriptors', 'get', name!, '--as', 'acme')).out).toContain('  2  brand: string');
+  });
+
+  it('takes what a compiler made, and decodes with it', async () => {
+    await writeFile(path('shows.binpb'), leanSet);
+    const { name } = JSON.parse(
+      (await run('descriptors', 'create', path('shows.binpb'), '--as', 'streamly', '--json')).out,
+    );
+    await writeFile(path('episode.binpb'), serialize('shows.Episode', { title: 'Pilot' }));
+    const decoded = await run(
+      'descriptors',
+      'decode',
+      name,
+      'shows.Episode',
+      path('episode.binpb'),
+      '--as',
+      'acme',
+      '--json',
+    );
+    expect(JSON.parse(decoded.out)).toEqual({
+      typeUrl: typeUrl('shows.Episode'),
+      message: { title: 'Pilot' },
+    });
+    await writeFile(path('empty'), '');
+    expect((await run('descriptors', 'create', path('empty'), '--as', 'streamly')).error?.message).toMatch(
+      /is empty.*buf build/,
+    );
+    expect(
+      (await run('descriptors', 'create', path('nowhere'), '--as', 'streamly')).error?.message,
+    ).toContain('ENOENT');
+    await writeFile(path('half.json'), '{"file": [');
+    expect(
+      (await run('descriptors', 'create', path('half.json'), '--as', 'streamly')).error?.message,
+    ).toContain('is not JSON');
+    expect((await run('descriptors', 'create', path('v1.json'), '--as', 'acme')).error?.message).toContain(
+      'is for a data provider',
+    );
+  });
+});
+
+describe('mex event-groups', () => {
+  it('describes one, changes what is given and keeps the rest, and deletes it', async () => {
+    const { out } = await run(
+      ...[
+        'event-groups',
+        'create',
+        '--as',
+        'chirper',
+        '--consumer',
+        'globex',
+        '--reference',
+        'summer',
+        '--brand',
+        'Globex',
+      ],
+      ...['--media-type', 'VIDEO', 'DISPLAY', '--available-from', '2026-01-01'],
+    );
+    const [, name] = /^(\S+) is described to measurementConsumers\/globex\.$/m.exec(out)!;
+    const id = name!.split('/').at(-1)!;
+    await run(
+      'event-groups',
+      'update',
+      id,
+      '--as',
+      'chirper',
+      '--campaign',
+      'Hot wheels',
+      '--available-from',
+      '2026-02-01',
+      '--available-until',
+      '2026-03-01',
+    );
+    expect((await run('event-groups', 'list', '--as', 'globex')).out).toMatch(
+      new RegExp(
+        `^measurementConsumers/globex/eventGroups/${id} +dataProviders/chirper +summer +ACTIVE +VIDEO, DISPLAY +2026-02-01 to 2026-03-01 +Globex: Hot wheels$`,
+        'm',
+      ),
+    );
+    expect((await run('event-groups', 'get', id, '--as', 'chirper')).out).toMatch(
+      /consumer +measurementConsumers\/globex/,
+    );
+    expect(
+      (await run('event-groups', 'list', '--as', 'globex', '--json', '--provider', 'streamly')).out,
+    ).toBe('');
+    const filters = ['--provider', 'chirper', '--media-type', 'VIDEO', '--search', 'wheels'];
+    expect(ids((await run('event-groups', 'list', '--as', 'globex', '--json', ...filters)).out)).toHaveLength(
+      1,
+    );
+
+    expect((await run('event-groups', 'delete', id, '--as', 'chirper')).out).toContain('is DELETED');
+    expect((await run('event-groups', 'list', '--as', 'globex', '--json')).out).toBe('');
+    expect(
+      lines((await run('event-groups', 'list', '--as', 'globex', '--json', '--deleted')).out)[0].state,
+    ).toBe('DELETED');
+  });
+
+  it('takes one from a file as it printed it, and names every mistake in it', async () => {
+    const first = await describeTo(w.acme, w.chirper, 'from a file');
+    const { out } = await run('event-groups', 'get', first, '--as', 'chirper', '--json');
+    await writeFile(path('group.json'), out);
+    const copy = JSON.parse(
+      (
+        await run(
+          'event-groups',
+          'create',
+          '--as',
+          'chirper',
+          '--file',
+          path('group.json'),
+          '--reference',
+          'copy',
+          '--json',
+        )
+      ).out,
+    );
+    expect(copy).toMatchObject({ measurementConsumer: w.acme.name, eventGroupReferenceId: 'copy' });
+    expect(copy.name).not.toBe(first);
+    await writeFile(path('group.json'), JSON.stringify({ measurementConsumer: 'acme', colour: 'red' }));
+    const { error } = await run('event-groups', 'create', '--as', 'chirper', '--file', path('group.json'));
+    expect(error?.message).toMatch(
+      /\n {2}measurementConsumer: must match.*\n {2}colour: is not a known field/,
+    );
+    expect((await run('event-groups', 'create', '--as', 'chirper')).error?.message).toContain(
+      'To whom? --consumer',
+    );
+    expect(
+      (await run('event-groups', 'create', '--as', 'chirper', '--metadata', 'x')).error?.message,
+    ).toContain('belong together');
+    expect(
+      (await run('event-groups', 'create', '--as', 'chirper', '--available-until', '2026-01-01')).error
+        ?.message,
+    ).toContain('needs --available-from');
+  });
+
+  it('reads the metadata of a consumer, readable or encrypted, and says why it cannot', async () => {
+    await writeFile(path('meta.json'), JSON.stringify(schema('meta', BUDGET)));
+    const descriptor = JSON.parse(
+      (await run('descriptors', 'create', path('meta.json'), '--as', 'streamly', '--json')).out,
+    ).name;
+    await writeFile(path('message.json'), JSON.stringify({ '@type': typeUrl('meta.Campaign'), budget: 7 }));
+    const readable = await run(
+      ...[
+        'event-groups',
+        'create',
+        '--as',
+        'streamly',
+        '--consumer',
+        'acme',
+        '--reference',
+        'readable',
+        '--json',
+      ],
+      ...['--metadata', path('message.json'), '--descriptor', descriptor],
+    );
+    const get = (name: string, ...options: string[]) =>
+      run('event-groups', 'get', name.split('/').at(-1)!, '--as', 'acme', ...options);
+    const shown = await get(JSON.parse(readable.out).name);
+    expect(shown.out).toMatch(
+      /metadata +type.googleapis.com\/meta.Campaign[\s\S]*\{\n {2}"budget": 7\n\}\n$/,
+    );
+
+    // Field 1, varint 9.
+    const packed = packEventGroupMetadata({
+      eventGroupMetadataDescriptor: descriptor,
+      typeUrl: typeUrl('meta.Campaign'),
+      value: Uint8Array.of(8, 9),
+    });
+    const sealed = async (keyset: Uint8Array) => {
+      const body = {
+        measurementConsumer: w.acme.name,
+        encryptedMetadata: { ciphertext: await encrypt(keyset, packed), typeUrl: typeUrl('x.Metadata') },
+        measurementConsumerPublicKey: {
+          '@type': TYPE_URLS.EncryptionPublicKey,
+          data: w.acme.encryptionPublicKey,
+        },
+      };
+      return (await w.streamly.client.createEventGroup({ parent: w.streamly.name, body })).name!;
+    };
+    const encrypted = await get(await sealed(w.acme.encryptionPublicKey), '--json');
+    expect(JSON.parse(encrypted.out).decodedMetadata).toEqual({
+      eventGroupMetadataDescriptor: descriptor,
+      typeUrl: typeUrl('meta.Campaign'),
+      message: { budget: 9 },
+    });
+    const foreign = await get(await sealed(w.chirper.encryptionPublicKey));
+    expect(foreign.out).toMatch(/metadata +cannot be read: .*\(NO_MATCHING_KEY\)/);
+    const list = ['event-groups', 'list', '--as', 'acme', '--provider', 'streamly'];
+    expect((await run(...list)).out).toMatch(/ readable\n[\s\S]* encrypted\n/);
+    expect((await run(...list, '--decode')).out).toMatch(
+      / meta.Campaign\n[\s\S]* unreadable: NO_MATCHING_KEY\n/,
+    );
+    const decoded = lines((await run(...list, '--decode', '--json')).out).map(
+      (g) => g.decodedMetadata?.message,
+    );
+    expect(decoded).toEqual([undefined, { budget: 7 }, { budget: 9 }, undefined]);
+    expect((await run(...list, '--decode', '--limit', '2')).err).toContain('more than these 2');
+    expect((await run(...list, '--decode', '--limit', '4')).err).toBe('');
+  });
+});
