@@ -28,6 +28,7 @@ export * from './sampledRegisters.ts';
 export * from './scalars.ts';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 export * from './shareShuffleLimits.ts';
+export * from './shareShuffleSteps.ts';
 export * from './specs/index.ts';
 export * from './states.ts';
 export * from './writer.ts';

@@ -14,6 +14,10 @@ import { castOf, createMeasurement, get, ok, post } from './steps.ts';
 type Json = Reply['json'];
 export type Duchy = Pick<DevParty, 'name' | 'token' | 'certificate' | 'privateKeyPem'>;
 
+export const ETAG_MISMATCH = '409 ABORTED COMPUTATION_ETAG_MISMATCH';
+export const ILLEGAL = '400 FAILED_PRECONDITION COMPUTATION_STATE_ILLEGAL';
+export const INVALID = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE';
+
 export interface Duchies {
   firstWorker: Duchy;
   secondWorker: Duchy;
@@ -45,10 +49,39 @@ export async function prepareComputations(exchange: TestExchange): Promise<Duchi
   return equipDuchies(exchange);
 }
 
-/** Like useExchange; `duchies` and the demo parties are there once the exchange runs. */
-export function useComputations(overrides: Partial<Config> = {}) {
+/** What a test of computations starts from; duchies and the demo parties are there once the exchange runs. */
+export interface ComputationWorld extends ReturnType<typeof castOf> {
+  exchange: TestExchange;
+  duchies: Duchies;
+  /** A measurement of so many providers, with the nonces 1, 2, 3 … */
+  create(providers?: number): Promise<Json>;
+  /** Everything is set and fulfilled, and the duchies compute. */
+  createComputing(): Promise<Json>;
+  /** Of the measurement, then of the computation, which is the same for all duchies. */
+  states(measurement: { name: string }): Promise<string[]>;
+}
+
+/** Like useExchange. */
+export function useComputations(overrides: Partial<Config> = {}): ComputationWorld {
   const exchange = useShareShuffle(overrides);
-  const world = { exchange } as { exchange: TestExchange; duchies: Duchies } & ReturnType<typeof castOf>;
+  const world = {
+    exchange,
+    create: (providers = 2) =>
+      createMeasurement(exchange, world.acme, exchange.dev.dataProviders.slice(0, providers)),
+    async createComputing() {
+      const measurement = await world.create();
+      await setAllParameters(exchange, world.duchies, measurement);
+      for (const i of [0, 1]) await ok(reportFulfilled(exchange, world.duchies, measurement, i));
+      return measurement;
+    },
+    async states(measurement) {
+      const read = await Promise.all(
+        all(world.duchies).map((duchy) => readComputation(exchange, duchy, measurement)),
+      );
+      const { state } = await get(exchange, world.acme, measurement.name);
+      return [state, ...new Set(read.map((computation) => computation.state))];
+    },
+  } as ComputationWorld;
   beforeAll(async () => {
     Object.assign(world, castOf(exchange), { duchies: await prepareComputations(exchange) });
   });
@@ -141,19 +174,4 @@ export function resultOf(aggregator: Duchy) {
       typeUrl: TYPE_URLS.MeasurementResult as string,
     },
   };
-}
-
-/** Everything is set and fulfilled, and the duchies compute. */
-export async function createComputing(
-  exchange: TestExchange,
-  duchies: Duchies,
-  consumer: DevParty,
-  providers: DevParty[],
-): Promise<Json> {
-  const measurement = await createMeasurement(exchange, consumer, providers);
-  await setAllParameters(exchange, duchies, measurement);
-  for (let i = 0; i < providers.length; i++) {
-    await ok(reportFulfilled(exchange, duchies, measurement, i));
-  }
-  return measurement;
 }

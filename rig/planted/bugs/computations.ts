@@ -3,7 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
 const COMPUTATION = 'domain/computation.ts';
-const found = (title: string) => test('exchange/test/computations/computations.test.ts', title);
+const found = (file: string, title: string) => test(`exchange/test/computations/${file}.test.ts`, title);
 
 export const COMPUTATION_BUGS: PlantedBug[] = [
   {
@@ -11,17 +11,17 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     edits: [
       inExchange(COMPUTATION, "if (own.role !== 'AGGREGATOR') throw illegal(", 'if (false) throw illegal('),
     ],
-    foundBy: found('is for the aggregator of a computation that runs'),
+    foundBy: found('results', 'is for the aggregator of a computation that runs'),
   },
   {
     name: 'data-at-any-duchy',
     edits: [inExchange(COMPUTATION, 'if (requisition.fulfillingDuchy !== duchy) {', 'if (false) {')],
-    foundBy: found('is for the duchy that takes the data'),
+    foundBy: found('results', 'is for the duchy that takes the data'),
   },
   {
     name: 'duchy-key-unsigned',
     edits: [inExchange(COMPUTATION, 'if (isKeySigned) return;', 'return;')],
-    foundBy: found('needs a key from a worker, signed by the certificate it names'),
+    foundBy: found('parameters', 'needs a key from a worker, signed by the certificate it names'),
   },
   {
     // What a provider needs is there in part.
@@ -38,7 +38,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
         "const workers = participants.filter((p) => p.role !== 'AGGREGATOR' && p.parameters !== undefined);",
       ),
     ],
-    foundBy: found('show both workers once all duchies have set their parameters'),
+    foundBy: found('parameters', 'show both workers once all duchies have set their parameters'),
   },
   {
     name: 'revocation-ignores-duchies',
@@ -49,6 +49,29 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
         'OR false AND EXISTS (',
       ),
     ],
-    foundBy: test('exchange/test/computations/ending.test.ts', 'fails what rests on it, and nothing else'),
+    foundBy: found('ending', 'fails what rests on it, and nothing else'),
+  },
+  {
+    name: 'data-deadline-ignored',
+    edits: [
+      inExchange(
+        'database/computations.ts',
+        "PENDING_FULFILLMENT: overdueStatement('PENDING_FULFILLMENT', 'create_time'),",
+        "PENDING_FULFILLMENT: overdueStatement('PENDING_PARAMS', 'create_time'),",
+      ),
+    ],
+    foundBy: found('deadlines', 'fails a computation whose data does not come'),
+  },
+  {
+    // What they waited for came while the job waited for the lock.
+    name: 'deadline-judges-what-it-found',
+    edits: [
+      inExchange(
+        'jobs/computationDeadlines.ts',
+        '.filter((aggregate) => computationState(aggregate) === state)',
+        '',
+      ),
+    ],
+    foundBy: found('races', 'the last data and its deadline'),
   },
 ];

@@ -1,4 +1,4 @@
-import type { Computation, DuchyRole } from '@measurement-exchange/contract';
+import { type Computation, type DuchyRole, SHARE_SHUFFLE_STEPS } from '@measurement-exchange/contract';
 import { expect, test } from 'vitest';
 import { rowOf, runAfter, sendersOf } from './progress.ts';
 import { FIRST_STAGE, SHARE_SHUFFLE } from './shareShuffle.ts';
@@ -30,6 +30,21 @@ test('a stage either waits or is worked on, and what one role sends another one 
         role === sends.to && waitsFor && 'message' in waitsFor && waitsFor.message === sends.message,
     );
     expect(receiver?.waitsFor).toMatchObject({ from: expect.arrayContaining([row.role]) });
+  }
+});
+
+test('the exchange knows what is worked on once all data is there, and who waits for whom', () => {
+  const working = SHARE_SHUFFLE.filter(({ sends }) => sends !== undefined);
+  const keys = (rows: readonly { role: string; stage: string }[]) =>
+    rows.map(({ role, stage }) => `${role} ${stage}`).sort();
+  expect(keys(SHARE_SHUFFLE_STEPS)).toEqual(keys(working));
+  const stepOf = (role: DuchyRole, stage: string) =>
+    SHARE_SHUFFLE_STEPS.find((s) => s.role === role && s.stage === stage)!.step;
+  for (const { role, next, waitsFor } of SHARE_SHUFFLE) {
+    if (waitsFor === undefined || !('message' in waitsFor)) continue;
+    for (const sender of working.filter((row) => row.sends!.message === waitsFor.message)) {
+      expect(stepOf(sender.role, sender.stage)).toBeLessThan(stepOf(role, next));
+    }
   }
 });
 

@@ -38,6 +38,13 @@ it('may hold every setting', () => {
   expect(load('{}')).toEqual(loadConfig({}));
 });
 
+it('may hold a part of a setting, and the rest is the default', () => {
+  const { computations } = loadConfig({});
+  expect(load('{"computations": {"fulfillWithinHours": 48}}')).toMatchObject({
+    computations: { ...computations, fulfillWithinHours: 48 },
+  });
+});
+
 it.each([
   [null, 'it must be an object.'],
   [[], 'it must be an object.'],
@@ -47,6 +54,7 @@ it.each([
     { retention: { cancelPendingAfterDays: 0 } },
     'retention.cancelPendingAfterDays must be a number above 0.',
   ],
+  [{ computations: { fulfillWithinHours: 0 } }, 'computations.fulfillWithinHours must be a number above 0.'],
   [{ port: '443' }, 'port must be a number.'],
   [{ host: null }, 'host must not be null.'],
   [{ protocols: null }, 'protocols must not be null.'],

@@ -21,12 +21,14 @@ import {
   text,
 } from '@measurement-exchange/contract/schema';
 import type { IssuerConfig } from '../auth/tokens.ts';
+import type { Deadlines } from '../domain/deadlines.ts';
 import type { ShareShuffleSetting } from '../domain/protocol.ts';
 import { SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
-import type { Config } from './settings.ts';
+import { type Config, DEFAULTS } from './settings.ts';
 
 const MAX_TEXT_LENGTH = 64 * 1024;
 const string = () => text(MAX_TEXT_LENGTH);
+const above0 = () => number({ exclusiveMinimum: 0 });
 
 const issuer: { [K in keyof IssuerConfig]-?: TSchema } = {
   issuer: string(),
@@ -47,8 +49,12 @@ const shareShuffle: { [K in keyof ShareShuffleSetting]: TSchema } = {
     reachAndFrequencyRingModulus: number(),
   }),
 };
+const deadlines: { [K in keyof Deadlines]: TSchema } = {
+  parametersWithinHours: above0(),
+  fulfillWithinHours: above0(),
+  computeWithinHours: above0(),
+};
 const rate = object({ perSecond: number(), burst: number() });
-const above0 = () => number({ exclusiveMinimum: 0 });
 
 const settings: { [K in keyof Config]: TSchema } = {
   mode: enumOf(['development', 'production']),
@@ -71,7 +77,7 @@ const settings: { [K in keyof Config]: TSchema } = {
   behindTlsProxy: boolean(),
   trustedProxies: array(string()),
   corsOrigins: array(string()),
-  computations: object({ parametersWithinHours: above0(), computeWithinHours: above0() }),
+  computations: object(partial(deadlines)),
   retention: object(partial({ cancelPendingAfterDays: above0(), removeTerminalAfterDays: above0() })),
   logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
 };
@@ -101,10 +107,17 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
   return withDefaults((config ?? {}) as Partial<Config>);
 }
 
+/** What a setting of several parts leaves out. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
-  const given = file.protocols?.honestMajorityShareShuffle;
-  if (given === undefined) return file;
-  return { ...file, protocols: { honestMajorityShareShuffle: { ...SHARE_SHUFFLE_DEFAULTS, ...given } } };
+  const { computations, protocols } = file;
+  const given = protocols?.honestMajorityShareShuffle;
+  return {
+    ...file,
+    ...(computations && { computations: { ...DEFAULTS.computations, ...computations } }),
+    ...(given && {
+      protocols: { honestMajorityShareShuffle: { ...SHARE_SHUFFLE_DEFAULTS, ...given } },
+    }),
+  };
 }
 
 /** Elsewhere null means absent; here it is more likely a value that somebody forgot to fill in. */

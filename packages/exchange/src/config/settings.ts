@@ -1,6 +1,6 @@
 /** What can be set, and what holds where it is not. */
 import type { IssuerConfig } from '../auth/tokens.ts';
-import type { Deadlines } from '../domain/computation.ts';
+import type { Deadlines } from '../domain/deadlines.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { Protocols } from '../domain/protocol.ts';
 import type { Retention } from '../jobs/retention.ts';
@@ -35,7 +35,7 @@ export interface Config {
   /** Empty: there is no proxy. Absent: nobody said. */
   trustedProxies: string[] | undefined;
   corsOrigins: string[];
-  /** When a computation that waits for a duchy fails. */
+  /** When a computation that waits for somebody fails. */
   computations: Deadlines;
   /** Absent: nothing is ever cancelled or removed by itself. */
   retention: Retention | undefined;
@@ -63,7 +63,7 @@ export const DEFAULTS: Config = {
   behindTlsProxy: false,
   trustedProxies: undefined,
   corsOrigins: [],
-  computations: { parametersWithinHours: 1, computeWithinHours: 24 },
+  computations: { parametersWithinHours: 1, fulfillWithinHours: 14 * 24, computeWithinHours: 24 },
   retention: undefined,
   logLevel: 'info',
 };

@@ -1,6 +1,7 @@
 /** Computations: measurements as their participants see them. */
 import type { LogRequest, Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate } from '../domain/aggregate.ts';
+import type { WaitingState } from '../domain/deadlines.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { aggregates, COMPUTATION, type JoinedRow, joined, LISTED_COMPUTATION } from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
@@ -107,27 +108,29 @@ export async function listComputations(
   return { items: records(items), more };
 }
 
+/** One row of each computation, of those in a state since before `$1`; each state has an index of its own. */
+function overdueStatement(state: WaitingState, since: 'create_time' | 'update_time') {
+  return sql<{ id: string }>(
+    `computation_find_overdue_${state.toLowerCase()}`,
+    `SELECT id FROM computations WHERE state = '${state}' AND role = 'AGGREGATOR' AND ${since} < $1::timestamptz
+      ORDER BY ${since}, id LIMIT $2::int`,
+  );
+}
 const OVERDUE = {
-  parameters: sql<{ id: string }>(
-    'computation_find_without_parameters',
-    `SELECT id FROM computations WHERE state = 'PENDING_PARAMS' AND role = 'AGGREGATOR'
-        AND create_time < $1::timestamptz ORDER BY create_time, id LIMIT $2::int`,
-  ),
-  result: sql<{ id: string }>(
-    'computation_find_without_result',
-    `SELECT id FROM computations WHERE state = 'COMPUTING' AND role = 'AGGREGATOR'
-        AND update_time < $1::timestamptz ORDER BY update_time, id LIMIT $2::int`,
-  ),
+  PENDING_PARAMS: overdueStatement('PENDING_PARAMS', 'create_time'),
+  PENDING_FULFILLMENT: overdueStatement('PENDING_FULFILLMENT', 'create_time'),
+  // Nothing changes while the duchies compute: the last change is the last fulfillment.
+  COMPUTING: overdueStatement('COMPUTING', 'update_time'),
 };
 
-/** Those that wait for this since before the cutoff, the oldest first. */
+/** Those that wait since before the cutoff, the oldest first. */
 export async function findOverdue(
   db: Queryable,
-  waitingFor: keyof typeof OVERDUE,
+  state: WaitingState,
   cutoff: Timestamp,
   limit: number,
 ): Promise<string[]> {
-  return (await db.query(OVERDUE[waitingFor], [cutoff, limit])).map(({ id }) => id);
+  return (await db.query(OVERDUE[state], [cutoff, limit])).map(({ id }) => id);
 }
 
 /** A report of a duchy. */
@@ -184,4 +187,16 @@ export function progressOfMeasurement(
   id: string,
 ): Promise<ProgressRecord[]> {
   return db.query(PROGRESS, [consumer, id]);
+}
+
+const LATEST = sql(
+  'computation_log_latest',
+  `SELECT DISTINCT ON (l.computation, l.duchy) ${select(progress, 'l')} FROM computation_log l
+    WHERE l.computation = ANY($1::text[]) ORDER BY l.computation, l.duchy, l.n DESC`,
+  progress.reader(),
+);
+
+/** The latest report of each duchy in these computations. */
+export function latestReports(db: Queryable, ids: string[]): Promise<ProgressRecord[]> {
+  return db.query(LATEST, [ids]);
 }

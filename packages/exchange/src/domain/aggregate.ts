@@ -143,6 +143,8 @@ export const EDGES = [
   ['measurement', 'certificateRevoked', 'COMPUTING', 'FAILED'],
   ['measurement', 'participantFailed', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'participantFailed', 'COMPUTING', 'FAILED'],
+  ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
+  ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
   // All duchies have set their parameters: the requisition shows them from now on.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],

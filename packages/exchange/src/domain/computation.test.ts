@@ -4,7 +4,6 @@ import type { Aggregate, Change } from './aggregate.ts';
 import {
   computationEtag,
   confirm,
-  expireComputation,
   fulfillRequisition,
   giveUp,
   requireOpenComputation,
@@ -291,15 +290,5 @@ describe('a computation', () => {
     expect(attempt(AGGREGATOR, { certificate: undefined })).toBe('CERTIFICATE_NOT_FOUND');
     const revoked = { ...certificateOf(AGGREGATOR), revocationState: 'REVOKED' };
     expect(attempt(AGGREGATOR, { certificate: revoked })).toBe('CERTIFICATE_IS_INVALID');
-  });
-
-  it('that is overdue says for whom it waited', () => {
-    const deadlines = { parametersWithinHours: 1, computeWithinHours: 24 };
-    const message = (before: Aggregate) =>
-      expireComputation(before, deadlines, LATER).after.measurement.failure!.message;
-    expect(message(set(fresh(), FIRST).after)).toBe(
-      `${SECOND}, ${AGGREGATOR} set no parameters within 1 h of the creation.`,
-    );
-    expect(message(computing())).toBe(`${AGGREGATOR} set no result within 24 h of the last fulfillment.`);
   });
 });

@@ -23,7 +23,7 @@ import {
   type ParticipantRecord,
 } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
-import { fail, requireNonce, requisitionClosed } from './measurement.ts';
+import { requireNonce, requisitionClosed } from './measurement.ts';
 import { areParametersSet, computationState } from './participants.ts';
 import { requireEncryptionPublicKey } from './party.ts';
 
@@ -208,25 +208,6 @@ export function confirm(before: Aggregate, duchy: string, input: { etag: string 
 export function requireOpenComputation(aggregate: Aggregate, duchy: string): void {
   const state = computationState(aggregate);
   if (isFinal(state)) throw illegal(aggregate, duchy, `The computation is ${state} and stays so.`);
-}
-
-/** In hours. */
-export interface Deadlines {
-  /** From the creation of a measurement until all duchies have set their parameters. */
-  parametersWithinHours: number;
-  /** From the last fulfillment until the result. */
-  computeWithinHours: number;
-}
-
-/** Fails a computation whose time is over, and says for whom it waited. */
-export function expireComputation(before: Aggregate, deadlines: Deadlines, now: Timestamp): Change {
-  const waiting = computationState(before) === 'PENDING_PARAMS';
-  const late = before.participants.filter((p) => (waiting ? !p.parameters : p.role === 'AGGREGATOR'));
-  const names = late.map((p) => p.duchy).join(', ');
-  const message = waiting
-    ? `${names} set no parameters within ${deadlines.parametersWithinHours} h of the creation.`
-    : `${names} set no result within ${deadlines.computeWithinHours} h of the last fulfillment.`;
-  return fail(before, 'participantFailed', message, now);
 }
 
 function participantOf({ participants }: Aggregate, duchy: string): ParticipantRecord {

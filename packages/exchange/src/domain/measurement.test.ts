@@ -85,7 +85,7 @@ const triggers: Record<string, (a: Aggregate) => Change> = {
   cancel: (a) => cancel(a, LATER),
   expire: (a) => cancel(a, LATER, 'expired'),
   certificateRevoked: (a) => fail(a, 'certificateRevoked', 'gone', LATER),
-  participantFailed: (a) => fail(a, 'participantFailed', 'gone', LATER),
+  overdue: (a) => fail(a, 'overdue', 'gone', LATER),
 };
 
 function outcome(run: () => Change): string {
@@ -116,7 +116,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: `CANCELLED ${W} ${W}`,
       expire: `CANCELLED ${W} ${W}`,
       certificateRevoked: `FAILED ${W} ${W}`,
-      participantFailed: `FAILED ${W} ${W}`,
+      overdue: `FAILED ${W} ${W}`,
     },
   ],
   [
@@ -128,7 +128,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: `CANCELLED ${W} ${F}`,
       expire: `CANCELLED ${W} ${F}`,
       certificateRevoked: `FAILED ${W} ${F}`,
-      participantFailed: `FAILED ${W} ${F}`,
+      overdue: `FAILED ${W} ${F}`,
     },
   ],
   [
@@ -140,7 +140,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: `CANCELLED ${F} ${W}`,
       expire: `CANCELLED ${F} ${W}`,
       certificateRevoked: `FAILED ${F} ${W}`,
-      participantFailed: `FAILED ${F} ${W}`,
+      overdue: `FAILED ${F} ${W}`,
     },
   ],
   [
@@ -152,7 +152,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: `CANCELLED ${F} ${F}`,
       expire: `CANCELLED ${F} ${F}`,
       certificateRevoked: `FAILED ${F} ${F}`,
-      participantFailed: `FAILED ${F} ${F}`,
+      overdue: `FAILED ${F} ${F}`,
     },
   ],
   [
@@ -164,7 +164,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: CLOSED,
       expire: CLOSED,
       certificateRevoked: CLOSED,
-      participantFailed: CLOSED,
+      overdue: CLOSED,
     },
   ],
   [
@@ -176,7 +176,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: CLOSED,
       expire: CLOSED,
       certificateRevoked: CLOSED,
-      participantFailed: CLOSED,
+      overdue: CLOSED,
     },
   ],
   [
@@ -188,7 +188,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: CLOSED,
       expire: CLOSED,
       certificateRevoked: CLOSED,
-      participantFailed: CLOSED,
+      overdue: CLOSED,
     },
   ],
   [
@@ -200,7 +200,7 @@ const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers
       cancel: CLOSED,
       expire: CLOSED,
       certificateRevoked: CLOSED,
-      participantFailed: CLOSED,
+      overdue: CLOSED,
     },
   ],
 ];

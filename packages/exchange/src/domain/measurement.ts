@@ -144,10 +144,10 @@ export function cancel(
   return changing.done();
 }
 
-/** Fails a measurement because a certificate it depends on was revoked or put on hold, or a duchy is overdue. */
+/** Fails a measurement because a certificate it depends on was revoked or put on hold, or somebody is overdue. */
 export function fail(
   before: Aggregate,
-  cause: 'certificateRevoked' | 'participantFailed',
+  cause: 'certificateRevoked' | 'overdue',
   message: string,
   now: Timestamp,
 ): Change {

@@ -146,8 +146,8 @@ describe('a requisition', () => {
 describe('a measurement', () => {
   it.each([
     ['certificateRevoked', 'CERTIFICATE_REVOKED'],
-    ['participantFailed', 'COMPUTATION_PARTICIPANT_FAILED'],
-  ] as const)('that %s has the failure reason %s', (cause, reason) => {
+    ['overdue', 'COMPUTATION_PARTICIPANT_FAILED'],
+  ] as const)('that is failed as %s has the failure reason %s', (cause, reason) => {
     const { after, steps } = fail(fresh(), cause, 'gone', LATER);
     expect(after.measurement.failure).toEqual({ reason, message: 'gone' });
     expect(steps.map((s) => s.cause)).toEqual([cause, 'withdrawn', 'withdrawn']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { strictlyAfter } from './time.ts';
+import { hoursBefore, strictlyAfter } from './time.ts';
 
 it.each([
   ['now, when it is later', '2026-01-01T00:00:00.000005Z', '2026-01-01T00:00:00.000004Z', '000005Z'],
@@ -16,4 +16,9 @@ it.each([
   ['2026-12-31T23:59:59.999999Z', '2027-01-01T00:00:00.000000Z'],
 ])('after %s comes %s', (previous, next) => {
   expect(strictlyAfter(previous, previous)).toBe(next);
+});
+
+it('some hours before a time are not before 1970, however many they are', () => {
+  expect(hoursBefore('2026-01-02T00:00:00.000000Z', 24)).toBe('2026-01-01T00:00:00.000000Z');
+  expect(hoursBefore('2026-01-02T00:00:00.000000Z', 1e12)).toBe('1970-01-01T00:00:00.000000Z');
 });

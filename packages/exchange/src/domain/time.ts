@@ -10,3 +10,8 @@ export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   if (micros < 999_999) return `${previous.slice(0, 20)}${String(micros + 1).padStart(6, '0')}Z`;
   return timestampOf(Date.parse(`${previous.slice(0, 19)}Z`) + 1000);
 }
+
+/** Not before 1970, however long ago: the database would not understand it. */
+export function hoursBefore(now: Timestamp, hours: number): Timestamp {
+  return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));
+}

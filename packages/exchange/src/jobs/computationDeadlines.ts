@@ -1,10 +1,10 @@
-/** Computations that wait for a duchy for too long are failed, and say for whom they waited. */
-import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
-import { findOverdue } from '../database/computations.ts';
+/** Computations that wait for somebody for too long are failed, and say for whom they waited. */
+import { findOverdue, latestReports } from '../database/computations.ts';
 import { lockMeasurements } from '../database/measurements.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
-import { type Deadlines, expireComputation } from '../domain/computation.ts';
+import { type Deadlines, expireComputation, WAITING, type WaitingState } from '../domain/deadlines.ts';
 import { computationState } from '../domain/participants.ts';
+import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
 
 type Store = Pick<Exchange, 'db' | 'clock'>;
@@ -15,34 +15,27 @@ const AUTHOR = { actor: 'deadline', requestId: 'deadline', findings: [] };
 
 /** A batch of each kind; true while there may be more. */
 export async function failOverdueComputations(exchange: Store, deadlines: Deadlines): Promise<boolean> {
-  const { parametersWithinHours, computeWithinHours } = deadlines;
-  const moreParameters = await failOverdue(exchange, deadlines, 'parameters', parametersWithinHours);
-  const moreResults = await failOverdue(exchange, deadlines, 'result', computeWithinHours);
-  return moreParameters || moreResults;
+  let more = false;
+  for (const state of Object.keys(WAITING) as WaitingState[]) {
+    more = (await failOverdue(exchange, deadlines, state)) || more;
+  }
+  return more;
 }
 
-const STATES = { parameters: 'PENDING_PARAMS', result: 'COMPUTING' } as const;
-
-function failOverdue(
-  exchange: Store,
-  deadlines: Deadlines,
-  waitingFor: keyof typeof STATES,
-  hours: number,
-): Promise<boolean> {
+function failOverdue(exchange: Store, deadlines: Deadlines, state: WaitingState): Promise<boolean> {
   return exchange.db.tx('failOverdueComputations', async (tx) => {
     const now = exchange.clock();
-    const ids = await findOverdue(tx, waitingFor, hoursBefore(now, hours), BATCH);
+    const ids = await findOverdue(tx, state, hoursBefore(now, deadlines[WAITING[state]]), BATCH);
     if (ids.length === 0) return false;
+    const [pending, reports] = await Promise.all([lockMeasurements(tx, ids), latestReports(tx, ids)]);
     // Only those that still wait: what they waited for may have come since they were found.
-    const waiting = (await lockMeasurements(tx, ids)).filter(
-      (aggregate) => computationState(aggregate) === STATES[waitingFor],
-    );
-    const failed = waiting.map((before) => ({ before, change: expireComputation(before, deadlines, now) }));
+    const failed = pending
+      .filter((aggregate) => computationState(aggregate) === state)
+      .map((before) => {
+        const own = reports.filter(({ computation }) => computation === before.measurement.id);
+        return { before, change: expireComputation(before, state, own, deadlines, now) };
+      });
     if (failed.length > 0) saveMeasurements(tx, failed, AUTHOR);
     return ids.length === BATCH;
   });
-}
-
-function hoursBefore(now: Timestamp, hours: number): Timestamp {
-  return timestampOf(Date.parse(now) - hours * 3600_000);
 }

@@ -1,9 +1,10 @@
 /** Retention: measurements pending for too long are cancelled, old terminal ones are replaced by tombstones. */
-import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import type { Timestamp } from '@measurement-exchange/contract';
 import { lockMeasurements } from '../database/measurements.ts';
 import { countExpired, findExpired, removeMeasurements } from '../database/retention.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
 import { cancel } from '../domain/measurement.ts';
+import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
 
 /** In days; an absent kind is retained forever. */
@@ -44,8 +45,7 @@ export async function previewRetention(
 }
 
 function cutoffsOf(now: Timestamp, retention: Retention) {
-  const before = (days: number | undefined) =>
-    days === undefined ? undefined : timestampOf(Date.parse(now) - days * 24 * 3600_000);
+  const before = (days: number | undefined) => (days === undefined ? undefined : hoursBefore(now, days * 24));
   return {
     pending: before(retention.cancelPendingAfterDays),
     terminal: before(retention.removeTerminalAfterDays),

@@ -1,9 +1,10 @@
+/** What a duchy sees of a measurement, and what the consumer sees of the duchies. */
 import { createHash } from 'node:crypto';
 import {
   act,
-  all,
   computationOf,
-  createComputing,
+  ILLEGAL,
+  INVALID,
   parametersOf,
   readComputation,
   reportFulfilled,
@@ -16,13 +17,10 @@ import { asOperator } from '@measurement-exchange/testkit/operator';
 import {
   createMeasurement,
   errorOf,
-  fulfill,
   get,
   ok,
   post,
-  refuse,
   requisitionOf,
-  stored,
   TIMESTAMP,
 } from '@measurement-exchange/testkit/steps';
 import { describe, expect, it } from 'vitest';
@@ -30,19 +28,6 @@ import { describe, expect, it } from 'vitest';
 type Json = Reply['json'];
 const world = useComputations();
 const { exchange } = world;
-
-const NO_MATCH = '409 ABORTED COMPUTATION_ETAG_MISMATCH';
-const ILLEGAL = '400 FAILED_PRECONDITION COMPUTATION_STATE_ILLEGAL';
-const INVALID = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE';
-
-function create(): Promise<Json> {
-  return createMeasurement(exchange, world.acme, [world.streamly, world.chirper, world.dailynews]);
-}
-
-const states = async (measurement: { name: string }) => {
-  const read = await Promise.all(all(world.duchies).map((d) => readComputation(exchange, d, measurement)));
-  return [(await get(exchange, world.acme, measurement.name)).state, ...new Set(read.map((c) => c.state))];
-};
 
 describe('a computation', () => {
   it('is what each participant sees of the measurement, under one ID', async () => {
@@ -85,26 +70,32 @@ describe('a computation', () => {
   });
 
   it('goes from parameters over fulfillment and computing to the one result of the aggregator', async () => {
-    const measurement = await create();
-    expect(await states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
+    const measurement = await world.create(3);
+    expect(await world.states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
     await setAllParameters(exchange, world.duchies, measurement);
-    expect(await states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_FULFILLMENT']);
+    expect(await world.states(measurement)).toEqual([
+      'AWAITING_REQUISITION_FULFILLMENT',
+      'PENDING_FULFILLMENT',
+    ]);
     for (const i of [0, 1]) await ok(reportFulfilled(exchange, world.duchies, measurement, i));
-    expect(await states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_FULFILLMENT']);
+    expect(await world.states(measurement)).toEqual([
+      'AWAITING_REQUISITION_FULFILLMENT',
+      'PENDING_FULFILLMENT',
+    ]);
     const computing = await ok(reportFulfilled(exchange, world.duchies, measurement, 2));
     expect(computing.requisitions.map((r: Json) => [r.state, r.nonce])).toEqual([
       ['FULFILLED', 1],
       ['FULFILLED', 2],
       ['FULFILLED', 3],
     ]);
-    expect(await states(measurement)).toEqual(['COMPUTING', 'COMPUTING']);
+    expect(await world.states(measurement)).toEqual(['COMPUTING', 'COMPUTING']);
 
     const { aggregator } = world.duchies;
     const result = resultOf(aggregator);
     expect(await ok(act(exchange, aggregator, measurement, 'setResult', result))).toMatchObject({
       state: 'SUCCEEDED',
     });
-    expect(await states(measurement)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+    expect(await world.states(measurement)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
     expect((await get(exchange, world.acme, measurement.name)).results).toEqual([result]);
   });
 
@@ -122,7 +113,7 @@ describe('a computation', () => {
   });
 
   it('gets another etag and a later update time with every change, for all participants', async () => {
-    const measurement = await create();
+    const measurement = await world.create(3);
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const seen: Json[] = [];
     const look = async () => {
@@ -148,7 +139,7 @@ describe('a computation', () => {
     expect(new Set(times).size).toBe(8);
     expect(times).toEqual([...times].sort());
     // Reports of progress change nothing that others must see.
-    const open = await create();
+    const open = await world.create(3);
     const before = await readComputation(exchange, firstWorker, open);
     const report = { stage: 's', attempt: 1, message: 'm' };
     await ok(post(exchange, firstWorker as never, `${computationOf(firstWorker, open)}:log`, report));
@@ -161,8 +152,8 @@ describe('the list of computations', () => {
     const { secondWorker } = world.duchies;
     const list = (query: string) =>
       get(exchange, secondWorker as never, `${secondWorker.name}/computations?${query}`);
-    const first = await create();
-    const second = await create();
+    const first = await world.create(3);
+    const second = await world.create(3);
     const { updateTime: start } = await readComputation(exchange, secondWorker, first);
     const later = `filter.updatedAfter=${start}`;
     const names = async (query: string) =>
@@ -189,327 +180,10 @@ describe('the list of computations', () => {
   });
 });
 
-describe('the requisitions', () => {
-  it('show both workers once all duchies have set their parameters, and no earlier', async () => {
-    const measurement = await create();
-    const { firstWorker, secondWorker, aggregator } = world.duchies;
-    const read = () =>
-      Promise.all(
-        [world.streamly, world.chirper, world.dailynews].map((p) => requisitionOf(exchange, p, measurement)),
-      );
-    const before = await read();
-    for (const requisition of before) {
-      expect(requisition).not.toHaveProperty('duchies');
-      expect(requisition.state).toBe('UNFULFILLED');
-    }
-    const parameters = {
-      [firstWorker.name]: parametersOf(firstWorker),
-      [secondWorker.name]: parametersOf(secondWorker),
-    };
-    for (const worker of [secondWorker, firstWorker]) {
-      await ok(act(exchange, worker, measurement, 'setParameters', parameters[worker.name]!));
-      expect(await read()).toEqual(before);
-    }
-    const { certificate } = aggregator;
-    const { participants } = await ok(
-      act(exchange, aggregator, measurement, 'setParameters', { certificate }),
-    );
-    expect(participants).toEqual({
-      [firstWorker.name]: participantOf('FIRST_WORKER', parameters[firstWorker.name]!),
-      [secondWorker.name]: participantOf('SECOND_WORKER', parameters[secondWorker.name]!),
-      [aggregator.name]: participantOf('AGGREGATOR', { certificate, honestMajorityShareShuffle: {} }),
-    });
-
-    for (const [i, requisition] of (await read()).entries()) {
-      const { fulfillingDuchy, duchies, etag, updateTime, ...rest } = requisition;
-      expect(rest).toEqual(withoutVersion(before[i]));
-      expect(etag).not.toBe(before[i].etag);
-      expect(updateTime > before[i].updateTime).toBe(true);
-      expect(Object.keys(duchies).sort()).toEqual([firstWorker.name, secondWorker.name]);
-      for (const worker of [firstWorker, secondWorker]) {
-        const { publicKey } = parameters[worker.name]!.honestMajorityShareShuffle;
-        expect(duchies[worker.name]).toEqual({
-          duchyCertificate: worker.certificate,
-          honestMajorityShareShuffle: worker.name === fulfillingDuchy ? {} : { publicKey },
-        });
-      }
-      // The consumer sees the same.
-      const id = requisition.name.split('/').at(-1);
-      const seen = await get(exchange, world.acme, `${measurement.name}/requisitions/${id}`);
-      expect(seen.duchies).toEqual(duchies);
-    }
-    function participantOf(role: string, { certificate, ...parameters }: Json) {
-      return { role, state: 'READY', certificate, parameters };
-    }
-    function withoutVersion({ etag: _e, updateTime: _u, fulfillingDuchy: _f, ...rest }: Json) {
-      return rest;
-    }
-  });
-
-  it('go to both workers, about half to each', async () => {
-    const found: string[] = [];
-    for (let i = 0; i < 8; i++) {
-      const { requisitions } = await readComputation(exchange, world.duchies.aggregator, await create());
-      found.push(...requisitions.map(({ fulfillingDuchy }: Json) => fulfillingDuchy));
-    }
-    // 1 of 2 with 24 throws: below 3 of one kind comes once in 50,000 runs.
-    for (const { name } of [world.duchies.firstWorker, world.duchies.secondWorker]) {
-      expect(found.filter((duchy) => duchy === name).length).toBeGreaterThan(2);
-    }
-  });
-
-  it('can be refused at any time, and never be fulfilled directly', async () => {
-    const measurement = await create();
-    const early = await requisitionOf(exchange, world.streamly, measurement);
-    const direct = await fulfill(exchange, world.streamly, early, 1n);
-    expect(errorOf(direct)).toBe('400 FAILED_PRECONDITION PROTOCOL_NOT_DIRECT');
-    await ok(refuse(exchange, world.streamly, early));
-    expect(await states(measurement)).toEqual(['FAILED', 'FAILED']);
-
-    const ready = await create();
-    await setAllParameters(exchange, world.duchies, ready);
-    await ok(reportFulfilled(exchange, world.duchies, ready, 0));
-    expect(errorOf(await refuse(exchange, world.chirper, early))).toMatch(/^4/);
-    const late = await requisitionOf(exchange, world.chirper, ready);
-    expect(errorOf(await fulfill(exchange, world.chirper, late, 2n))).toBe(
-      '400 FAILED_PRECONDITION PROTOCOL_NOT_DIRECT',
-    );
-    await ok(refuse(exchange, world.chirper, late));
-    expect(await states(ready)).toEqual(['FAILED', 'FAILED']);
-    const { requisitions } = await readComputation(exchange, world.duchies.firstWorker, ready);
-    expect(requisitions.map(({ state }: Json) => state)).toEqual(['FULFILLED', 'REFUSED', 'WITHDRAWN']);
-  });
-});
-
-describe('setParameters', () => {
-  it('is the same under repetition, though the etag has moved on, and takes nothing else afterwards', async () => {
-    const measurement = await create();
-    const { firstWorker, secondWorker } = world.duchies;
-    const body = {
-      ...parametersOf(firstWorker),
-      etag: (await readComputation(exchange, firstWorker, measurement)).etag,
-    };
-    const set = await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
-    await ok(act(exchange, secondWorker, measurement, 'setParameters', parametersOf(secondWorker)));
-    const before = await stored(exchange);
-    const again = await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
-    expect(again.participants[firstWorker.name]).toEqual(set.participants[firstWorker.name]);
-    const { etag: _etag, ...other } = { ...body, ...parametersOf(firstWorker) };
-    const stale = { ...other, etag: body.etag };
-    expect(errorOf(await act(exchange, firstWorker, measurement, 'setParameters', stale))).toBe(NO_MATCH);
-    expect(errorOf(await act(exchange, firstWorker, measurement, 'setParameters', other))).toBe(ILLEGAL);
-    expect(await stored(exchange)).toEqual(before);
-    // Even when the measurement has ended.
-    await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
-    const late = await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
-    expect(late.state).toBe('CANCELLED');
-    expect(errorOf(await act(exchange, firstWorker, measurement, 'setParameters', other))).toBe(ILLEGAL);
-  });
-
-  it('needs a key from a worker, signed by the certificate it names, which is its own and in force', async () => {
-    const measurement = await create();
-    const { firstWorker, secondWorker } = world.duchies;
-    const good = parametersOf(firstWorker);
-    const { publicKey } = good.honestMajorityShareShuffle;
-    const set = async (changes: object) =>
-      errorOf(await act(exchange, firstWorker, measurement, 'setParameters', { ...good, ...changes }));
-    const keyed = (changes: object) => ({
-      honestMajorityShareShuffle: { publicKey: { ...publicKey, ...changes } },
-    });
-    const KEY = 'honestMajorityShareShuffle.publicKey';
-    const before = await stored(exchange);
-    expect(await set({ honestMajorityShareShuffle: {} })).toBe(`${INVALID} ${KEY}`);
-    expect(await set({ honestMajorityShareShuffle: undefined })).toBe(`${INVALID} ${KEY}`);
-    const foreign = parametersOf(secondWorker).honestMajorityShareShuffle;
-    expect(await set({ honestMajorityShareShuffle: foreign })).toBe(`${INVALID} ${KEY}.signature`);
-    expect(await set(keyed({ message: Buffer.from('?').toString('base64') }))).toBe(
-      `${INVALID} ${KEY}.message`,
-    );
-    expect(await set(keyed({ message: Buffer.alloc(1025).toString('base64') }))).toBe(
-      `${INVALID} ${KEY}.message`,
-    );
-    expect(await set(keyed({ signature: Buffer.alloc(1025).toString('base64') }))).toBe(
-      `${INVALID} ${KEY}.signature`,
-    );
-    expect(await set({ certificate: secondWorker.certificate })).toBe(`${INVALID} certificate`);
-    expect(await set({ certificate: `${firstWorker.name}/certificates/absent` })).toBe(
-      '400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND',
-    );
-    expect(await stored(exchange)).toEqual(before);
-
-    const held = { revocationState: 'HOLD' };
-    await ok(asOperator(exchange, 'POST', `${firstWorker.certificate}:revoke`, held));
-    expect(await set({})).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
-    const release = () => asOperator(exchange, 'POST', `${firstWorker.certificate}:releaseHold`);
-    await expect.poll(async () => (await release()).status).toBe(200);
-    // Nothing rested on it.
-    expect(await states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
-  });
-
-  it('validateOnly writes nothing', async () => {
-    const measurement = await create();
-    const { firstWorker } = world.duchies;
-    const { etag } = await readComputation(exchange, firstWorker, measurement);
-    const before = await stored(exchange);
-    const path = `${computationOf(firstWorker, measurement)}:setParameters?validateOnly=true`;
-    const body = { etag, ...parametersOf(firstWorker) };
-    const { findings, ...validated } = await ok(post(exchange, firstWorker as never, path, body));
-    expect(findings).toEqual([]);
-    expect(validated.participants[firstWorker.name].state).toBe('READY');
-    for (const member of ['name', 'etag', 'createTime', 'updateTime'])
-      expect(validated).not.toHaveProperty(member);
-    expect(await stored(exchange)).toEqual(before);
-  });
-});
-
-describe('fulfillRequisition', () => {
-  it('is the same under repetition', async () => {
-    const measurement = await create();
-    await setAllParameters(exchange, world.duchies, measurement);
-    await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-    const before = await stored(exchange);
-    const again = await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-    expect(again.requisitions[0]).toMatchObject({ state: 'FULFILLED', nonce: 1 });
-    expect(await stored(exchange)).toEqual(before);
-  });
-
-  it('is for the duchy that takes the data, after the parameters, with the nonce', async () => {
-    const measurement = await create();
-    const other = await create();
-    const { requisitions } = await readComputation(exchange, world.duchies.aggregator, measurement);
-    const [{ name: requisition, fulfillingDuchy }] = requisitions;
-    const mine = all(world.duchies).find(({ name }) => name === fulfillingDuchy)!;
-    const report = async (duchy: typeof mine, changes: object = {}) =>
-      errorOf(
-        await act(exchange, duchy, measurement, 'fulfillRequisition', { requisition, nonce: 1n, ...changes }),
-      );
-    expect(await report(mine)).toBe(ILLEGAL);
-    await setAllParameters(exchange, world.duchies, measurement);
-    const before = await stored(exchange);
-    for (const duchy of all(world.duchies)) {
-      if (duchy !== mine) expect(await report(duchy)).toBe(ILLEGAL);
-    }
-    expect(await report(mine, { nonce: 2n })).toBe('400 INVALID_ARGUMENT NONCE_MISMATCH nonce');
-    expect(await report(mine, { etag: 'old' })).toBe(NO_MATCH);
-    const foreign = (await readComputation(exchange, mine, other)).requisitions[0].name;
-    expect(await report(mine, { requisition: foreign })).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
-    expect(await stored(exchange)).toEqual(before);
-    await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-    expect(await report(mine, { nonce: 2n })).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
-  });
-
-  it('keeps what the duchy tells about it', async () => {
-    const measurement = await createMeasurement(exchange, world.acme, [world.streamly, world.chirper]);
-    await setAllParameters(exchange, world.duchies, measurement);
-    const { requisitions } = await readComputation(exchange, world.duchies.aggregator, measurement);
-    const duchy = all(world.duchies).find(({ name }) => name === requisitions[0].fulfillingDuchy)!;
-    const fulfillmentContext = { buildLabel: 'duchy 1', warnings: ['slow'] };
-    const body = { requisition: requisitions[0].name, nonce: 1n, fulfillmentContext };
-    await ok(act(exchange, duchy, measurement, 'fulfillRequisition', body));
-    expect(await requisitionOf(exchange, world.streamly, measurement)).toMatchObject({
-      state: 'FULFILLED',
-      nonce: 1,
-      fulfillmentContext,
-    });
-  });
-});
-
-describe('setResult', () => {
-  it('is for the aggregator of a computation that runs, and the same under repetition', async () => {
-    const { aggregator, firstWorker } = world.duchies;
-    const open = await create();
-    const early = await act(exchange, aggregator, open, 'setResult', resultOf(aggregator));
-    expect(errorOf(early)).toBe(ILLEGAL);
-
-    const measurement = await createComputing(exchange, world.duchies, world.acme, [
-      world.streamly,
-      world.chirper,
-    ]);
-    const wrong = await act(exchange, firstWorker, measurement, 'setResult', resultOf(firstWorker));
-    expect(errorOf(wrong)).toBe(ILLEGAL);
-    const foreign = { ...resultOf(aggregator), certificate: firstWorker.certificate };
-    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', foreign))).toBe(
-      `${INVALID} certificate`,
-    );
-    const { etag } = await readComputation(exchange, aggregator, measurement);
-    const result = { ...resultOf(aggregator), etag };
-    await ok(act(exchange, aggregator, measurement, 'setResult', result));
-    const before = await stored(exchange);
-    for (const _ of 'twice') {
-      expect((await ok(act(exchange, aggregator, measurement, 'setResult', result))).state).toBe('SUCCEEDED');
-    }
-    // Another one is too late, whatever its etag.
-    const late = { ...resultOf(aggregator), etag };
-    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', late))).toBe(ILLEGAL);
-    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)))).toBe(
-      ILLEGAL,
-    );
-    expect(await stored(exchange)).toEqual(before);
-  });
-
-  it('is too late once the measurement was cancelled', async () => {
-    const { aggregator } = world.duchies;
-    const measurement = await createComputing(exchange, world.duchies, world.acme, [
-      world.streamly,
-      world.chirper,
-    ]);
-    const { etag } = await readComputation(exchange, aggregator, measurement);
-    await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
-    const late = { ...resultOf(aggregator), etag };
-    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', late))).toBe(ILLEGAL);
-    expect(await get(exchange, world.acme, measurement.name)).not.toHaveProperty('results');
-  });
-});
-
-describe('fail', () => {
-  it('ends the measurement at any time, and says which duchy gave up and why', async () => {
-    const { secondWorker, aggregator, firstWorker } = world.duchies;
-    const pending = await create();
-    const ready = await create();
-    await setAllParameters(exchange, world.duchies, ready);
-    const computing = await createComputing(exchange, world.duchies, world.acme, [
-      world.streamly,
-      world.chirper,
-    ]);
-    for (const measurement of [pending, ready, computing]) {
-      const { etag } = await readComputation(exchange, secondWorker, measurement);
-      const body = { etag, message: 'the disk is full' };
-      const failed = await ok(act(exchange, secondWorker, measurement, 'fail', body));
-      expect(failed.state).toBe('FAILED');
-      expect(failed.participants[secondWorker.name].state).toBe('FAILED');
-      const failure = {
-        reason: 'COMPUTATION_PARTICIPANT_FAILED',
-        message: `${secondWorker.name} gave up: the disk is full`,
-      };
-      expect((await get(exchange, world.acme, measurement.name)).failure).toEqual(failure);
-      expect((await readComputation(exchange, aggregator, measurement)).failure).toEqual(failure);
-      // The same again, but no other end.
-      const again = await ok(act(exchange, secondWorker, measurement, 'fail', body));
-      expect(again).toEqual(failed);
-      for (const [duchy, message] of [
-        [secondWorker, 'another reason'],
-        [firstWorker, 'the disk is full'],
-      ] as const) {
-        expect(errorOf(await act(exchange, duchy, measurement, 'fail', { message }))).toBe(ILLEGAL);
-      }
-    }
-  });
-});
-
-describe('confirm', () => {
-  it('is not for share shuffle', async () => {
-    const measurement = await create();
-    const { firstWorker } = world.duchies;
-    expect(errorOf(await act(exchange, firstWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);
-    expect(errorOf(await act(exchange, firstWorker, measurement, 'confirm', { etag: 'old' }))).toBe(NO_MATCH);
-  });
-});
-
 describe('the timeline of a measurement', () => {
   it('tells what the duchies did, and what they report', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
-    const providers = [world.streamly, world.chirper];
-    const measurement = await createComputing(exchange, world.duchies, world.acme, providers);
+    const measurement = await world.createComputing();
     const log = (duchy: typeof firstWorker, body: object) =>
       post(exchange, duchy as never, `${computationOf(duchy, measurement)}:log`, body);
     const report = { stage: 'SETUP_PHASE', attempt: 1, message: 'combining shares', progress: 0.5 };
@@ -549,22 +223,27 @@ describe('the timeline of a measurement', () => {
   });
 
   it('keeps the latest 200 reports of each duchy', async () => {
-    const measurement = await create();
+    const measurement = await world.create(3);
     const { firstWorker } = world.duchies;
+    await exchange.database.query(
+      `INSERT INTO computation_log (computation, duchy, n, time, stage, attempt, message)
+       SELECT $1, $2, n, now(), 's', n, 'again' FROM generate_series(1, 199) AS n`,
+      [measurement.name.split('/').at(-1), firstWorker.name],
+    );
     const path = `${computationOf(firstWorker, measurement)}:log`;
-    for (let attempt = 1; attempt <= 205; attempt++) {
+    for (const attempt of [200, 201, 202]) {
       await ok(post(exchange, firstWorker as never, path, { stage: 's', attempt, message: 'again' }));
     }
     const { progress } = await get(exchange, world.acme, `${measurement.name}:timeline`);
     expect(progress.map(({ attempt }: Json) => attempt)).toEqual(
-      Array.from({ length: 200 }, (_, i) => i + 6),
+      Array.from({ length: 200 }, (_, i) => i + 3),
     );
   });
 });
 
 describe('a suspended duchy', () => {
   it('can do nothing, and its open computations stay', async () => {
-    const measurement = await create();
+    const measurement = await world.create(3);
     const { firstWorker } = world.duchies;
     await ok(asOperator(exchange, 'POST', `${firstWorker.name}:suspend`));
     const path = `/v2alpha/${computationOf(firstWorker, measurement)}`;

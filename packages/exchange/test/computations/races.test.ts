@@ -1,9 +1,7 @@
-/** Duchies, providers and the consumer at once: exactly one of them decides. */
+/** Duchies, providers, the consumer and the deadlines at once: exactly one of them decides. */
 import {
   act,
   all,
-  computationOf,
-  createComputing,
   parametersOf,
   readComputation,
   reportFulfilled,
@@ -12,85 +10,205 @@ import {
   useComputations,
 } from '@measurement-exchange/testkit/computations';
 import { type Reply, UNLIMITED } from '@measurement-exchange/testkit/exchange';
-import { createMeasurement, get, ok, post, refuse, requisitionOf } from '@measurement-exchange/testkit/steps';
+import { useReplica } from '@measurement-exchange/testkit/replica';
+import { get, ok, post, refuse, requisitionOf } from '@measurement-exchange/testkit/steps';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { failOverdueComputations } from '../../src/jobs/computationDeadlines.ts';
 
 type Json = Reply['json'];
 const world = useComputations({ rate: UNLIMITED });
 const { exchange } = world;
-const ROUNDS = Number(process.env.MEX_RACES ?? 12);
+const ahead = useReplica(exchange);
+const ROUNDS = Number(process.env.MEX_RACES ?? 2);
 
 /** 200, or the reason why not. */
 const outcome = ({ status, json }: Reply) => (status === 200 ? 'OK' : json.error.details[0].reason);
+const MISMATCH = 'COMPUTATION_ETAG_MISMATCH';
+const ILLEGAL = 'COMPUTATION_STATE_ILLEGAL';
 
-async function rounds(work: () => Promise<void>): Promise<void> {
-  // Four at a time, so that they also hinder each other.
-  for (let done = 0; done < ROUNDS; done += 4) await Promise.all([work(), work(), work(), work()]);
+/** All of them wait for the measurement, one behind the other, before the first one gets it. */
+async function inTurn(measurement: Json, attempts: (() => Promise<string>)[]): Promise<string[]> {
+  const holder = new pg.Client({ connectionString: exchange.database.url });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    const id = measurement.name.split('/').at(-1);
+    await holder.query('SELECT 1 FROM measurements WHERE id = $1 FOR UPDATE', [id]);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const running: Promise<string>[] = [];
+    for (const attempt of attempts) {
+      running.push(attempt());
+      await expect
+        .poll(async () => (await exchange.database.query(waiting)).length, { interval: 5, timeout: 5_000 })
+        .toBe(running.length);
+    }
+    await holder.query('COMMIT');
+    return await Promise.all(running);
+  } finally {
+    await holder.end();
+  }
 }
 
-function create(): Promise<Json> {
-  return createMeasurement(exchange, world.acme, [world.streamly, world.chirper]);
+/** The data of one provider goes to each worker: the requests of one duchy would wait for each other before the lock. */
+async function createReady(): Promise<Json> {
+  const measurement = await world.create();
+  const { firstWorker, secondWorker } = world.duchies;
+  await exchange.database.query(
+    'UPDATE requisitions SET fulfilling_duchy = CASE ordinal WHEN 0 THEN $2 ELSE $3 END WHERE measurement = $1',
+    [measurement.name.split('/').at(-1), firstWorker.name, secondWorker.name],
+  );
+  await setAllParameters(exchange, world.duchies, measurement);
+  return measurement;
 }
+
+/** Each of them is the first one once, and the last one once. */
+const rotations = <T>(list: T[]): T[][] => list.map((_, i) => [...list.slice(i), ...list.slice(0, i)]);
+
+async function expire(hours: number): Promise<string> {
+  const deadlines = loadConfig({}).computations;
+  while (await failOverdueComputations(ahead(hours), deadlines));
+  return 'ran';
+}
+
+const requisitionStates = async (measurement: Json): Promise<string[]> =>
+  (await readComputation(exchange, world.duchies.aggregator, measurement)).requisitions.map(
+    ({ state }: Json) => state,
+  );
+
+describe('one after the other', () => {
+  it('three duchies set their parameters with one etag: the first one wins, the others read again', async () => {
+    const measurement = await world.create();
+    const { etag } = await readComputation(exchange, world.duchies.aggregator, measurement);
+    const set = (tag: object) =>
+      all(world.duchies).map((duchy) => async () => {
+        const body = { ...tag, ...parametersOf(duchy) };
+        return outcome(await act(exchange, duchy, measurement, 'setParameters', body));
+      });
+    expect(await inTurn(measurement, set({ etag }))).toEqual(['OK', MISMATCH, MISMATCH]);
+    const [, second, third] = set({});
+    expect([await second!(), await third!()]).toEqual(['OK', 'OK']);
+    expect(await world.states(measurement)).toEqual([
+      'AWAITING_REQUISITION_FULFILLMENT',
+      'PENDING_FULFILLMENT',
+    ]);
+  });
+
+  it('two requisitions are fulfilled and the measurement is cancelled: what came first stays', async () => {
+    for (const [order, outcomes, states] of [
+      ['fulfill fulfill cancel', ['OK', MISMATCH, 'OK'], ['FULFILLED', 'WITHDRAWN']],
+      ['fulfill cancel fulfill', ['OK', 'OK', ILLEGAL], ['FULFILLED', 'WITHDRAWN']],
+      ['cancel fulfill fulfill', ['OK', ILLEGAL, ILLEGAL], ['WITHDRAWN', 'WITHDRAWN']],
+    ] as const) {
+      const measurement = await createReady();
+      let requisition = 0;
+      const attempts = order.split(' ').map((verb) => {
+        const i = verb === 'fulfill' ? requisition++ : 0;
+        return async () =>
+          outcome(
+            verb === 'cancel'
+              ? await post(exchange, world.acme, `${measurement.name}:cancel`)
+              : await reportFulfilled(exchange, world.duchies, measurement, i),
+          );
+      });
+      expect(await inTurn(measurement, attempts), order).toEqual(outcomes);
+      expect(await world.states(measurement)).toEqual(['CANCELLED', 'CANCELLED']);
+      expect(await requisitionStates(measurement)).toEqual(states);
+    }
+  });
+
+  it('the last data and its deadline: what came first stays', async () => {
+    for (const dataFirst of [true, false]) {
+      const measurement = await createReady();
+      await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
+      const fulfill = async () => outcome(await reportFulfilled(exchange, world.duchies, measurement, 1));
+      // That of the result is over then, too.
+      const deadline = () => expire(14 * 24 + 1);
+      const outcomes = await inTurn(measurement, dataFirst ? [fulfill, deadline] : [deadline, fulfill]);
+      expect(outcomes).toEqual(dataFirst ? ['OK', 'ran'] : ['ran', ILLEGAL]);
+      expect(await requisitionStates(measurement)).toEqual([
+        'FULFILLED',
+        dataFirst ? 'FULFILLED' : 'WITHDRAWN',
+      ]);
+      const { failure } = await get(exchange, world.acme, measurement.name);
+      expect(failure.message).toContain(dataFirst ? 'No result came' : 'No data came');
+    }
+  });
+
+  it('result, failure, cancellation and deadline: the first one ends the measurement', async () => {
+    const { aggregator, firstWorker } = world.duchies;
+    const ends = ['SUCCEEDED', 'gave up', 'CANCELLED', 'No result came'];
+    for (const order of rotations([0, 1, 2, 3])) {
+      const measurement = await world.createComputing();
+      const { etag } = await readComputation(exchange, aggregator, measurement);
+      const contenders = [
+        () => act(exchange, aggregator, measurement, 'setResult', { etag, ...resultOf(aggregator) }),
+        () => act(exchange, firstWorker, measurement, 'fail', { etag, message: 'out of memory' }),
+        () => post(exchange, world.acme, `${measurement.name}:cancel`),
+      ].map((attempt) => async () => outcome(await attempt()));
+      contenders.push(() => expire(25));
+      const outcomes = await inTurn(
+        measurement,
+        order.map((i) => contenders[i]!),
+      );
+      const late = [ILLEGAL, ILLEGAL, 'MEASUREMENT_STATE_ILLEGAL', 'ran'];
+      const won = order[0] === 3 ? 'ran' : 'OK';
+      expect(outcomes).toEqual(order.map((i, turn) => (turn === 0 ? won : late[i])));
+      const { state, results, failure } = await get(exchange, world.acme, measurement.name);
+      expect(`${state} ${failure?.message}`).toContain(ends[order[0]!]);
+      expect(results?.length).toBe(order[0] === 0 ? 1 : undefined);
+    }
+  });
+
+  it('refusal, data, failure and cancellation: the first end is the only one, and nothing stays open', async () => {
+    // A failure that finds the etag changed by the data is tried again, behind the cancellation.
+    const ends = ['refused', 'CANCELLED', 'gave up', 'CANCELLED'];
+    for (const order of rotations([0, 1, 2, 3])) {
+      const measurement = await createReady();
+      const requisition = await requisitionOf(exchange, world.streamly, measurement);
+      const { secondWorker } = world.duchies;
+      const contenders = [
+        () => refuse(exchange, world.streamly, requisition),
+        () => reportFulfilled(exchange, world.duchies, measurement, 0),
+        () => untilCurrent(() => act(exchange, secondWorker, measurement, 'fail', { message: 'no' })),
+        () => post(exchange, world.acme, `${measurement.name}:cancel`),
+      ].map((attempt) => async () => outcome(await attempt()));
+      await inTurn(
+        measurement,
+        order.map((i) => contenders[i]!),
+      );
+      const { state, failure } = await get(exchange, world.acme, measurement.name);
+      expect(`${state} ${failure?.message}`).toContain(ends[order[0]!]);
+      expect(await world.states(measurement)).toEqual([state, state]);
+      expect(await requisitionStates(measurement)).not.toContain('UNFULFILLED');
+    }
+  });
+});
 
 /** Reads and tries until the etag was that of the moment. */
 async function untilCurrent(attempt: () => Promise<Reply>): Promise<Reply> {
   for (;;) {
     const reply = await attempt();
-    if (outcome(reply) !== 'COMPUTATION_ETAG_MISMATCH') return reply;
+    if (outcome(reply) !== MISMATCH) return reply;
   }
 }
 
-describe('at once', () => {
-  it('three duchies set their parameters: the last one makes the requisitions ready, once', async () => {
-    await rounds(async () => {
-      const measurement = await create();
+describe('at once, in whatever order', () => {
+  it('everybody does its part, and each step is made once', async () => {
+    const round = async () => {
+      const measurement = await world.create();
       const bodies = all(world.duchies).map((duchy) => ({ duchy, body: parametersOf(duchy) }));
       await Promise.all(
         bodies.map(({ duchy, body }) =>
           untilCurrent(() => act(exchange, duchy, measurement, 'setParameters', body)).then(ok),
         ),
       );
-      const { state } = await readComputation(exchange, world.duchies.aggregator, measurement);
-      expect(state).toBe('PENDING_FULFILLMENT');
-      const { transitions } = await get(exchange, world.acme, `${measurement.name}:timeline`);
-      const causes = transitions.map(({ cause }: Json) => cause);
-      // Of three participants and two requisitions.
-      expect(causes.filter((cause: string) => cause === 'parametersSet')).toHaveLength(5);
-      expect(await requisitionOf(exchange, world.streamly, measurement)).toHaveProperty('duchies');
-    });
-  });
-
-  it('the last two requisitions are fulfilled: the computation starts, once', async () => {
-    await rounds(async () => {
-      const measurement = await create();
-      await setAllParameters(exchange, world.duchies, measurement);
       await Promise.all(
         [0, 1].map((i) =>
           untilCurrent(() => reportFulfilled(exchange, world.duchies, measurement, i)).then(ok),
         ),
       );
-      expect((await get(exchange, world.acme, measurement.name)).state).toBe('COMPUTING');
-    });
-  });
-
-  it('with the same etag one of two wins, and the other one is told to read again', async () => {
-    await rounds(async () => {
-      const measurement = await create();
-      const { firstWorker, secondWorker } = world.duchies;
-      const { etag } = await readComputation(exchange, firstWorker, measurement);
-      const replies = await Promise.all(
-        [firstWorker, secondWorker].map((duchy) =>
-          act(exchange, duchy, measurement, 'setParameters', { etag, ...parametersOf(duchy) }),
-        ),
-      );
-      expect(replies.map(outcome).sort()).toEqual(['COMPUTATION_ETAG_MISMATCH', 'OK']);
-    });
-  });
-
-  it('the same result three times is one result', async () => {
-    await rounds(async () => {
-      const providers = [world.streamly, world.chirper];
-      const measurement = await createComputing(exchange, world.duchies, world.acme, providers);
       const { aggregator } = world.duchies;
       const { etag } = await readComputation(exchange, aggregator, measurement);
       const result = resultOf(aggregator);
@@ -99,64 +217,12 @@ describe('at once', () => {
       );
       expect(replies.map(outcome)).toEqual(['OK', 'OK', 'OK']);
       expect((await get(exchange, world.acme, measurement.name)).results).toEqual([result]);
-    });
-  });
-
-  it('result, failure and cancellation: exactly one ends the measurement', async () => {
-    const ends = new Set<string>();
-    await rounds(async () => {
-      const providers = [world.streamly, world.chirper];
-      const measurement = await createComputing(exchange, world.duchies, world.acme, providers);
-      const { aggregator, firstWorker } = world.duchies;
-      const { etag } = await readComputation(exchange, aggregator, measurement);
-      const replies = await Promise.all([
-        act(exchange, aggregator, measurement, 'setResult', { etag, ...resultOf(aggregator) }),
-        act(exchange, firstWorker, measurement, 'fail', { etag, message: 'out of memory' }),
-        post(exchange, world.acme, `${measurement.name}:cancel`),
-      ]);
-      const winner = replies.findIndex(({ status }) => status === 200);
-      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(
-        replies
-          .filter(({ status }) => status !== 200)
-          .map(outcome)
-          .sort(),
-      ).toEqual(
-        ['COMPUTATION_STATE_ILLEGAL', 'COMPUTATION_STATE_ILLEGAL', 'MEASUREMENT_STATE_ILLEGAL'].toSpliced(
-          winner === 2 ? 2 : 1,
-          1,
-        ),
-      );
-      const { state, results, failure } = await get(exchange, world.acme, measurement.name);
-      expect(state).toBe(['SUCCEEDED', 'FAILED', 'CANCELLED'][winner]);
-      expect([results?.length, failure?.reason]).toEqual([
-        winner === 0 ? 1 : undefined,
-        winner === 1 ? 'COMPUTATION_PARTICIPANT_FAILED' : undefined,
-      ]);
-      ends.add(state);
-    });
-    expect(ends.size).toBeGreaterThan(0);
-  });
-
-  it('refusal, report of the data, failure and cancellation leave one end and no open requisition', async () => {
-    await rounds(async () => {
-      const measurement = await create();
-      await setAllParameters(exchange, world.duchies, measurement);
-      const requisition = await requisitionOf(exchange, world.streamly, measurement);
-      const { secondWorker } = world.duchies;
-      await Promise.all([
-        refuse(exchange, world.streamly, requisition),
-        untilCurrent(() => reportFulfilled(exchange, world.duchies, measurement, 0)),
-        untilCurrent(() => act(exchange, secondWorker, measurement, 'fail', { message: 'no' })),
-        post(exchange, world.acme, `${measurement.name}:cancel`),
-      ]);
-      const { state } = await get(exchange, world.acme, measurement.name);
-      expect(['FAILED', 'CANCELLED']).toContain(state);
-      for (const duchy of all(world.duchies)) {
-        const seen = await get(exchange, duchy as never, computationOf(duchy, measurement));
-        expect(seen.state).toBe(state);
-        expect(seen.requisitions.map((r: Json) => r.state)).not.toContain('UNFULFILLED');
-      }
-    });
+      const { transitions } = await get(exchange, world.acme, `${measurement.name}:timeline`);
+      const times = (wanted: string) => transitions.filter(({ cause }: Json) => cause === wanted).length;
+      // The parameters are steps of three participants and of two requisitions.
+      expect(['parametersSet', 'fulfilled', 'allFulfilled', 'computed'].map(times)).toEqual([5, 2, 1, 1]);
+    };
+    // Four at a time, so that they also hinder each other.
+    for (let i = 0; i < ROUNDS; i++) await Promise.all([round(), round(), round(), round()]);
   });
 });

@@ -1,15 +1,9 @@
 /** What duchies send under strict checks. */
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
-import {
-  act,
-  createComputing,
-  parametersOf,
-  resultOf,
-  useComputations,
-} from '@measurement-exchange/testkit/computations';
+import { act, parametersOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';
 import { asOperator } from '@measurement-exchange/testkit/operator';
-import { createMeasurement, errorOf, ok, stored } from '@measurement-exchange/testkit/steps';
+import { errorOf, ok, stored } from '@measurement-exchange/testkit/steps';
 import { expect, it } from 'vitest';
 
 const world = useComputations({ checks: 'strict' });
@@ -17,9 +11,8 @@ const { exchange } = world;
 
 it('comes with a certificate of a trusted root, and a result has a type that is known', async () => {
   const { firstWorker, aggregator } = world.duchies;
-  const providers = [world.streamly, world.chirper];
-  const open = await createMeasurement(exchange, world.acme, providers);
-  const computing = await createComputing(exchange, world.duchies, world.acme, providers);
+  const open = await world.create();
+  const computing = await world.createComputing();
   const result = resultOf(aggregator);
   const unknown = { ...result, encryptedResult: { ...result.encryptedResult, typeUrl: 'type.example/x' } };
   expect(errorOf(await act(exchange, aggregator, computing, 'setResult', unknown))).toBe(

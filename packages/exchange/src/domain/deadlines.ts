@@ -1,0 +1,94 @@
+/** How long a computation may wait, and for whom it waited when it fails. */
+import { type LogRequest, SHARE_SHUFFLE_STEPS, type Timestamp } from '@measurement-exchange/contract';
+import type { Aggregate, Change, ParticipantRecord } from './aggregate.ts';
+import { fail } from './measurement.ts';
+
+/** In hours. */
+export interface Deadlines {
+  /** From the creation of a measurement until all duchies have set their parameters. */
+  parametersWithinHours: number;
+  /** From the creation of a measurement until the data of all providers is at the duchies. */
+  fulfillWithinHours: number;
+  /** From the last fulfillment until the result. */
+  computeWithinHours: number;
+}
+
+/** The states in which a computation waits for somebody, each with its deadline. */
+export const WAITING = {
+  PENDING_PARAMS: 'parametersWithinHours',
+  PENDING_FULFILLMENT: 'fulfillWithinHours',
+  COMPUTING: 'computeWithinHours',
+} as const satisfies Record<string, keyof Deadlines>;
+export type WaitingState = keyof typeof WAITING;
+
+/** The latest report of a duchy on its progress. */
+export interface Report extends Pick<LogRequest, 'stage' | 'attempt' | 'progress'> {
+  duchy: string;
+}
+
+/** Fails a computation that has been in this state for too long, and says for whom it waited. */
+export function expireComputation(
+  before: Aggregate,
+  state: WaitingState,
+  reports: Report[],
+  deadlines: Deadlines,
+  now: Timestamp,
+): Change {
+  const within = `within ${duration(deadlines[WAITING[state]])}`;
+  return fail(before, 'overdue', MESSAGES[state](before, within, reports), now);
+}
+
+const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports: Report[]) => string> = {
+  PENDING_PARAMS({ participants }, within) {
+    const late = participants.filter((p) => p.parameters === undefined).map((p) => p.duchy);
+    return `${late.join(', ')} set no parameters ${within} of the creation.`;
+  },
+  PENDING_FULFILLMENT({ requisitions }, within) {
+    const late = requisitions
+      .filter((r) => r.state === 'UNFULFILLED')
+      .map((r) => `${r.provider} (to ${r.fulfillingDuchy})`);
+    return `No data came from ${listed(late)} ${within} of the creation.`;
+  },
+  COMPUTING({ participants }, within, reports) {
+    const late = behind(participants, reports).map((duchy) => {
+      const report = reports.find((r) => r.duchy === duchy);
+      if (report === undefined) return `${duchy}, which reported nothing`;
+      const { stage, attempt, progress } = report;
+      return `${duchy}, whose last report is ${stage}, attempt ${attempt}, ${progress === 1 ? 'done' : 'not done'}`;
+    });
+    return `No result came ${within} of the last fulfillment: it waited for ${late.join('; ')}.`;
+  },
+};
+
+/** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
+function behind(participants: ParticipantRecord[], reports: Report[]): string[] {
+  const steps = participants.map((participant) => ({
+    duchy: participant.duchy,
+    step: openStep(
+      participant,
+      reports.find((r) => r.duchy === participant.duchy),
+    ),
+  }));
+  const first = Math.min(...steps.map(({ step }) => step));
+  return steps.filter(({ step }) => step === first).map(({ duchy }) => duchy);
+}
+
+/** The first step that a duchy has not finished. The aggregator's is open as long as there is no result. */
+function openStep({ role }: ParticipantRecord, report: Report | undefined): number {
+  const own = SHARE_SHUFFLE_STEPS.filter((s) => s.role === role);
+  const reported = own.findIndex(({ stage }) => stage === report?.stage);
+  const open = report?.progress === 1 ? reported + 1 : Math.max(0, reported);
+  return own[open]?.step ?? (role === 'AGGREGATOR' ? own.at(-1)!.step : Number.POSITIVE_INFINITY);
+}
+
+/** A failure message has a bounded length, and a measurement may have a hundred providers. */
+const MAX_LISTED = 10;
+
+function listed(names: string[]): string {
+  const more = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} others` : '');
+}
+
+function duration(hours: number): string {
+  return hours % 24 === 0 && hours > 24 ? `${hours / 24} days` : `${hours} h`;
+}

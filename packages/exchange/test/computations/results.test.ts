@@ -1,0 +1,154 @@
+/** What duchies tell about data, results and failures. */
+import {
+  act,
+  all,
+  ETAG_MISMATCH,
+  ILLEGAL,
+  INVALID,
+  readComputation,
+  reportFulfilled,
+  resultOf,
+  setAllParameters,
+  useComputations,
+} from '@measurement-exchange/testkit/computations';
+import { errorOf, get, ok, post, requisitionOf, stored } from '@measurement-exchange/testkit/steps';
+import { describe, expect, it } from 'vitest';
+
+const world = useComputations();
+const { exchange } = world;
+
+describe('fulfillRequisition', () => {
+  it('is the same under repetition', async () => {
+    const measurement = await world.create(3);
+    await setAllParameters(exchange, world.duchies, measurement);
+    await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
+    const before = await stored(exchange);
+    const again = await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
+    expect(again.requisitions[0]).toMatchObject({ state: 'FULFILLED', nonce: 1 });
+    expect(await stored(exchange)).toEqual(before);
+  });
+
+  it('is for the duchy that takes the data, after the parameters, with the nonce', async () => {
+    const measurement = await world.create(3);
+    const other = await world.create(3);
+    const { requisitions } = await readComputation(exchange, world.duchies.aggregator, measurement);
+    const [{ name: requisition, fulfillingDuchy }] = requisitions;
+    const mine = all(world.duchies).find(({ name }) => name === fulfillingDuchy)!;
+    const report = async (duchy: typeof mine, changes: object = {}) =>
+      errorOf(
+        await act(exchange, duchy, measurement, 'fulfillRequisition', { requisition, nonce: 1n, ...changes }),
+      );
+    expect(await report(mine)).toBe(ILLEGAL);
+    await setAllParameters(exchange, world.duchies, measurement);
+    const before = await stored(exchange);
+    for (const duchy of all(world.duchies)) {
+      if (duchy !== mine) expect(await report(duchy)).toBe(ILLEGAL);
+    }
+    expect(await report(mine, { nonce: 2n })).toBe('400 INVALID_ARGUMENT NONCE_MISMATCH nonce');
+    expect(await report(mine, { etag: 'old' })).toBe(ETAG_MISMATCH);
+    const foreign = (await readComputation(exchange, mine, other)).requisitions[0].name;
+    expect(await report(mine, { requisition: foreign })).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
+    expect(await stored(exchange)).toEqual(before);
+    await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
+    expect(await report(mine, { nonce: 2n })).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
+  });
+
+  it('keeps what the duchy tells about it', async () => {
+    const measurement = await world.create(2);
+    await setAllParameters(exchange, world.duchies, measurement);
+    const { requisitions } = await readComputation(exchange, world.duchies.aggregator, measurement);
+    const duchy = all(world.duchies).find(({ name }) => name === requisitions[0].fulfillingDuchy)!;
+    const fulfillmentContext = { buildLabel: 'duchy 1', warnings: ['slow'] };
+    const body = { requisition: requisitions[0].name, nonce: 1n, fulfillmentContext };
+    await ok(act(exchange, duchy, measurement, 'fulfillRequisition', body));
+    expect(await requisitionOf(exchange, world.streamly, measurement)).toMatchObject({
+      state: 'FULFILLED',
+      nonce: 1,
+      fulfillmentContext,
+    });
+  });
+});
+
+describe('setResult', () => {
+  it('is for the aggregator of a computation that runs, and the same under repetition', async () => {
+    const { aggregator, firstWorker } = world.duchies;
+    const open = await world.create(3);
+    const early = await act(exchange, aggregator, open, 'setResult', resultOf(aggregator));
+    expect(errorOf(early)).toBe(ILLEGAL);
+
+    const measurement = await world.createComputing();
+    const wrong = await act(exchange, firstWorker, measurement, 'setResult', resultOf(firstWorker));
+    expect(errorOf(wrong)).toBe(ILLEGAL);
+    const foreign = { ...resultOf(aggregator), certificate: firstWorker.certificate };
+    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', foreign))).toBe(
+      `${INVALID} certificate`,
+    );
+    const { etag } = await readComputation(exchange, aggregator, measurement);
+    const result = { ...resultOf(aggregator), etag };
+    await ok(act(exchange, aggregator, measurement, 'setResult', result));
+    const before = await stored(exchange);
+    for (const _ of 'twice') {
+      expect((await ok(act(exchange, aggregator, measurement, 'setResult', result))).state).toBe('SUCCEEDED');
+    }
+    // Another one is too late, whatever its etag.
+    const late = { ...resultOf(aggregator), etag };
+    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', late))).toBe(ILLEGAL);
+    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)))).toBe(
+      ILLEGAL,
+    );
+    expect(await stored(exchange)).toEqual(before);
+  });
+
+  it('is too late once the measurement was cancelled', async () => {
+    const { aggregator } = world.duchies;
+    const measurement = await world.createComputing();
+    const { etag } = await readComputation(exchange, aggregator, measurement);
+    await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
+    const late = { ...resultOf(aggregator), etag };
+    expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', late))).toBe(ILLEGAL);
+    expect(await get(exchange, world.acme, measurement.name)).not.toHaveProperty('results');
+  });
+});
+
+describe('fail', () => {
+  it('ends the measurement at any time, and says which duchy gave up and why', async () => {
+    const { secondWorker, aggregator, firstWorker } = world.duchies;
+    const pending = await world.create(3);
+    const ready = await world.create(3);
+    await setAllParameters(exchange, world.duchies, ready);
+    const computing = await world.createComputing();
+    for (const measurement of [pending, ready, computing]) {
+      const { etag } = await readComputation(exchange, secondWorker, measurement);
+      const body = { etag, message: 'the disk is full' };
+      const failed = await ok(act(exchange, secondWorker, measurement, 'fail', body));
+      expect(failed.state).toBe('FAILED');
+      expect(failed.participants[secondWorker.name].state).toBe('FAILED');
+      const failure = {
+        reason: 'COMPUTATION_PARTICIPANT_FAILED',
+        message: `${secondWorker.name} gave up: the disk is full`,
+      };
+      expect((await get(exchange, world.acme, measurement.name)).failure).toEqual(failure);
+      expect((await readComputation(exchange, aggregator, measurement)).failure).toEqual(failure);
+      // The same again, but no other end.
+      const again = await ok(act(exchange, secondWorker, measurement, 'fail', body));
+      expect(again).toEqual(failed);
+      for (const [duchy, message] of [
+        [secondWorker, 'another reason'],
+        [firstWorker, 'the disk is full'],
+      ] as const) {
+        expect(errorOf(await act(exchange, duchy, measurement, 'fail', { message }))).toBe(ILLEGAL);
+      }
+    }
+  });
+});
+
+describe('confirm', () => {
+  it('is not for share shuffle', async () => {
+    const measurement = await world.create(3);
+    const { firstWorker } = world.duchies;
+    expect(errorOf(await act(exchange, firstWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);
+    expect(errorOf(await act(exchange, firstWorker, measurement, 'confirm', { etag: 'old' }))).toBe(
+      ETAG_MISMATCH,
+    );
+  });
+});

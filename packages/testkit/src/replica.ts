@@ -1,0 +1,24 @@
+/** A replica of an exchange that serves nobody, to run background jobs at another time. */
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { Database } from '@measurement-exchange/exchange/internal/database/db';
+import { afterAll, beforeAll } from 'vitest';
+import type { TestExchange } from './exchange.ts';
+
+const HOUR_MS = 3600_000;
+
+/** The clock of the replica is ahead by so many hours: to it, everything is that much older. */
+export function useReplica(exchange: TestExchange) {
+  let db: Database;
+  beforeAll(() => {
+    db = new Database({
+      connection: { connectionString: exchange.database.url },
+      applicationName: 'test',
+      maxConnections: 2,
+    });
+  });
+  afterAll(() => db.close());
+  return (hoursAhead: number) => ({
+    db,
+    clock: (): Timestamp => timestampOf(Date.now() + hoursAhead * HOUR_MS),
+  });
+}
