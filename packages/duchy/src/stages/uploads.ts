@@ -8,10 +8,17 @@ export async function ownUploads(
   { id, view, registerCount }: StoredComputation,
 ): Promise<StoredUpload[]> {
   const uploads = await uploadsOf(db, id);
-  const expected = view.requisitions.filter((r) => r.fulfillingDuchy === name).map((r) => r.name);
-  const missing = expected.find((requisition) => !uploads.some((u) => u.requisition === requisition));
+  const expected = view.requisitions.filter((r) => r.fulfillingDuchy === name);
+  const missing = expected.find((requisition) => !uploads.some((u) => u.requisition === requisition.name));
+  // Only this duchy can have said that it is fulfilled, and not before it was stored. A process with the wrong database must
+  // not fail what another one computes, so it waits.
+  if (missing?.state === 'FULFILLED') {
+    throw new NotReady(
+      `The upload of ${missing.name} was stored, and this database has nothing of it: it is an old copy, or another one.`,
+    );
+  }
   // The other worker may begin before the last upload only when it does not wait for the exchange.
-  if (missing !== undefined) throw new NotReady(`The upload of ${missing} is missing.`);
+  if (missing !== undefined) throw new NotReady(`The upload of ${missing.name} is missing.`);
   if (uploads.length !== expected.length) {
     throw new PermanentError('There are uploads of requisitions that this worker does not take.');
   }

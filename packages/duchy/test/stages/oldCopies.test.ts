@@ -1,0 +1,60 @@
+/** A duchy with two databases, or an old copy of one: it does not go on with other keys and noise than the exchange knows. */
+import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHerald } from '../../src/herald/herald.ts';
+import { createMill } from '../../src/mills/mill.ts';
+import { openResult, reachOf } from './results.ts';
+import { people, uploadAll } from './uploads.ts';
+import { type DuchyWorld, MILL, startDuchyWorld } from './world.ts';
+
+const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
+
+let world: DuchyWorld;
+beforeAll(async () => {
+  world = await startDuchyWorld();
+});
+afterAll(async () => {
+  expect(await world.stop()).toEqual([]);
+});
+
+test('of two databases of one duchy, the one whose key was published computes, and the other one waits', async () => {
+  const { duchy } = world.of('FIRST_WORKER');
+  const other = await createDuchyDatabase();
+  const fork = { ...duchy, db: other.db };
+  const measurement = await world.ask();
+  await createHerald(fork).once();
+  await world.turn();
+  const mill = createMill(fork, MILL);
+  await mill.once();
+  await uploadAll(world, measurement, AUDIENCES);
+  await mill.once();
+  expect(await other.query('SELECT stage, last_error FROM computations')).toEqual([
+    { stage: 'INITIALIZED', last_error: expect.stringMatching(/another key of this duchy/) },
+  ]);
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, measurement))).toBe(410);
+  await createHerald(fork).once();
+  expect(await other.query('SELECT outcome FROM computations')).toEqual([{ outcome: 'SUCCEEDED' }]);
+  await other.drop();
+});
+
+test('an old copy without an upload that was acknowledged waits, and says why', async () => {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  const takers = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
+  for (const role of takers) {
+    await world.of(role).query(
+      `SET session_replication_role = replica;
+       DELETE FROM uploads WHERE computation = (SELECT id FROM computations WHERE outcome IS NULL);
+       SET session_replication_role = origin`,
+    );
+  }
+  await world.turn();
+  const { query } = world.of('FIRST_WORKER');
+  expect(await query('SELECT last_error FROM computations WHERE outcome IS NULL')).toEqual([
+    { last_error: expect.stringMatching(/was stored, and this database has nothing of it/) },
+  ]);
+  await world.acme.client.cancelMeasurement({ name: measurement.name! });
+  expect((await world.finish(measurement)).state).toBe('CANCELLED');
+});
