@@ -26,6 +26,7 @@ import {
 } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
 import { moveOn, rowOf, sendersOf } from '../stages/progress.ts';
+import { largestMessage } from '../stages/sizes.ts';
 import { mismatch } from './errors.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
@@ -84,6 +85,13 @@ async function checkMessage(
   }
   if (!senders.includes(message.sender)) {
     throw mismatch('message.sender', `must be ${senders.join(' or ')}, whose role sends this stage`);
+  }
+  const largest = largestMessage(computation, message.stage);
+  if (message.dataLength > BigInt(largest)) {
+    throw mismatch(
+      'message.dataLength',
+      `must be at most ${largest} for ${message.stage} of this computation`,
+    );
   }
   const { sender: party, certificate } = message;
   await requireSigned(signed, { party, certificate, computation: id }, 'message');

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { FaceLimits } from '../config/config.ts';
 import type { Duchy } from '../context.ts';
 import { receiveMessage } from './advance.ts';
+import { limitConnections } from './connections.ts';
 import { COMMON_HEADERS, sendClientError, sendError, toExchangeError } from './errors.ts';
 import { createSignatureCheck } from './signed.ts';
 import { Failures, Slots, Turns } from './slots.ts';
@@ -24,6 +25,7 @@ export interface FaceOptions {
 /** Nothing moves on the connection. */
 const IDLE_MS = 60_000;
 const MAX_URL = 2_000;
+const MAX_CONNECTIONS = 1_024;
 /** The request is to blame, and would be again. */
 const REJECTED: readonly string[] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'NOT_FOUND'];
 
@@ -68,7 +70,9 @@ export function createFace(options: FaceOptions): FastifyInstance {
       if (sent !== undefined) metrics.request('none', sent, 0);
     }) as never,
   });
-  app.server.maxConnections = 1_024;
+  app.server.maxConnections = MAX_CONNECTIONS;
+  // A proxy has the connections of all its clients.
+  if (trustedProxies.length === 0) limitConnections(app.server, MAX_CONNECTIONS / 8);
   app.server.maxHeadersCount = 50;
   app.removeAllContentTypeParsers();
   // The body is read by its operation, while it arrives.
@@ -106,9 +110,11 @@ export function createFace(options: FaceOptions): FastifyInstance {
     throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
   });
 
+  const newSlots = () => new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty });
+  // Providers that are slow must not keep the messages of other duchies out.
+  const [uploadSlots, messageSlots] = [newSlots(), newSlots()];
   const receiving = {
     duchy,
-    slots: new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty }),
     turns: new Turns(),
     requireSigned: createSignatureCheck(duchy),
     maxDataBytes: limits.maxDataBytes,
@@ -122,8 +128,8 @@ export function createFace(options: FaceOptions): FastifyInstance {
       throw new ExchangeError('METHOD_NOT_ALLOWED', 'This path takes POST.', { metadata: { allow: 'POST' } });
     }
     return verb === 'fulfill'
-      ? receiveUpload(receiving, name, request.raw)
-      : receiveMessage(receiving, name, request.raw);
+      ? receiveUpload({ ...receiving, slots: uploadSlots }, name, request.raw)
+      : receiveMessage({ ...receiving, slots: messageSlots }, name, request.raw);
   });
   const page = {
     onRequest: async (request: FastifyRequest) => {

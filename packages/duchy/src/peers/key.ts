@@ -23,6 +23,9 @@ export async function peerKeyset(
   const publicKey = participant?.parameters?.honestMajorityShareShuffle?.publicKey;
   if (publicKey === undefined) throw new NotReady(`${peer} has not published its key yet.`);
   const certificate = await trustedCertificate(duchy, peer, participant!.certificate ?? '');
-  await requireConsent(`The key of ${peer}`, verifySignature(publicKey, certificate));
-  return unpackEncryptionPublicKey(publicKey.message);
+  const verified = verifySignature(publicKey, certificate);
+  return requireConsent(
+    `The key of ${peer}`,
+    verified.then(() => unpackEncryptionPublicKey(publicKey.message)),
+  );
 }

@@ -55,6 +55,20 @@ test('a healthy database has no findings', async () => {
 });
 
 test.each([
+  ['PostgreSQL 14 is not tested', { major: 14 }],
+  ['PostgreSQL 19 is not tested', { major: 19 }],
+  ['The encoding of the database is SQL_ASCII', { encoding: 'SQL_ASCII' }],
+  ['The database is a standby', { standby: true }],
+  ['fsync is off', { fsync: 'off' }],
+  ['full_page_writes is off', { pages: 'off' }],
+  ['synchronous_commit is local', { commit: 'local' }],
+])('production does not begin where %s', async (problem, change) => {
+  const sound = { fsync: 'on', pages: 'on', commit: 'on', standby: false, encoding: 'UTF8', major: 17 };
+  const db = { secrets: database.db.secrets, query: async () => [{ ...sound, ...change }] };
+  expect(await durabilityProblems(db)).toEqual([expect.stringContaining(problem)]);
+});
+
+test.each([
   [
     'stages nobody takes',
     "UPDATE computations SET run_after = now() - interval '1 hour'",

@@ -142,6 +142,7 @@ const SPOILED: [what: string, spoil: (sent: TestMessage) => void, expected: Part
   ['a short digest', set({ dataSha256: new Uint8Array(31) }), at('message.dataSha256')],
   ['another digest', set({ dataSha256: new Uint8Array(32) }), at('data')],
   ['a length above the limit', set({ dataLength: 2n ** 40n }), at('message.dataLength')],
+  ['a length that no such message can have', set({ dataLength: 2n ** 23n }), at('message.dataLength')],
   ['a negative length', set({ dataLength: -1n }), at('message.dataLength')],
   ['a longer length', set({ dataLength: 501n }), at('data')],
   ['a shorter length', set({ dataLength: 499n }), at('data')],

@@ -11,10 +11,12 @@ import {
   derOf,
   type FaceWorld,
   form,
+  makeMessage,
   makeUpload,
   post,
   REGISTERS,
   randomShare,
+  sendMessage,
   sendUpload,
   sha256,
   signedFulfillment,
@@ -324,6 +326,44 @@ describe('senders that are slow or many', () => {
     for (const each of stalled) each.hangUp();
     for (const each of computations.slice(0, 2)) await writing(each.id, 0);
     expect(await sendUpload(world, third)).toMatchObject({ status: 200 });
+  });
+
+  test('have 128 connections at most from one address, and others are served', async () => {
+    const { hostname, port } = new URL(world.url);
+    const sockets = Array.from({ length: 140 }, () => connect(Number(port), hostname));
+    let closed = 0;
+    for (const socket of sockets) socket.on('error', () => {}).on('close', () => closed++);
+    await expect.poll(() => closed).toBeGreaterThanOrEqual(12);
+    // Elsewhere there may be one address on the loopback.
+    if (process.platform === 'linux') {
+      const other = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.2' });
+      other.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+      expect(String((await once(other, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    for (const socket of sockets) socket.destroy();
+    const isServed = () =>
+      fetch(`${world.url}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isServed).toBe(true);
+  });
+
+  test('of uploads do not keep the messages of other duchies out', async () => {
+    const crowded = await startFaceWorld('duchies/alpha', { uploads: 1 });
+    try {
+      const [computation, waiting] = [
+        await crowded.computation(),
+        await crowded.computation('WAIT_ON_SHUFFLE_INPUT_PHASE_TWO'),
+      ];
+      const stalled = await stall(crowded.url, makeUpload(crowded, computation));
+      await expect.poll(async () => (await crowded.kept(computation.id)).blobs).toBe(1);
+      const about = { stage: 'SHUFFLE_PHASE_INPUT_TWO', sender: 'duchies/beta' };
+      expect((await sendMessage(crowded, makeMessage(crowded, waiting, about))).status).toBe(200);
+      stalled.hangUp();
+    } finally {
+      await crowded.stop();
+    }
   });
 
   test('whose requests are rejected again and again are not looked at for a while', async () => {
