@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonValue } from '@measurement-exchange/contract';
@@ -47,6 +47,49 @@ describe('the settings', () => {
       limits: { uploads: 3, uploadsPerParty: 4 },
     });
     expect(duchyConfig({}, '/etc/duchy').secretsKeyFile).toBe('/etc/duchy/.duchy/secrets.key');
+  });
+
+  const document = readFileSync(new URL('../../../../docs/duchy.md', import.meta.url), 'utf8');
+
+  test('of the example in the documents are read, and production takes them', () => {
+    const [, example] = /```json\n(\{[\s\S]*?\n\})\n```/.exec(document)!;
+    const path = join(folder, 'duchy.json');
+    writeFileSync(path, example!);
+    const read = readDuchyConfig(path);
+    expect(productionProblems(read, () => 0o100600)).toEqual([]);
+    // Every setting of the example is one that has no default in production.
+    expect(Object.keys(JSON.parse(example!)).sort()).toEqual([
+      'databaseUrl',
+      'endpoint',
+      'identity',
+      'listen',
+      'roots',
+      'secretsKeyFile',
+      'tokenFile',
+      'url',
+    ]);
+  });
+
+  test('are all in the documents, with their defaults', () => {
+    const rows = [...document.matchAll(/^\| `([\w.]+)` \| ?(.*?) ?\| \S/gm)].filter(
+      ([, name]) => !name!.startsWith('mex_'),
+    );
+    const told = Object.fromEntries(rows.map(([, name, value]) => [name, value]));
+    const flat = (value: object, prefix = ''): [string, unknown][] =>
+      Object.entries(value).flatMap(([name, each]) =>
+        each !== null && typeof each === 'object' && !Array.isArray(each)
+          ? flat(each, `${prefix}${name}.`)
+          : [[`${prefix}${name}`, each]],
+      );
+    const defaults = Object.fromEntries(flat(duchyConfig({}, '/')));
+    const paths = { dataDir: '`.duchy`', secretsKeyFile: '`secrets.key` in `dataDir`' };
+    const expected = Object.entries(defaults).map(([name, value]) => [
+      name,
+      value === undefined
+        ? ''
+        : `\`${Array.isArray(value) ? JSON.stringify(value).replaceAll(',', ', ') : value}\``,
+    ]);
+    expect(told).toEqual({ ...Object.fromEntries(expected), ...paths });
   });
 
   test.each([
