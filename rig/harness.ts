@@ -31,6 +31,8 @@ export interface Harness {
   /** `H2` */
   id: string;
   title: string;
+  /** Whether `npm test` runs a slice of it; not where even that takes long. */
+  inTests?: boolean;
   run(context: Context): Promise<Outcome>;
 }
 

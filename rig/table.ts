@@ -11,6 +11,7 @@ const COLUMNS: [title: string, key: keyof Figures][] = [
   ['faults', 'faults'],
   ['exchange kills', 'exchangeKills'],
   ['PostgreSQL kills', 'postgresKills'],
+  ['duchy kills', 'duchyKills'],
   ['failovers', 'failovers'],
   ['fuzz requests', 'fuzzRequests'],
   ['lost', 'lostAcknowledgements'],

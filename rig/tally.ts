@@ -5,6 +5,8 @@ export type Scale = 'slice' | 'short' | 'long';
 export interface Tally {
   exchangeKills: number;
   postgresKills: number;
+  /** Processes of duchies. */
+  duchyKills: number;
   failovers: number;
   fuzzRequests: number;
   /** Writes that were acknowledged and are not there. */
@@ -19,6 +21,7 @@ export function emptyTally(): Tally {
   return {
     exchangeKills: 0,
     postgresKills: 0,
+    duchyKills: 0,
     failovers: 0,
     fuzzRequests: 0,
     lostAcknowledgements: 0,
@@ -46,11 +49,12 @@ type Wanted = Partial<Record<keyof Total, number>>;
 /** At least so many; a slice is only to show that everything runs. */
 export const TARGETS: Record<Scale, Wanted> = {
   slice: {},
-  short: { operations: 30_000, exchangeKills: 30, postgresKills: 10, fuzzRequests: 20_000 },
+  short: { operations: 30_000, exchangeKills: 30, postgresKills: 10, duchyKills: 6, fuzzRequests: 20_000 },
   long: {
     operations: 1_000_000,
     exchangeKills: 500,
     postgresKills: 150,
+    duchyKills: 150,
     failovers: 25,
     fuzzRequests: 500_000,
   },

@@ -19,6 +19,8 @@ export interface WorldOptions {
   /** Over what every exchange of the rig has: no rate limit, and warnings only in the log. */
   config?: Partial<Config>;
   env?: Record<string, string>;
+  /** Before the first exchange starts, on an empty database. */
+  prepare?: (postgres: Postgres) => Promise<void>;
   /** How the exchanges reach the database, where something stands between them. */
   databaseUrl?: (direct: string) => string | Promise<string>;
   /** How callers reach the nth exchange, likewise. Asked at every call: it may change. */
@@ -28,6 +30,8 @@ export interface WorldOptions {
 }
 
 export interface World {
+  /** A folder that goes with the world. */
+  home: string;
   postgres: Postgres;
   exchanges: ExchangeProcess[];
   /** The demo parties, the same ones at every exchange. Their tokens differ: `call` takes the right one. */
@@ -60,6 +64,7 @@ export async function withWorld(
   try {
     const postgres = await Postgres.start(join(home, 'database'));
     undo.push(() => postgres.stop());
+    await options.prepare?.(postgres);
     const client = new Client();
     undo.push(() => client.close());
     const secrets = new Secrets(violations);
@@ -71,7 +76,7 @@ export async function withWorld(
     const ignored = await relax(postgres, context.planted);
     const auditor = new Auditor(postgres, violations, ignored);
     auditor.start();
-    const world = worldOf(options, postgres, exchanges, client, violations);
+    const world = worldOf(options, home, postgres, exchanges, client, violations);
     let counted: Counted;
     try {
       counted = await work(world);
@@ -143,6 +148,7 @@ async function startExchanges(
 
 function worldOf(
   { exchangeUrl = (direct) => direct }: WorldOptions,
+  home: string,
   postgres: Postgres,
   exchanges: ExchangeProcess[],
   client: Client,
@@ -152,6 +158,7 @@ function worldOf(
   const tokens = exchanges.map(({ dev }) => tokensOf(dev));
   const tally = emptyTally();
   return {
+    home,
     postgres,
     exchanges,
     consumers: measurementConsumers,

@@ -1,0 +1,85 @@
+/** H19: kill -9 of exchange, duchies, mills and PostgreSQL at every stage of computations: each ends, with one result. */
+import { type Coverage, DUCHY_KINDS, type Kind, OTHER_KINDS } from './computations/coverage.ts';
+import { Kills } from './computations/kills.ts';
+import { startProviders } from './computations/providers.ts';
+import { ComputationTraffic } from './computations/traffic.ts';
+import { Witness } from './computations/witness.ts';
+import { type ComputationWorld, withComputations } from './computations/world.ts';
+import { atScale, type Context, type Harness, type Violations } from './harness.ts';
+import { describeTimes } from './recovery.ts';
+import type { Counted } from './world.ts';
+
+const KILLS = { slice: 2, short: 12, long: 300 };
+/** However slow the machine is, it ends. */
+const SECONDS = { slice: 60, short: 900, long: 2 * 3600 };
+/** How many stages, and kinds at a stage, may be missing at the end: 14 and 84 are all. */
+const MISSING = {
+  slice: { stages: 14, cells: 84 },
+  short: { stages: 12, cells: 82 },
+  long: { stages: 0, cells: 8 },
+};
+/** Of so many kills one is at a random moment. */
+const RANDOM_EVERY = 4;
+
+export const h19: Harness = {
+  id: 'H19',
+  title: 'kill -9 anywhere leaves computations one result',
+  inTests: false,
+  run: (context) => withComputations(context, (world) => crash(context, world)),
+};
+
+async function crash(context: Context, world: ComputationWorld): Promise<Counted> {
+  const { random, planted, progress } = context;
+  const { violations } = world;
+  const wanted = atScale(context, KILLS);
+  const deadline = Date.now() + atScale(context, SECONDS) * 1000;
+  const isDone = () => Date.now() > deadline || (planted !== undefined && violations.any);
+  await using started = new AsyncDisposableStack();
+  const providers = await startProviders(world, random, started);
+  const witness = new Witness(world, context);
+  const traffic = new ComputationTraffic(world, providers, witness);
+  const kills = new Kills(world, random.fork('kills'));
+  witness.start();
+  traffic.start(random);
+  let faults = 0;
+  const keepKilling = async (kinds: readonly Kind[]) => {
+    for (let n = 0; n < wanted / 2 && !isDone(); n++) {
+      await kills.kill(kinds[n % kinds.length]!, { isAimed: n % RANDOM_EVERY !== RANDOM_EVERY - 1 });
+      progress(++faults, wanted);
+    }
+  };
+  try {
+    // Duchies and what they depend on, so that two may be down at once.
+    await Promise.all([keepKilling(DUCHY_KINDS), keepKilling(OTHER_KINDS)]);
+  } finally {
+    await traffic.stop({ atOnce: isDone() });
+    await witness.stop();
+  }
+  const { coverage } = kills;
+  if (planted === undefined) {
+    await witness.examine();
+    if (faults >= wanted) requireCoverage(context, coverage, violations);
+  }
+  const { succeeded, failed, exact, longestMs } = traffic;
+  return {
+    operations: witness.compared,
+    faults,
+    notes: [
+      `${succeeded} computations succeeded, ${exact} of them without noise, ${failed} failed; the longest took ` +
+        `${Math.round(longestMs / 1000)} s; kill to at work again: ${describeTimes(kills.recoveries)}; ` +
+        `${witness.looks} looks into the databases`,
+      `\n${coverage.table()}`,
+    ],
+  };
+}
+
+function requireCoverage(context: Context, { missing }: Coverage, violations: Violations): void {
+  const allowed = atScale(context, MISSING);
+  if (context.scale !== 'slice' && missing.kinds.length > 0) {
+    violations.add(`Nothing was killed of ${missing.kinds.join(', ')}`);
+  }
+  for (const key of ['stages', 'cells'] as const) {
+    if (missing[key] > allowed[key])
+      violations.add(`Kills missed ${missing[key]} ${key}, and may miss ${allowed[key]}`);
+  }
+}

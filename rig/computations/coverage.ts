@@ -1,0 +1,67 @@
+/** What was killed how often while a computation was where. */
+import type { Random } from '../random.ts';
+import { nameOf, PLACES, type Place } from './places.ts';
+
+/** A whole duchy is its face and its mills at once. */
+export const DUCHY_KINDS = ['face', 'mill', 'duchy'] as const;
+export const OTHER_KINDS = ['exchange', 'postmaster', 'backend'] as const;
+const KINDS = [...DUCHY_KINDS, ...OTHER_KINDS];
+export type Kind = (typeof KINDS)[number];
+
+export class Coverage {
+  private readonly hits = new Map<string, number>();
+  private readonly tries = new Map<string, number>();
+  private readonly kills = new Map<Kind, number>();
+
+  /** Something was killed, while a computation was here; anywhere, where it was not aimed. */
+  add(kind: Kind, place: Pick<Place, 'role' | 'stage'> | undefined): void {
+    this.kills.set(kind, (this.kills.get(kind) ?? 0) + 1);
+    if (place !== undefined) this.count(this.hits, kind, place);
+  }
+
+  /** The place where this kind was tried and hit the least. */
+  next(kind: Kind, random: Random): Place {
+    const cost = (place: Place) => 100 * this.of(this.hits, kind, place) + this.of(this.tries, kind, place);
+    const least = Math.min(...PLACES.map(cost));
+    const place = random.pick(PLACES.filter((each) => cost(each) === least));
+    this.count(this.tries, kind, place);
+    return place;
+  }
+
+  killed(kind: Kind): number {
+    return this.kills.get(kind) ?? 0;
+  }
+
+  /** The kinds of which nothing was killed, and how many stages, and kinds at a stage, are missing. */
+  get missing(): { kinds: Kind[]; stages: number; cells: number } {
+    const isMissed = (kind: Kind, place: Place) => this.of(this.hits, kind, place) === 0;
+    return {
+      kinds: KINDS.filter((kind) => this.killed(kind) === 0),
+      stages: PLACES.filter((place) => KINDS.every((kind) => isMissed(kind, place))).length,
+      cells: PLACES.flatMap((place) => KINDS.filter((kind) => isMissed(kind, place))).length,
+    };
+  }
+
+  /** In a form that can be put into a Markdown page. */
+  table(): string {
+    const rows = PLACES.map((place) => [
+      nameOf(place),
+      ...KINDS.map((kind) => String(this.of(this.hits, kind, place))),
+    ]);
+    const all = ['all, also at random', ...KINDS.map((kind) => String(this.killed(kind)))];
+    const width = Math.max(...rows.map(([name]) => name!.length));
+    const line = ([name, ...cells]: string[]) =>
+      `| ${name!.padEnd(width)} | ${cells.map((cell, i) => cell.padStart(KINDS[i]!.length)).join(' | ')} |`;
+    const rule = `|${'-'.repeat(width + 2)}|${KINDS.map((kind) => `${'-'.repeat(kind.length + 1)}:`).join('|')}|`;
+    return [line(['killed at', ...KINDS]), rule, ...rows.map(line), line(all)].join('\n');
+  }
+
+  private of(counts: Map<string, number>, kind: Kind, place: Place): number {
+    return counts.get(`${kind} ${nameOf(place)}`) ?? 0;
+  }
+
+  private count(counts: Map<string, number>, kind: Kind, place: Pick<Place, 'role' | 'stage'>): void {
+    const key = `${kind} ${nameOf(place)}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+}

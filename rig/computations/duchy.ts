@@ -1,0 +1,161 @@
+/** One duchy: a process with its face and herald, and others with nothing but mills, on a database of their own. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuchyRole } from '@measurement-exchange/contract';
+import { Database, Secrets } from '@measurement-exchange/duchy/internal/database/index';
+import { MexProcess, type ProcessOptions } from '../world/process.ts';
+
+/** The shortest that the settings allow. */
+export const LEASE_SECONDS = 3;
+
+export interface DuchyOptions extends Omit<ProcessOptions, 'what'> {
+  /** `duchies/alpha` */
+  name: string;
+  role: DuchyRole;
+  /** Where its settings and keys are, as `identity`. */
+  folder: string;
+  endpoint: string;
+  databaseUrl: string;
+  exchangeUrl: string;
+  token: string;
+  /** `dataProviders/streamly=root.pem` */
+  roots: string[];
+  /** Processes with mills. */
+  mills: number;
+}
+
+export class Duchy {
+  readonly name: string;
+  readonly role: DuchyRole;
+  /** Takes uploads and messages, and follows the computations at the exchange. */
+  readonly face: DuchyProcess;
+  readonly mills: DuchyProcess[];
+  /** Of the rig; its processes have their own. */
+  private opened: Database | undefined;
+  private readonly options: DuchyOptions;
+
+  constructor(options: DuchyOptions) {
+    this.options = options;
+    this.name = options.name;
+    this.role = options.role;
+    const named = options.name.split('/')[1];
+    this.face = new DuchyProcess(options, `the face of ${named}`, 'face');
+    this.mills = Array.from(
+      { length: options.mills },
+      (_, n) => new DuchyProcess(options, `mill process ${n + 1} of ${named}`, 'mill'),
+    );
+  }
+
+  get processes(): DuchyProcess[] {
+    return [this.face, ...this.mills];
+  }
+
+  async start(): Promise<void> {
+    await this.configure();
+    // One of them makes the tables.
+    await Promise.all(this.processes.map((each) => each.start()));
+    this.opened = new Database({
+      connection: this.connection,
+      secrets: new Secrets(await this.secretsKey()),
+      applicationName: 'rig',
+      maxConnections: 3,
+    });
+  }
+
+  get connection() {
+    return { connectionString: this.options.databaseUrl };
+  }
+
+  async secretsKey(): Promise<Uint8Array> {
+    return Buffer.from(await readFile(join(this.options.folder, 'secrets.key'), 'utf8'), 'base64');
+  }
+
+  /** To look into its database. */
+  get db(): Database {
+    return this.opened!;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any table
+  async query(text: string, values: unknown[] = []): Promise<any[]> {
+    return (await this.db.pool.query(text, values)).rows;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.processes.map((each) => each.end()));
+    await this.opened?.close();
+  }
+
+  private async configure(): Promise<void> {
+    const { folder, endpoint, databaseUrl, exchangeUrl, token, roots } = this.options;
+    await writeFile(join(folder, 'token'), token, { mode: 0o600 });
+    const settings = {
+      mode: 'development',
+      url: exchangeUrl,
+      tokenFile: 'token',
+      identity: 'identity',
+      roots,
+      endpoint,
+      listen: { port: Number(new URL(endpoint).port) },
+      databaseUrl,
+      secretsKeyFile: 'secrets.key',
+      mills: { count: 1, leaseSeconds: LEASE_SECONDS },
+      noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'],
+      // What was sent is compared after the end.
+      keepBlobsForHours: 24,
+      limits: { uploads: 100, uploadsPerParty: 100, rejectedPerMinute: 1_000_000 },
+      pollSeconds: 0.5,
+      logLevel: 'info',
+    };
+    await writeFile(settingsFile(folder), JSON.stringify(settings));
+  }
+}
+
+function settingsFile(folder: string): string {
+  return join(folder, 'duchy.json');
+}
+
+export class DuchyProcess {
+  readonly what: string;
+  private readonly only: 'face' | 'mill';
+  private readonly options: DuchyOptions;
+  private readonly process: MexProcess;
+
+  constructor(options: DuchyOptions, what: string, only: 'face' | 'mill') {
+    this.options = options;
+    this.what = what;
+    this.only = only;
+    this.process = new MexProcess({ ...options, what });
+  }
+
+  /** Resolves when it is at work. */
+  async start(): Promise<void> {
+    const { folder, endpoint } = this.options;
+    const args = ['duchy', 'run', '--config', settingsFile(folder), '--only', this.only];
+    await this.process.start(args, { MEX_DATA_DIR: folder }, async (output) => {
+      if (!output.includes('"msg":"running"')) return undefined;
+      if (this.only === 'mill') return true;
+      const response = await fetch(`${endpoint}/readyz`).catch(() => undefined);
+      return response?.ok || undefined;
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.process.pid;
+  }
+
+  get readySince(): number | undefined {
+    return this.process.readySince;
+  }
+
+  get output(): string {
+    return this.process.output;
+  }
+
+  kill(): Promise<void> {
+    return this.process.kill('SIGKILL');
+  }
+
+  end(): Promise<void> {
+    return this.process.end();
+  }
+}

@@ -1,0 +1,89 @@
+/** What the databases say about computations, as far as it must never change or must agree. */
+import type { DuchyRole } from '@measurement-exchange/contract';
+import type { Postgres } from '../world/postgres.ts';
+import { type Duchy, LEASE_SECONDS } from './duchy.ts';
+
+/** What a duchy stored: a message, an upload or a secret. */
+export interface StoredFact {
+  computation: string;
+  kind: 'IN' | 'OUT' | 'upload' | 'secret';
+  /** The message or the secret, or the requisition. */
+  what: string;
+  /** Of a message: who sent it, or whom it is for. */
+  peer: string;
+  /** Digest of what the sender signed, and of the data that goes with it. */
+  content: string;
+  /** Digest of all that is stored of it, as it is stored. */
+  bytes: string;
+  /** Of a message that was sent: whether the receiver has it. */
+  acknowledged: boolean;
+}
+
+export interface ComputationFact {
+  id: string;
+  role: DuchyRole;
+  stage: string;
+  outcome: string | null;
+  /** Its lease ends later than a lease may. */
+  isTooLong: boolean;
+  /** Since when nobody has the stage whose lease ended. */
+  abandonedMs: number;
+}
+
+export interface DuchyFacts {
+  stored: StoredFact[];
+  computations: ComputationFact[];
+}
+
+const CHUNKS = `(SELECT string_agg(data, ''::bytea ORDER BY ordinal) FROM blob_chunks c WHERE c.blob = b.id)`;
+const HEX = (bytes: string) => `encode(sha256(${bytes}), 'hex')`;
+const MESSAGES = `
+  SELECT m.computation, direction AS kind, stage AS what, peer, acknowledged_time IS NOT NULL AS acknowledged,
+         ${HEX(`coalesce(signed_message, '') || b.sha256`)} AS content,
+         ${HEX(`convert_to(m.blob || certificate, 'UTF8') || ${CHUNKS}`)} AS bytes
+    FROM messages m JOIN blobs b ON b.id = m.blob`;
+const UPLOADS = `
+  SELECT u.computation, 'upload', requisition, '', false,
+         ${HEX('signed_fulfillment || b.sha256')}, ${HEX(`convert_to(u.blob || certificate, 'UTF8') || ${CHUNKS}`)}
+    FROM uploads u JOIN blobs b ON b.id = u.blob WHERE b.complete_time IS NOT NULL`;
+const SECRETS = ['random_seed', 'noise_seed', 'private_keyset'].map(
+  (column) =>
+    `SELECT id, 'secret', '${column}', '', false, '', ${HEX(column)} FROM computations WHERE ${column} IS NOT NULL`,
+);
+const STORED = `SELECT * FROM (${[MESSAGES, UPLOADS, ...SECRETS].join(' UNION ALL ')}) AS facts`;
+const COMPUTATIONS = `
+  SELECT id, role, stage, outcome,
+         coalesce(lease_until > clock_timestamp() + interval '${LEASE_SECONDS} seconds', false) AS "isTooLong",
+         coalesce(extract(epoch FROM clock_timestamp() - lease_until) * 1000, 0)::float8 AS "abandonedMs"
+    FROM computations`;
+
+/** All but these computations. */
+export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyFacts> {
+  const [stored, computations] = await Promise.all([
+    duchy.query(`${STORED} WHERE computation <> ALL($1)`, [except]),
+    duchy.query(`${COMPUTATIONS} WHERE id <> ALL($1)`, [except]),
+  ]);
+  return { stored, computations };
+}
+
+/** Of this computation alone. */
+export async function storedOf(duchy: Duchy, computation: string): Promise<StoredFact[]> {
+  return duchy.query(`${STORED} WHERE computation = $1`, [computation]);
+}
+
+export interface FulfilledFact {
+  computation: string;
+  requisition: string;
+  duchy: string;
+}
+
+/** Requisitions that the exchange says are fulfilled. */
+export async function fulfilledFacts(postgres: Postgres, except: string[]): Promise<FulfilledFact[]> {
+  const rows = await postgres.query(
+    `SELECT measurement AS computation, provider || '/requisitions/' || id AS requisition, fulfilling_duchy AS duchy
+       FROM requisitions
+      WHERE state = 'FULFILLED' AND fulfilling_duchy IS NOT NULL AND measurement <> ALL($1)`,
+    [except],
+  );
+  return rows as unknown as FulfilledFact[];
+}

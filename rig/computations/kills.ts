@@ -1,0 +1,135 @@
+/** kill -9 at a random moment, or when a computation has come to a certain stage. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../random.ts';
+import { Coverage, type Kind } from './coverage.ts';
+import type { Duchy, DuchyProcess } from './duchy.ts';
+import type { Place } from './places.ts';
+import { type ComputationWorld, protocolsWith } from './world.ts';
+
+/** From the last recovery to the next kill, or until its aim is looked for. */
+const MOMENT_MS = 800;
+/** A computation passes every stage several times within this. */
+const AIM_MS = 10_000;
+/** A stage may take no more than some hundredths of a second. */
+const LOOK_MS = 10;
+
+/** A computation that is where something is to be killed. */
+interface Target {
+  id: string;
+  duchy: Duchy;
+  /** The process that works on it. */
+  owner: string | null;
+}
+
+export class Kills {
+  readonly coverage = new Coverage();
+  /** From a kill to everything being at work again. */
+  readonly recoveries: number[] = [];
+  private readonly world: ComputationWorld;
+  private readonly random: Random;
+  private isExact = true;
+
+  constructor(world: ComputationWorld, random: Random) {
+    this.world = world;
+    this.random = random;
+  }
+
+  /** Resolves when what was killed is at work again. */
+  async kill(kind: Kind, { isAimed }: { isAimed: boolean }): Promise<void> {
+    const { random, coverage } = this;
+    await sleep(random.int(MOMENT_MS));
+    const place = isAimed ? coverage.next(kind, random) : undefined;
+    const target = place && (await this.find(place));
+    const duchy = target?.duchy ?? random.pick(this.world.duchies);
+    const started = performance.now();
+    const restart = this.strike(kind, duchy, target);
+    const stage = target && (await this.stageOf(target));
+    await restart();
+    this.recoveries.push(performance.now() - started);
+    const at = target && { role: duchy.role, stage: stage ?? (await this.stageOf(target)) ?? '' };
+    coverage.add(kind, at);
+  }
+
+  /** Kills at once; what it returns starts again what was killed. */
+  private strike(kind: Kind, duchy: Duchy, target: Target | undefined): () => Promise<void> {
+    const { world, random } = this;
+    switch (kind) {
+      case 'exchange': {
+        const [exchange] = world.exchanges;
+        const dying = exchange!.kill('SIGKILL');
+        world.tally.exchangeKills++;
+        this.isExact = !this.isExact;
+        exchange!.configure(protocolsWith(this.isExact ? 'NONE' : 'DISCRETE_GAUSSIAN'));
+        return () => dying.then(() => exchange!.start());
+      }
+      case 'postmaster':
+      case 'backend':
+        world.postgres.kill(kind, (pids) => random.pick(pids));
+        world.tally.postgresKills++;
+        return () => world.postgres.restart();
+      case 'face': {
+        const restart = this.restarting([duchy.face]);
+        // Every other time somebody has to send it something meanwhile, and to send it again.
+        const isLong = this.coverage.killed('face') % 2 === 0;
+        return () => (isLong ? this.untilOwed(duchy) : Promise.resolve()).then(restart);
+      }
+      case 'mill':
+        return this.restarting([millOf(duchy, target) ?? random.pick(duchy.mills)]);
+      case 'duchy':
+        return this.restarting(duchy.processes);
+    }
+  }
+
+  private restarting(victims: DuchyProcess[]): () => Promise<void> {
+    const dying = Promise.all(victims.map((victim) => victim.kill()));
+    this.world.tally.duchyKills += victims.length;
+    return async () => {
+      await dying;
+      await Promise.all(victims.map((victim) => victim.start()));
+    };
+  }
+
+  /** Until another duchy has stored something for it that it cannot send. */
+  private async untilOwed({ name }: Duchy): Promise<void> {
+    const others = this.world.duchies.filter((each) => each.name !== name);
+    for (const deadline = Date.now() + AIM_MS; Date.now() < deadline; await sleep(100)) {
+      for (const other of others) {
+        const owed = other.query(
+          `SELECT 1 FROM messages m JOIN computations c ON c.id = computation
+            WHERE direction = 'OUT' AND peer = $1 AND acknowledged_time IS NULL AND outcome IS NULL`,
+          [name],
+        );
+        if ((await owed.catch(() => [])).length > 0) return;
+      }
+    }
+  }
+
+  /** Looks until a computation is there; undefined where none comes. */
+  private async find({ role, stage, isWork }: Place): Promise<Target | undefined> {
+    const duchy = this.world.duchies.find((each) => each.role === role)!;
+    for (const deadline = Date.now() + AIM_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+      const [found] = await duchy
+        .query(
+          `SELECT id, lease_owner AS owner FROM computations
+            WHERE stage = $1 AND outcome IS NULL AND (lease_token IS NOT NULL OR NOT $2) ORDER BY random() LIMIT 1`,
+          [stage, isWork],
+        )
+        .catch(() => []);
+      if (found !== undefined) return { id: found.id, owner: found.owner, duchy };
+    }
+    return undefined;
+  }
+
+  /** Undefined while its database does not respond. */
+  private async stageOf({ id, duchy }: Target): Promise<string | undefined> {
+    if (this.world.postgres.isDown) return undefined;
+    const rows = await duchy.query('SELECT stage FROM computations WHERE id = $1', [id]).catch(() => []);
+    return rows[0]?.stage;
+  }
+}
+
+/** The process whose lease it is: its name ends with the ID of the process and the number of the mill. */
+function millOf({ mills }: Duchy, target: Target | undefined): DuchyProcess | undefined {
+  const pid = /(\d+) mill \d+$/.exec(target?.owner ?? '')?.[1];
+  return mills.find((mill) => String(mill.pid) === pid);
+}
