@@ -8,7 +8,7 @@ import { createMill } from '../../src/mills/mill.ts';
 import { dyingAt } from './dying.ts';
 import { openResult, reachOf } from './results.ts';
 import { makeUpload, people, uploadAll } from './uploads.ts';
-import { type DuchyWorld, MILL, startDuchyWorld, type TestDuchy } from './world.ts';
+import { type DuchyWorld, MILL, startDuchyWorld, startFace, type TestDuchy } from './world.ts';
 
 const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
 const REACH = 410;
@@ -115,6 +115,38 @@ test('a herald may die at anything it does', async () => {
   }
   await world.turn();
   await uploadAll(world, measurement, AUDIENCES);
+  expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, measurement))).toBe(REACH);
+});
+
+test.each(['before', 'after'] as const)('a face may die %s anything it does with an upload', async (when) => {
+  const measurement = await world.ask();
+  await world.turn();
+  const upload = await makeUpload(world.providers[0]!, measurement, AUDIENCES[0]!);
+  const { requisition, duchy: name } = upload.fulfillment;
+  const taker = world.duchies.find(({ duchy }) => duchy.name === name)!;
+  const stateOf = async () => (await world.providers[0]!.client.getRequisition({ name: requisition })).state;
+  let deaths = 0;
+  for (let n = 1; ; n++) {
+    const dying = dyingAt(taker.duchy, n, when);
+    const face = await startFace(dying.duchy);
+    upload.url.host = new URL(face.url).host;
+    const response = await upload.send();
+    await face.stop();
+    const stored = await taker.query(
+      'SELECT 1 FROM uploads JOIN blobs b ON b.id = blob WHERE requisition = $1 AND complete_time IS NOT NULL',
+      [requisition],
+    );
+    // What the exchange is told, or the provider, is stored.
+    if ((await stateOf()) === 'FULFILLED' || response.ok) expect(stored).toHaveLength(1);
+    if (!dying.isDead()) {
+      expect(response.status).toBe(200);
+      break;
+    }
+    deaths++;
+  }
+  expect(deaths).toBeGreaterThan(5);
+  for (const i of [1, 2]) await (await makeUpload(world.providers[i]!, measurement, AUDIENCES[i]!)).send();
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
 });

@@ -154,6 +154,11 @@ export async function startDuchyWorld({
   };
 }
 
+/** Another face of a duchy. */
+export function startFace(duchy: Duchy, port = 0) {
+  return listen({ ...FACE, duchy, limits: LIMITS, port });
+}
+
 async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Promise<TestDuchy> {
   const name = NAMES[role];
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
@@ -181,10 +186,10 @@ async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Pr
     log: pino({ level: process.env.DUCHY_LOG ?? 'silent' }),
     metrics,
   };
-  let face: { url: string; stop(): Promise<void> } | undefined;
+  let face: Awaited<ReturnType<typeof listen>> | undefined;
   let port = 0;
   const up = async () => {
-    face = await listen({ ...FACE, duchy, limits: LIMITS, port });
+    face = await startFace(duchy, port);
     port = Number(new URL(face.url).port);
   };
   await up();
