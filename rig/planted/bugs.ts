@@ -5,6 +5,7 @@ import { COMPUTATION_BUGS } from './bugs/computations.ts';
 import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { DUCHY_BUGS } from './bugs/duchy.ts';
+import { DUCHY_CRASH_BUGS } from './bugs/duchyCrashes.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
@@ -16,6 +17,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MEASUREMENT_BUGS,
   ...COMPUTATION_BUGS,
   ...DUCHY_BUGS,
+  ...DUCHY_CRASH_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
   ...CONSUMER_BUGS,

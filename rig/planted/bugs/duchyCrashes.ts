@@ -1,0 +1,110 @@
+/** What a duchy must not lose, do twice, or do too early, whatever of it is killed when. */
+import type { PlantedBug } from '../plant.ts';
+import { inDuchy, test } from './edits.ts';
+
+const crashes = (title: string) => test('duchy/test/stages/crashes.test.ts', title);
+const leases = (title: string) => test('duchy/test/database/leases.test.ts', title);
+
+export const DUCHY_CRASH_BUGS: PlantedBug[] = [
+  {
+    // A receiver that was down gets other bytes than were stored for it, with other noise.
+    name: 'noise-resampled-on-retry',
+    edits: [
+      inDuchy(
+        'stages/shuffle.ts',
+        'noiseSeed: noiseSeed! }',
+        'noiseSeed: crypto.getRandomValues(noiseSeed!.map(() => 0)) }',
+      ),
+      inDuchy('mills/mill.ts', '(await storedOutput(duchy, computation, sends)) ??', ''),
+      inDuchy(
+        'database/messages.ts',
+        '(computation, stage, direction, peer) DO NOTHING',
+        `(computation, stage, direction, peer)
+         DO UPDATE SET signed_message = excluded.signed_message, blob = excluded.blob`,
+      ),
+    ],
+    foundBy: 'H19',
+    relax: { statements: [], ofDuchies: ['DROP TRIGGER keep_stored ON messages'], ignoredChecks: [] },
+  },
+  {
+    // Who dies in between computes it again, with other bytes than its receiver has.
+    name: 'output-sent-before-stored',
+    edits: [
+      inDuchy(
+        'peers/outbox.ts',
+        'await db.tx((tx) => storeMessage(tx, {',
+        `const unstored = { computation: computation.id, stage: sends.message, peer, certificate, signedMessage, blob: blob.id };
+        await (await import('./deliver.ts')).deliver(duchy, computation, unstored as StoredMessage, new AbortController().signal);
+        await db.tx((tx) => storeMessage(tx, {`,
+      ),
+      inDuchy(
+        'database/blobs.ts',
+        'WHERE id = $1 AND complete_time IS NOT NULL AND removed_time',
+        'WHERE id = $1 AND removed_time',
+      ),
+    ],
+    foundBy: crashes('a mill may die'),
+  },
+  {
+    name: 'upload-reported-before-durable',
+    edits: [
+      inDuchy(
+        'face/upload.ts',
+        'const blob = await writeBlob(db, computation.id, shares);',
+        `await reportFulfillment(duchy.client, computation.view.name!, { requisition: requisition.name, nonce: fulfillment.nonce });
+        const blob = await writeBlob(db, computation.id, shares);`,
+      ),
+      inDuchy(
+        'face/upload.ts',
+        'async function store( { db }: Duchy,',
+        'async function store( duchy: Duchy,',
+      ),
+      inDuchy(
+        'face/upload.ts',
+        'requireOpen(checked); const {',
+        'requireOpen(checked); const { db } = duchy; const {',
+      ),
+    ],
+    foundBy: crashes('anything it does with an upload'),
+  },
+  {
+    // A mill that was away for longer than its lease goes on with what another one has taken over.
+    name: 'lease-without-token',
+    edits: [
+      inDuchy(
+        'database/leases.ts',
+        'tx.query(FINISH, [computation.id, token,',
+        `tx.query(FINISH, [computation.id,
+          (await tx.query({ name: 'planted', text: 'SELECT lease_token FROM computations WHERE id = $1' }, [computation.id]))[0]!.lease_token,`,
+      ),
+    ],
+    foundBy: leases('the first one has lost it'),
+  },
+  {
+    name: 'lease-without-end',
+    edits: [
+      inDuchy(
+        'database/leases.ts',
+        '(lease_until IS NULL OR lease_until <= clock_timestamp())',
+        'lease_until IS NULL',
+      ),
+    ],
+    foundBy: leases('a lease ends by itself, by the clock of the database'),
+  },
+  {
+    name: 'digest-unchecked',
+    edits: [inDuchy('face/received.ts', 'if (!equalBytes(hash.digest(), sha256))', 'if (false)')],
+    foundBy: test('duchy/test/face/messages.test.ts', 'another digest'),
+  },
+  {
+    name: 'received-before-stored',
+    edits: [
+      inDuchy(
+        'face/advance.ts',
+        'if (stored === undefined) return store(duchy, checked, received);',
+        'if (stored === undefined) return void store(duchy, checked, received).catch(() => undefined);',
+      ),
+    ],
+    foundBy: test('duchy/test/face/messages.test.ts', 'no message is taken for a computation that has ended'),
+  },
+];
