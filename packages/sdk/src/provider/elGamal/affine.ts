@@ -1,0 +1,189 @@
+/**
+ * Points of P-256 in batches. Points are affine: an addition needs an inverse, but a batch needs only one inversion, so that
+ * it takes six multiplications of the field, and a doubling seven. The point at infinity is in no batch.
+ */
+import { Field, type FieldArray } from './field.ts';
+import { LANES, LIMBS } from './fieldKernel.ts';
+import { PRIME } from './limbs.ts';
+
+/** A compressed point: 2 or 3 by the parity of y, then x. */
+export const POINT_BYTES = 33;
+const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+
+/** Coordinates of the points of a batch. */
+export interface Points {
+  x: FieldArray;
+  y: FieldArray;
+}
+
+/** Bytes that are not a point: whoever sent them does not follow the protocol. */
+export class PointError extends Error {
+  override name = 'PointError';
+  readonly index: number;
+
+  constructor(index: number, problem: string) {
+    super(`point ${index}: ${problem}`);
+    this.index = index;
+  }
+}
+
+/** Operations are on as many points as the last `load` or `use` said. */
+export class AffineBatches {
+  readonly capacity: number;
+  protected readonly field: Field;
+  /** How many points are used, those that fill up the last quad included. */
+  protected used = 1;
+  private readonly b: FieldArray;
+  private readonly slope: FieldArray;
+  private readonly divisor: FieldArray;
+  private readonly scratch: FieldArray;
+
+  /** With room for as many batches. */
+  constructor(capacity: number, batches: number) {
+    this.capacity = capacity;
+    this.field = new Field(capacity, 3 + 2 * batches);
+    this.b = this.field.constant(B);
+    this.slope = this.field.array();
+    this.divisor = this.field.array();
+    this.scratch = this.field.array();
+  }
+
+  /** Room for a batch, for as long as there is the curve. */
+  points(): Points {
+    return { x: this.field.array(), y: this.field.array() };
+  }
+
+  /** Decompresses `count` points that are `stride` bytes apart. */
+  load(into: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
+    const rejected = this.loadX(into, bytes, count, stride, at + 1);
+    for (let i = 0; i < count; i++) {
+      const parity = bytes[at + i * stride];
+      if (parity !== 2 && parity !== 3) throw new PointError(i, 'not a compressed point of 33 bytes');
+      if (rejected.includes(i)) throw new PointError(i, 'not on the curve');
+    }
+    for (let i = 0; i < this.used; i++) {
+      if (bytes[at + Math.min(i, count - 1) * stride] === 3) this.negateOne(into, i);
+    }
+  }
+
+  /** Points with an even y from their x; returns the places of those that there are none for. */
+  loadX(into: Points, bytes: Uint8Array, count: number, stride: number, at: number): number[] {
+    const { field, scratch, slope } = this;
+    const padded = this.use(count);
+    const rejected: number[] = [];
+    for (let i = 0; i < padded; i++) {
+      const isBelow = field.read(into.x, i, bytes, at + Math.min(i, count - 1) * stride);
+      if (!isBelow) rejected.push(i);
+    }
+    field.enter(into.x);
+    // x³ − 3 x + b = (x² − 3) x + b
+    field.square(scratch, into.x);
+    field.addConstant(scratch, 1, scratch, -3, field.one);
+    field.multiply(scratch, scratch, into.x);
+    field.addConstant(scratch, 1, scratch, 1, this.b);
+    field.squareRoot(into.y, scratch);
+    field.square(slope, into.y);
+    field.combine(scratch, 1, scratch, -1, slope);
+    field.leave(slope, into.y);
+    for (let i = 0; i < padded; i++) {
+      if (!field.isZero(scratch, i)) rejected.push(i);
+      if (field.isOdd(slope, i)) this.negateOne(into, i);
+    }
+    return rejected;
+  }
+
+  /** Compresses `count` points to places that are `stride` bytes apart. */
+  store(points: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
+    const { field, scratch, slope } = this;
+    field.leave(scratch, points.x);
+    field.leave(slope, points.y);
+    for (let i = 0; i < count; i++) {
+      const to = at + i * stride;
+      bytes[to] = field.isOdd(slope, i) ? 3 : 2;
+      field.write(scratch, i, bytes, to + 1);
+    }
+  }
+
+  /** How many points the next operations are on. */
+  use(count: number): number {
+    this.used = this.field.use(count);
+    return this.used;
+  }
+
+  copy(into: Points, points: Points): void {
+    this.field.copy(into.x, points.x);
+    this.field.copy(into.y, points.y);
+  }
+
+  negate(into: Points, points: Points): void {
+    if (into !== points) this.field.copy(into.x, points.x);
+    this.field.combine(into.y, -1, points.y, 0, points.y);
+  }
+
+  /** a + sign · b; returns the places where that is the point at infinity, which then hold something else. */
+  add(into: Points, a: Points, b: Points, sign: 1 | -1 = 1): number[] {
+    const { field, slope, divisor } = this;
+    field.combine(slope, sign, b.y, -1, a.y);
+    field.combine(divisor, 1, b.x, -1, a.x);
+    let inverse = field.inverse(divisor);
+    const infinite: number[] = [];
+    if (inverse === undefined) {
+      this.mendEqual(a, infinite);
+      inverse = field.inverse(divisor)!;
+    }
+    this.chord(into, a, b, inverse);
+    return infinite;
+  }
+
+  /** Where both points have the same x: the slope of the tangent, or, for a point and its negative, of anything. */
+  private mendEqual(a: Points, infinite: number[]): void {
+    const { field, slope, divisor } = this;
+    for (let i = 0; i < this.used; i++) {
+      if (!field.isZero(divisor, i)) continue;
+      const [x, y] = [field.get(a.x, i), field.get(a.y, i)];
+      if (!field.isZero(slope, i)) infinite.push(i);
+      field.set(slope, i, 3n * (x * x + PRIME - 1n));
+      field.set(divisor, i, 2n * y);
+    }
+  }
+
+  /** The third point of the line with `slope` / `divisor` through a and b, reflected. */
+  private chord(into: Points, a: Points, b: Points, inverse: FieldArray): void {
+    const { field, slope, scratch } = this;
+    field.multiply(slope, slope, inverse);
+    field.square(scratch, slope);
+    field.combine(scratch, 1, scratch, -1, b.x);
+    field.combine(scratch, 1, scratch, -1, a.x);
+    // (a.x − x) · slope − a.y
+    field.combine(this.divisor, 1, a.x, -1, scratch);
+    field.multiply(slope, slope, this.divisor);
+    field.combine(into.y, 1, slope, -1, a.y);
+    field.copy(into.x, scratch);
+  }
+
+  protected addDistinct(into: Points, a: Points, b: Points, sign: 1 | -1 = 1): void {
+    const { field, slope, divisor } = this;
+    field.combine(slope, sign, b.y, -1, a.y);
+    field.combine(divisor, 1, b.x, -1, a.x);
+    this.chord(into, a, b, checked(field.inverse(divisor)));
+  }
+
+  double(into: Points, a: Points): void {
+    const { field, slope, divisor } = this;
+    field.square(slope, a.x);
+    field.addConstant(slope, 3, slope, -3, field.one);
+    field.combine(divisor, 1, a.y, 1, a.y);
+    this.chord(into, a, a, checked(field.inverse(divisor)));
+  }
+
+  private negateOne(points: Points, index: number): void {
+    const { words } = this.field;
+    const y = this.field.wordOf(points.y, index);
+    for (let limb = 0; limb < LIMBS; limb++) words[y + LANES * limb]! *= -1;
+  }
+}
+
+function checked(inverse: FieldArray | undefined): FieldArray {
+  if (inverse !== undefined) return inverse;
+  throw new RangeError('a multiple of a point met itself: only a scalar next to 0 or to the order does that');
+}

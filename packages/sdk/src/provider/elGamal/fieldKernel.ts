@@ -1,0 +1,218 @@
+/**
+ * Arithmetic modulo the prime of P-256, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, as WebAssembly. Four numbers are worked on at
+ * once, one in each 32-bit lane of nine vectors: a "quad". A number is Σ limb[i] · 2^(29 i) with signed limbs of about 28
+ * bits, so that nine products of limbs add up in 64 bits, and is multiplied by 2^261 (Montgomery's form), so that the low
+ * limbs of a product are cleared by adding multiples of p: p is −1 modulo 2^29, and has four more terms.
+ */
+import {
+  type Code,
+  countDown,
+  get,
+  i32,
+  increase,
+  set,
+  V128,
+  vector,
+  type WasmFunction,
+  wasmModule,
+} from './wasmModule.ts';
+
+export const LIMBS = 9;
+export const LIMB_BITS = 29;
+/** Numbers in a quad. */
+export const LANES = 4;
+export const QUAD_BYTES = LIMBS * 16;
+
+/** p without its lowest term, −1: sign · 2^(29 limb + shift). */
+const PRIME_TERMS = [
+  { limb: 3, shift: 9, sign: 1 },
+  { limb: 6, shift: 18, sign: 1 },
+  { limb: 7, shift: 21, sign: -1 },
+  { limb: 8, shift: 24, sign: 1 },
+];
+const LIMB_MASK = 2 ** LIMB_BITS - 1;
+const HALF = 2 ** (LIMB_BITS - 1);
+
+/** Arrays of quads are given by their address in the memory. */
+export interface FieldKernel {
+  memory: WebAssembly.Memory;
+  /**
+   * into[i] = a[i] · b[i], `count` times, at least once. The address of the next is `step` bytes further for `into` and `a`,
+   * and `otherStep` for `b`. The arrays may overlap: each product is stored before the next numbers are loaded.
+   */
+  multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
+  /** into[i] = a[i]². */
+  square(into: number, a: number, count: number): void;
+  /** into[i] = times · a[i] + otherTimes · b[i], where |times| + |otherTimes| ≤ 6. */
+  combine(
+    into: number,
+    a: number,
+    b: number,
+    count: number,
+    times: number,
+    otherTimes: number,
+    otherStep: number,
+  ): void;
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+export function fieldKernel(memoryBytes: number): FieldKernel {
+  compiled ??= new WebAssembly.Module(wasmModule([multiplication(), squaring(), combination()], 1));
+  const kernel = new WebAssembly.Instance(compiled).exports as unknown as FieldKernel;
+  kernel.memory.grow(Math.ceil(memoryBytes / 2 ** 16));
+  return kernel;
+}
+
+function multiplication(): WasmFunction {
+  const [into, a, b, count, step, otherStep] = [0, 1, 2, 3, 4, 5];
+  const locals = new Locals(6);
+  const left = locals.take(LIMBS);
+  const right = locals.take(LIMBS);
+  const terms = (column: number) => pairs(column).map(([i, j]): [number, number] => [left[i]!, right[j]!]);
+  const body = countDown(count, [
+    ...load(left, a),
+    ...load(right, b),
+    ...reducedProduct(locals, into, terms),
+    ...increase(into, get(step)),
+    ...increase(a, get(step)),
+    ...increase(b, get(otherStep)),
+  ]);
+  return { name: 'multiply', parameters: 6, locals: [[locals.taken, V128]], body };
+}
+
+function squaring(): WasmFunction {
+  const [into, a, count] = [0, 1, 2];
+  const locals = new Locals(3);
+  const limbs = locals.take(LIMBS);
+  const doubled = locals.take(LIMBS);
+  const terms = (column: number) =>
+    pairs(column)
+      .filter(([i, j]) => i <= j)
+      .map(([i, j]): [number, number] => [limbs[i]!, i === j ? limbs[j]! : doubled[j]!]);
+  const body = countDown(count, [
+    ...load(limbs, a),
+    ...doubled.flatMap((local, i) => [...get(limbs[i]!), ...i32(1), ...vector.shiftLeft32, ...set(local)]),
+    ...reducedProduct(locals, into, terms),
+    ...increase(into, i32(QUAD_BYTES)),
+    ...increase(a, i32(QUAD_BYTES)),
+  ]);
+  return { name: 'square', parameters: 3, locals: [[locals.taken, V128]], body };
+}
+
+/** Limbs whose product belongs to a column. */
+function pairs(column: number): [number, number][] {
+  const all: [number, number][] = [];
+  for (let i = Math.max(0, column - LIMBS + 1); i <= Math.min(column, LIMBS - 1); i++)
+    all.push([i, column - i]);
+  return all;
+}
+
+/**
+ * Stores a product, divided by 2^261. Column by column: the low nine are cleared by adding factor · p, the others become the
+ * limbs. `terms` are the locals whose products a column adds up.
+ */
+function reducedProduct(locals: Locals, into: number, terms: (column: number) => [number, number][]): Code {
+  const factors = locals.take(LIMBS);
+  const [low, high] = locals.take(2) as [number, number];
+  const code: Code[] = [];
+  const constant = (value: Code): Code => {
+    const [local] = locals.take(1) as [number];
+    code.push(value, set(local));
+    return get(local);
+  };
+  // In variables: the compiler would make each anew wherever it is used.
+  const powers = PRIME_TERMS.map(({ shift, sign }) => constant(vector.ofFour(sign * 2 ** shift)));
+  const mask = constant(vector.ofFour(LIMB_MASK));
+  const half = constant(vector.ofFour(HALF));
+  const halfOfSum = constant(vector.ofTwo(BigInt(HALF)));
+  code.push(vector.ofTwo(0n), set(low), vector.ofTwo(0n), set(high));
+  const addToBoth = (lowCode: Code, highCode: Code) =>
+    code.push(
+      [...get(low), ...lowCode, ...vector.add64, ...set(low)],
+      [...get(high), ...highCode, ...vector.add64, ...set(high)],
+    );
+  const addProduct = (both: Code) =>
+    addToBoth([...both, ...vector.multiplyLow], [...both, ...vector.multiplyHigh]);
+  for (let column = 0; column < 2 * LIMBS - 1; column++) {
+    for (const [one, other] of terms(column)) addProduct([...get(one), ...get(other)]);
+    PRIME_TERMS.forEach(({ limb }, i) => {
+      const factor = factors[column - limb];
+      if (factor !== undefined) addProduct([...get(factor), ...powers[i]!]);
+    });
+    // Rounded, so that a limb is at most 2^28 to either side.
+    if (column >= LIMBS) addToBoth(halfOfSum, halfOfSum);
+    const limb = [...get(low), ...get(high), ...vector.lowHalves, ...mask, ...vector.and];
+    if (column < LIMBS) code.push(limb, set(factors[column]!));
+    else code.push(get(into), limb, half, vector.subtract32, vector.store(16 * (column - LIMBS)));
+    for (const sum of [low, high]) code.push(get(sum), i32(LIMB_BITS), vector.shiftRight64, set(sum));
+  }
+  code.push(get(into), get(low), get(high), vector.lowHalves, vector.store(16 * (LIMBS - 1)));
+  return code.flat();
+}
+
+function combination(): WasmFunction {
+  const [into, a, b, count, times, otherTimes, otherStep] = [0, 1, 2, 3, 4, 5, 6];
+  const locals = new Locals(7);
+  const [factor, otherFactor] = locals.take(2) as [number, number];
+  const sums = locals.take(LIMBS);
+  const carries = locals.take(LIMBS);
+  const top = LIMBS - 1;
+  const topBits = 256 - LIMB_BITS * top;
+  const change = (local: number, operation: Code, value: Code): Code => [
+    ...[...get(local), ...value, ...operation, ...set(local)],
+  ];
+  const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
+  /** What a limb has above so many bits, rounded, goes to its carry. */
+  const takeCarry = (i: number, bits: number): Code => [
+    ...[...get(sums[i]!), ...vector.ofFour(2 ** (bits - 1)), ...vector.add32],
+    ...[...i32(bits), ...vector.shiftRight32, ...set(carries[i]!)],
+    ...change(sums[i]!, vector.subtract32, shifted(carries[i]!, bits)),
+  ];
+  const lower = sums.slice(0, top);
+  const body = [
+    ...[...get(times), ...vector.splat32, ...set(factor)],
+    ...[...get(otherTimes), ...vector.splat32, ...set(otherFactor)],
+    ...countDown(count, [
+      ...sums.flatMap((local, i) => [
+        ...[...get(a), ...vector.load(16 * i), ...get(factor), ...vector.multiply32],
+        ...[...get(b), ...vector.load(16 * i), ...get(otherFactor), ...vector.multiply32],
+        ...[...vector.add32, ...set(local)],
+      ]),
+      // All at once: what a carry adds to the next limb is small.
+      ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
+      ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
+      // Multiples of 2^256 leave the top limb: the other terms of p stand in for them.
+      ...takeCarry(top, topBits),
+      ...change(sums[0]!, vector.add32, get(carries[top]!)),
+      ...PRIME_TERMS.filter(({ limb }) => limb < top).flatMap(({ limb, shift, sign }) =>
+        change(sums[limb]!, sign > 0 ? vector.subtract32 : vector.add32, shifted(carries[top]!, shift)),
+      ),
+      ...sums.flatMap((local, i) => [...get(into), ...get(local), ...vector.store(16 * i)]),
+      ...increase(into, i32(QUAD_BYTES)),
+      ...increase(a, i32(QUAD_BYTES)),
+      ...increase(b, get(otherStep)),
+    ]),
+  ];
+  return { name: 'combine', parameters: 7, locals: [[locals.taken, V128]], body };
+}
+
+function load(limbs: readonly number[], address: number): Code {
+  return limbs.flatMap((local, i) => [...get(address), ...vector.load(16 * i), ...set(local)]);
+}
+
+/** Numbers the local variables after the parameters. */
+class Locals {
+  taken = 0;
+  private readonly parameters: number;
+
+  constructor(parameters: number) {
+    this.parameters = parameters;
+  }
+
+  take(count: number): number[] {
+    const from = this.parameters + this.taken;
+    this.taken += count;
+    return Array.from({ length: count }, (_, i) => from + i);
+  }
+}

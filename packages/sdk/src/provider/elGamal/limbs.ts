@@ -1,0 +1,55 @@
+/** Numbers as nine limbs of 29 bits, the lowest first: what a field of the kernel is made of, one by one. */
+import { NUMBER_BYTES } from './bigEndian.ts';
+import { LIMB_BITS, LIMBS } from './fieldKernel.ts';
+
+export const PRIME = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
+const LIMB_MASK = 2 ** LIMB_BITS - 1;
+const PRIME_LIMBS = limbsOf(PRIME);
+
+export function carry(limbs: Int32Array): void {
+  for (let i = 0; i < LIMBS - 1; i++) {
+    limbs[i + 1]! += limbs[i]! >> LIMB_BITS;
+    limbs[i]! &= LIMB_MASK;
+  }
+}
+
+/** The same number with limbs of at most 2^28 to either side, as the kernel leaves them. */
+export function rounded(limbs: Int32Array): Int32Array {
+  for (let i = 0; i < LIMBS - 1; i++) {
+    const over = (limbs[i]! + 2 ** (LIMB_BITS - 1)) >> LIMB_BITS;
+    limbs[i]! -= over * 2 ** LIMB_BITS;
+    limbs[i + 1]! += over;
+  }
+  return limbs;
+}
+
+export function addPrime(limbs: Int32Array, times: number): void {
+  for (let i = 0; i < LIMBS; i++) limbs[i]! += times * PRIME_LIMBS[i]!;
+  carry(limbs);
+}
+
+export function isBelowPrime(limbs: Int32Array): boolean {
+  for (let i = LIMBS - 1; i >= 0; i--) if (limbs[i] !== PRIME_LIMBS[i]) return limbs[i]! < PRIME_LIMBS[i]!;
+  return false;
+}
+
+export function limbsOf(value: bigint): Int32Array {
+  return Int32Array.from({ length: LIMBS }, (_, i) =>
+    Number((value >> BigInt(LIMB_BITS * i)) & BigInt(LIMB_MASK)),
+  );
+}
+
+/** A limb of a number of 32 bytes: the bits from 29 · limb on. */
+export function limbAt(bytes: Uint8Array, at: number, limb: number): number {
+  const first = (limb * LIMB_BITS) >>> 3;
+  let low = 0;
+  for (let i = 0; i < 4; i++) low |= byteOf(bytes, at, first + i) << (8 * i);
+  const shift = (limb * LIMB_BITS) & 7;
+  const high = shift > 3 ? byteOf(bytes, at, first + 4) << (32 - shift) : 0;
+  return ((low >>> shift) | high) & LIMB_MASK;
+}
+
+/** Byte i of a number, from the lowest on. */
+function byteOf(bytes: Uint8Array, at: number, i: number): number {
+  return i < NUMBER_BYTES ? bytes[at + NUMBER_BYTES - 1 - i]! : 0;
+}

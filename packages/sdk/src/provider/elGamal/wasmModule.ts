@@ -1,0 +1,116 @@
+/** Writes WebAssembly modules: just what the field arithmetic needs, so that nothing is compiled at install. */
+
+export type Code = readonly number[];
+
+export const I32 = 0x7f;
+export const V128 = 0x7b;
+
+/** A function whose parameters are 32-bit integers, and which returns nothing. */
+export interface WasmFunction {
+  name: string;
+  parameters: number;
+  /** How many local variables it has of each type, after its parameters. */
+  locals: [count: number, type: number][];
+  body: Code;
+}
+
+/** A module with one memory, exported as `memory`, and functions, exported by their names. */
+export function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
+  const types = functions.map((f) => [0x60, ...list(Array(f.parameters).fill([I32])), 0]);
+  const exported = functions.map((f, i) => [...text(f.name), 0, ...unsigned(i)]);
+  const code = functions.map((f) => {
+    const locals = f.locals.map(([count, type]) => [...unsigned(count), type]);
+    return sized([...list(locals), ...f.body, END]);
+  });
+  return Uint8Array.from([
+    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, list(types)),
+    ...section(3, list(functions.map((_, i) => unsigned(i)))),
+    ...section(5, list([[0, ...unsigned(memoryPages)]])),
+    ...section(7, list([[...text('memory'), 2, 0], ...exported])),
+    ...section(10, list(code)),
+  ]);
+}
+
+const END = 0x0b;
+
+export const get = (local: number): Code => [0x20, ...unsigned(local)];
+export const set = (local: number): Code => [0x21, ...unsigned(local)];
+export const i32 = (value: number): Code => [0x41, ...signed(value)];
+/** local += what the code leaves. */
+export const increase = (local: number, by: Code): Code => [...get(local), ...by, 0x6a, ...set(local)];
+/** Repeats the code as often as the local says, at least once, counting it down to 0. */
+export const countDown = (local: number, code: Code): Code => [
+  ...[0x03, 0x40],
+  ...code,
+  ...increase(local, i32(-1)),
+  ...get(local),
+  ...[0x0d, 0],
+  END,
+];
+
+/** Instructions on vectors of 128 bits, as four 32-bit or two 64-bit integers. */
+export const vector = {
+  load: (offset: number): Code => [...simd(0), 4, ...unsigned(offset)],
+  store: (offset: number): Code => [...simd(11), 4, ...unsigned(offset)],
+  /** The same 32-bit integer four times. */
+  ofFour: (value: number): Code => [...simd(12), ...littleEndian(new Int32Array(4).fill(value))],
+  /** The same 64-bit integer twice. */
+  ofTwo: (value: bigint): Code => [...simd(12), ...littleEndian(new BigInt64Array(2).fill(value))],
+  /** A parameter as four 32-bit integers. */
+  splat32: simd(17),
+  and: simd(78),
+  shiftLeft32: simd(171),
+  shiftRight32: simd(172),
+  add32: simd(174),
+  subtract32: simd(177),
+  multiply32: simd(181),
+  shiftRight64: simd(204),
+  add64: simd(206),
+  /** The products of integers 0 and 1, in 64 bits each. */
+  multiplyLow: simd(220),
+  /** The products of integers 2 and 3. */
+  multiplyHigh: simd(221),
+  /** The low halves of two 64-bit integers, then of two others. */
+  lowHalves: [...simd(13), 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27] as Code,
+};
+
+function simd(operation: number): Code {
+  return [0xfd, ...unsigned(operation)];
+}
+
+function littleEndian(values: Int32Array | BigInt64Array): Code {
+  const view = new DataView(new ArrayBuffer(16));
+  values.forEach((value, i) => {
+    if (typeof value === 'bigint') view.setBigInt64(8 * i, value, true);
+    else view.setInt32(4 * i, value, true);
+  });
+  return [...new Uint8Array(view.buffer)];
+}
+
+function section(id: number, content: Code): Code {
+  return [id, ...sized(content)];
+}
+
+function sized(content: Code): Code {
+  return [...unsigned(content.length), ...content];
+}
+
+function list(items: readonly Code[]): Code {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+function text(value: string): Code {
+  return sized([...new TextEncoder().encode(value)]);
+}
+
+/** LEB128. */
+function unsigned(value: number): Code {
+  const low = value & 0x7f;
+  return value < 0x80 ? [low] : [low | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: number): Code {
+  const low = value & 0x7f;
+  return value >= -0x40 && value < 0x40 ? [low] : [low | 0x80, ...signed(value >> 7)];
+}
