@@ -18,18 +18,34 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
   return Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
 }
 
+/** Who adds noise to a count, and how much one person can change that count. */
+export interface MpcNoiseShape {
+  workers: number;
+  /** Only GEOMETRIC noise depends on it. */
+  sensitivity: number;
+}
+
+export const SHARE_SHUFFLE_NOISE: MpcNoiseShape = {
+  workers: NOISE_WORKERS,
+  sensitivity: GEOMETRIC_SENSITIVITY,
+};
+
 /** The noise of each worker is within ±offset, and is shifted by it: it is a number of registers that are added. */
-export function mpcNoiseOffset(mechanism: MpcNoiseMechanism, params: PrivacyParams): number {
+export function mpcNoiseOffset(
+  mechanism: MpcNoiseMechanism,
+  params: PrivacyParams,
+  { workers, sensitivity }: MpcNoiseShape = SHARE_SHUFFLE_NOISE,
+): number {
   if (mechanism === 'NONE') return 0;
   const { epsilon, delta } = params;
   // ln(1 + e^ε), without the overflow of e^ε.
   const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
   if (mechanism === 'GEOMETRIC') {
-    const logTail = Math.log((2 * NOISE_WORKERS * GEOMETRIC_SENSITIVITY) / delta) + logOnePlusExp;
-    return Math.ceil((logTail * GEOMETRIC_SENSITIVITY) / epsilon);
+    const logTail = Math.log((2 * workers * sensitivity) / delta) + logOnePlusExp;
+    return Math.ceil((logTail * sensitivity) / epsilon);
   }
-  const logTail = Math.log(NOISE_WORKERS / (delta / 2)) + logOnePlusExp;
-  const workerSigma = mpcGaussianSigma(params) / Math.sqrt(NOISE_WORKERS);
+  const logTail = Math.log(workers / (delta / 2)) + logOnePlusExp;
+  const workerSigma = mpcGaussianSigma(params) / Math.sqrt(workers);
   return Math.ceil(workerSigma * Math.sqrt(2 * logTail));
 }
 

@@ -106,6 +106,20 @@ describe.each([
   });
 });
 
+test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
+  '%s noise of three workers has the variance of that of two',
+  (mechanism) => {
+    const params = { epsilon: 1, delta: 1e-9 };
+    const noise = mpcNoise(mechanism, params, { workers: 3, sensitivity: 2 });
+    expect(noise.variance / mpcNoise(mechanism, params).variance).toBeCloseTo(1, 6);
+    const random = seededRandom(`three ${mechanism}`);
+    const part = () => drawMpcNoise(noise, random) - noise.offset;
+    let squares = 0;
+    for (let i = 0; i < DRAWS; i++) squares += (part() + part() + part()) ** 2;
+    expect(Math.abs(squares / DRAWS / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
+  },
+);
+
 test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
   // So large a delta makes the offset small: about one draw in a hundred would be beyond it.
   const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
@@ -115,19 +129,19 @@ test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at t
   expect(Math.max(...parts)).toBe(2 * noise.offset);
 });
 
-test('two Pólya draws are independent, and each has the probabilities of shape 1/2', () => {
+test.each([2, 3])('%d Pólya draws are independent, and each has the probabilities of its shape', (parts) => {
   const scale = exactRational(2);
   const p = Math.exp(-1 / 2);
-  const random = seededRandom('polya');
+  const random = seededRandom(`polya ${parts}`);
   const seen = new Array<number>(60).fill(0);
-  for (let i = 0; i < DRAWS; i++) seen[Math.min(59, samplePolya(scale, random))]!++;
+  for (let i = 0; i < DRAWS; i++) seen[Math.min(59, samplePolya(scale, random, parts))]!++;
   let statistic = 0;
-  let probability = Math.sqrt(1 - p);
+  let probability = (1 - p) ** (1 / parts);
   let cells = 0;
   for (let k = 0; probability * DRAWS >= 20; k++) {
     statistic += (seen[k]! - probability * DRAWS) ** 2 / (probability * DRAWS);
-    // C(2k + 2, k + 1) / C(2k, k) / 4 = (2k + 1) / (2k + 2)
-    probability *= (p * (2 * k + 1)) / (2 * k + 2);
+    // Of shape r, P[k + 1] / P[k] = p (k + r) / (k + 1).
+    probability *= (p * (k + 1 / parts)) / (k + 1);
     cells++;
   }
   expect(cells).toBeGreaterThan(8);

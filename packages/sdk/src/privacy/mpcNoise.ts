@@ -1,15 +1,15 @@
 /**
- * The noise of a multi-party computation. Two workers add a part each, so that neither of them knows the sum; a part is
+ * The noise of a multi-party computation. Several workers add a part each, so that none of them knows the sum; a part is
  * bounded and shifted to be at least 0, because it is a number of registers that are added.
  */
 import {
-  GEOMETRIC_SENSITIVITY,
   MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
+  type MpcNoiseShape,
   mpcGaussianSigma,
   mpcNoiseOffset,
-  NOISE_WORKERS,
   type PrivacyParams,
+  SHARE_SHUFFLE_NOISE,
 } from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { exactRational, roundedUp, toNumber } from './rational.ts';
@@ -34,36 +34,44 @@ export type MpcNoise = {
       mechanism: 'GEOMETRIC';
       /** The sum has P[x] proportional to exp(−|x| / scale). */
       scale: number;
+      /** How many parts it has. */
+      workers: number;
     }
   | { mechanism: 'NONE' }
 );
 
-/** The noise for (ε, δ). Without noise, `params` may be missing. */
-export function mpcNoise(mechanism: MpcNoiseMechanism, params: PrivacyParams | undefined): MpcNoise {
+/** The noise for (ε, δ), of share shuffle if nothing else is said. Without noise, `params` may be missing. */
+export function mpcNoise(
+  mechanism: MpcNoiseMechanism,
+  params: PrivacyParams | undefined,
+  shape: MpcNoiseShape = SHARE_SHUFFLE_NOISE,
+): MpcNoise {
   if (mechanism === 'NONE') return { mechanism, offset: 0, variance: 0 };
   if (params === undefined) throw new RangeError(`privacyParams are required with ${mechanism} noise`);
   checkGaussian(params);
   if (params.epsilon < MIN_MPC_EPSILON) {
     throw new RangeError(`privacyParams.epsilon must be at least ${MIN_MPC_EPSILON}`);
   }
-  const offset = mpcNoiseOffset(mechanism, params);
+  const { workers, sensitivity } = shape;
+  const offset = mpcNoiseOffset(mechanism, params, shape);
   switch (mechanism) {
     case 'DISCRETE_GAUSSIAN': {
       const sigma = mpcGaussianSigma(params);
-      const workerSigma = sigma / Math.sqrt(NOISE_WORKERS);
+      const workerSigma = sigma / Math.sqrt(workers);
       return {
         mechanism,
         sigma,
         workerSigma,
         offset,
-        variance: NOISE_WORKERS * discreteGaussianVariance(workerSigma),
+        variance: workers * discreteGaussianVariance(workerSigma),
       };
     }
     case 'GEOMETRIC': {
-      const scale = toNumber(laplaceScale(params, GEOMETRIC_SENSITIVITY));
+      const scale = toNumber(laplaceScale(params, sensitivity));
       return {
         mechanism,
         scale,
+        workers,
         offset,
         variance: discreteLaplaceVariance(scale),
       };
@@ -73,7 +81,7 @@ export function mpcNoise(mechanism: MpcNoiseMechanism, params: PrivacyParams | u
 
 /**
  * One worker's part, between 0 and twice the offset: an exact draw, again until it is within ±offset, plus the offset.
- * The difference of two Pólya draws of shape 1/2 is half of a two-sided geometric draw.
+ * The difference of two Pólya draws of shape 1/n is an n-th of a two-sided geometric draw.
  */
 export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {
@@ -88,7 +96,7 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
       const scale = roundedUp(exactRational(noise.scale));
       const part = () => {
         for (;;) {
-          const draw = samplePolya(scale, random);
+          const draw = samplePolya(scale, random, noise.workers);
           if (draw <= noise.offset) return draw;
         }
       };

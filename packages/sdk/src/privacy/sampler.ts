@@ -30,11 +30,13 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 }
 
 /**
- * One draw of the Pólya (negative binomial) distribution of shape 1/2: two independent ones add up to a geometric draw.
- * A geometric draw is split in the way that a fair random walk of twice as many steps splits its time: before its last
- * visit to 0, and after it. Both have C(2k, k) C(2(n − k), n − k) / 4^n, the discrete arcsine law (Feller, III.4).
+ * One draw of the Pólya (negative binomial) distribution of shape 1/parts: as many independent ones add up to a geometric
+ * draw. Of two parts, a geometric draw is split in the way that a fair random walk of twice as many steps splits its time:
+ * before its last visit to 0, and after it. Both have C(2k, k) C(2(n − k), n − k) / 4^n, the discrete arcsine law (Feller,
+ * III.4).
  */
-export function samplePolya(scale: Rational, random: RandomSource): number {
+export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
+  if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);
   const steps = 2 * Number(sampleGeometric(scale, random));
   let position = 0;
   let lastZero = 0;
@@ -46,6 +48,16 @@ export function samplePolya(scale: Rational, random: RandomSource): number {
     if (position === 0) lastZero = step;
   }
   return lastZero / 2;
+}
+
+/**
+ * Of so many balls that are put into urns one by one, how many the first of them gets, when each ball goes to an urn with a
+ * probability proportional to 1/urns plus the balls that are in it.
+ */
+function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
+  let mine = 0;
+  for (let i = 0; i < balls; i++) if (uniformBelow32(urns * (i + 1), random) < urns * mine + 1) mine++;
+  return mine;
 }
 
 /** One draw X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (their algorithm 3). */
