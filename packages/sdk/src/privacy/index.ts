@@ -1,4 +1,5 @@
 /** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
+export * from './liquidLegions.ts';
 export { type MpcRelease, mpcCharge } from './mpcCharge.ts';
 export { drawMpcNoise, type MpcNoise, mpcNoise } from './mpcNoise.ts';
 export {

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import {
+  Ciphertexts,
+  Curve,
+  combineKeys,
+  ElGamalPublicKey,
+  mapToCurve,
+  newKeyPair,
+  POINT_BYTES,
+} from '../elGamal/index.ts';
+import { Keystream } from '../shareShuffle/index.ts';
+import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES, SketchEncrypter } from './encryptSketch.ts';
+import { countPoints } from './points.ts';
+import { DESTROYED, FrequencySketch, ReachSketch } from './sketch.ts';
+
+const random = new Keystream(new Uint8Array(48).fill(3));
+const curve = new Curve(16);
+const duchies = Array.from({ length: 3 }, () => newKeyPair(random));
+const key = new ElGamalPublicKey(
+  curve,
+  combineKeys(
+    curve,
+    duchies.map(({ publicKey }) => publicKey),
+  ),
+);
+const encrypter = new SketchEncrypter(curve, key, random);
+const batch = new Ciphertexts(curve);
+
+/** What is in the ciphertexts, as hexadecimal points. */
+function decrypted(registers: Uint8Array, stride: number, at: number): string[] {
+  const points: string[] = [];
+  const bytes = new Uint8Array(curve.capacity * POINT_BYTES);
+  for (let from = 0; from < registers.length; from += curve.capacity * stride) {
+    const count = Math.min(curve.capacity, (registers.length - from) / stride);
+    batch.load(registers.subarray(from), count, { stride, at });
+    for (const { secretKey } of duchies) batch.decrypt(secretKey);
+    batch.storeMessages(bytes);
+    for (let i = 0; i < count; i++) points.push(hexAt(bytes, i));
+  }
+  return points;
+}
+
+function hexAt(points: Uint8Array, i: number): string {
+  return Buffer.from(points.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES)).toString('hex');
+}
+
+function hexOf(text: string): string {
+  return hexAt(mapToCurve(curve, [text]), 0);
+}
+
+describe('a sketch of a reach', () => {
+  test('is encrypted as its active registers, in no order', () => {
+    const sketch = new ReachSketch({ decayRate: 3, maxSize: 60 });
+    for (let vid = 1; vid <= 60; vid++) sketch.add(vid);
+    const active = [...sketch.active.keys()].filter((index) => sketch.active[index] === 1);
+    const found = decrypted(Buffer.concat([...encrypter.reach(sketch)]), REACH_REGISTER_BYTES, 0);
+    const expected = active.map((index) => hexOf(String(index)));
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    expect(found).not.toEqual(expected);
+  });
+
+  test('is nothing when nobody was reached', () => {
+    expect([...encrypter.reach(new ReachSketch({ decayRate: 3, maxSize: 60 }))]).toEqual([]);
+  });
+});
+
+test('a sketch with frequencies is encrypted as indexes, keys and counts', () => {
+  const sketch = new FrequencySketch({ decayRate: 3, maxSize: 60, samplingIndicatorSize: 1000 });
+  for (let vid = 1; vid <= 30; vid++) sketch.add(vid, 1 + (vid % 5));
+  const maximum = 3;
+  const counts = countPoints(curve, maximum + 1);
+  const expected = [...sketch.frequencies.keys()]
+    .filter((index) => sketch.frequencies[index]! > 0)
+    .map((index) => {
+      const isDestroyed = sketch.keys[index] === DESTROYED;
+      const special = hexOf('destroyed_register_key');
+      const count = Math.min(sketch.frequencies[index]!, maximum + 1);
+      return [
+        hexOf(String(index)),
+        isDestroyed ? special : hexOf(String(sketch.keys[index]! - 1)),
+        isDestroyed ? special : hexAt(counts, count - 1),
+      ].join();
+    });
+  const registers = Buffer.concat([...encrypter.frequency(sketch, maximum)]);
+  const columns = [0, 66, 132].map((at) => decrypted(registers, FREQUENCY_REGISTER_BYTES, at));
+  const found = columns[0]!.map((index, i) => [index, columns[1]![i], columns[2]![i]].join());
+  expect(found.toSorted()).toEqual(expected.toSorted());
+  expect(expected.some((register) => register.includes(hexOf('destroyed_register_key')))).toBe(true);
+});
+
+test('counts are multiples of the unit', () => {
+  const points = countPoints(curve, 40);
+  expect(hexAt(points, 0)).toBe(hexOf('unit_ec_point'));
+  const [sum, unit] = curve.spare;
+  const bytes = new Uint8Array(POINT_BYTES);
+  curve.load(unit, points, 1);
+  curve.copy(sum, unit);
+  for (let i = 1; i < 40; i++) {
+    curve.add(sum, sum, unit);
+    curve.store(sum, bytes, 1);
+    expect(hexAt(points, i)).toBe(hexAt(bytes, 0));
+  }
+});
