@@ -1,0 +1,242 @@
+/**
+ * Reach-only Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 MEX_SKETCH_SIZE=2000 runs more and
+ * larger worlds.
+ */
+import {
+  CIPHERTEXT_BYTES,
+  Curve,
+  type ElGamalKeyPair,
+  estimatePeople,
+  Keystream,
+  mapToCurve,
+  POINT_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { describe, expect, test } from 'vitest';
+import { type Events, Ring, randomEvents, reachSketch } from '../../test/liquidLegions/ring.ts';
+import { Dice } from '../../test/shareShuffle/world.ts';
+import { LiquidLegionsError } from './errors.ts';
+import type { NoiseSpec } from './noiseParameters.ts';
+import { noiseRegisters } from './noiseRegisters.ts';
+import { estimateReach, ReachOnlyStages, reachOnlyParameters } from './reachOnly.ts';
+import { Workspace } from './workspace.ts';
+
+const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 3);
+const MAX_SIZE = Number(process.env.MEX_SKETCH_SIZE ?? 100);
+
+const dice = new Dice('reach only');
+const ring = new Ring(dice, 3);
+const [first, second, aggregator] = ring.duchies as [ElGamalKeyPair, ElGamalKeyPair, ElGamalKeyPair];
+const restKeys = [ring.keyFrom(1), ring.keyFrom(2)] as const;
+
+const PRIVACY = { epsilon: 4, delta: 0.01 };
+const NOISE_PARAMS = {
+  privacyParams: PRIVACY,
+  histogramPrivacyParams: PRIVACY,
+  publisherPrivacyParams: PRIVACY,
+};
+
+interface World {
+  spec: NoiseSpec;
+  events: Events[];
+}
+
+function world(
+  maxSize: number,
+  events: Events[],
+  noiseMechanism: NoiseSpec['noiseMechanism'] = 'NONE',
+): World {
+  const noise = noiseMechanism === 'NONE' ? {} : NOISE_PARAMS;
+  const spec = {
+    decayRate: 3,
+    maxSize,
+    noiseMechanism,
+    dataProviderCount: events.length,
+    duchyCount: 3,
+    ...noise,
+  };
+  return { spec, events };
+}
+
+/** Registers that somebody of any provider is in. */
+function union({ spec, events }: World): number {
+  const sketches = events.map((one) => reachSketch(spec, one).active);
+  return Array.from({ length: spec.maxSize }, (_, i) => i).filter((i) =>
+    sketches.some((active) => active[i] === 1),
+  ).length;
+}
+
+const newSeeds = () => Array.from({ length: 5 }, () => dice.seed());
+
+/** Every stage once; providers upload to the duchies in turn. */
+function run({ spec, events }: World, seeds = newSeeds()) {
+  const parameters = reachOnlyParameters(spec);
+  const stages = new ReachOnlyStages(parameters, new Workspace(new Curve(512)));
+  const sketches = events.map((one) => ring.encryptReach(reachSketch(spec, one)));
+  const setups = ring.duchies.map((_, place) => {
+    const uploaded = sketches.filter((_, i) => i % 3 === place);
+    return stages.setup(uploaded, ring.key, seeds[place]!);
+  });
+  const combined = stages.combine(setups);
+  const once = stages.execute(combined, first.secretKey, restKeys[0], seeds[3]!);
+  const twice = stages.execute(once, second.secretKey, restKeys[1], seeds[4]!);
+  const registers = stages.count(twice, aggregator.secretKey);
+  return {
+    parameters,
+    stages,
+    sketches,
+    messages: [...setups, combined, once, twice],
+    combined,
+    once,
+    twice,
+    registers,
+  };
+}
+
+const points = (bytes: Uint8Array) =>
+  Array.from({ length: bytes.length / POINT_BYTES }, (_, i) =>
+    Buffer.from(bytes.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES)).toString('hex'),
+  );
+
+test(`${WORLDS} random worlds have the reach of the union of their sketches without noise`, () => {
+  const seen = { nobody: 0, shared: 0 };
+  for (let i = 0; i < WORLDS; i++) {
+    const some = world(dice.between(2, MAX_SIZE), randomEvents(dice, dice.between(1, 3), MAX_SIZE / 4));
+    const { parameters, registers } = run(some);
+    const expected = union(some);
+    if (expected === 0) seen.nobody++;
+    expect(registers).toBe(expected);
+    if (expected < some.spec.maxSize) {
+      expect(estimateReach(parameters, registers, 0.1)).toBe(
+        Math.trunc(estimatePeople(some.spec, expected) / Math.fround(0.1)),
+      );
+    }
+  }
+});
+
+test('providers that reached nobody, and one person that all of them reached', () => {
+  expect(run(world(50, [new Map(), new Map()])).registers).toBe(0);
+  const one = () => new Map([[7, 3]]);
+  expect(run(world(50, [one(), one(), one()])).registers).toBe(1);
+});
+
+describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (mechanism) => {
+  const some = world(
+    60,
+    [
+      new Map([
+        [1, 1],
+        [2, 1],
+      ]),
+      new Map([
+        [2, 1],
+        [3, 1],
+        [4, 1],
+      ]),
+    ],
+    mechanism,
+  );
+  const seeds = newSeeds();
+  const ran = run(some, seeds);
+
+  test('changes the count by what was drawn for the reach, and by nothing else', () => {
+    const { reachNoise, duchyCount } = ran.parameters;
+    const drawn = seeds.slice(0, 3).map((seed) => {
+      const { registers } = noiseRegisters(ran.parameters, new Keystream(seed));
+      return registers.filter(({ kind }) => kind === 'reach').length;
+    });
+    const noise = drawn.reduce((sum, count) => sum + count, 0) - duchyCount * reachNoise.offset;
+    expect(ran.registers).toBe(Math.max(0, union(some) + noise));
+  });
+
+  test('has as many registers whatever was drawn', () => {
+    const { noiseRegisterCount } = ran.parameters;
+    expect(noiseRegisterCount).toBeGreaterThan(10);
+    for (let i = 0; i < 20; i++) {
+      expect(noiseRegisters(ran.parameters, new Keystream(dice.seed())).registers.length).toBe(
+        noiseRegisterCount,
+      );
+    }
+  });
+
+  test('is the same for the same seeds, and so is every message', () => {
+    const stages = new ReachOnlyStages(ran.parameters, new Workspace(new Curve(512)));
+    const setup = () => stages.setup([ran.sketches[0]!], ring.key, seeds[0]!);
+    expect(setup()).toEqual(setup());
+    const execute = (seed: Uint8Array) => stages.execute(ran.combined, first.secretKey, restKeys[0], seed);
+    expect(execute(seeds[3]!)).toEqual(ran.once);
+    expect(execute(dice.seed())).not.toEqual(ran.once);
+  });
+
+  test('registers leave a duchy sorted, and without a point of those that came in', () => {
+    for (const [before, after] of [
+      [ran.combined, ran.once],
+      [ran.once, ran.twice],
+    ] as const) {
+      const known = new Set(points(before));
+      expect(points(after).filter((point) => known.has(point))).toEqual([]);
+      const blocks = Array.from({ length: after.length / CIPHERTEXT_BYTES - 1 }, (_, i) =>
+        Buffer.from(after.subarray(i * CIPHERTEXT_BYTES, (i + 1) * CIPHERTEXT_BYTES)).toString('hex'),
+      );
+      expect(blocks).toEqual(blocks.toSorted());
+    }
+  });
+
+  test('no register travels in clear', () => {
+    const curve = new Curve(64);
+    const clear = new Set(
+      points(
+        mapToCurve(
+          curve,
+          Array.from({ length: some.spec.maxSize }, (_, i) => String(i)),
+        ),
+      ),
+    );
+    for (const message of ran.messages)
+      expect(points(message).filter((point) => clear.has(point))).toEqual([]);
+  });
+});
+
+describe('a message that does not follow the protocol', () => {
+  const { stages, once, twice } = run(
+    world(60, [
+      new Map([
+        [1, 1],
+        [2, 1],
+      ]),
+    ]),
+  );
+  const count = (message: Uint8Array) => () => stages.count(message, aggregator.secretKey);
+
+  test('is rejected when it is no whole number of ciphertexts', () => {
+    for (const message of [twice.subarray(1), new Uint8Array()])
+      expect(count(message)).toThrow(LiquidLegionsError);
+  });
+
+  test('is rejected when a point of it is none', () => {
+    const spoiled = Uint8Array.from(twice);
+    spoiled[CIPHERTEXT_BYTES + POINT_BYTES] = 4;
+    expect(count(spoiled)).toThrow('point 1: not a compressed point of 33 bytes');
+  });
+
+  test('is rejected when its noise is more than there can be', () => {
+    const spoiled = Uint8Array.from(twice);
+    spoiled.set(twice.subarray(0, CIPHERTEXT_BYTES), twice.length - CIPHERTEXT_BYTES);
+    expect(count(spoiled)).toThrow('the number of noise registers is none that the duchies can have added');
+  });
+
+  test('gives no count when a duchy was left out', () => {
+    expect(count(once)).toThrow(LiquidLegionsError);
+  });
+});
+
+test('parameters that the protocol cannot compute are rejected, with their field', () => {
+  const { spec } = world(60, [new Map()], 'DISCRETE_GAUSSIAN');
+  expect(() => reachOnlyParameters({ ...spec, dataProviderCount: 0 })).toThrow(
+    'dataProviders must not be empty',
+  );
+  expect(() => reachOnlyParameters({ ...spec, duchyCount: 1 })).toThrow('duchies must be at least 2');
+  const privacyParams = { epsilon: 1e-5, delta: 1e-9 };
+  expect(() => reachOnlyParameters({ ...spec, privacyParams })).toThrow(
+    /privacyParams ask for \d+ registers of noise/,
+  );
+});

@@ -1,0 +1,69 @@
+/** Sketches of a few providers, and a ring of duchies that hold a key each. */
+import {
+  Curve,
+  combineKeys,
+  type ElGamalKeyPair,
+  ElGamalPublicKey,
+  FrequencySketch,
+  type FrequencySketchParams,
+  Keystream,
+  type LiquidLegionsParams,
+  newKeyPair,
+  ReachSketch,
+  SketchEncrypter,
+} from '@measurement-exchange/sdk/liquidLegions';
+import type { Dice } from '../shareShuffle/world.ts';
+
+/** Events by VID. */
+export type Events = Map<number, number>;
+
+/** Workers in the order of the ring, then the aggregator. */
+export class Ring {
+  readonly curve = new Curve(512);
+  readonly duchies: ElGamalKeyPair[];
+  readonly key: ElGamalPublicKey;
+  readonly encrypter: SketchEncrypter;
+
+  constructor(dice: Dice, size: number) {
+    const random = new Keystream(dice.seed());
+    this.duchies = Array.from({ length: size }, () => newKeyPair(random));
+    this.key = this.keyFrom(0);
+    this.encrypter = new SketchEncrypter(this.curve, this.key, random);
+  }
+
+  /** The combined key of the duchies from a place on. */
+  keyFrom(place: number): ElGamalPublicKey {
+    const keys = this.duchies.slice(place).map(({ publicKey }) => publicKey);
+    return new ElGamalPublicKey(this.curve, combineKeys(this.curve, keys));
+  }
+
+  encryptReach(sketch: ReachSketch): Uint8Array {
+    return Buffer.concat([...this.encrypter.reach(sketch)]);
+  }
+
+  encryptFrequency(sketch: FrequencySketch, maximumFrequency: number): Uint8Array {
+    return Buffer.concat([...this.encrypter.frequency(sketch, maximumFrequency)]);
+  }
+}
+
+export function reachSketch(params: LiquidLegionsParams, events: Events): ReachSketch {
+  const sketch = new ReachSketch(params);
+  for (const [vid, times] of events) if (times > 0) sketch.add(vid);
+  return sketch;
+}
+
+export function frequencySketch(params: FrequencySketchParams, events: Events): FrequencySketch {
+  const sketch = new FrequencySketch(params);
+  for (const [vid, times] of events) sketch.add(vid, times);
+  return sketch;
+}
+
+/** Providers that have some people in common, some of them nobody at all. */
+export function randomEvents(dice: Dice, providers: number, people: number): Events[] {
+  return Array.from({ length: providers }, () => {
+    const many = dice.oneOf([0, 1, people, dice.between(0, people)]);
+    return new Map(
+      Array.from({ length: many }, () => [dice.between(1, 2 * people), dice.oneOf([1, 1, 2, 3, 100])]),
+    );
+  });
+}
