@@ -32,8 +32,8 @@ export const tests = {
 
 export default defineConfig({
   test: {
-    // Two cores: more workers only make the racing tests slower.
-    maxWorkers: 2,
+    // Of two cores: what a test starts keeps it waiting, which leaves a core to a third one.
+    maxWorkers: 3,
     // In the order of their names: the longest tests begin first. Where files share a worker they share what they
     // import, which takes longer than most of them do.
     projects: [

@@ -31,7 +31,7 @@ export interface Harness {
   /** `H2` */
   id: string;
   title: string;
-  /** Whether `npm test` runs a slice of it; not where even that takes long. */
+  /** Whether `npm test` runs a slice of it; not where even that takes long, or is part of another one. */
   inTests?: boolean;
   run(context: Context): Promise<Outcome>;
 }

@@ -1,4 +1,7 @@
-/** Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it. */
+/**
+ * Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it.
+ * MEX_RACES=500 lets providers fulfil at once as often as that.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createDatabase,
@@ -12,6 +15,8 @@ import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchang
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 import { Watch } from './watch.ts';
+
+const ROUNDS = Number(process.env.MEX_RACES ?? 150);
 
 let database: Database;
 let servers: ExchangeProcess[];
@@ -114,13 +119,13 @@ async function watched(work: (watch: (open: Open) => void) => Promise<void>): Pr
     await looking;
   }
   expect(watch.illegal).toEqual([]);
-  expect(watch.looks).toBeGreaterThan(100);
+  expect(watch.looks).toBeGreaterThan(20);
 }
 
 describe('three providers fulfil at once', () => {
-  it('500 times, and no measurement is stuck: the last answer is given when it has succeeded', async () => {
+  it(`${ROUNDS} times, and no measurement is stuck: the last answer is given when it has succeeded`, async () => {
     await watched((watch) =>
-      inParallel(500, 16, async (round) => {
+      inParallel(ROUNDS, 16, async (round) => {
         const open = await openMeasurement(round, providers);
         watch(open);
         const replies = await Promise.all(providers.map((_, i) => fulfil(round + i, open, i)));

@@ -1,4 +1,7 @@
-/** Whatever kills an agent at whatever point: every requisition is answered once, and charged once. */
+/**
+ * Whatever kills an agent at whatever point: every requisition is answered once, and charged once.
+ * MEX_KILLS=20 kills as many.
+ */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,6 +17,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgent, type Events, openEvents, openLedger } from '../../src/provider/index.ts';
 import type { AgentJob } from './agentProcess.ts';
 
+/** At any point; half as often between result and fulfillment. */
+const KILLS = Number(process.env.MEX_KILLS ?? 10);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
 let world: ProviderWorld;
@@ -121,7 +126,7 @@ it('200 failures between result and fulfillment: every resend is the same bytes,
   });
 });
 
-/** The agent of agentProcess.ts in one file for each process: it starts 40 times here, and loads in a third of the time. */
+/** The agent of agentProcess.ts in one file for each process: it starts often here, and loads in a third of the time. */
 async function bundle(outdir: string): Promise<string> {
   const engine = createRequire(import.meta.url).resolve('@duckdb/node-api');
   const sources = ['agentProcess.ts', '../../src/provider/filter/evaluationProcess.ts'];
@@ -208,11 +213,11 @@ it('3 kills between charge and scan: the charge is there once, and the next agen
   });
 }, 60_000);
 
-it('10 kills between result and fulfillment: the ledger’s sum is exact, and no result was drawn twice', async () => {
+it(`${KILLS / 2} kills between result and fulfillment: the ledger’s sum is exact, and no result was drawn twice`, async () => {
   const path = join(world.directory, 'kills.sqlite');
   const asked = [await world.ask(), await world.ask(), await world.ask()];
   const stored = new Set<string>();
-  for (let kills = 0; kills < 10; kills++) {
+  for (let kills = 0; kills < KILLS / 2; kills++) {
     const agent = startAgent(path, 'sending');
     const ended = await agent.ended;
     expect([ended, agent.lines.filter((line) => /Error|retrying/.test(line))]).toEqual(['SIGKILL', []]);
@@ -232,11 +237,11 @@ it('10 kills between result and fulfillment: the ledger’s sum is exact, and no
   });
 }, 120_000);
 
-it('20 kills at any point while 80 requisitions arrive: each is fulfilled or refused, exactly once', async () => {
+it(`${KILLS} kills at any point while requisitions arrive: each is fulfilled or refused, exactly once`, async () => {
   const path = join(world.directory, 'random.sqlite');
-  const [kills, arrivals] = [20, 4];
+  const arrivals = 4;
   const asking: Promise<Measurement>[] = [];
-  for (let i = 0; i < kills; i++) {
+  for (let i = 0; i < KILLS; i++) {
     // Every fifth cannot be answered.
     for (let n = 0; n < arrivals; n++)
       asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'age <' } : {}));
@@ -256,8 +261,9 @@ it('20 kills at any point while 80 requisitions arrive: each is fulfilled or ref
   await last.ended;
   const { states, closings, spending } = await reckon(path, asked);
   expect(states).toEqual(asked.map((_, i) => (i % 5 === 4 ? 'REFUSED' : 'FULFILLED')));
-  expect(closings).toEqual(each(80, 1));
-  expect(spending).toEqual(DAYS.map((day) => [day, { epsilon: 0.25 * 64, delta: 0, rho: 0 }]));
+  expect(closings).toEqual(each(KILLS * arrivals, 1));
+  const fulfilled = states.filter((state) => state === 'FULFILLED').length;
+  expect(spending).toEqual(DAYS.map((day) => [day, { epsilon: 0.25 * fulfilled, delta: 0, rho: 0 }]));
 }, 240_000);
 
 async function untilClosed(asked: Measurement[]): Promise<void> {
