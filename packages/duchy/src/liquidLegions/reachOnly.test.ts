@@ -4,6 +4,7 @@
  */
 import {
   CIPHERTEXT_BYTES,
+  Ciphertexts,
   Curve,
   type ElGamalKeyPair,
   estimatePeople,
@@ -227,6 +228,27 @@ describe('a message that does not follow the protocol', () => {
   test('gives no count when a duchy was left out', () => {
     expect(count(once)).toThrow(LiquidLegionsError);
   });
+});
+
+test('a provider cannot mark registers so that they are found again behind a worker', () => {
+  const some = world(60, [new Map([[1, 1]])]);
+  const stages = new ReachOnlyStages(reachOnlyParameters(some.spec), new Workspace(new Curve(64)));
+  const tripled = (bytes: Uint8Array, count: number) => {
+    const curve = new Curve(64);
+    const batch = new Ciphertexts(curve);
+    const result = new Uint8Array(count * CIPHERTEXT_BYTES);
+    batch.load(bytes, count);
+    batch.multiply(Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? 3 : 0)));
+    batch.store(result);
+    return result;
+  };
+  const register = ring.encryptReach(reachSketch(some.spec, some.events[0]!));
+  const given = stages.setup([register, tripled(register, 1)], ring.key, dice.seed());
+  const sent = stages.execute(given, first.secretKey, restKeys[0], dice.seed());
+  const before = new Set(points(given));
+  expect(points(tripled(given, 2)).some((point) => before.has(point))).toBe(true);
+  const after = new Set(points(sent));
+  expect(points(tripled(sent, 2)).some((point) => after.has(point))).toBe(false);
 });
 
 test('parameters that the protocol cannot compute are rejected, with their field', () => {
