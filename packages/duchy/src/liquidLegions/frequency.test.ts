@@ -1,0 +1,180 @@
+/**
+ * Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 MEX_SKETCH_SIZE=2000 runs more and larger
+ * worlds.
+ */
+import { Curve, DESTROYED, Keystream } from '@measurement-exchange/sdk/liquidLegions';
+import { expect, test } from 'vitest';
+import { type Events, frequencySketch, Ring, randomEvents } from '../../test/liquidLegions/ring.ts';
+import { Dice } from '../../test/shareShuffle/world.ts';
+import { FrequencyStages, type RingKeys, relativeFrequencies } from './frequency.ts';
+import { type FrequencySpec, frequencyParameters } from './frequencyParameters.ts';
+import { noiseRegisters } from './noiseRegisters.ts';
+import { drawNoiseTuples } from './noiseTuples.ts';
+import { Workspace } from './workspace.ts';
+
+const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 1);
+const MAX_SIZE = Number(process.env.MEX_SKETCH_SIZE ?? 60);
+
+const dice = new Dice('frequency');
+const ring = new Ring(dice, 3);
+const keys = ring.duchies.map(({ secretKey }, place): RingKeys => {
+  const restKey = place < 2 ? ring.keyFrom(place + 1) : ring.key;
+  return { secretKey, key: ring.key, restKey };
+}) as [RingKeys, RingKeys, RingKeys];
+const [first, second, aggregator] = keys;
+
+const PRIVACY = { epsilon: 4, delta: 0.01 };
+const NOISE = {
+  ...{ privacyParams: PRIVACY, frequencyPrivacyParams: PRIVACY },
+  ...{ histogramPrivacyParams: PRIVACY, publisherPrivacyParams: PRIVACY },
+};
+
+interface World {
+  spec: FrequencySpec & { samplingIndicatorSize: number };
+  events: Events[];
+}
+
+function world(spec: Partial<World['spec']>, events: Events[]): World {
+  return {
+    spec: {
+      ...{ decayRate: 3, maxSize: 40, samplingIndicatorSize: 1000, maximumFrequency: 4, duchyCount: 3 },
+      ...{ noiseMechanism: 'NONE', dataProviderCount: events.length },
+      ...spec,
+    },
+    events,
+  };
+}
+
+/** Of the union of the sketches: registers with somebody, and those with one person by how often they were reached. */
+function truth({ spec, events }: World): { registers: number; frequencies: number[] } {
+  const sketches = events.map((one) => frequencySketch(spec, one));
+  const frequencies: number[] = Array(spec.maximumFrequency).fill(0);
+  let registers = 0;
+  for (let index = 0; index < spec.maxSize; index++) {
+    const active = sketches.filter((sketch) => sketch.frequencies[index]! > 0);
+    if (active.length === 0) continue;
+    registers++;
+    const found = new Set(active.map((sketch) => sketch.keys[index]!));
+    if (found.size > 1 || found.has(DESTROYED)) continue;
+    const sum = active.reduce((total, sketch) => total + sketch.frequencies[index]!, 0);
+    frequencies[Math.min(sum, spec.maximumFrequency) - 1]!++;
+  }
+  return { registers, frequencies };
+}
+
+/** Every stage once; providers upload to the duchies in turn. */
+function run({ spec, events }: World, seeds = Array.from({ length: 9 }, () => dice.seed())) {
+  const parameters = frequencyParameters(spec);
+  const stages = new FrequencyStages(parameters, new Workspace(new Curve(512)));
+  const sketches = events.map((one) =>
+    ring.encryptFrequency(frequencySketch(spec, one), spec.maximumFrequency),
+  );
+  const setups = keys.map(({ key }, place) =>
+    stages.setup(
+      sketches.filter((_, i) => i % 3 === place),
+      key,
+      seeds[place]!,
+    ),
+  );
+  const blinded = stages.blind(stages.blind(stages.combine(setups), first, seeds[3]!), second, seeds[4]!);
+  const tuples = stages.group(blinded, aggregator, seeds[5]!);
+  const flags = stages.decryptFlags(stages.decryptFlags(tuples, first, seeds[6]!), second, seeds[7]!);
+  const { registers, comparisons } = stages.countRegisters(flags, aggregator.secretKey, seeds[8]!);
+  const left = [first, second].reduce(
+    (given, { secretKey }) => stages.decryptComparisons(given, secretKey),
+    comparisons,
+  );
+  return {
+    parameters,
+    stages,
+    tuples,
+    registers,
+    frequencies: stages.countFrequencies(left, aggregator.secretKey),
+  };
+}
+
+test(`${WORLDS} random worlds have the registers and frequencies of the union of their sketches without noise`, () => {
+  for (let i = 0; i < WORLDS; i++) {
+    const spec = { maxSize: dice.between(2, MAX_SIZE), maximumFrequency: dice.between(2, 5) };
+    const some = world(spec, randomEvents(dice, dice.between(1, 3), MAX_SIZE / 4));
+    const { registers, frequencies } = run(some);
+    expect({ registers, frequencies }).toEqual(truth(some));
+  }
+});
+
+test('destroyed registers, frequencies above the maximum and an empty sketch', () => {
+  const some = world({ decayRate: 1, maxSize: 12, samplingIndicatorSize: 1000 }, [
+    new Map(Array.from({ length: 8 }, (_, i) => [i + 1, (i % 3) + 1])),
+    new Map([
+      [1, 3],
+      [2, 1000],
+      [30, 1],
+    ]),
+    new Map(),
+  ]);
+  const expected = truth(some);
+  expect(expected.registers).toBeGreaterThan(expected.frequencies.reduce((sum, count) => sum + count, 0));
+  expect(expected.frequencies.at(-1)).toBeGreaterThan(0);
+  const { registers, frequencies } = run(some);
+  expect({ registers, frequencies }).toEqual(expected);
+});
+
+test('noise changes counts by what was drawn for them, and by nothing else', () => {
+  const some = world({ ...NOISE, noiseMechanism: 'DISCRETE_GAUSSIAN', maximumFrequency: 3 }, [
+    new Map([
+      [1, 1],
+      [2, 2],
+    ]),
+    new Map([
+      [2, 2],
+      [3, 1],
+    ]),
+  ]);
+  const seeds = Array.from({ length: 9 }, () => dice.seed());
+  const { parameters, registers, frequencies } = run(some, seeds);
+  const { duchyCount, reachNoise, frequencyNoise } = parameters;
+  const expected = truth(some);
+  const drawn = seeds
+    .slice(0, 3)
+    .flatMap((seed) => noiseRegisters(parameters, new Keystream(seed)).registers);
+  expect(drawn.length).toBe(duchyCount * parameters.noiseRegisterCount);
+  const reached = drawn.filter(({ kind }) => kind === 'reach').length - duchyCount * reachNoise.offset;
+  expect(registers).toBe(Math.max(0, expected.registers + reached));
+  // The aggregator's, then those of both workers.
+  const tuples = seeds.slice(5, 8).flatMap((seed) => drawNoiseTuples(parameters, new Keystream(seed)));
+  expect(tuples.length).toBe(duchyCount * parameters.noiseTupleCount);
+  expect(frequencies).toEqual(
+    expected.frequencies.map((count, i) => {
+      const added = tuples.filter((tuple) => tuple.count === i + 1).length;
+      return Math.max(0, count + added - duchyCount * frequencyNoise.offset);
+    }),
+  );
+});
+
+test('relative frequencies are shares of the registers that have one', () => {
+  expect(relativeFrequencies([3, 0, 1])).toEqual(
+    new Map([
+      [1, 0.75],
+      [3, 0.25],
+    ]),
+  );
+  expect(relativeFrequencies([0, 0])).toEqual(new Map());
+});
+
+test('a message that is no whole number of registers or tuples is rejected', () => {
+  const stages = new FrequencyStages(
+    frequencyParameters(world({}, [new Map()]).spec),
+    new Workspace(new Curve(64)),
+  );
+  const bytes = new Uint8Array(100);
+  const seed = dice.seed();
+  expect(() => stages.setup([bytes], ring.key, seed)).toThrow('a sketch must be whole blocks of 198 bytes');
+  expect(() => stages.blind(bytes, first, seed)).toThrow('a message must be whole blocks of 198 bytes');
+  expect(() => stages.group(bytes, first, seed)).toThrow('a message must be whole blocks of 198 bytes');
+  expect(() => stages.decryptFlags(bytes, first, seed)).toThrow(
+    'a message must be whole blocks of 264 bytes',
+  );
+  expect(() => stages.decryptComparisons(bytes, first.secretKey)).toThrow(
+    'a message must be whole blocks of 198 bytes',
+  );
+});

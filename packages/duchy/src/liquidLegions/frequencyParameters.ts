@@ -1,0 +1,35 @@
+/** What all duchies of one computation with frequencies must agree on, from the spec and the protocol's config. */
+import type { PrivacyParams } from '@measurement-exchange/contract';
+import { type MpcNoise, mpcNoise } from '@measurement-exchange/sdk/liquidLegions';
+import { checkNoise, type NoiseParameters, type NoiseSpec, noiseParameters } from './noiseParameters.ts';
+
+export interface FrequencySpec extends NoiseSpec {
+  maximumFrequency: number;
+  frequencyPrivacyParams?: PrivacyParams;
+}
+
+export interface FrequencyParameters extends NoiseParameters {
+  maximumFrequency: number;
+  /** Of the number of registers of each frequency. */
+  frequencyNoise: MpcNoise;
+  /** How many tuples each duchy adds for its noise, whatever the noise is. */
+  noiseTupleCount: number;
+}
+
+/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
+  const { noiseMechanism, maximumFrequency, duchyCount: workers } = spec;
+  if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
+    throw new RangeError('maximumFrequency must be a whole number above 1');
+  }
+  const frequencyNoise = mpcNoise(noiseMechanism, spec.frequencyPrivacyParams, { workers, sensitivity: 2 });
+  const noiseTupleCount = 2 * frequencyNoise.offset * (maximumFrequency + 1);
+  checkNoise(noiseTupleCount, 'frequencyPrivacyParams');
+  return {
+    // A register that only noise has must be in more sketches than there are, to be known as noise.
+    ...noiseParameters(spec, spec.dataProviderCount + 1),
+    maximumFrequency,
+    frequencyNoise,
+    noiseTupleCount,
+  };
+}
