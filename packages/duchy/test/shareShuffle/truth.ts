@@ -1,38 +1,17 @@
 /** What is true of a world, counted in the open, with big integers and sets, and nothing of the product's arithmetic. */
+import { byVidHash } from '@measurement-exchange/testkit/vidHash';
 import { vidsOf, type World } from './world.ts';
-
-const K2 = 0x9ae16a3b2f90404fn;
-const u64 = (value: bigint) => BigInt.asUintN(64, value);
-const rotateRight = (word: bigint, by: bigint) => u64((word >> by) | (word << (64n - by)));
-
-/** FarmHash Fingerprint64 of the VID and the salt as two big-endian int64. */
-function hash(vid: number): bigint {
-  const bytes = new DataView(new ArrayBuffer(16));
-  bytes.setBigInt64(0, BigInt(vid));
-  bytes.setBigInt64(8, 21_858_450n);
-  const [first, second] = [bytes.getBigUint64(0, true), bytes.getBigUint64(8, true)];
-  const mul = K2 + 32n;
-  const a = u64(first + K2);
-  const c = u64(rotateRight(second, 37n) * mul + a);
-  const d = u64((rotateRight(a, 25n) + second) * mul);
-  let x = u64((c ^ d) * mul);
-  x ^= x >> 47n;
-  let y = u64((d ^ x) * mul);
-  y ^= y >> 47n;
-  return BigInt.asIntN(64, y * mul);
-}
 
 /** The people of the sample. */
 export function sampleOf({ ranges, interval }: World): Set<number> {
   const f = Math.fround;
-  const hashed = vidsOf(ranges).map((vid) => ({ vid, hash: hash(vid) }));
-  const order = hashed.sort((a, b) => (a.hash === b.hash ? a.vid - b.vid : a.hash < b.hash ? -1 : 1));
+  const order = byVidHash(vidsOf(ranges));
   const size = order.length;
   const first = Math.trunc(f(f(size) * f(interval.start)));
   const last = Math.trunc(f(f(size) * f(f(interval.start) + f(interval.width)))) - 1;
   const isSampled = (index: number) =>
     (index >= first && index <= Math.min(last, size - 1)) || (last >= size && index <= last - size);
-  return new Set(order.filter((_, index) => isSampled(index)).map(({ vid }) => vid));
+  return new Set(order.filter((_, index) => isSampled(index)));
 }
 
 /** People of the sample by how often all providers together reached them, each provider at most `cap` times. */
