@@ -52,9 +52,21 @@ export const DUCHY_BUGS: PlantedBug[] = [
       ),
     ],
     foundBy: test(
-      'duchy/test/stages/shareShuffle.test.ts',
-      'a stage that is repeated computes the same bytes, with the same noise',
+      'duchy/test/stages/noise.test.ts',
+      'is the same where a stage is repeated, which computes the same bytes',
     ),
+  },
+  {
+    // The exchange reads what duchies send each other.
+    name: 'key-of-anybody',
+    edits: [
+      inDuchy(
+        'peers/key.ts',
+        'await requireConsent(`The key of ${peer}`, verifySignature(publicKey, certificate));',
+        '',
+      ),
+    ],
+    foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
   },
   {
     // Who was down never gets it.
