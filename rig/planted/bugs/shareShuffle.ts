@@ -45,6 +45,20 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     foundBy: ofDuchy('shuffleStage', 'the stage hides how many providers reached a person'),
   },
   {
+    name: 'people-in-their-order',
+    edits: [
+      inDuchy(
+        'shareShuffle/shuffleStage.ts',
+        'shuffle(values, keystream.bytes(SEED_BYTES));',
+        'shuffle(values.subarray(0, 0), keystream.bytes(SEED_BYTES));',
+      ),
+    ],
+    foundBy: test(
+      'duchy/test/secrecy/secrecy.test.ts',
+      'the aggregator has the right numbers, in an order that says nothing',
+    ),
+  },
+  {
     name: 'share-of-another-ring-accepted',
     edits: [inProvider('shareShuffle/framing.ts', '!areBelow(this.modulus, values)', 'values.length < 0')],
     foundBy: ofSdk('framing', 'a value that is the modulus'),

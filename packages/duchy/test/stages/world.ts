@@ -11,7 +11,7 @@ import {
 import { issueLeaf } from '@measurement-exchange/sdk/identity';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
-import { events, type Party, startWorld, type World } from '@measurement-exchange/testkit/world';
+import { events, type Party, partyOf, startWorld, type World } from '@measurement-exchange/testkit/world';
 import { pino } from 'pino';
 import type { Duchy } from '../../src/context.ts';
 import { listen } from '../../src/face/listen.ts';
@@ -73,10 +73,13 @@ export interface DuchyWorld extends World {
 
 export interface DuchyWorldOptions {
   noiseMechanism?: MpcNoiseMechanism;
+  /** The address that is called instead of `url`, which is that of `to`; `from` is a duchy, or anybody. */
+  between?: (url: string, to: string, from?: string) => Promise<string>;
 }
 
 export async function startDuchyWorld({
   noiseMechanism = 'NONE',
+  between = async (url) => url,
 }: DuchyWorldOptions = {}): Promise<DuchyWorld> {
   const protocols = {
     honestMajorityShareShuffle: {
@@ -98,7 +101,10 @@ export async function startDuchyWorld({
       );
     }
   });
-  const { exchange, acme, trust, streamly, chirper, dailynews } = world;
+  const { exchange, trust } = world;
+  const called = { ...exchange, url: await between(exchange.url, 'exchange') };
+  const acme = partyOf(called, exchange.dev.measurementConsumers[0]!);
+  const providers = exchange.dev.dataProviders.map((party) => partyOf(called, party));
   const consumer = createConsumer({
     client: acme.client,
     credentials: acme,
@@ -107,12 +113,11 @@ export async function startDuchyWorld({
   });
   const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
   await operator.createPopulation({ body: { vidRanges: VID_RANGES, default: true } });
-  const providers = [streamly, chirper, dailynews];
   for (const { client, name } of providers) {
     await client.updateParty({ name, body: { capabilities: { honestMajorityShareShuffleSupported: true } } });
   }
   const duchies: TestDuchy[] = [];
-  for (const role of Object.keys(NAMES) as DuchyRole[]) duchies.push(await startDuchy(world, role));
+  for (const role of Object.keys(NAMES) as DuchyRole[]) duchies.push(await startDuchy(world, role, between));
 
   async function turn() {
     for (const { herald, mill } of duchies) {
@@ -122,6 +127,7 @@ export async function startDuchyWorld({
   }
   return {
     ...world,
+    acme,
     consumer,
     providers,
     duchies,
@@ -159,11 +165,16 @@ export function startFace(duchy: Duchy, port = 0) {
   return listen({ ...FACE, duchy, limits: LIMITS, port });
 }
 
-async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Promise<TestDuchy> {
+async function startDuchy(
+  { exchange, root, trust }: World,
+  role: DuchyRole,
+  between: NonNullable<DuchyWorldOptions['between']>,
+): Promise<TestDuchy> {
   const name = NAMES[role];
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   let failing: string | undefined;
-  const reachable = createClient({ baseUrl: exchange.url, token: await issuer.mint(name) });
+  const baseUrl = await between(exchange.url, 'exchange', name);
+  const reachable = createClient({ baseUrl, token: await issuer.mint(name) });
   const client = mapClient(reachable, (call, operation) => (args) => {
     if (operation !== failing) return call(args);
     return Promise.reject(new Unreachable('The exchange does not respond.'));
@@ -193,7 +204,7 @@ async function startDuchy({ exchange, root, trust }: World, role: DuchyRole): Pr
     port = Number(new URL(face.url).port);
   };
   await up();
-  await client.updateParty({ name, body: { endpoint: face!.url } });
+  await client.updateParty({ name, body: { endpoint: await between(face!.url, name) } });
   return {
     role,
     duchy,

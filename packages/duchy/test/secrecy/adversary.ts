@@ -1,0 +1,172 @@
+/** What a party that turned bad can make of what it holds: it knows the protocol, and tries everything. */
+import { decrypt } from '@measurement-exchange/consent';
+import {
+  combineSeeds,
+  Keystream,
+  NonZeroValues,
+  SEED_BYTES,
+  UniformValues,
+} from '@measurement-exchange/sdk/shareShuffle';
+import { type ShareShuffleParameters, shuffledCount } from '../../src/shareShuffle/parameters.ts';
+import { shuffle } from '../../src/shareShuffle/permutation.ts';
+import { inversesOf, Span } from './span.ts';
+import type { View } from './view.ts';
+import { isWritten, type Secret } from './written.ts';
+
+/** Shorter ones say nothing about a thousand people. */
+const MIN_BYTES = 16;
+
+/** Everything that is within what a view holds, in whatever encoding, or encrypted for a key that it holds. */
+export async function understand({ held, keysets }: View): Promise<Buffer[]> {
+  const known = new Map<string, Buffer>();
+  const open: Uint8Array[] = [...held];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const bytes = Buffer.from(next);
+    const key = bytes.toString('latin1');
+    if (bytes.length < MIN_BYTES || known.has(key)) continue;
+    known.set(key, bytes);
+    open.push(...partsOf(bytes), ...textsOf(bytes), ...fieldsOf(bytes));
+    for (const keyset of keysets.values()) {
+      const plaintext = await decrypt(keyset, bytes).catch(() => undefined);
+      if (plaintext !== undefined) open.push(plaintext);
+    }
+  }
+  return [...known.values()];
+}
+
+/** The parts of a multipart body. */
+function partsOf(bytes: Buffer): Buffer[] {
+  const boundary = /^--[^\r\n]+(?=\r\n)/.exec(bytes.subarray(0, 200).toString('latin1'))?.[0];
+  if (boundary === undefined) return [];
+  const parts = bytes.toString('latin1').split(`\r\n${boundary}`);
+  return parts.map((part) => Buffer.from(part.slice(part.indexOf('\r\n\r\n') + 4), 'latin1'));
+}
+
+/** The strings within JSON; what base64 or hexadecimal digits stand for. */
+function textsOf(bytes: Buffer): Buffer[] {
+  const text = bytes.toString('latin1').trim();
+  if (/^[\w+/-]+={0,2}$/.test(text)) {
+    const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
+    return [Buffer.from(text, 'base64'), ...(isHex ? [Buffer.from(text, 'hex')] : [])];
+  }
+  if (!/^[[{"]/.test(text)) return [];
+  const strings: Buffer[] = [];
+  try {
+    JSON.parse(bytes.toString(), (name, value) => {
+      strings.push(Buffer.from(name));
+      if (typeof value === 'string') strings.push(Buffer.from(value));
+    });
+  } catch {
+    // No JSON.
+  }
+  return strings;
+}
+
+/** The fields of a protobuf message that have a length. */
+function fieldsOf(bytes: Buffer): Buffer[] {
+  const fields: Buffer[] = [];
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 1; at < bytes.length; shift *= 128) {
+      const byte = bytes[at++]!;
+      value += (byte & 127) * shift;
+      if (byte < 128) break;
+    }
+    return value;
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const wireType = tag % 8;
+    if (tag < 8 || ![0, 1, 2, 5].includes(wireType)) return [];
+    if (wireType === 0) varint();
+    else {
+      const length = wireType === 2 ? varint() : wireType === 1 ? 8 : 4;
+      if (at + length > bytes.length) return [];
+      if (wireType === 2) fields.push(bytes.subarray(at, at + length));
+      at += length;
+    }
+  }
+  return fields;
+}
+
+/** The names of the secrets that can be read from a view, or added up from shares that it holds or can make. */
+export async function findSecrets(
+  view: View,
+  parameters: ShareShuffleParameters,
+  secrets: Secret[],
+): Promise<string[]> {
+  const known = await understand(view);
+  const span = new Span(parameters.modulus, vectorsIn(known, parameters));
+  const all = Buffer.concat(known);
+  const found = secrets.filter((secret) => isWritten(all, secret) || span.has(secret.vector));
+  if (found.length > 0) return found.map(({ name }) => name);
+  // Nor can a difference of two secrets, or any other sum of their multiples.
+  const own = new Span(parameters.modulus);
+  const independent = secrets.filter(({ vector }) => own.add(vector));
+  return independent.every(({ vector }) => span.add(vector)) ? [] : ['a combination'];
+}
+
+/** All vectors with a value for each register: shares, seeds that were expanded, and lists that were put in order again. */
+export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
+  const { registerCount, modulus } = parameters;
+  const seeds = known.filter(({ length }) => length === SEED_BYTES);
+  const pairs = seeds.flatMap((one, i) => seeds.slice(i + 1).map((other) => combineSeeds(one, other)));
+  const lists = listsIn(known, parameters);
+  const ordered = [
+    ...lists.map((list) => [list.subarray(0, registerCount), list.subarray(-registerCount)]),
+    ...[...seeds, ...pairs].map((seed) => lists.map((list) => unshuffled(list, seed, parameters))),
+  ];
+  const sums = ordered.flatMap((those) =>
+    those.flatMap((one, i) =>
+      those.slice(i + 1).map((other) => one.map((a, j) => (a + other[j]!) % modulus)),
+    ),
+  );
+  return [
+    ...known.filter((bytes) => bytes.length === registerCount && isOfRing(bytes, modulus)),
+    ...seeds.map((seed) => expanded(seed, registerCount, modulus)),
+    ...ordered.flat(),
+    // The values of a reach are hidden, but not those that are 0.
+    ...sums.map((sum) => sum.map((value) => (value === 0 ? 0 : 1))),
+  ];
+}
+
+/** Lists with the registers of people and of noise. */
+export function listsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
+  const count = shuffledCount(parameters);
+  return known.filter((bytes) => bytes.length === count && isOfRing(bytes, parameters.modulus));
+}
+
+function isOfRing(bytes: Uint8Array, modulus: number): boolean {
+  return bytes.every((value) => value < modulus);
+}
+
+export function expanded(seed: Uint8Array, count: number, modulus: number): Uint8Array {
+  const values = new Uint8Array(count);
+  new UniformValues(new Keystream(seed), modulus, count).fill(values);
+  return values;
+}
+
+/** The registers of people as they were before a worker with this common seed hid and shuffled them. */
+export function unshuffled(
+  list: Uint8Array,
+  commonSeed: Uint8Array,
+  { measurementType, modulus, registerCount, noiseRegisterCount }: ShareShuffleParameters,
+): Uint8Array {
+  const keystream = new Keystream(commonSeed);
+  const factors = new Uint8Array(registerCount).fill(1);
+  if (measurementType === 'REACH') new NonZeroValues(keystream, modulus, registerCount).fill(factors);
+  for (let worker = 0; worker < 2; worker++) {
+    new UniformValues(keystream, modulus, noiseRegisterCount).fill(new Uint8Array(noiseRegisterCount));
+  }
+  const seed = keystream.bytes(SEED_BYTES);
+  // Which register is at each place now, in two bytes.
+  const low = list.map((_, i) => i & 0xff);
+  const high = list.map((_, i) => i >> 8);
+  shuffle(low, seed);
+  shuffle(high, seed);
+  const before = new Uint8Array(list.length);
+  for (const [i, value] of list.entries()) before[low[i]! | (high[i]! << 8)] = value;
+  const inverses = inversesOf(modulus);
+  return before.subarray(0, registerCount).map((value, i) => (value * inverses[factors[i]!]!) % modulus);
+}
