@@ -59,13 +59,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     // The exchange reads what duchies send each other.
     name: 'key-of-anybody',
-    edits: [
-      inDuchy(
-        'peers/key.ts',
-        'await requireConsent(`The key of ${peer}`, verifySignature(publicKey, certificate));',
-        '',
-      ),
-    ],
+    edits: [inDuchy('peers/key.ts', 'verifySignature(publicKey, certificate)', 'Promise.resolve()')],
     foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
   },
   {

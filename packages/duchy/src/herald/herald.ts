@@ -57,9 +57,12 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
       await follow(duchy, view);
       missed.delete(view.name!);
     } catch (error) {
-      const failures = (missed.get(view.name!)?.failures ?? 0) + 1;
-      const pauseMs = Math.min(pollMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
-      missed.set(view.name!, { failures, retryAt: Date.now() + pauseMs });
+      // What is somebody else's cannot be read again.
+      if (view.name!.startsWith(`${name}/`)) {
+        const failures = (missed.get(view.name!)?.failures ?? 0) + 1;
+        const pauseMs = Math.min(pollMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
+        missed.set(view.name!, { failures, retryAt: Date.now() + pauseMs });
+      }
       log.warn(
         { computation: view.name, reason: messageOf(error) },
         'computation not followed; it is tried again',

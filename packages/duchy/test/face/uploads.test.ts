@@ -1,16 +1,10 @@
-/** Uploads: what is right is stored and reported once; whatever is wrong is rejected where it enters, and nothing is kept. */
-import { randomBytes } from 'node:crypto';
+/** Uploads that are right are stored and reported once, from however many senders, and however slow they are. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endComputation, readBlob, updateView, uploadOf } from '../../src/database/index.ts';
-import { MODULUS, type TestComputation } from '../view.ts';
+import { endComputation, readBlob, uploadOf } from '../../src/database/index.ts';
 import {
-  type Answer,
-  derOf,
   type FaceWorld,
-  form,
   makeMessage,
   makeUpload,
   post,
@@ -22,6 +16,7 @@ import {
   signedFulfillment,
   startFaceWorld,
   type TestUpload,
+  unended,
   withData,
 } from './world.ts';
 
@@ -30,8 +25,6 @@ beforeAll(async () => {
   world = await startFaceWorld();
 });
 afterAll(() => world.stop());
-
-const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte));
 
 describe('an upload that is right', () => {
   test('is stored whole, reported, and then answered', async () => {
@@ -114,178 +107,6 @@ describe('an upload that is right', () => {
       [computation.id],
     )) as [{ chunks: number }];
     expect(chunks).toBe(Math.ceil(upload.data.length / 2 ** 20));
-  });
-});
-
-/** What is spoiled, how, and what the response says about it. */
-type Spoil = (upload: TestUpload, computation: TestComputation) => void | Promise<void>;
-// biome-ignore format: a table, one row per line
-const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [
-  ['purpose', (u) => { u.fulfillment.purpose = 'mex.contract.StageMessage'; }, at('purpose')],
-  ['requisition', (u, c) => { u.fulfillment.requisition = c.view.requisitions[1]!.name; }, at('requisition')],
-  ['duchy', (u) => { u.fulfillment.duchy = 'duchies/beta'; }, at('duchy')],
-  ['fingerprint', (u) => { u.fulfillment.requisitionFingerprint = flip(u.fulfillment.requisitionFingerprint); }, at('requisitionFingerprint')],
-  ['empty fingerprint', (u) => { u.fulfillment.requisitionFingerprint = new Uint8Array(); }, at('requisitionFingerprint')],
-  ['nonce', (u) => { u.fulfillment.nonce += 1n; }, { status: 400, reason: 'NONCE_MISMATCH', field: 'fulfillment.nonce' }],
-  ['nonce of another provider', (u, c) => { u.fulfillment.nonce = c.nonces[1]!; }, { reason: 'NONCE_MISMATCH' }],
-  ['protocol', (u) => { u.fulfillment.protocol = 'liquidLegionsV2'; }, at('protocol')],
-  ['population', (u) => { u.fulfillment.populationFingerprint = flip(u.fulfillment.populationFingerprint); }, at('populationFingerprint')],
-  ['register count', (u) => { u.fulfillment.registerCount -= 1n; }, at('registerCount')],
-  ['a longer vector', (u) => { withData(u, randomShare(REGISTERS + 1)); u.fulfillment.registerCount += 1n; u.fulfillment.dataLength += 1n; }, at('registerCount')],
-  ['data length', (u) => { u.fulfillment.dataLength += 1n; }, at('dataLength')],
-  ['negative data length', (u) => { u.fulfillment.dataLength = -1n; }, at('dataLength')],
-  ['digest', (u) => { u.fulfillment.dataSha256 = flip(u.fulfillment.dataSha256); }, inData(/SHA-256/)],
-  ['short digest', (u) => { u.fulfillment.dataSha256 = u.fulfillment.dataSha256.subarray(1); }, at('dataSha256')],
-  ['a byte of the data', (u) => { const last = u.data.length - 1; u.data = u.data.map((b, i) => (i === last ? (b + 1) % MODULUS : b)); }, inData(/SHA-256/)],
-  ['a value that is the modulus', (u) => { withData(u, u.data.with(20, MODULUS)); }, inData(/at register 17 /)],
-  ['a last value above the modulus', (u) => { withData(u, u.data.with(u.data.length - 1, 255)); }, inData(/at register 299 /)],
-  ['another field', (u) => { withData(u, u.data.with(0, 0x12)); }, inData(/FrequencyVector/)],
-  ['another count in the data', (u) => { withData(u, u.data.with(1, u.data[1]! ^ 1)); }, inData(/FrequencyVector of 300/)],
-  ['data that is shorter', (u) => { u.data = u.data.subarray(0, -1); }, inData(/302 bytes, fewer/)],
-  ['data that is longer', (u) => { u.data = Buffer.concat([u.data, Uint8Array.of(0)]); }, inData(/longer/)],
-  ['no data', (u) => { u.data = new Uint8Array(); }, inData(/0 bytes, fewer/)],
-  ['no seed', (u) => { u.fulfillment.protocolData = { case: undefined }; }, at('honestMajorityShareShuffle.secretSeed')],
-  ['a seed of 10 kB', (u) => { setSeed(u, randomBytes(10_000)); }, at('honestMajorityShareShuffle.secretSeed')],
-  ['another first worker', (u) => { shuffleOf(u).firstWorker = 'duchies/gamma'; }, at('honestMajorityShareShuffle.firstWorker')],
-  ['another second worker', (u) => { shuffleOf(u).secondWorker = 'duchies/delta'; }, at('honestMajorityShareShuffle.secondWorker')],
-  ['another aggregator', (u) => { shuffleOf(u).aggregator = 'duchies/delta'; }, at('honestMajorityShareShuffle.aggregator')],
-  ['no aggregator', (u) => { shuffleOf(u).aggregator = ''; }, at('honestMajorityShareShuffle.aggregator')],
-  ['other noise', (u) => { shuffleOf(u).noiseMechanism = 'GEOMETRIC'; }, at('honestMajorityShareShuffle.noiseMechanism')],
-  ['another ring', (u) => { shuffleOf(u).ringModulus = 113; }, at('honestMajorityShareShuffle.ringModulus')],
-  ['a certificate of another provider', (u) => { u.fulfillment.certificate = 'dataProviders/chirper/certificates/1'; }, certificate(/no certificate of dataProviders\/streamly/)],
-  ['a certificate of nobody', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/9'; }, certificate(/does not exist/)],
-  ['a revoked certificate', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/revoked'; }, certificate(/REVOKED/)],
-  ['a certificate of an unknown root', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/untrusted'; }, certificate(/root/)],
-  ['an expired certificate', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/expired'; }, certificate(/expired/)],
-  ["another provider's key", (u) => { u.privateKeyPem = world.identities['dataProviders/chirper']!.privateKeyPem; }, at('signature')],
-  ["a duchy's key", (u) => { u.privateKeyPem = world.identities['duchies/beta']!.privateKeyPem; }, at('signature')],
-  ['the signature', (u) => { u.afterSigning = (s) => ({ ...s, signature: s.signature.with(-1, s.signature.at(-1)! ^ 1) }); }, at('signature')],
-  ['the seed after signing', (u) => { u.afterSigning = resealed(u); }, at('signature')],
-  ['a requisition of nobody', (u) => { u.requisition = 'dataProviders/streamly/requisitions/none'; u.fulfillment.requisition = u.requisition; }, { status: 404, reason: 'REQUISITION_NOT_FOUND' }],
-  ['JSON', (u) => { u.body = (_json, data) => form('fulfillment')('{"fulfillment": ', data); }, { status: 400, reason: 'MALFORMED_JSON' }],
-  ['a member too many', (u) => { u.body = (json, data) => form('fulfillment')(json.replace('{', '{"token": "x", '), data); }, { reason: 'INVALID_FIELD_VALUE', field: 'token' }],
-  ['a message that is none', (u) => { u.afterSigning = (s) => ({ ...s, message: Uint8Array.of(0xff, 0xff) }); }, { reason: 'INVALID_FIELD_VALUE', field: 'fulfillment.message' }],
-  ['no part data', (u) => { u.body = (json) => { const body = new FormData(); body.append('fulfillment', json); return body; }; }, { reason: 'REQUIRED_FIELD_NOT_SET', field: 'data' }],
-  ['no part fulfillment', (u) => { u.body = (_json, data) => { const body = new FormData(); body.append('data', new Blob([Uint8Array.from(data)])); return body; }; }, { reason: 'MALFORMED_REQUEST' }],
-  ['data before fulfillment', (u) => { u.body = (json, data) => { const body = new FormData(); body.append('data', new Blob([Uint8Array.from(data)])); body.append('fulfillment', json); return body; }; }, { reason: 'MALFORMED_REQUEST' }],
-  ['a third part', (u) => { u.body = (json, data) => { const body = form('fulfillment')(json, data); body.append('more', 'x'); return body; }; }, { reason: 'MALFORMED_REQUEST' }],
-  ['data twice', (u) => { u.body = (json, data) => { const body = form('fulfillment')(json, data); body.append('data', new Blob(['x'])); return body; }; }, { reason: 'MALFORMED_REQUEST' }],
-  ['a part of 100 kB', (u) => { u.body = (json, data) => form('fulfillment')(`${json}${' '.repeat(100_000)}`, data); }, { status: 413, reason: 'BODY_TOO_LARGE' }],
-  ['a body that breaks off', (u) => { u.body = (json, data) => unended(json, data); u.headers = { 'content-type': 'multipart/form-data; boundary=b' }; }, { reason: 'MALFORMED_REQUEST' }],
-  ['no boundary', (u) => { u.body = (json) => json; u.headers = { 'content-type': 'multipart/form-data' }; }, { reason: 'UNSUPPORTED_MEDIA_TYPE' }],
-  ['a body of JSON', (u) => { u.body = (json) => json; u.headers = { 'content-type': 'application/json' }; }, { status: 415, reason: 'UNSUPPORTED_MEDIA_TYPE' }],
-  ['compression', (u) => { u.headers = { 'content-encoding': 'gzip' }; }, { status: 415, reason: 'UNSUPPORTED_MEDIA_TYPE' }],
-];
-
-function at(field: string): Partial<Answer> {
-  return { status: 400, reason: 'UPLOAD_MISMATCH', field: `fulfillment.${field}` };
-}
-function inData(message: RegExp): Partial<Answer> {
-  return { status: 400, reason: 'UPLOAD_MISMATCH', field: 'data', ...saying(message) };
-}
-function certificate(message: RegExp): Partial<Answer> {
-  return {
-    status: 400,
-    reason: 'CERTIFICATE_IS_INVALID',
-    field: 'fulfillment.certificate',
-    ...saying(message),
-  };
-}
-function saying(message: RegExp) {
-  return { body: { error: expect.objectContaining({ message: expect.stringMatching(message) }) } };
-}
-function shuffleOf({ fulfillment }: TestUpload) {
-  return fulfillment.protocolData.value!;
-}
-function setSeed(upload: TestUpload, ciphertext: Uint8Array): void {
-  shuffleOf(upload).secretSeed!.ciphertext = ciphertext;
-}
-function resealed(upload: TestUpload): TestUpload['afterSigning'] {
-  const { ciphertext } = shuffleOf(upload).secretSeed!;
-  return (signed) => {
-    const place = Buffer.from(signed.message).indexOf(ciphertext);
-    expect(place).toBeGreaterThan(0);
-    return { ...signed, message: signed.message.with(place, signed.message[place]! ^ 1) };
-  };
-}
-function unended(json: string, data: Uint8Array): Buffer<ArrayBuffer> {
-  const header = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
-  return Buffer.concat([Buffer.from(`${header('fulfillment')}${json}\r\n${header('data')}`), data]);
-}
-
-describe('an upload with one thing wrong is rejected, and nothing is kept:', () => {
-  let computation: TestComputation;
-  beforeAll(async () => {
-    computation = await world.computation();
-    const party = 'dataProviders/streamly';
-    const { root, keysets, certificatePem } = world.identities[party]!;
-    const { certificates } = world.exchange;
-    certificates.set(`${party}/certificates/revoked`, {
-      x509Der: derOf(certificatePem),
-      revocationState: 'REVOKED',
-    });
-    const about = { party, commonName: party, days: 10 };
-    const stranger = await createIdentity({ ...about, now: Date.now() });
-    certificates.set(`${party}/certificates/untrusted`, { x509Der: derOf(stranger.certificatePem) });
-    const old = await createIdentity({ ...about, now: Date.now() - 1e9, root, keysets });
-    certificates.set(`${party}/certificates/expired`, { x509Der: derOf(old.certificatePem) });
-  });
-
-  test.each(SPOILED)('%s', async (_what, spoil, expected) => {
-    const upload = makeUpload(world, computation);
-    await spoil(upload, computation);
-    const reports = world.exchange.reports.length;
-    expect(await sendUpload(world, upload)).toMatchObject(expected);
-    expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
-    expect(world.exchange.reports).toHaveLength(reports);
-  });
-
-  test('after all of that the right one is taken', async () => {
-    expect(await sendUpload(world, makeUpload(world, computation))).toMatchObject({ status: 200 });
-  });
-});
-
-describe('an upload is not taken', () => {
-  test('by the duchy that does not fulfill it', async () => {
-    const computation = await world.computation('WAIT_TO_START', 'duchies/beta');
-    const upload = makeUpload(world, computation);
-    expect(await sendUpload(world, upload)).toMatchObject(at('duchy'));
-    upload.fulfillment.duchy = 'duchies/alpha';
-    expect(await sendUpload(world, upload)).toMatchObject(at('duchy'));
-    expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
-  });
-
-  test('before this duchy has set its parameters: retry', async () => {
-    const computation = await world.computation('INITIALIZED');
-    const answer = await sendUpload(world, makeUpload(world, computation));
-    expect(answer).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
-    expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
-  });
-
-  test('for a requisition that is refused', async () => {
-    const computation = await world.computation();
-    computation.view.requisitions[0]!.state = 'REFUSED';
-    await updateView(world.database.db, computation.id, computation.view);
-    const answer = await sendUpload(world, makeUpload(world, computation));
-    expect(answer).toMatchObject({ status: 400, reason: 'REQUISITION_STATE_ILLEGAL' });
-    expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
-  });
-
-  test('for a computation that has ended', async () => {
-    const computation = await world.computation();
-    await endComputation(world.database.db, computation.id, { outcome: 'CANCELLED' });
-    const answer = await sendUpload(world, makeUpload(world, computation));
-    expect(answer).toMatchObject({ status: 400, reason: 'COMPUTATION_STATE_ILLEGAL' });
-    expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
-  });
-
-  test('while the exchange cannot be asked for the certificate', async () => {
-    const computation = await world.computation();
-    world.exchange.isDown = true;
-    const answer = await sendUpload(world, makeUpload(world, computation));
-    world.exchange.isDown = false;
-    expect(answer).toMatchObject({ status: 503, reason: 'UNAVAILABLE' });
-    expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
   });
 });
 

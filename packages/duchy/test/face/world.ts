@@ -277,6 +277,12 @@ export const form = (part: string) => (json: string, data: Uint8Array) => {
   return body;
 };
 
+/** A body that lacks its end. */
+export function unended(json: string, data: Uint8Array): Buffer<ArrayBuffer> {
+  const header = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
+  return Buffer.concat([Buffer.from(`${header('fulfillment')}${json}\r\n${header('data')}`), data]);
+}
+
 export async function post(
   url: string,
   body: BodyInit,

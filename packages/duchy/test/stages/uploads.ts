@@ -39,6 +39,8 @@ export interface Upload {
   url: URL;
   fulfillment: duchyMessages.Fulfillment;
   data: Uint8Array;
+  /** Signs what is sent. */
+  privateKeyPem: string;
   send(): Promise<Response>;
 }
 
@@ -57,7 +59,6 @@ export async function makeUpload(
   const seed = newSeed();
   const data = Buffer.concat([...uploadChunks(vector.frequencies, seed, config.ringModulus)]);
 
-  const signer = await createSigner(provider.privateKeyPem);
   const randomSeed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: seed }));
   const signedSeed = await (await createSigner(seedSigner)).sign(randomSeed);
   const peerKey = Object.values(requisition.duchies!)
@@ -92,18 +93,21 @@ export async function makeUpload(
   });
   const { endpoint } = (await provider.client.getParty({ name: requisition.fulfillingDuchy! })) as Duchy;
   const url = new URL(`/v2alpha/${requisition.name}:fulfill`, endpoint);
-  return {
+  const upload: Upload = {
     url,
     fulfillment,
     data,
+    privateKeyPem: provider.privateKeyPem,
     async send() {
-      const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, fulfillment));
+      const signer = await createSigner(upload.privateKeyPem);
+      const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, upload.fulfillment));
       const body = new FormData();
       body.append('fulfillment', toJson(FulfillmentPart, { fulfillment: signed }));
-      body.append('data', new Blob([data]));
+      body.append('data', new Blob([Uint8Array.from(upload.data)]));
       return fetch(url, { method: 'POST', body });
     },
   };
+  return upload;
 }
 
 /** Once every duchy has published its key. */

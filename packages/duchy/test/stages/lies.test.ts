@@ -1,0 +1,234 @@
+/** After a lie the measurement ends, or goes on as if there had been none: one of each kind, at an exchange and three duchies. */
+import { createHash } from 'node:crypto';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  createEncryptionKeysets,
+  createSigner,
+  packEncryptionPublicKey,
+} from '@measurement-exchange/consent';
+import {
+  type Computation,
+  duchyMessages,
+  type Measurement,
+  type ShareShuffleConfig,
+  type SignedMessage,
+  STAGE_MESSAGE_PURPOSE,
+  StageMessagePart,
+  specs,
+  toJson,
+} from '@measurement-exchange/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AUDIENCES, truth } from './audiences.ts';
+import { mapClient } from './mapClient.ts';
+import { openResult, reachOf } from './results.ts';
+import { makeUpload, type Upload, uploadAll } from './uploads.ts';
+import { type DuchyWorld, startDuchyWorld, type TestDuchy } from './world.ts';
+
+let world: DuchyWorld;
+beforeAll(async () => {
+  world = await startDuchyWorld();
+});
+afterAll(async () => {
+  expect(await world.stop()).toEqual([]);
+});
+
+const idOf = ({ name }: Measurement) => name!.split('/').at(-1)!;
+const read = ({ name }: Measurement) => world.acme.client.getMeasurement({ name: name! });
+
+const completed: Measurement[] = [];
+async function expectExact(measurement: Measurement): Promise<void> {
+  const done = await world.finish(measurement);
+  expect(done.state).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, measurement))).toBe(truth(1).size);
+  completed.push(done);
+}
+
+/** Ended for everybody, by the duchy that was lied to. */
+async function expectFailed(measurement: Measurement, message: RegExp): Promise<void> {
+  expect(await world.finish(measurement)).toMatchObject({
+    state: 'FAILED',
+    failure: { reason: 'COMPUTATION_PARTICIPANT_FAILED', message: expect.stringMatching(message) },
+  });
+  for (const { query } of world.duchies) {
+    const kept = await query('SELECT outcome FROM computations WHERE id = $1', [idOf(measurement)]);
+    expect(kept.filter(({ outcome }) => outcome !== 'FAILED')).toEqual([]);
+  }
+}
+
+describe('a provider’s lie is rejected, and its requisition waits for the truth:', () => {
+  let measurement: Measurement;
+  let earlier: Upload;
+  beforeAll(async () => {
+    const other = await world.ask();
+    measurement = await world.ask();
+    await world.turn();
+    earlier = await makeUpload(world.providers[0]!, other, AUDIENCES[0]!);
+    expect((await earlier.send()).status).toBe(200);
+  });
+
+  /** Other data, with the digest of it. */
+  const withData = (upload: Upload, data: Uint8Array) =>
+    Object.assign(upload.fulfillment, { dataSha256: createHash('sha256').update(data).digest() }) &&
+    Object.assign(upload, { data });
+  const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: Upload) =>
+    Object.assign(upload.fulfillment, change);
+  // biome-ignore format: a table, one row per line
+  test.each<[what: string, spoil: (upload: Upload) => unknown, says: RegExp]>([
+    ['a value that is the modulus', (u) => withData(u, u.data.with(-1, 127)), /at register 999 /],
+    ['a short vector', (u) => withData(u, u.data.subarray(0, -1)), /fewer/],
+    ['a vector of fewer registers', field({ registerCount: 999n }), /fulfillment\.registerCount/],
+    ['another population', field({ populationFingerprint: new Uint8Array(32) }), /fulfillment\.populationFingerprint/],
+    ['another nonce', field({ nonce: 1n }), /fulfillment\.nonce/],
+    ['other bytes than it signed', (u) => (u.data = u.data.with(-1, (u.data.at(-1)! + 1) % 127)), /SHA-256/],
+    ['the signature of another provider', (u) => (u.privateKeyPem = world.providers[1]!.privateKeyPem), /fulfillment\.signature/],
+    ['no seed for the other worker', field({ protocolData: { case: undefined } }), /secretSeed/],
+    ['the upload of an earlier measurement, replayed', (u) => Object.assign(u, { fulfillment: earlier.fulfillment, data: earlier.data }), /fulfillment\.requisition/],
+  ])('%s', async (_what, spoil, says) => {
+    const upload = await makeUpload(world.providers[0]!, measurement, AUDIENCES[0]!);
+    spoil(upload);
+    const response = await upload.send();
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(says);
+    await world.turn();
+    expect(await read(measurement)).toMatchObject({ state: 'AWAITING_REQUISITION_FULFILLMENT' });
+  });
+
+  test('and with what is true the result is exact', async () => {
+    await uploadAll(world, measurement, AUDIENCES);
+    await expectExact(measurement);
+  });
+});
+
+async function* mapped(views: AsyncIterable<unknown>, lie: (view: Computation) => Computation) {
+  for await (const view of views) yield lie(view as Computation);
+}
+
+/** Meanwhile the exchange says something else about computations, to this duchy alone. */
+async function lyingTo<T>(
+  { duchy: { client } }: TestDuchy,
+  change: (view: Computation) => unknown,
+  meanwhile: () => Promise<T>,
+): Promise<T> {
+  const honest = { ...client };
+  const lie = (view: Computation) => {
+    change(view);
+    return view;
+  };
+  Object.assign(
+    client,
+    mapClient(honest, (call, operation) => (args) => {
+      const told = call(args);
+      if (!/Computation/.test(operation)) return told;
+      return 'then' in told ? told.then((view) => lie(view as Computation)) : mapped(told, lie);
+    }),
+  );
+  try {
+    return await meanwhile();
+  } finally {
+    Object.assign(client, honest);
+  }
+}
+
+describe('an exchange’s lie to a duchy ends the measurement, which says what was wrong:', () => {
+  let mallorysKey: SignedMessage;
+  beforeAll(async () => {
+    const { publicKeyset } = await createEncryptionKeysets();
+    const mallory = await createSigner(world.providers[0]!.privateKeyPem);
+    mallorysKey = await mallory.sign(packEncryptionPublicKey(publicKeyset));
+  });
+
+  const spec = (change: (spec: specs.MeasurementSpec) => unknown) => (view: Computation) => {
+    const signed = fromBinary(specs.MeasurementSpecSchema, view.measurementSpec.message);
+    change(signed);
+    view.measurementSpec.message = toBinary(specs.MeasurementSpecSchema, signed);
+  };
+  const epsilon = (value: number) =>
+    spec(({ measurementType }) => {
+      if (measurementType.case === 'reach') measurementType.value.privacyParams!.epsilon = value;
+    });
+  const protocol = (change: Partial<ShareShuffleConfig>) => (view: Computation) =>
+    Object.assign(view.protocolConfig.honestMajorityShareShuffle!, change);
+  // biome-ignore format: a table, one row per line
+  test.each<[what: string, change: (view: Computation) => unknown, says: RegExp]>([
+    ['less noise than the consumer signed', epsilon(10), /measurementSpec: The signature/],
+    ['more noise than the consumer signed', epsilon(0.1), /measurementSpec: The signature/],
+    ['a sample that the consumer did not sign', spec((s) => (s.vidSamplingInterval!.width = 0.1)), /measurementSpec: The signature/],
+    ['a certificate of another consumer', (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/1'), /no certificate of measurementConsumers/],
+    ['a provider left out', (view) => view.requisitions.pop(), /nonces the consumer signed/],
+    ['a duchy with two roles', protocol({ aggregator: 'duchies/alpha' }), /three duchies with a role each/],
+    ['a duchy that takes no part', protocol({ firstWorker: 'duchies/mallory' }), /three duchies with a role each/],
+    ['roles that are swapped', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /three duchies with a role each/],
+    ['another population', protocol({ populationFingerprint: new Uint8Array(32) }), /does not have the fingerprint/],
+    ['a ring that is too small', protocol({ ringModulus: 2 }), /ringModulus must be/],
+    ['a protocol that no duchy knows', (view) => (view.protocolConfig = { direct: {} }), /does not know the protocol/],
+    ['a key that the other worker did not sign', ({ participants }) => { const own = participants['duchies/alpha']!.parameters?.honestMajorityShareShuffle; if (own) own.publicKey = mallorysKey; }, /The key of duchies\/alpha: The signature/],
+    ['a certificate of another duchy', ({ participants }) => { const { alpha, gamma } = { alpha: participants['duchies/alpha']!, gamma: participants['duchies/gamma']! }; if (alpha.parameters) alpha.certificate = gamma.certificate ?? 'duchies/gamma/certificates/1'; }, /is no certificate of duchies\/alpha/],
+  ])('%s', async (_what, change, says) => {
+    await lyingTo(world.of('SECOND_WORKER'), change, async () => {
+      const measurement = await world.ask();
+      await world.turn();
+      const { state } = await read(measurement);
+      if (state !== 'FAILED') await uploadAll(world, measurement, AUDIENCES);
+      await expectFailed(measurement, says);
+      expect((await read(measurement)).failure!.message).toMatch(/^duchies\/beta gave up/);
+    });
+  });
+});
+
+test('a computation under the name of another duchy is ignored, and goes on', async () => {
+  const measurement = await lyingTo(
+    world.of('AGGREGATOR'),
+    (view) => Object.assign(view, { name: view.name!.replace('gamma', 'beta') }),
+    async () => {
+      const asked = await world.ask();
+      await world.turn();
+      return asked;
+    },
+  );
+  expect(await read(measurement)).toMatchObject({ state: 'AWAITING_REQUISITION_FULFILLMENT' });
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  await expectExact(measurement);
+});
+
+test('a stranger’s message to a duchy is rejected, and the computation goes on', async () => {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES);
+  const { duchy } = world.of('AGGREGATOR');
+  const computation = idOf(measurement);
+  const data = new Uint8Array(500);
+  const message = create(duchyMessages.StageMessageSchema, {
+    purpose: STAGE_MESSAGE_PURPOSE,
+    computation,
+    stage: 'AGGREGATION_PHASE_INPUT',
+    sender: 'duchies/alpha',
+    recipient: duchy.name,
+    dataSha256: createHash('sha256').update(data).digest(),
+    dataLength: BigInt(data.length),
+    certificate: world.of('FIRST_WORKER').duchy.certificate,
+  });
+  const stranger = await createSigner(world.providers[0]!.privateKeyPem);
+  const signed = await stranger.sign(toBinary(duchyMessages.StageMessageSchema, message));
+  const body = new FormData();
+  body.append('message', toJson(StageMessagePart, { message: signed }));
+  body.append('data', new Blob([data]));
+  const { endpoint } = (await duchy.client.getParty({ name: duchy.name })) as { endpoint: string };
+  const response = await fetch(`${endpoint}/v2alpha/computations/${computation}:advance`, {
+    method: 'POST',
+    body,
+  });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toMatch(/message\.signature/);
+  await expectExact(measurement);
+});
+
+test('the result of another measurement is rejected by the consumer, who opens its own', async () => {
+  const [one, other] = completed as [Measurement, Measurement];
+  await expect(world.consumer.open({ ...one, results: other.results! })).rejects.toMatchObject({
+    name: 'ResultRejected',
+    code: 'NO_MATCHING_KEY',
+  });
+  const { total } = await world.consumer.open(one);
+  expect(total.deduplicated!.reach!.value).toBe(truth(1).size);
+});
