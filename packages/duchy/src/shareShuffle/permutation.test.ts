@@ -1,6 +1,7 @@
 import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
 import { describe, expect, test } from 'vitest';
-import { drawPlaces, MAX_SHUFFLED, shuffle } from './permutation.ts';
+import { MAX_SHUFFLED, shuffle } from './permutation.ts';
+import { drawPlaces } from './places.ts';
 
 /** The 16 bytes as one little-endian number. */
 function uint128(bytes: Uint8Array): bigint {
@@ -49,8 +50,8 @@ describe('a place', () => {
     bytes.fill(0xff, 0, 16);
     bytes.fill(0, 16, 32);
     const count = Math.min(1000, total - from);
-    const places = new Uint32Array(count);
-    drawPlaces(new Uint32Array(bytes.buffer, 0, 4 * count), from, total, places);
+    const places = drawPlaces(bytes.subarray(0, 16 * count), from, total);
+    expect(places).toHaveLength(count);
     for (let i = 0; i < count; i++) {
       const value = uint128(bytes.subarray(16 * i, 16 * i + 16));
       expect(places[i]).toBe(from + i + Number(value % BigInt(total - from - i)));
@@ -70,15 +71,20 @@ describe('a place', () => {
     // With the largest divisors the inverse is rounded so that some quotients are too large.
     const largest = Array.from({ length: 100 }, (_, i) => MAX_SHUFFLED - i);
     for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, ...largest]) {
-      const numbers = [1n, 2n ** 26n, 2n ** 51n, 2n ** 76n, 2n ** 128n / BigInt(divisor)].flatMap((factor) =>
+      const numbers = [
+        1n,
+        2n ** 26n,
+        2n ** 32n,
+        2n ** 63n,
+        2n ** 64n,
+        2n ** 76n,
+        2n ** 128n / BigInt(divisor),
+      ].flatMap((factor) =>
         [-1n, 0n, 1n].map((step) => BigInt.asUintN(128, factor * BigInt(divisor) + step)),
       );
       for (const number of numbers) {
-        const words = Uint32Array.from({ length: 4 }, (_, i) =>
-          Number((number >> BigInt(32 * i)) & 0xffffffffn),
-        );
-        const places = new Uint32Array(1);
-        drawPlaces(words, 0, divisor, places);
+        const bytes = Uint8Array.from({ length: 16 }, (_, i) => Number((number >> BigInt(8 * i)) & 0xffn));
+        const places = drawPlaces(bytes, 0, divisor);
         expect(places[0]).toBe(Number(number % BigInt(divisor)));
       }
     }
