@@ -1,11 +1,10 @@
 /** What the two workers and the aggregator of one computation must agree on, from the spec and the protocol's config. */
+import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
   noiseRegisterCount as countNoiseRegisters,
   MAX_NOISE_REGISTERS,
   MAX_SHUFFLED,
-  type MpcNoiseMechanism,
-  type PrivacyParams,
-} from '@measurement-exchange/contract';
+} from '@measurement-exchange/contract/shareShuffle';
 import { isPrime, MAX_MODULUS, type MpcNoise, mpcNoise } from '@measurement-exchange/sdk/shareShuffle';
 
 export type ShareShuffleSpec = {

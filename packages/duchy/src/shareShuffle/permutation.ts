@@ -2,7 +2,7 @@
 import { Keystream } from '@measurement-exchange/sdk/shareShuffle';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
-export { MAX_SHUFFLED } from '@measurement-exchange/contract';
+export { MAX_SHUFFLED } from '@measurement-exchange/contract/shareShuffle';
 
 /** Fisher and Yates: the i-th value is swapped with that at i + random mod (count − i). */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {

@@ -2,15 +2,14 @@
  * The noise of a multi-party computation. Several workers add a part each, so that none of them knows the sum; a part is
  * bounded and shifted to be at least 0, because it is a number of registers that are added.
  */
+import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
   MIN_MPC_EPSILON,
-  type MpcNoiseMechanism,
   type MpcNoiseShape,
   mpcGaussianSigma,
   mpcNoiseOffset,
-  type PrivacyParams,
   SHARE_SHUFFLE_NOISE,
-} from '@measurement-exchange/contract';
+} from '@measurement-exchange/contract/shareShuffle';
 import type { RandomSource } from './random.ts';
 import { exactRational, roundedUp, toNumber } from './rational.ts';
 import { sampleDiscreteGaussian, samplePolya } from './sampler.ts';

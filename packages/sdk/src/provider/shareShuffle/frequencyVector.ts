@@ -1,5 +1,9 @@
 /** A provider's side: how often it reached each person of the sample, and the two shares of that. */
-import { registerOf, type SampledRegisters, sampledRegisters } from '@measurement-exchange/contract';
+import {
+  registerOf,
+  type SampledRegisters,
+  sampledRegisters,
+} from '@measurement-exchange/contract/shareShuffle';
 import type { VidSamplingInterval } from '../../privacy/vidSampling.ts';
 import { valuesPrefix } from './framing.ts';
 import { Keystream, UniformValues } from './keystream.ts';

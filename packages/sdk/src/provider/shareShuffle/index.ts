@@ -2,7 +2,11 @@
  * Honest Majority Share Shuffle, on Node: what data providers and duchies both need. A provider counts how often it reached
  * each person of a sample and splits the counts into two shares, each of which alone is random.
  */
-export { registerOf, type SampledRegisters, sampledRegisters } from '@measurement-exchange/contract';
+export {
+  registerOf,
+  type SampledRegisters,
+  sampledRegisters,
+} from '@measurement-exchange/contract/shareShuffle';
 export { drawMpcNoise, type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
 export { registerCountSuffix, ValuesReader, valuesPrefix } from './framing.ts';
 export { FrequencyVector, uploadChunks } from './frequencyVector.ts';
