@@ -1,6 +1,6 @@
 /** What a stage sends: stored once, then sent as it is stored, however often that takes. */
 import { create, toBinary } from '@bufbuild/protobuf';
-import { encrypt, packSignedMessage } from '@measurement-exchange/consent';
+import { packSignedMessage } from '@measurement-exchange/consent';
 import { duchyMessages, STAGE_MESSAGE_PURPOSE } from '@measurement-exchange/contract';
 import { requireConsent } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
@@ -15,6 +15,7 @@ import {
 import { PermanentError } from '../errors.ts';
 import { duchyWith, EXCHANGE, type StageRow } from '../stages/table.ts';
 import { peerKeyset } from './key.ts';
+import { sealed } from './sealing.ts';
 
 type Sends = NonNullable<StageRow['sends']>;
 
@@ -40,8 +41,8 @@ export async function storeOutput(
 ): Promise<StoredMessage> {
   const { db, certificate } = duchy;
   const peer = receiverOf(sends, computation.view);
-  const data = peer === EXCHANGE ? output : await encryptFor(duchy, computation, peer, output);
-  const blob = await writeBlob(db, computation.id, pieces(data));
+  const data = peer === EXCHANGE ? whole(output) : sealed(await peerKeyset(duchy, computation, peer), output);
+  const blob = await requireConsent(`The key of ${peer}`, writeBlob(db, computation.id, data));
   const signedMessage =
     peer === EXCHANGE
       ? null
@@ -60,16 +61,6 @@ export async function storeOutput(
   const stored = await storedOutput(duchy, computation, sends);
   if (stored === undefined) throw new PermanentError('The computation has ended.');
   return stored;
-}
-
-async function encryptFor(
-  duchy: Duchy,
-  computation: StoredComputation,
-  peer: string,
-  output: Uint8Array,
-): Promise<Uint8Array> {
-  const keyset = await peerKeyset(duchy, computation, peer);
-  return requireConsent(`The key of ${peer}`, encrypt(keyset, output));
 }
 
 async function signed(
@@ -94,6 +85,6 @@ function receiverOf({ to }: Sends, view: StoredComputation['view']): string {
   return to === EXCHANGE ? EXCHANGE : duchyWith(to, view);
 }
 
-async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

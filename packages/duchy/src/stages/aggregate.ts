@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, resultKeysetOf } from '@measurement-exchange/consent';
 import { type MpcNoiseMechanism, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -35,13 +34,11 @@ export const aggregate: StageFunction = async (work) => {
 
 async function estimated(work: Work, { spec, parameters }: Plan): Promise<ShareShuffleEstimate> {
   const { duchy, computation } = work;
-  const [first, second] = await Promise.all(
-    WORKERS.map((role) =>
-      received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyWith(role, computation.view)),
-    ),
+  const [first, second] = WORKERS.map((role) =>
+    received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyWith(role, computation.view)),
   );
   try {
-    const counts = await countValues(parameters, [pieces(first!), pieces(second!)]);
+    const counts = await countValues(parameters, [first!, second!]);
     return estimate(parameters, counts, spec.vidSamplingInterval?.width ?? 1);
   } catch (error) {
     // Both say what a worker sent that the protocol cannot give.
@@ -83,14 +80,4 @@ async function seal({ duchy }: Work, { spec }: Plan, result: specs.Measurement_R
     specs.EncryptedMessageSchema,
     create(specs.EncryptedMessageSchema, { ciphertext, typeUrl }),
   );
-}
-
-const PIECE = 1024 * 1024;
-
-/** A piece takes about a millisecond to count; others have their turn in between. */
-async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    yield bytes.subarray(at, at + PIECE);
-    await setImmediate();
-  }
 }

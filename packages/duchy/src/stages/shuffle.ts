@@ -24,7 +24,8 @@ export const shuffle: StageFunction = async (work) => {
   if (role === 'AGGREGATOR') throw new PermanentError('The aggregator shuffles nothing.');
   const { parameters } = planOf(computation);
   const peer = duchyWith(PEERS[role].role, computation.view);
-  const input = readInput(await received(duchy, computation, PEERS[role].message, peer), peer);
+  const message = await Array.fromAsync(received(duchy, computation, PEERS[role].message, peer));
+  const input = readInput(Buffer.concat(message), peer);
   const uploads = await ownUploads(duchy, computation);
   const seeds = await peerSeeds(work, peer, input);
   const { randomSeed, noiseSeed } = await readSecrets(duchy.db, id);
