@@ -10,8 +10,8 @@ export const MIN_MPC_EPSILON = 1e-6;
 export const GEOMETRIC_SENSITIVITY = 2;
 /** Of one worker; more would fill its memory. */
 export const MAX_NOISE_REGISTERS = 2 ** 24;
-/** Of the sample and both workers' noise together; with more, numbers would no longer be exact. */
-export const MAX_SHUFFLED = 125_000_000;
+/** Of the sample and both workers' noise together, of which a worker has a byte each in memory. Below 2^30 it is exact. */
+export const MAX_SHUFFLED = 500_000_000;
 
 /** The standard deviation of all workers' Gaussian noise together. */
 export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {

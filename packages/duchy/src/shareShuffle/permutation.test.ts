@@ -58,7 +58,7 @@ describe('a place', () => {
     }
   }
 
-  test.each([1, 2, 3, 1000, 65_536, 65_537, 10_000_019, 2 ** 24, 2 ** 26 + 1, MAX_SHUFFLED])(
+  test.each([1, 2, 3, 1000, 65_536, 65_537, 10_000_019, 2 ** 24, 2 ** 26 + 1, MAX_SHUFFLED, 2 ** 30 - 1])(
     'among %d is exact',
     (total) => {
       check(0, total);
@@ -70,7 +70,7 @@ describe('a place', () => {
   test('is exact for numbers around multiples of the divisor', () => {
     // With the largest divisors the inverse is rounded so that some quotients are too large.
     const largest = Array.from({ length: 100 }, (_, i) => MAX_SHUFFLED - i);
-    for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, ...largest]) {
+    for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, 2 ** 30 - 1, ...largest]) {
       const numbers = [
         1n,
         2n ** 26n,

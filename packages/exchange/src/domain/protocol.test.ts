@@ -241,9 +241,9 @@ describe('share shuffle', () => {
 
   it('counts as many people as duchies can shuffle', () => {
     const of = (size: number) => ({ population: { ...population, size } });
-    expect(choose(reach(), of(249_000_000)).findings).toEqual([]);
-    expect(reasons(reach(), of(250_000_000))).toEqual([
-      'measurementSpec.message.vidSamplingInterval.width: the sample has 125000000 people, and about 125000000 are ' +
+    expect(choose(reach(), of(999_000_000)).findings).toEqual([]);
+    expect(reasons(reach(), of(1_000_000_000))).toEqual([
+      'measurementSpec.message.vidSamplingInterval.width: the sample has 500000000 people, and about 500000000 are ' +
         'possible: narrow the interval.',
     ]);
   });
