@@ -1,6 +1,6 @@
 /**
  * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
- * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct] [--operations get,create]
+ * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc] [--operations get,create]
  *   [--rounds 5] [--quick] [--json file]
  */
 import { execFileSync } from 'node:child_process';
@@ -18,6 +18,7 @@ import type { Bench } from './lib/options.ts';
 import { startServer } from './lib/postgres.ts';
 import { startWorker } from './lib/processes.ts';
 import { printVerdicts, progressEnd, type Section } from './lib/report.ts';
+import { mpc } from './mpc.ts';
 import { sdk } from './sdk.ts';
 import { start } from './start.ts';
 
@@ -29,6 +30,7 @@ const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
   start,
   sdk,
   direct,
+  mpc,
 };
 
 const { values: options } = parseArgs({

@@ -22,6 +22,7 @@ export interface DevJson {
   rootCertificatePem: string;
   measurementConsumers: DevParty[];
   dataProviders: DevParty[];
+  duchies: (DevParty & { endpoint: string })[];
 }
 
 export interface BenchExchange {
@@ -40,6 +41,8 @@ export interface ExchangeOptions {
   /** Absent: the embedded PostgreSQL in the data directory. */
   databaseUrl?: string;
   config?: Partial<Config>;
+  /** Whether the demo duchies run beside it; they are its child processes. */
+  duchies?: boolean;
   /** Kept, and started on again. */
   dataDir?: string;
   /** The data directory of another exchange on the same database: the same parties and keys. */
@@ -68,7 +71,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       PORT: '0',
-      MEX_DUCHIES: 'off',
+      MEX_DUCHIES: options.duchies ? 'on' : 'off',
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),

@@ -9,12 +9,16 @@ import pg from 'pg';
 export interface BenchDatabase {
   url: string;
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
+  /** Closes its connections, and leaves it. */
+  close: () => Promise<void>;
   drop: () => Promise<void>;
 }
 
 export interface BenchServer {
   /** Empty, migrated. */
   createDatabase: () => Promise<BenchDatabase>;
+  /** One that somebody else made. */
+  openDatabase: (name: string) => BenchDatabase;
   query: BenchDatabase['query'];
   stop: () => Promise<void>;
 }
@@ -35,14 +39,19 @@ export async function startServer(): Promise<BenchServer> {
   const query: BenchServer['query'] = async (text, values) => (await pool.query(text, values)).rows;
   for (const setting of SETTINGS) await query(setting);
   let databases = 0;
+  const open = (name: string) =>
+    openDatabase(server.url.replace(/\/mex(?=\?|$)/, `/${name}`), () =>
+      query(`DROP DATABASE ${name} WITH (FORCE)`),
+    );
   return {
     query,
+    openDatabase: open,
     createDatabase: async () => {
       const name = `bench_${++databases}`;
       await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
-      const url = server.url.replace(/\/mex(?=\?|$)/, `/${name}`);
-      await migrate({ connection: { connectionString: url }, mode: 'development' });
-      return openDatabase(url, () => query(`DROP DATABASE ${name} WITH (FORCE)`));
+      const database = open(name);
+      await migrate({ connection: { connectionString: database.url }, mode: 'development' });
+      return database;
     },
     stop: async () => {
       await pool.end();
@@ -61,6 +70,7 @@ function openDatabase(url: string, dropIt: () => Promise<unknown>): BenchDatabas
       const result: pg.QueryResult | pg.QueryResult[] = await pool.query(text, values);
       return Array.isArray(result) ? result.at(-1)!.rows : result.rows;
     },
+    close: () => pool.end(),
     drop: async () => {
       await pool.end();
       await dropIt();

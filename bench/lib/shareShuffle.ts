@@ -1,6 +1,5 @@
 /** The arithmetic of Honest Majority Share Shuffle beside what no implementation can leave out, in one thread. */
 import {
-  countValues,
   type Share,
   type ShareShuffleParameters,
   shareShuffleParameters,
@@ -9,36 +8,81 @@ import {
 } from '@measurement-exchange/duchy/internal/shareShuffle/index';
 import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/sdk/shareShuffle';
 
-export interface ShareShuffleRound {
-  /** A provider's share of its frequencies. */
-  sharingMs: number;
+export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
+
+/** Milliseconds of the processor in this thread: what else runs on the machine counts little. */
+export interface ShuffleRound {
   /** A worker's stage. */
-  shuffleMs: number;
+  stageMs: number;
   /** The same keystreams, and the same number of passes over the registers, with nothing exact about them. */
   bareMs: number;
-  /** bareMs / shuffleMs: 1 would be as fast as bare. */
-  ratio: number;
-  /** The aggregator's count of what two workers sent. */
-  aggregationMs: number;
 }
 
 const PIECE = 1 << 16;
 const MODULUS = 127;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
+const DATA_PROVIDERS = 3;
+/** The processor time of a thread is known in steps of some milliseconds, so that a round takes more registers than that. */
+const ROUND_REGISTERS = 8_000_000;
 
 /** One round; the first in a process is slower, because the code is compiled while it runs. */
-export async function shareShuffleRound(
-  measurementType: 'REACH' | 'REACH_AND_FREQUENCY',
+export async function shuffleRound(
+  measurementType: MeasurementType,
   registerCount: number,
-  dataProviderCount: number,
-): Promise<ShareShuffleRound> {
+): Promise<ShuffleRound> {
+  const parameters = parametersOf(measurementType, registerCount);
+  const frequencies = Uint8Array.from({ length: registerCount }, (_, i) => (i % 10 === 0 ? 1 : 0));
+  const seeds = Array.from({ length: DATA_PROVIDERS }, newSeed);
+  const uploads = seeds.map((seed) => [...uploadChunks(frequencies, seed, MODULUS)]);
+  const commonSeed = newSeed();
+  const repeats = Math.min(20, Math.ceil(ROUND_REGISTERS / registerCount / 2));
+  const round = { stageMs: 0, bareMs: 0 };
+  for (let i = 0; i < repeats; i++) {
+    for (const role of ['FIRST_WORKER', 'SECOND_WORKER'] as const) {
+      const shares = seeds.map((seed, j): Share => {
+        const uploaded = (j % 2 === 0) === (role === 'FIRST_WORKER');
+        return uploaded ? { upload: inOrder(uploads[j]!) } : { seed };
+      });
+      const uploaded = shares.filter((share) => 'upload' in share).length;
+      round.stageMs += await timed(() =>
+        shuffleStage({ parameters, role, shares, commonSeed, noiseSeed: newSeed() }),
+      );
+      round.bareMs += await timed(() => bare(parameters, DATA_PROVIDERS - uploaded, uploaded));
+    }
+  }
+  return { stageMs: round.stageMs / repeats / 2, bareMs: round.bareMs / repeats / 2 };
+}
+
+export interface SharingRound {
+  /** A provider's share of its frequencies, as it is uploaded. */
+  sharingMs: number;
+  /** The keystream of the other share, and one pass. */
+  bareMs: number;
+}
+
+export async function sharingRound(registerCount: number): Promise<SharingRound> {
+  const frequencies = Uint8Array.from({ length: registerCount }, (_, i) => (i % 10 === 0 ? 1 : 0));
+  const repeats = Math.min(20, Math.ceil((4 * ROUND_REGISTERS) / registerCount));
+  const round = { sharingMs: 0, bareMs: 0 };
+  for (let i = 0; i < repeats; i++) {
+    round.sharingMs += await timed(() => {
+      for (const _ of uploadChunks(frequencies, newSeed(), MODULUS));
+    });
+    round.bareMs += await timed(() =>
+      addPieces(new Uint8Array(Math.ceil(registerCount / 4) * 4), registerCount, keystreamOf(newSeed())),
+    );
+  }
+  return { sharingMs: round.sharingMs / repeats, bareMs: round.bareMs / repeats };
+}
+
+function parametersOf(measurementType: MeasurementType, registerCount: number): ShareShuffleParameters {
   const common = {
     registerCount,
-    dataProviderCount,
+    dataProviderCount: DATA_PROVIDERS,
     ringModulus: MODULUS,
     noiseMechanism: 'DISCRETE_GAUSSIAN' as const,
   };
-  const parameters = shareShuffleParameters(
+  return shareShuffleParameters(
     measurementType === 'REACH'
       ? { ...common, measurementType, privacyParams: PRIVACY }
       : {
@@ -49,60 +93,46 @@ export async function shareShuffleRound(
           frequencyPrivacyParams: PRIVACY,
         },
   );
-  const frequencies = Uint8Array.from({ length: registerCount }, (_, i) => (i % 10 === 0 ? 1 : 0));
-  const seeds = Array.from({ length: dataProviderCount }, newSeed);
-  const sharing = performance.now();
-  const uploads = seeds.map((seed) => [...uploadChunks(frequencies, seed, MODULUS)]);
-  const sharingMs = (performance.now() - sharing) / dataProviderCount;
-  const commonSeed = newSeed();
-  const outputs: Uint8Array[] = [];
-  let shuffleMs = 0;
-  for (const role of ['FIRST_WORKER', 'SECOND_WORKER'] as const) {
-    const shares = seeds.map((seed, i): Share => {
-      const uploaded = (i % 2 === 0) === (role === 'FIRST_WORKER');
-      return uploaded ? { upload: inOrder(uploads[i]!) } : { seed };
-    });
-    const started = performance.now();
-    outputs.push(await shuffleStage({ parameters, role, shares, commonSeed, noiseSeed: newSeed() }));
-    shuffleMs += (performance.now() - started) / 2;
-  }
-  const bareMs = bare(parameters, dataProviderCount / 2, dataProviderCount / 2);
-  const aggregation = performance.now();
-  await countValues(parameters, [inOrder([outputs[0]!]), inOrder([outputs[1]!])]);
-  const aggregationMs = performance.now() - aggregation;
-  return { sharingMs, shuffleMs, bareMs, ratio: bareMs / shuffleMs, aggregationMs };
+}
+
+async function timed(work: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage();
+  await work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
 }
 
 async function* inOrder(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
 
-/** How long the keystreams take, and the passes: one for each share, one for the factors of a reach, one of swaps. */
-function bare(parameters: ShareShuffleParameters, seeds: number, uploads: number): number {
+/** The keystreams, and the passes: one for each share, one for the factors of a reach, one of swaps. */
+function bare(parameters: ShareShuffleParameters, seeds: number, uploads: number): void {
   const { registerCount, noiseRegisterCount, measurementType } = parameters;
   const values = new Uint8Array(Math.ceil(shuffledCount(parameters) / 4) * 4);
-  const keystream = new Keystream(newSeed());
+  const next = keystreamOf(newSeed());
   const piece = new Uint8Array(PIECE);
   const places = new Uint32Array(PIECE / 16);
-  const started = performance.now();
   const drawn = seeds + (measurementType === 'REACH' ? 1 : 0);
-  pass(drawn * registerCount + 2 * noiseRegisterCount, () => keystream.bytes(PIECE));
-  pass(uploads * registerCount, () => piece);
+  addPieces(values, drawn * registerCount + 2 * noiseRegisterCount, next);
+  addPieces(values, uploads * registerCount, () => piece);
   for (let from = 0; from < values.length; from += places.length) {
-    const count = Math.min(places.length, values.length - from);
-    somePlaces(wordsOf(keystream.bytes(PIECE)), from, values.length, places);
-    swapAll(values, from, places, count);
+    swapSome(values, from, wordsOf(next()), places);
   }
-  return performance.now() - started;
+}
 
-  /** Over the vector as often as it takes to add so many bytes. */
-  function pass(total: number, next: () => Uint8Array): void {
-    const words = wordsOf(values);
-    const pieces = Math.max(1, Math.floor(values.length / PIECE));
-    for (let i = 0; i * PIECE < total; i++) {
-      const others = wordsOf(next());
-      addAll(words, (i % pieces) * others.length, others, Math.min(others.length, words.length));
-    }
+function keystreamOf(seed: Uint8Array): () => Uint8Array {
+  const keystream = new Keystream(seed);
+  return () => keystream.bytes(PIECE);
+}
+
+/** Over the vector as often as it takes to add so many bytes. */
+function addPieces(values: Uint8Array, total: number, next: () => Uint8Array): void {
+  const words = wordsOf(values);
+  const pieces = Math.max(1, Math.floor(values.length / PIECE));
+  for (let i = 0; i * PIECE < total; i++) {
+    const others = wordsOf(next());
+    addAll(words, (i % pieces) * others.length, others, Math.min(others.length, words.length));
   }
 }
 
@@ -110,14 +140,37 @@ function addAll(words: Uint32Array, at: number, others: Uint32Array, count: numb
   for (let i = 0; i < count; i++) words[at + i]! += others[i]!;
 }
 
-function somePlaces(words: Uint32Array, from: number, total: number, places: Uint32Array): void {
-  for (let i = 0; i < places.length; i++) {
+/**
+ * Some place for each of the next values. Four swaps in a row, as in the product, make the function too long to be inlined
+ * where it is called, which is in code that is compiled with less care: the yardstick would be slow by chance.
+ */
+function swapSome(values: Uint8Array, from: number, words: Uint32Array, places: Uint32Array): void {
+  const total = values.length;
+  const count = Math.min(places.length, total - from);
+  for (let i = 0; i < count; i++) {
     places[i] = from + i + Math.floor((words[4 * i]! * (total - from - i)) / 2 ** 32);
   }
-}
-
-function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
-  for (let i = 0; i < count; i++) {
+  let i = 0;
+  for (; i + 3 < count; i += 4) {
+    const at = from + i;
+    const place0 = places[i]!;
+    const value0 = values[at]!;
+    values[at] = values[place0]!;
+    values[place0] = value0;
+    const place1 = places[i + 1]!;
+    const value1 = values[at + 1]!;
+    values[at + 1] = values[place1]!;
+    values[place1] = value1;
+    const place2 = places[i + 2]!;
+    const value2 = values[at + 2]!;
+    values[at + 2] = values[place2]!;
+    values[place2] = value2;
+    const place3 = places[i + 3]!;
+    const value3 = values[at + 3]!;
+    values[at + 3] = values[place3]!;
+    values[place3] = value3;
+  }
+  for (; i < count; i++) {
     const place = places[i]!;
     const value = values[from + i]!;
     values[from + i] = values[place]!;

@@ -1,0 +1,214 @@
+/** An exchange with three duchies, all in processes of their own, and three providers whose agents upload shares. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Timeline } from '@measurement-exchange/contract';
+import {
+  createClient,
+  createConsumer,
+  createTrustStore,
+  type MeasurementRequest,
+  readCredentials,
+} from '@measurement-exchange/sdk';
+import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
+import { CAMPAIGN, EVENT_GROUP } from './audiences.ts';
+import { type BenchExchange, type DevParty, startExchange } from './exchange.ts';
+import type { BenchDatabase, BenchServer } from './postgres.ts';
+
+const MEX = join(import.meta.dirname, '../../packages/cli/src/mex.ts');
+const READY_MS = 60_000;
+const POLL_MS = 100;
+/** Above what all measurements of a run cost. */
+const BUDGET = { epsilon: 1000, delta: 0.5, rho: 1000 };
+
+export interface BenchDuchy {
+  name: string;
+  role: 'first worker' | 'second worker' | 'aggregator';
+  pid: number;
+  database: BenchDatabase;
+}
+
+export interface MpcWorld {
+  exchange: BenchExchange;
+  duchies: BenchDuchy[];
+  /** So many computations at once, from their creation to their results. */
+  compute(count: number): Promise<Timeline[]>;
+  /** One more mill for each duchy, in a process of its own; the function ends them. */
+  addMills(): Promise<{ stagesDone(): number; stop(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+export interface MpcWorldOptions {
+  server: BenchServer;
+  people: number;
+  /** The events of each provider. */
+  files: string[];
+  /** With the order of the population's VIDs. */
+  folder: string;
+}
+
+export async function startMpcWorld({ server, people, files, folder }: MpcWorldOptions): Promise<MpcWorld> {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'mex-bench-mpc-'));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const database = await server.createDatabase();
+  opened.defer(() => database.drop());
+  const names = { alpha: 'first worker', beta: 'second worker', gamma: 'aggregator' } as const;
+  // The duchies create theirs beside it.
+  const databaseOf = (id: string) => `${new URL(database.url).pathname.slice(1)}_duchy_${id}`;
+  for (const id of Object.keys(names)) {
+    opened.defer(
+      async () => void (await server.query(`DROP DATABASE IF EXISTS ${databaseOf(id)} WITH (FORCE)`)),
+    );
+  }
+  const exchange = await startExchange({ databaseUrl: database.url, duchies: true });
+  opened.defer(() => exchange.stop());
+  const { dev, call } = exchange;
+  await call(dev.operator.token, 'POST', `populations?populationId=people-${people}`, {
+    displayName: `${people} people`,
+    vidRanges: [{ start: 1, end: people }],
+    default: true,
+  });
+  await Promise.all(dev.duchies.map(({ endpoint }) => untilReady(endpoint)));
+  const duchies = childrenOf(exchange.pid).map(({ pid, command }): BenchDuchy => {
+    const [, id] = /duchies\/(\w+)/.exec(command) as unknown as [string, keyof typeof names];
+    return { name: `duchies/${id}`, role: names[id], pid, database: server.openDatabase(databaseOf(id)) };
+  });
+  for (const duchy of duchies) opened.defer(() => duchy.database.close());
+
+  const [acme] = dev.measurementConsumers as [DevParty];
+  const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
+  const stopping = new AbortController();
+  const agents: Promise<void>[] = [];
+  const dataProviders: MeasurementRequest['dataProviders'][number][] = [];
+  for (const [i, file] of files.entries()) {
+    const party = dev.dataProviders[i]!;
+    const client = createClient({ baseUrl: exchange.url, token: party.token });
+    const { name } = await client.createEventGroup({
+      parent: party.name,
+      body: {
+        measurementConsumer: acme.name,
+        eventGroupReferenceId: EVENT_GROUP,
+        mediaTypes: ['DISPLAY'],
+        dataAvailabilityInterval: { startTime: CAMPAIGN.start, endTime: CAMPAIGN.end },
+      },
+    });
+    dataProviders.push({ name: party.name, eventGroups: [{ name: name!, interval: CAMPAIGN }] });
+    const events = await openEvents({ files: file });
+    opened.defer(() => events.close());
+    const ledger = openLedger(join(directory, `${i}.ledger`), BUDGET);
+    opened.defer(() => ledger.close());
+    const agent = createAgent({
+      client,
+      credentials: readCredentials(party),
+      trust,
+      events,
+      ledger,
+      references: 'unchecked',
+      shareShuffle: {
+        duchies: Object.fromEntries(
+          dev.duchies.map(({ name }) => [name, { rootPem: dev.rootCertificatePem }]),
+        ),
+        populations: 'unchecked',
+        allowHttp: true,
+        folder,
+      },
+      pollMs: POLL_MS,
+      log: (event) => {
+        if (event.type === 'refused' || event.type === 'retrying') console.error(JSON.stringify(event));
+      },
+    });
+    agents.push(agent.run(stopping.signal));
+  }
+  opened.defer(async () => {
+    stopping.abort();
+    await Promise.all(agents);
+  });
+
+  const client = createClient({ baseUrl: exchange.url, token: acme.token });
+  const consumer = createConsumer({
+    client,
+    credentials: readCredentials(acme),
+    trust,
+    duchies: dev.duchies.map(({ name }) => name),
+  });
+  const request: MeasurementRequest = {
+    type: 'reachAndFrequency',
+    dataProviders,
+    privacy: { epsilon: 0.1, delta: 1e-9 },
+    maximumFrequency: 8,
+  };
+  const world: Omit<MpcWorld, 'stop'> = {
+    exchange,
+    duchies,
+    async compute(count) {
+      const created = await Promise.all(Array.from({ length: count }, () => consumer.create(request)));
+      return Promise.all(
+        created.map(async ({ name }) => {
+          await consumer.wait(name!, { pollMs: POLL_MS });
+          return client.getMeasurementTimeline({ name: name! });
+        }),
+      );
+    },
+    async addMills() {
+      const mills = await Promise.all(duchies.map(({ name }) => startMill(name, exchange, database.url)));
+      return {
+        stagesDone: () => mills.reduce((sum, mill) => sum + mill.stagesDone(), 0),
+        stop: async () => void (await Promise.all(mills.map((mill) => mill.stop()))),
+      };
+    },
+  };
+  const running = opened.move();
+  return { ...world, stop: () => running.disposeAsync() };
+}
+
+async function untilReady(endpoint: string): Promise<void> {
+  for (const started = performance.now(); performance.now() - started < READY_MS; await sleep(POLL_MS)) {
+    const response = await fetch(`${endpoint}/readyz`).catch(() => undefined);
+    if (response?.ok) return;
+  }
+  throw new Error(`The duchy at ${endpoint} is not ready.`);
+}
+
+function childrenOf(pid: number): { pid: number; command: string }[] {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return pids
+    .map((child) => ({ pid: Number(child), command: readFileSync(`/proc/${child}/cmdline`, 'utf8') }))
+    .filter(({ command }) => command.includes('duchies/'));
+}
+
+async function startMill(name: string, { dataDir }: BenchExchange, databaseUrl: string) {
+  const logFile = join(dataDir, `${name.split('/')[1]}-mill.out`);
+  const log = openSync(logFile, 'w');
+  const child = spawn(process.execPath, [MEX, 'duchy', 'run', '--as', name, '--only', 'mill'], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      MEX_DATA_DIR: dataDir,
+      DATABASE_URL: databaseUrl,
+    },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const exited = once(child, 'exit');
+  const endWithUs = () => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const lines = (text: string) => readFileSync(logFile, 'utf8').split(`"msg":"${text}"`).length - 1;
+  for (const started = performance.now(); lines('running') === 0; await sleep(POLL_MS)) {
+    if (child.exitCode === null && performance.now() - started < READY_MS) continue;
+    child.kill('SIGKILL');
+    throw new Error(`The mill of ${name} did not start:\n${readFileSync(logFile, 'utf8')}`);
+  }
+  return {
+    stagesDone: () => lines('stage done'),
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+      process.off('exit', endWithUs);
+    },
+  };
+}
