@@ -87,6 +87,13 @@ class RegisterSum {
     this.pieceWords = wordsOf(this.piece);
   }
 
+  /** From register `at` on, which starts a word, as do the values; up to the end of their last word they may be changed. */
+  addAligned(at: number, values: Uint8Array): void {
+    const words = wordsOf(values);
+    new Uint8Array(values.buffer, values.byteOffset, 4 * words.length).fill(0, values.length);
+    addWords(this.modulus, this.words, at >>> 2, words, words.length);
+  }
+
   /** From register `at` on. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
@@ -107,7 +114,7 @@ class RegisterSum {
 function addExpanded(sum: RegisterSum, parameters: ShareShuffleParameters, seed: Uint8Array): void {
   const { modulus, registerCount } = parameters;
   const expanded = new UniformValues(new Keystream(seed), modulus, registerCount);
-  inPieces(registerCount, expanded, (at, values) => sum.add(at, values));
+  inPieces(registerCount, expanded, (at, values) => sum.addAligned(at, values));
 }
 
 async function addUpload(
@@ -133,8 +140,21 @@ function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
 }
 
+/** Four registers of a word at a time; the last ones one by one. */
 function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors: Uint8Array): void {
-  for (let i = 0; i < factors.length; i++) {
+  const words = wordsOf(registers.subarray(at, at + factors.length));
+  const others = wordsOf(factors);
+  const whole = factors.length >>> 2;
+  for (let i = 0; i < whole; i++) {
+    const word = words[i]!;
+    const other = others[i]!;
+    words[i] =
+      table[((word & 0x7f) << 7) | (other & 0x7f)]! |
+      (table[((word >>> 1) & 0x3f80) | ((other >>> 8) & 0x7f)]! << 8) |
+      (table[((word >>> 9) & 0x3f80) | ((other >>> 16) & 0x7f)]! << 16) |
+      (table[((word >>> 17) & 0x3f80) | (other >>> 24)]! << 24);
+  }
+  for (let i = whole << 2; i < factors.length; i++) {
     registers[at + i] = table[registers[at + i]! * MAX_MODULUS + factors[i]!]!;
   }
 }
@@ -159,7 +179,7 @@ function shareNoise(
 }
 
 function inPieces(count: number, source: RingValues, use: (at: number, values: Uint8Array) => void): void {
-  const piece = new Uint8Array(Math.min(PIECE, count));
+  const piece = wordAligned(Math.min(PIECE, count));
   for (let at = 0; at < count; at += PIECE) {
     const values = piece.subarray(0, count - at);
     source.fill(values);
