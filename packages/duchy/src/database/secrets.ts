@@ -28,7 +28,9 @@ export class Secrets {
       const decipher = createDecipheriv(ALGORITHM, this.key, sealed.subarray(0, NONCE_BYTES))
         .setAAD(Buffer.from(place))
         .setAuthTag(sealed.subarray(end));
-      return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, end)), decipher.final()]);
+      const plaintext = decipher.update(sealed.subarray(NONCE_BYTES, end));
+      decipher.final();
+      return plaintext;
     } catch (cause) {
       throw new Error(`${place} does not open: it was changed, or sealed with another secrets key.`, {
         cause,

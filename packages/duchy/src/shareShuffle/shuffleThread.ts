@@ -28,7 +28,8 @@ export async function shuffleInThread(
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  const worker = new Worker(THREAD, { workerData });
+  // The vectors are elsewhere: what is left needs no more, and would not be collected before it is that much.
+  const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
   // One that comes after an abort has nobody else who listens.
   worker.on('error', () => {});
   try {
