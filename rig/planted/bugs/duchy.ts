@@ -79,4 +79,45 @@ export const DUCHY_BUGS: PlantedBug[] = [
     edits: [inDuchy('mills/mill.ts', 'counts: !waits', 'counts: true')],
     foundBy: test('duchy/test/stages/crashes.test.ts', 'may be down for a while'),
   },
+  {
+    // With another key and another noise than the first time.
+    name: 'removed-and-begun-again',
+    edits: [
+      inDuchy(
+        'database/computations.ts',
+        'WHERE NOT EXISTS (SELECT FROM removed_computations WHERE id = $1)',
+        'WHERE true',
+      ),
+    ],
+    foundBy: test('duchy/test/database/retention.test.ts', 'a removed computation is not created again'),
+  },
+  {
+    name: 'two-databases-of-one-duchy',
+    edits: [inDuchy('stages/publishKey.ts', 'if (hasEnded(fresh) || ', 'if (hasEnded(fresh) || fresh || ')],
+    foundBy: test('duchy/test/stages/oldCopies.test.ts', 'of two databases of one duchy'),
+  },
+  {
+    name: 'certificate-cached-for-an-hour',
+    edits: [inDuchy('client.ts', 'ttl: CERTIFICATE_MS', 'ttl: 60 * CERTIFICATE_MS')],
+    foundBy: test('duchy/test/face/certificates.test.ts', 'a revocation is seen 60 seconds after'),
+  },
+  {
+    name: 'storm-of-certificates',
+    edits: [inDuchy('face/signed.ts', 'const MOST_REJECTED = 10;', 'const MOST_REJECTED = 1e6;')],
+    foundBy: test('duchy/test/face/certificates.test.ts', 'a storm of unknown certificates'),
+  },
+  {
+    name: 'message-of-any-size',
+    edits: [inDuchy('face/advance.ts', 'if (message.dataLength > BigInt(largest)) {', 'if (false) {')],
+    foundBy: test('duchy/test/face/messages.test.ts', 'a length that no such message can have'),
+  },
+  {
+    // Whoever waits for a peer that is down keeps the mills from everything that is younger.
+    name: 'oldest-stage-first',
+    edits: [inDuchy('database/leases.ts', 'ORDER BY run_after, create_time, id', 'ORDER BY create_time, id')],
+    foundBy: test(
+      'duchy/test/database/leases.test.ts',
+      'a stage that is tried again and again lets the others pass',
+    ),
+  },
 ];
