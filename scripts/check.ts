@@ -36,8 +36,9 @@ const SDK_ROOT = [
 const RULES: Rule[] = [
   ['packages/contract/src', ['packages/contract/src']],
   [CONSENT, ['contract', CONSENT]],
+  ['packages/server/src', ['contract', 'packages/server/src']],
   [`${EXCHANGE}/domain`, ['contract', 'consent', `${EXCHANGE}/domain`]],
-  [`${EXCHANGE}/database`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
+  [`${EXCHANGE}/database`, ['contract', 'server', `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
   [`${EXCHANGE}/compute`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/compute`]],
   [
     `${EXCHANGE}/operations`,
@@ -59,7 +60,7 @@ const RULES: Rule[] = [
     ],
   ],
   // A face reaches operations only through the pipeline.
-  [`${EXCHANGE}/http`, ['contract', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
+  [`${EXCHANGE}/http`, ['contract', 'server', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
   [
     `${EXCHANGE}/observability`,
     ['contract', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],
@@ -76,7 +77,7 @@ const RULES: Rule[] = [
   ],
   [SDK, ['contract', 'consent', ...SDK_ROOT]],
   [`${SDK}/provider`, ['contract', 'consent', SDK]],
-  [DUCHY, ['contract', 'consent', 'sdk', DUCHY]],
+  [DUCHY, ['contract', 'consent', 'sdk', 'server', DUCHY]],
   [
     'packages/cli/src',
     ['contract', 'sdk', 'duchy', 'exchange', 'packages/cli/package.json', 'packages/cli/src'],

@@ -106,7 +106,7 @@ describe.each(PACKAGES)('the package %s', (name) => {
     const files = globSync('**/*.*', { cwd: installed(name), exclude: ['node_modules'] });
     expect(files).toEqual(expect.arrayContaining(['package.json', 'README.md']));
     expect(existsSync(join(installed(name), 'LICENSE'))).toBe(true);
-    expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(5);
+    expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(3);
     expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
     expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
     for (const file of files.filter((each) => each.endsWith('.js'))) {
@@ -119,7 +119,7 @@ describe.each(PACKAGES)('the package %s', (name) => {
     const specifiers = files.flatMap((file) => [
       ...readFileSync(join(installed(name), file), 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g),
     ]);
-    expect(specifiers.length).toBeGreaterThan(10);
+    expect(specifiers.length).toBeGreaterThan(5);
     expect(specifiers.map((match) => match[1]).filter((specifier) => !/\.js(on)?$/.test(specifier!))).toEqual(
       [],
     );

@@ -37,7 +37,7 @@ export const BOUND_BUGS: PlantedBug[] = [
   {
     // A request that never ends keeps the process from ending.
     name: 'drain-without-end',
-    edits: [inExchange('http/listen.ts', 'app.server.closeAllConnections()', 'undefined')],
+    edits: [{ file: 'server/src/listen.ts', find: 'app.server.closeAllConnections()', replace: 'undefined' }],
     foundBy: test('exchange/test/http/stopping.test.ts'),
   },
   {

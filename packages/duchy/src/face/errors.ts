@@ -1,13 +1,9 @@
 /** The one translator from whatever was thrown to a response, in the error model of the exchange. */
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk';
+import { JSON_TYPE } from '@measurement-exchange/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
-/** Headers of every response, on every path out. */
-export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** A value in what was sent is not what the computation, the signature or the digest say. */
 export function mismatch(field: string, description: string): ExchangeError {
@@ -62,40 +58,4 @@ function drain(request: IncomingMessage): Promise<void> {
     request.once('close', () => clearTimeout(timer));
     request.resume();
   });
-}
-
-/** What never became a request, or did not arrive in time: the parser or a timeout gave up on it. */
-export function sendClientError(
-  error: Error & { code?: string },
-  socket: Socket,
-  headers: Record<string, string>,
-): ExchangeError | undefined {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return undefined;
-  }
-  const rejection = clientError(error.code);
-  const status = rejection.httpStatus;
-  const body = JSON.stringify(rejection);
-  const head = Object.entries({
-    ...headers,
-    'content-type': JSON_TYPE,
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
-    socket.destroy(),
-  );
-  return rejection;
-}
-
-function clientError(code: string | undefined): ExchangeError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new ExchangeError('HEADERS_TOO_LARGE', 'The request headers are above the size limit.');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ExchangeError('REQUEST_TIMEOUT', 'The request was not received in time.');
-    default:
-      return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed HTTP.');
-  }
 }

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError, isId, isName } from '@measurement-exchange/contract';
+import { COMMON_HEADERS, sendClientError } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { FaceLimits } from '../config/config.ts';
 import type { Duchy } from '../context.ts';
 import { receiveMessage } from './advance.ts';
 import { limitConnections } from './connections.ts';
-import { COMMON_HEADERS, sendClientError, sendError, toExchangeError } from './errors.ts';
+import { sendError, toExchangeError } from './errors.ts';
 import { createSignatureCheck } from './signed.ts';
 import { Failures, Slots, Turns } from './slots.ts';
 import { receiveUpload } from './upload.ts';

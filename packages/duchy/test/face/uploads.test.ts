@@ -215,6 +215,19 @@ describe('senders that are slow or many', () => {
   });
 });
 
+test('what comes behind an upload does not change its answer', async () => {
+  const computation = await world.computation();
+  const upload = makeUpload(world, computation);
+  const form = `${unended(await signedFulfillment(upload), upload.data).toString('latin1')}\r\n--b--\r\n`;
+  const { hostname, port } = new URL(world.url);
+  const socket = connect(Number(port), hostname);
+  const head = `POST /v2alpha/${upload.requisition}:fulfill HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: ${form.length}\r\n\r\n`;
+  socket.write(`${head}${form}garbage\r\n\r\n`, 'latin1');
+  const response = Buffer.concat(await Array.fromAsync(socket)).toString();
+  expect(response.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+  expect(await world.kept(computation.id)).toMatchObject({ uploads: 1 });
+});
+
 test('a face that stops takes what is under way, and no more', async () => {
   const stopping = await startFaceWorld();
   const computation = await stopping.computation();

@@ -1,6 +1,10 @@
-/** Numbered SQL files, applied in order, each in a transaction of its own; what was applied never changes. */
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+/** The migrations of the exchange, whose database it is, and what its serving role may do. */
+import {
+  applyMigrations,
+  readMigrations as readFrom,
+  type SchemaState,
+  schemaState as stateOf,
+} from '@measurement-exchange/server';
 import pg from 'pg';
 import { fillDescriptorTypes } from './descriptorTypes.ts';
 
@@ -8,44 +12,10 @@ const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any number will do, as long as every exchange takes the same one. */
 const ADVISORY_LOCK = 8_270_117;
 
-export interface Migration {
-  version: number;
-  name: string;
-  sha256: string;
-  text: string;
-}
-
-export function readMigrations(): Migration[] {
-  return readdirSync(DIRECTORY)
-    .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
-    .sort()
-    .map((file) => {
-      const text = readFileSync(new URL(file, DIRECTORY), 'utf8');
-      const sha256 = createHash('sha256').update(text).digest('hex');
-      return { version: Number(file.slice(0, 4)), name: file.slice(0, -4), sha256, text };
-    });
-}
-
-export interface SchemaState {
-  applied: Migration['name'][];
-  pending: Migration[];
-  /** Applied migrations whose file has changed, or that this code does not know. */
-  foreign: string[];
-}
+export const readMigrations = () => readFrom(DIRECTORY);
 
 export async function schemaState(client: pg.ClientBase): Promise<SchemaState> {
-  const exists = await client.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS yes");
-  const rows: { name: string; sha256: string }[] = exists.rows[0].yes
-    ? (await client.query('SELECT name, sha256 FROM schema_migrations ORDER BY version')).rows
-    : [];
-  const known = readMigrations();
-  return {
-    applied: rows.map((row) => row.name),
-    pending: known.filter((m) => !rows.some((row) => row.name === m.name)),
-    foreign: rows
-      .filter((row) => !known.some((m) => m.name === row.name && m.sha256 === row.sha256))
-      .map((row) => row.name),
-  };
+  return stateOf(client, readMigrations());
 }
 
 export interface MigrateOptions {
@@ -72,24 +42,11 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     if (options.mode === 'development' && (await modeOf(client)) === 'production') {
       throw new Error(NOT_FOR_DEVELOPMENT);
     }
-    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
-      version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
-    const { pending, foreign } = await schemaState(client);
-    if (foreign.length > 0) throw new Error(foreignMessage(foreign));
-    for (const migration of pending) {
-      await client.query('BEGIN');
-      await client.query(migration.text);
-      await client.query('INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)', [
-        migration.version,
-        migration.name,
-        migration.sha256,
-      ]);
-      await client.query('COMMIT');
-    }
+    const applied = await applyMigrations(client, readMigrations(), foreignMessage);
     await client.query(MARK, [options.mode]);
     await fillDescriptorTypes(client);
     if (options.appRole !== undefined) await grant(client, options.appRole);
-    return pending.map((m) => m.name);
+    return applied;
   } finally {
     await client.end();
   }

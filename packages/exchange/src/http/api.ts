@@ -20,6 +20,7 @@ import {
   toJsonChunks,
   toJsonParts,
 } from '@measurement-exchange/contract';
+import { JSON_TYPE } from '@measurement-exchange/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Authorized,
@@ -30,7 +31,7 @@ import {
   type Transfer,
 } from '../serving/index.ts';
 import { BodyMemory, readBody } from './body.ts';
-import { JSON_TYPE, unsupportedMediaType } from './errors.ts';
+import { unsupportedMediaType } from './errors.ts';
 import { bodyOf, type ResponseBody } from './response.ts';
 
 export interface ApiOptions {

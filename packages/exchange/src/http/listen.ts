@@ -1,31 +1,9 @@
 /** The HTTP server at its address. */
-import { readFile } from 'node:fs/promises';
+import { type Address, type Listening, listenAt } from '@measurement-exchange/server';
 import { createServer, type ServerOptions } from './server.ts';
 
-export interface ListenOptions extends Omit<ServerOptions, 'tls'> {
-  host: string;
-  /** 0: any that is free. */
-  port: number;
-  tls: { certFile: string; keyFile: string } | undefined;
-}
+export type ListenOptions = Omit<ServerOptions, 'tls'> & Address;
 
-/** In-flight requests have this long; then their connections are closed. */
-const DRAIN_MS = 8_000;
-
-export async function listen(options: ListenOptions): Promise<{ url: string; stop(): Promise<void> }> {
-  const { host, port, tls } = options;
-  const app = createServer({
-    ...options,
-    tls: tls && { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) },
-  });
-  await app.listen({ host, port });
-  const bound = app.server.address() as { port: number };
-  return {
-    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
-    async stop() {
-      const force = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
-      await app.close();
-      clearTimeout(force);
-    },
-  };
+export function listen(options: ListenOptions): Promise<Listening> {
+  return listenAt(options, (tls) => createServer({ ...options, tls }));
 }

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
+import { COMMON_HEADERS, sendClientError } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ApiOptions, type HttpProgress, isApiUrl, registerApi } from './api.ts';
-import { COMMON_HEADERS, sendClientError, sendError, toExchangeError } from './errors.ts';
+import { sendError, toExchangeError } from './errors.ts';
 import { framingError } from './framing.ts';
 
 export interface ServerOptions extends ApiOptions {

@@ -1,0 +1,10 @@
+/** What the exchange and a duchy have in common as servers. */
+export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
+export { type Address, type Listening, listenAt } from './listen.ts';
+export {
+  applyMigrations,
+  type Migration,
+  readMigrations,
+  type SchemaState,
+  schemaState,
+} from './migrations.ts';

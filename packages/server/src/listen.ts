@@ -1,0 +1,36 @@
+/** An HTTP server at its address. */
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
+
+export interface Address {
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+  tls: { certFile: string; keyFile: string } | undefined;
+}
+
+export interface Listening {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Requests in flight have this long; then their connections are closed. */
+const DRAIN_MS = 8_000;
+
+/** `create` gets what the files of `tls` hold. */
+export async function listenAt(
+  { host, port, tls }: Address,
+  create: (tls: { cert: Buffer; key: Buffer } | undefined) => FastifyInstance,
+): Promise<Listening> {
+  const app = create(tls && { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) });
+  await app.listen({ host, port });
+  const bound = app.server.address() as { port: number };
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    async stop() {
+      const force = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+      await app.close();
+      clearTimeout(force);
+    },
+  };
+}
