@@ -1,6 +1,6 @@
 /** A provider of a computation by duchies, on the command line: its settings, what it is asked, and what it checks. */
 import { writeFile } from 'node:fs/promises';
-import type { Measurement } from '@measurement-exchange/contract';
+import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
 import { type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
 import { addDuchies, SHARE_SHUFFLE } from '@measurement-exchange/testkit/shareShuffle';
@@ -90,6 +90,30 @@ describe('a provider of a computation', () => {
       /spring\s+2026-07-02\s+0\s+\S+e-\d+\s+0\.0/,
     );
   });
+});
+
+it('says what to do where a duchy rejects the upload, and shows it until the duchy takes it', async () => {
+  const measurement = await ask();
+  await duchies.setParameters(measurement);
+  const { fulfillingDuchy } = await requisitionOf(w.streamly, measurement.name!);
+  const duchy = duchies.named(fulfillingDuchy!);
+  const error = new ExchangeError(
+    'CERTIFICATE_IS_INVALID',
+    'fulfillment.certificate: it has an unknown root.',
+  );
+  duchy.next = [
+    (_, response) =>
+      void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(error)),
+  ];
+  const rejected = await agent();
+  expect(rejected.error).toMatchObject({ exitCode: 1 });
+  expect(rejected.out).toMatch(
+    /rejected 1 of 8 times, sent again in 1 min: .*\(CERTIFICATE_IS_INVALID\): .*unknown root\. Ask the duchy's operator/,
+  );
+  const status = () => mex('provider', 'status', '--as', 'streamly');
+  expect(await status()).toMatch(/1 uploads are rejected[\s\S]*rejected 1 times, last at .*unknown root/);
+  expect((await agent()).out).toContain('fulfilled in');
+  expect(await status()).toContain('No upload is rejected by its duchy.');
 });
 
 describe('mex verify, of a computation', () => {

@@ -25,6 +25,12 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: accepted('its consumer did not sign it'),
   },
   {
+    // The exchange tells the provider of other duchies, or other noise, than those that compute.
+    name: 'terms-of-provider-ignored',
+    edits: [inDuchy('face/fulfillment.ts', 'if (data[term] !== config[term])', 'if (false)')],
+    foundBy: test('duchy/test/face/uploads.test.ts', 'another aggregator'),
+  },
+  {
     // The exchange says later that there is no noise.
     name: 'changed-after-acceptance',
     edits: [inDuchy('herald/follow.ts', 'if (fixedPart(stored.view) !== fixedPart(view)) {', 'if (false) {')],

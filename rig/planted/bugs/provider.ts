@@ -242,6 +242,18 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: DUCHIES_TEST,
   },
   {
+    // An exchange could pass off the certificate of one duchy as that of another.
+    name: 'shared-root-vouches-for-anybody',
+    edits: [
+      {
+        file: 'consent/src/trust.ts',
+        find: 'if (certificate.parties.length > 0 || issuers.some(isOfPartyAlone)) return;',
+        replace: 'if (certificate.parties.length > 0 || known.some((root) => root.party === party)) return;',
+      },
+    ],
+    foundBy: test('consent/src/trust.test.ts', 'one that several parties have'),
+  },
+  {
     name: 'duchy-not-in-settings',
     edits: [inProvider('multiParty/verify.ts', 'if (!trusted.has(duchy)) {', 'if (false) {')],
     foundBy: DUCHIES_TEST,
