@@ -37,3 +37,11 @@ it('leaves what runs consumers’ filters out of the agent’s process', async (
   const packages = ['@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
   expect(await loadedBy('@measurement-exchange/sdk/provider', packages)).toEqual(['@duckdb/node-api']);
 });
+
+it('loads into the thread of a share nothing that only messages need', async () => {
+  const modules = ['frequencyVector', 'keystream', 'vidIndex'].map(
+    (name) => `./packages/sdk/src/provider/shareShuffle/${name}.ts`,
+  );
+  const loaded = modules.map((module) => loadedBy(module, ['typebox', '@bufbuild/protobuf']));
+  expect(await Promise.all(loaded)).toEqual(modules.map(() => []));
+});

@@ -1,5 +1,5 @@
 /** Uploads to a duchy that fails, rejects, lies or says nothing: what is sent again, and what is not. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { type Behavior, receive } from '@measurement-exchange/testkit/fakeDuchy';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -206,6 +206,7 @@ describe('an upload that its duchy rejects', () => {
     now: () => time.now,
     sleep: async (ms) => {
       time.now += ms;
+      await immediate();
     },
   });
 

@@ -45,6 +45,7 @@ export function createParticipant(
   const files = openShareFiles(join(settings.folder, 'shares'), name);
   const { populations, noiseMechanisms, folder } = settings;
   const placesOf = ({ name }: VerifiedRequisition) => ({ folder, file: files.path(name) });
+  let kept: string[] | undefined;
   /** By population: its order is on the disk once the promise resolves. */
   const orders = new Map<string, Promise<void>>();
   return {
@@ -90,9 +91,12 @@ export function createParticipant(
       }
     },
     async keepOnly(requisitions) {
-      const kept = [...requisitions];
-      rejections.keepOnly(kept);
-      await files.removeOthers(kept);
+      const names = [...requisitions].sort();
+      // Mostly they are the same as a moment ago.
+      if (names.join() === kept?.join()) return;
+      rejections.keepOnly(names);
+      await files.removeOthers(names);
+      kept = names;
     },
   };
 }
