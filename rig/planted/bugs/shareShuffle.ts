@@ -53,10 +53,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'shuffle(values.subarray(0, 0), keystream.bytes(SEED_BYTES));',
       ),
     ],
-    foundBy: test(
-      'duchy/test/secrecy/secrecy.test.ts',
-      'the aggregator has the right numbers, in an order that says nothing',
-    ),
+    foundBy: ofDuchy('shuffleStage', 'sees how often people were reached, but not who they are'),
   },
   {
     name: 'share-of-another-ring-accepted',
