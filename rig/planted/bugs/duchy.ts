@@ -28,7 +28,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     // The exchange tells the provider of other duchies, or other noise, than those that compute.
     name: 'terms-of-provider-ignored',
     edits: [inDuchy('face/fulfillment.ts', 'if (data[term] !== config[term])', 'if (false)')],
-    foundBy: test('duchy/test/face/uploads.test.ts', 'another aggregator'),
+    foundBy: test('duchy/test/face/spoiledUploads.test.ts', 'another aggregator'),
   },
   {
     // The exchange says later that there is no noise.
