@@ -14,6 +14,8 @@
  *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `crashes.ts` is the
  *   pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
  *   or between callers and exchanges.
+ * - `computations/` adds three duchies to the world, each of several processes, with agents of providers and a consumer
+ *   (`traffic.ts`) whose figures are known; `kills.ts` kills at a stage, and `witness.ts` looks into every database.
  * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an
  *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/vitest.config.ts`). It is found by a
  *   harness or by a named test (`planted/testRun.ts`). Where the tables would stop the bug, a guard is removed from the

@@ -10,6 +10,8 @@ import { type ComputationWorld, protocolsWith } from './world.ts';
 const MOMENT_MS = 800;
 /** A computation passes every stage several times within this. */
 const AIM_MS = 10_000;
+/** Whoever is down for long is sent something within this. */
+const OWED_MS = 30_000;
 /** A stage may take no more than some hundredths of a second. */
 const LOOK_MS = 10;
 
@@ -92,7 +94,7 @@ export class Kills {
   /** Until another duchy has stored something for it that it cannot send. */
   private async untilOwed({ name }: Duchy): Promise<void> {
     const others = this.world.duchies.filter((each) => each.name !== name);
-    for (const deadline = Date.now() + AIM_MS; Date.now() < deadline; await sleep(100)) {
+    for (const deadline = Date.now() + OWED_MS; Date.now() < deadline; await sleep(100)) {
       for (const other of others) {
         const owed = other.query(
           `SELECT 1 FROM messages m JOIN computations c ON c.id = computation
