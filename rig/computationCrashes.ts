@@ -57,8 +57,9 @@ async function crash(context: Context, world: ComputationWorld): Promise<Counted
   }
   const { coverage } = kills;
   if (planted === undefined) {
-    await witness.examine();
-    if (faults >= wanted) requireCoverage(context, coverage, violations);
+    const isWhole = faults >= wanted;
+    await witness.examine({ hasEnded: isWhole });
+    if (isWhole) requireCoverage(context, coverage, violations);
   }
   const { succeeded, failed, exact, longestMs } = traffic;
   return {

@@ -238,11 +238,13 @@ export class Witness {
     }
   }
 
-  /** Nothing may be ill in the database of a duchy. */
-  async examine(): Promise<void> {
+  /** Nothing may be ill in the database of a duchy; when everything has ended, not even for a while. */
+  async examine({ hasEnded }: { hasEnded: boolean }): Promise<void> {
     for (const duchy of this.world.duchies) {
-      for (const { check, examples } of await examineDuchy(duchy.connection, await duchy.secretsKey())) {
-        this.world.violations.add(`doctor of ${duchy.name}: ${check}: ${examples.join(', ')}`);
+      const ailments = await examineDuchy(duchy.connection, await duchy.secretsKey());
+      for (const { check, severity, examples } of ailments) {
+        if (severity === 'error' || hasEnded)
+          this.world.violations.add(`doctor of ${duchy.name}: ${check}: ${examples.join(', ')}`);
       }
     }
   }
