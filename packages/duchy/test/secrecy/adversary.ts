@@ -1,4 +1,5 @@
 /** What a party that turned bad can make of what it holds: it knows the protocol, and tries everything. */
+import { Readable } from 'node:stream';
 import { decrypt } from '@measurement-exchange/consent';
 import {
   combineSeeds,
@@ -7,6 +8,7 @@ import {
   SEED_BYTES,
   UniformValues,
 } from '@measurement-exchange/sdk/shareShuffle';
+import { opened } from '../../src/peers/sealing.ts';
 import { type ShareShuffleParameters, shuffledCount } from '../../src/shareShuffle/parameters.ts';
 import { shuffle } from '../../src/shareShuffle/permutation.ts';
 import { inversesOf, Span } from './span.ts';
@@ -26,12 +28,17 @@ export async function understand({ held, keysets }: View): Promise<Buffer[]> {
     if (bytes.length < MIN_BYTES || known.has(key)) continue;
     known.set(key, bytes);
     open.push(...partsOf(bytes), ...textsOf(bytes), ...fieldsOf(bytes));
-    for (const keyset of keysets.values()) {
-      const plaintext = await decrypt(keyset, bytes).catch(() => undefined);
-      if (plaintext !== undefined) open.push(plaintext);
-    }
+    for (const keyset of keysets.values()) open.push(...(await plaintextsOf(bytes, keyset)));
   }
   return [...known.values()];
+}
+
+/** What was encrypted for this keyset, at once or in pieces. */
+async function plaintextsOf(bytes: Buffer, keyset: Uint8Array): Promise<Uint8Array[]> {
+  const whole = decrypt(keyset, bytes).then((plaintext) => [plaintext]);
+  const pieces = Array.fromAsync(opened(keyset, Readable.from([bytes])));
+  const outcomes = await Promise.allSettled([whole, pieces.then((those) => [Buffer.concat(those)])]);
+  return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
 }
 
 /** The parts of a multipart body. */
