@@ -68,6 +68,15 @@ export const computationChecks: Check[] = [
   ),
   check(
     {
+      id: 'computation-failure',
+      meaning: 'A duchy has given up a computation that has not FAILED.',
+      remedy: `Cancel the measurement if it is pending, else do not trust its result. ${RESTORE}`,
+    },
+    `SELECT ${COMPUTATION_NAME} AS name FROM computations c JOIN measurements m ON m.id = c.id
+      WHERE c.participant_state = 'FAILED' AND m.state <> 'FAILED'`,
+  ),
+  check(
+    {
       id: 'fulfilling-duchy',
       meaning: 'The data of a requisition goes to a duchy that is no worker of the computation, or to none.',
       remedy: `Cancel the measurement and create it again. ${RESTORE}`,

@@ -118,6 +118,14 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     [measurement('shares-summed')],
   ],
   [
+    'a duchy that gave up what is still computed',
+    `UPDATE computations SET participant_state = 'FAILED', version = version + 1 ${of(SECOND, 'shares-sent')};
+     INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+       VALUES ('shares-sent', '${SECOND}', 3, 'READY', 'FAILED', now(), 'actor', 'failed', 'request')`,
+    'computation-failure',
+    [computation(SECOND, 'shares-sent')],
+  ],
+  [
     'data that goes to the aggregator, and data of a direct measurement that goes to a duchy',
     `UPDATE requisitions SET fulfilling_duchy = '${AGGREGATOR}' WHERE id = 'shares-sent-tv';
      UPDATE requisitions SET fulfilling_duchy = '${FIRST}' WHERE id = 'awaiting-tv'`,
