@@ -42,13 +42,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'revocation-ignores-duchies',
-    edits: [
-      inExchange(
-        'database/revocationCascades.ts',
-        "OR next.protocol <> 'direct' AND EXISTS (",
-        'OR false AND EXISTS (',
-      ),
-    ],
+    edits: [inExchange('database/revocationCascades.ts', "OR protocol <> 'direct' AND (", 'OR false AND (')],
     foundBy: found('ending', 'fails what rests on it, and nothing else'),
   },
   {

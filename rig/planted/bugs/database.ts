@@ -77,7 +77,13 @@ export const DATABASE_BUGS: PlantedBug[] = [
   },
   {
     name: 'revocation-ignores-providers',
-    edits: [inExchange('database/revocationCascades.ts', 'OR coalesce(provided.rests, false)', '')],
+    edits: [
+      inExchange(
+        'database/revocationCascades.ts',
+        'bool_or((r.provider, r.certificate) IN (SELECT * FROM revoked)',
+        'bool_or(false',
+      ),
+    ],
     foundBy: test('exchange/test/certificates/revocation.test.ts', 'fails what names it for a provider'),
   },
   {

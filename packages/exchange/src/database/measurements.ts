@@ -169,8 +169,8 @@ const LOCK_MANY = sql(
 );
 const LOAD_PENDING = sql(
   'measurement_load_pending',
-  `${OUTLINE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
-    WHERE m.id = ANY($1) AND ${PENDING} ORDER BY m.id, r.ordinal`,
+  `${OUTLINE} FROM unnest($1::text[]) AS named(id) JOIN measurements m ON m.id = named.id
+     JOIN requisitions r ON r.measurement = m.id WHERE ${PENDING} ORDER BY m.id, r.ordinal`,
   joined,
 );
 

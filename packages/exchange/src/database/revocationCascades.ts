@@ -74,35 +74,53 @@ export function lockNextCascades(
   return tx.query(LOCK_NEXT, [limit]);
 }
 
-const NEXT_PENDING = sql<Place & { rests: boolean }>(
-  'cascade_next_pending',
+/** The pending measurements that are looked at. */
+const NEXT = `
+  SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
+   WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
+/**
+ * Those that rest on one of the certificates, in order, so that it stops at the last one that is wanted; then the last one
+ * of all, in the same snapshot. EXISTS would let the planner read all requisitions into a hash table.
+ */
+const NEXT_RESTING = sql<Place & { rests: boolean }>(
+  'cascade_next_resting',
   `WITH revoked AS MATERIALIZED (
      SELECT * FROM unnest($1::text[], $2::text[]) AS r(party, certificate)
-   ), next AS MATERIALIZED (
-     SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
-      WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4)
-      ORDER BY m.create_time, m.id LIMIT $5::int
    )
-   SELECT next.id, next.time,
-          (next.consumer, next.certificate) IN (SELECT * FROM revoked) OR coalesce(provided.rests, false)
-            OR next.protocol <> 'direct' AND EXISTS (
-              SELECT FROM computations c WHERE c.id = next.id AND (c.duchy, c.certificate) IN (SELECT * FROM revoked)
-            ) AS rests
-     FROM next CROSS JOIN LATERAL (
-       SELECT bool_or((r.provider, r.certificate) IN (SELECT * FROM revoked)
-                   OR (r.provider, r.result_certificate) IN (SELECT * FROM revoked)) AS rests
-         FROM requisitions r WHERE r.measurement = next.id
-     ) AS provided ORDER BY next.time, next.id`,
+   (SELECT id, time, true AS rests FROM (${NEXT}) AS next
+     WHERE (consumer, certificate) IN (SELECT * FROM revoked)
+        OR (SELECT bool_or((r.provider, r.certificate) IN (SELECT * FROM revoked)
+                        OR (r.provider, r.result_certificate) IN (SELECT * FROM revoked))
+              FROM requisitions r WHERE r.measurement = next.id)
+        OR protocol <> 'direct' AND (
+             SELECT bool_or((c.duchy, c.certificate) IN (SELECT * FROM revoked)) FROM computations c WHERE c.id = next.id)
+     ORDER BY time, id LIMIT $6::int)
+   UNION ALL
+   (SELECT id, time, false FROM (${NEXT}) AS next ORDER BY time, id OFFSET $5::int - 1)
+   ORDER BY rests DESC, time, id`,
 );
 
-/** The pending measurements after this place, and whether they rest on one of the certificates. */
-export function nextPending(
+export interface Resting {
+  /** In order. */
+  ids: string[];
+  /** Up to here all are found; undefined where none are left behind them. */
+  upTo: Place | undefined;
+}
+
+/** Of the `looked` pending measurements after this place the first `limit` that rest on one of the certificates. */
+export async function nextResting(
   tx: Transaction,
   revoked: Cascade[],
   after: Place,
-  limit: number,
-): Promise<(Place & { rests: boolean })[]> {
-  return tx.query(NEXT_PENDING, [...keys(revoked), after.time, after.id, limit]);
+  { looked, limit }: { looked: number; limit: number },
+): Promise<Resting> {
+  const rows = await tx.query(NEXT_RESTING, [...keys(revoked), after.time, after.id, looked, limit]);
+  const resting = rows.filter(({ rests }) => rests);
+  const end = rows.find(({ rests }) => !rests);
+  return {
+    ids: resting.map(({ id }) => id),
+    upTo: resting.length === limit ? resting.at(-1) : end,
+  };
 }
 
 const ADVANCE = sql(

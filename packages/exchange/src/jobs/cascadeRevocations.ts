@@ -5,7 +5,7 @@ import {
   type Cascade,
   deleteCascades,
   lockNextCascades,
-  nextPending,
+  nextResting,
 } from '../database/revocationCascades.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
 import type { Aggregate } from '../domain/aggregate.ts';
@@ -25,14 +25,11 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
     const locked = await lockNextCascades(tx, MAX_CASCADES);
     if (locked.length === 0) return false;
     const cascades = locked.map(({ cascade }) => cascade);
-    const pending = await nextPending(tx, cascades, locked[0]!.done, MAX_PENDING);
-    const resting = pending.filter((m) => m.rests).slice(0, MAX_FAILED);
+    const limits = { looked: MAX_PENDING, limit: MAX_FAILED };
+    const { ids, upTo } = await nextResting(tx, cascades, locked[0]!.done, limits);
 
     const now = exchange.clock();
-    const failing = await lockMeasurements(
-      tx,
-      resting.map((m) => m.id),
-    );
+    const failing = await lockMeasurements(tx, ids);
     for (const [cascade, aggregates] of byCause(cascades, failing)) {
       const message = revocationMessage(nameOf(cascade), cascade.revocationState);
       const failed = aggregates.map((before) => ({
@@ -43,8 +40,7 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
     }
 
     // Behind this place nothing comes to rest on the certificates any more: they are out of force.
-    const last = resting.length === MAX_FAILED ? resting.at(-1)! : pending.at(-1);
-    if (pending.length === MAX_PENDING || last !== pending.at(-1)) advanceCascades(tx, cascades, last!);
+    if (upTo !== undefined) advanceCascades(tx, cascades, upTo);
     else deleteCascades(tx, cascades);
     return true;
   });
