@@ -121,7 +121,8 @@ export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): 
   const pairs = seeds.flatMap((one, i) => seeds.slice(i + 1).map((other) => combineSeeds(one, other)));
   const lists = listsIn(known, parameters);
   const ordered = [
-    ...lists.map((list) => [list.subarray(0, registerCount), list.subarray(-registerCount)]),
+    lists.map((list) => list.subarray(0, registerCount)),
+    lists.map((list) => list.subarray(-registerCount)),
     ...[...seeds, ...pairs].map((seed) => lists.map((list) => unshuffled(list, seed, parameters))),
   ];
   const sums = ordered.flatMap((those) =>
