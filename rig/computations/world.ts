@@ -72,9 +72,6 @@ export async function withComputations(
     const duchies = await makeDuchies(context, world, endpoints);
     for (const duchy of duchies) started.defer(() => duchy.end());
     await Promise.all(duchies.map((duchy) => duchy.start()));
-    for (const statement of context.planted?.relax?.ofDuchies ?? []) {
-      for (const duchy of duchies) await duchy.query(statement);
-    }
     const [acme] = partiesOf(world, world.consumers);
     const trusted = Object.entries(roots).map(([party, pem]) => ({ party, pem }));
     const trust = createTrustStore([{ pem: devRoot }, ...trusted]);

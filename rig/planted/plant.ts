@@ -32,8 +32,6 @@ export interface Edit {
 /** The tables enforce the invariants, too, so some bugs show only when a guard of the database is removed. */
 export interface Relaxation {
   statements: string[];
-  /** In the database of each duchy. */
-  ofDuchies?: string[];
   /** Checks of the doctor that would report the missing guard instead of its consequences. */
   ignoredChecks: string[];
 }

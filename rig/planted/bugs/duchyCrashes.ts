@@ -23,8 +23,24 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
          DO UPDATE SET signed_message = excluded.signed_message, blob = excluded.blob`,
       ),
     ],
+    foundBy: crashes('a mill may die'),
+  },
+  {
+    // A receiver has other bytes than its sender stored, and rejects what comes a second time.
+    name: 'message-signed-when-sent',
+    edits: [
+      inDuchy(
+        'peers/deliver.ts',
+        '{ client, db, fetch, metrics }: Duchy',
+        '{ client, db, fetch, metrics, signer }: Duchy',
+      ),
+      inDuchy(
+        'peers/deliver.ts',
+        'unpackSignedMessage(signedMessage!);',
+        'await signer.sign(unpackSignedMessage(signedMessage!).message);',
+      ),
+    ],
     foundBy: 'H19',
-    relax: { statements: [], ofDuchies: ['DROP TRIGGER keep_stored ON messages'], ignoredChecks: [] },
   },
   {
     // Who dies in between computes it again, with other bytes than its receiver has.
