@@ -102,7 +102,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     // Whoever shares an address with a forger is kept out with it.
     name: 'known-subject-not-told-apart',
     edits: [inExchange(IDENTIFY, 'if (knownSubject !== undefined) {', 'if (false) {')],
-    foundBy: test('exchange/test/hostile/callers.test.ts', 'keep no good one out'),
+    foundBy: test('exchange/src/serving/identify.test.ts', 'a new token of a known subject'),
   },
   {
     name: 'stranger-not-limited',

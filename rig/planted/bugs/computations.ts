@@ -50,8 +50,8 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/computations.ts',
-        "PENDING_FULFILLMENT: overdueStatement('PENDING_FULFILLMENT', 'create_time'),",
-        "PENDING_FULFILLMENT: overdueStatement('PENDING_PARAMS', 'create_time'),",
+        'return (await db.query(OVERDUE[state], [cutoff, limit]))',
+        "return (state === 'PENDING_FULFILLMENT' ? [] : await db.query(OVERDUE[state], [cutoff, limit]))",
       ),
     ],
     foundBy: found('deadlines', 'fails a computation whose data does not come'),
