@@ -4,9 +4,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 // Workers, and the processes that tests start, load what another one compiled: `mex` starts in half of the time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url));
 
-/** They stub the environment, start programs or measure memory: each file has a process of its own. */
+/** They stub the environment or modules, start programs or measure memory: each file has a process of its own. */
 const ALONE = [
   'packages/cli/test/**/*.test.ts',
+  'packages/duchy/test/{secrecy/*,stages/noise}.test.ts',
   'packages/exchange/src/postgres/**/*.test.ts',
   'packages/exchange/test/{hostile,production}/**/*.test.ts',
   'packages/sdk/src/provider/{events,filter}/**/*.test.ts',
