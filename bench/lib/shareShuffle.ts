@@ -6,6 +6,7 @@ import {
   shuffledCount,
   shuffleStage,
 } from '@measurement-exchange/duchy/internal/shareShuffle/index';
+import { swapAll } from '@measurement-exchange/duchy/internal/shareShuffle/permutation';
 import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/sdk/shareShuffle';
 
 export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
@@ -140,40 +141,12 @@ function addAll(words: Uint32Array, at: number, others: Uint32Array, count: numb
   for (let i = 0; i < count; i++) words[at + i]! += others[i]!;
 }
 
-/**
- * Some place for each of the next values. Four swaps in a row, as in the product, make the function too long to be inlined
- * where it is called, which is in code that is compiled with less care: the yardstick would be slow by chance.
- */
+/** Some place for each of the next values, and the same swaps. */
 function swapSome(values: Uint8Array, from: number, words: Uint32Array, places: Uint32Array): void {
   const total = values.length;
   const count = Math.min(places.length, total - from);
   for (let i = 0; i < count; i++) {
     places[i] = from + i + Math.floor((words[4 * i]! * (total - from - i)) / 2 ** 32);
   }
-  let i = 0;
-  for (; i + 3 < count; i += 4) {
-    const at = from + i;
-    const place0 = places[i]!;
-    const value0 = values[at]!;
-    values[at] = values[place0]!;
-    values[place0] = value0;
-    const place1 = places[i + 1]!;
-    const value1 = values[at + 1]!;
-    values[at + 1] = values[place1]!;
-    values[place1] = value1;
-    const place2 = places[i + 2]!;
-    const value2 = values[at + 2]!;
-    values[at + 2] = values[place2]!;
-    values[place2] = value2;
-    const place3 = places[i + 3]!;
-    const value3 = values[at + 3]!;
-    values[at + 3] = values[place3]!;
-    values[place3] = value3;
-  }
-  for (; i < count; i++) {
-    const place = places[i]!;
-    const value = values[from + i]!;
-    values[from + i] = values[place]!;
-    values[place] = value;
-  }
+  swapAll(values, from, places, count);
 }

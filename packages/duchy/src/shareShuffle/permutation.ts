@@ -18,7 +18,7 @@ export function shuffle(values: Uint8Array, seed: Uint8Array): void {
  * In a loop of its own, so that the processor fetches many places at once. Four in a row make the function too long to be
  * inlined where it is called, which is in code that is compiled with less care.
  */
-function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
+export function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   let i = 0;
   for (; i + 3 < count; i += 4) {
     const at = from + i;
