@@ -44,6 +44,9 @@ export class Admission {
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
+  /** How many slots were handed on since the event loop had a turn for other work. */
+  private handedOn = 0;
+  /** Whether free slots are granted in the next turn. */
   private granting = false;
 
   private readonly maxWaiting: number | undefined;
@@ -96,14 +99,22 @@ export class Admission {
   leave(principal: string): void {
     this.change(this.flows.get(principal)!, -1);
     if (this.backlog.size === 0 || this.granting) return;
+    if (this.handedOn < this.slots) {
+      this.handedOn++;
+      this.grant();
+      return;
+    }
     // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
     this.granting = true;
-    setImmediate(() => this.grant());
+    setImmediate(() => {
+      this.granting = false;
+      this.handedOn = 0;
+      this.grant();
+    });
   }
 
   /** The free slots, to one flow after the other. */
   private grant(): void {
-    this.granting = false;
     for (const flow of this.backlog) {
       if (flow.queue.length > 0 && !this.mayBegin(flow)) continue;
       this.backlog.delete(flow);
