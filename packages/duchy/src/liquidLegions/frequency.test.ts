@@ -6,10 +6,11 @@ import { Curve, DESTROYED, Keystream } from '@measurement-exchange/sdk/liquidLeg
 import { expect, test } from 'vitest';
 import { type Events, frequencySketch, Ring, randomEvents } from '../../test/liquidLegions/ring.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
-import { FrequencyStages, type RingKeys, relativeFrequencies } from './frequency.ts';
+import { FrequencyStages, relativeFrequencies } from './frequency.ts';
 import { type FrequencySpec, frequencyParameters } from './frequencyParameters.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
 import { drawNoiseTuples } from './noiseTuples.ts';
+import type { RingKeys } from './ringKeys.ts';
 import { Workspace } from './workspace.ts';
 
 const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 1);
@@ -17,11 +18,7 @@ const MAX_SIZE = Number(process.env.MEX_SKETCH_SIZE ?? 60);
 
 const dice = new Dice('frequency');
 const ring = new Ring(dice, 3);
-const keys = ring.duchies.map(({ secretKey }, place): RingKeys => {
-  const restKey = place < 2 ? ring.keyFrom(place + 1) : ring.key;
-  return { secretKey, key: ring.key, restKey };
-}) as [RingKeys, RingKeys, RingKeys];
-const [first, second, aggregator] = keys;
+const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 
 const PRIVACY = { epsilon: 4, delta: 0.01 };
 const NOISE = {
@@ -63,46 +60,43 @@ function truth({ spec, events }: World): { registers: number; frequencies: numbe
 }
 
 /** Every stage once; providers upload to the duchies in turn. */
-function run({ spec, events }: World, seeds = Array.from({ length: 9 }, () => dice.seed())) {
+async function run({ spec, events }: World, seeds = Array.from({ length: 9 }, () => dice.seed())) {
   const parameters = frequencyParameters(spec);
   const stages = new FrequencyStages(parameters, new Workspace(new Curve(512)));
   const sketches = events.map((one) =>
     ring.encryptFrequency(frequencySketch(spec, one), spec.maximumFrequency),
   );
-  const setups = keys.map(({ key }, place) =>
-    stages.setup(
-      sketches.filter((_, i) => i % 3 === place),
-      key,
-      seeds[place]!,
-    ),
-  );
-  const blinded = stages.blind(stages.blind(stages.combine(setups), first, seeds[3]!), second, seeds[4]!);
-  const tuples = stages.group(blinded, aggregator, seeds[5]!);
-  const flags = stages.decryptFlags(stages.decryptFlags(tuples, first, seeds[6]!), second, seeds[7]!);
-  const { registers, comparisons } = stages.countRegisters(flags, aggregator.secretKey, seeds[8]!);
-  const left = [first, second].reduce(
-    (given, { secretKey }) => stages.decryptComparisons(given, secretKey),
-    comparisons,
-  );
+  const setups: Uint8Array[] = [];
+  for (const [place, keys] of ring.keys.entries()) {
+    const uploaded = sketches.filter((_, i) => i % 3 === place);
+    setups.push(await stages.setup(uploaded, keys, seeds[place]!));
+  }
+  const once = await stages.blind(await stages.combine(setups), first, seeds[3]!);
+  const blinded = await stages.blind(once, second, seeds[4]!);
+  const tuples = await stages.group(blinded, aggregator, seeds[5]!);
+  const partly = await stages.decryptFlags(tuples, first, seeds[6]!);
+  const flags = await stages.decryptFlags(partly, second, seeds[7]!);
+  const { registers, comparisons } = await stages.countRegisters(flags, aggregator, seeds[8]!);
+  const left = await stages.decryptComparisons(await stages.decryptComparisons(comparisons, first), second);
   return {
     parameters,
     stages,
     tuples,
     registers,
-    frequencies: stages.countFrequencies(left, aggregator.secretKey),
+    frequencies: await stages.countFrequencies(left, aggregator),
   };
 }
 
-test(`${WORLDS} random worlds have the registers and frequencies of the union of their sketches without noise`, () => {
+test(`${WORLDS} random worlds have the registers and frequencies of the union of their sketches without noise`, async () => {
   for (let i = 0; i < WORLDS; i++) {
     const spec = { maxSize: dice.between(2, MAX_SIZE), maximumFrequency: dice.between(2, 5) };
     const some = world(spec, randomEvents(dice, dice.between(1, 3), MAX_SIZE / 4));
-    const { registers, frequencies } = run(some);
+    const { registers, frequencies } = await run(some);
     expect({ registers, frequencies }).toEqual(truth(some));
   }
 });
 
-test('destroyed registers, frequencies above the maximum and an empty sketch', () => {
+test('destroyed registers, frequencies above the maximum and an empty sketch', async () => {
   const some = world({ decayRate: 1, maxSize: 12, samplingIndicatorSize: 1000 }, [
     new Map(Array.from({ length: 8 }, (_, i) => [i + 1, (i % 3) + 1])),
     new Map([
@@ -115,11 +109,11 @@ test('destroyed registers, frequencies above the maximum and an empty sketch', (
   const expected = truth(some);
   expect(expected.registers).toBeGreaterThan(expected.frequencies.reduce((sum, count) => sum + count, 0));
   expect(expected.frequencies.at(-1)).toBeGreaterThan(0);
-  const { registers, frequencies } = run(some);
+  const { registers, frequencies } = await run(some);
   expect({ registers, frequencies }).toEqual(expected);
 });
 
-test('noise changes counts by what was drawn for them, and by nothing else', () => {
+test('noise changes counts by what was drawn for them, and by nothing else', async () => {
   const some = world({ ...NOISE, noiseMechanism: 'DISCRETE_GAUSSIAN', maximumFrequency: 3 }, [
     new Map([
       [1, 1],
@@ -131,7 +125,7 @@ test('noise changes counts by what was drawn for them, and by nothing else', () 
     ]),
   ]);
   const seeds = Array.from({ length: 9 }, () => dice.seed());
-  const { parameters, registers, frequencies } = run(some, seeds);
+  const { parameters, registers, frequencies } = await run(some, seeds);
   const { duchyCount, reachNoise, frequencyNoise } = parameters;
   const expected = truth(some);
   const drawn = seeds
@@ -161,20 +155,18 @@ test('relative frequencies are shares of the registers that have one', () => {
   expect(relativeFrequencies([0, 0])).toEqual(new Map());
 });
 
-test('a message that is no whole number of registers or tuples is rejected', () => {
+test('a message that is no whole number of registers or tuples is rejected', async () => {
   const stages = new FrequencyStages(
     frequencyParameters(world({}, [new Map()]).spec),
     new Workspace(new Curve(64)),
   );
   const bytes = new Uint8Array(100);
   const seed = dice.seed();
-  expect(() => stages.setup([bytes], ring.key, seed)).toThrow('a sketch must be whole blocks of 198 bytes');
-  expect(() => stages.blind(bytes, first, seed)).toThrow('a message must be whole blocks of 198 bytes');
-  expect(() => stages.group(bytes, first, seed)).toThrow('a message must be whole blocks of 198 bytes');
-  expect(() => stages.decryptFlags(bytes, first, seed)).toThrow(
-    'a message must be whole blocks of 264 bytes',
-  );
-  expect(() => stages.decryptComparisons(bytes, first.secretKey)).toThrow(
-    'a message must be whole blocks of 198 bytes',
-  );
+  const rejected = (run: Promise<unknown>, what: string) =>
+    expect(run).rejects.toThrow(`${what} must be whole blocks of`);
+  await rejected(stages.setup([bytes], first, seed), 'a sketch');
+  await rejected(stages.blind(bytes, first, seed), 'a message');
+  await rejected(stages.group(bytes, first, seed), 'a message');
+  await rejected(stages.decryptFlags(bytes, first, seed), 'a message');
+  await rejected(stages.decryptComparisons(bytes, first), 'a message');
 });

@@ -12,7 +12,6 @@ import {
   countPoints,
   DESTROYED_KEY,
   drawScalars,
-  type ElGamalPublicKey,
   FREQUENCY_REGISTER_BYTES,
   Keystream,
   POINT_BYTES,
@@ -21,21 +20,14 @@ import { putColumn, sortBlocks, takeBlocks, takeColumn } from './blocks.ts';
 import type { FrequencyParameters } from './frequencyParameters.ts';
 import { type NoiseRegister, noiseRegisters, randomText } from './noiseRegisters.ts';
 import { drawNoiseTuples, encryptNoiseTuples } from './noiseTuples.ts';
+import type { RingKeys } from './ringKeys.ts';
+import type { StageRun } from './stageRun.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, HISTOGRAM_KEY, TUPLE_BYTES, tuplesOf } from './tuples.ts';
 import { ALONE, type Column, checkBlocks, Workspace } from './workspace.ts';
 
 const [INDEX, KEY, REGISTER_COUNT] = [0, 1, 2].map(
   (i): Column => ({ stride: FREQUENCY_REGISTER_BYTES, at: i * CIPHERTEXT_BYTES }),
 ) as [Column, Column, Column];
-
-/** The keys of a computation, as one duchy has them. */
-export interface RingKeys {
-  secretKey: Uint8Array;
-  /** The combined key of all duchies. */
-  key: ElGamalPublicKey;
-  /** The combined key of the duchies after this one; of all for the aggregator, from where the flags start. */
-  restKey: ElGamalPublicKey;
-}
 
 export class FrequencyStages {
   private readonly parameters: FrequencyParameters;
@@ -47,88 +39,136 @@ export class FrequencyStages {
   }
 
   /** What each duchy does: sketches of providers and noise. */
-  setup(sketches: readonly Uint8Array[], key: ElGamalPublicKey, seed: Uint8Array): Uint8Array<ArrayBuffer> {
+  async setup(
+    sketches: readonly Uint8Array[],
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const { workspace } = this;
+    const key = workspace.key(keys.key);
     for (const sketch of sketches) checkBlocks(sketch, FREQUENCY_REGISTER_BYTES, 'a sketch');
     const random = new Keystream(seed);
     const { registers } = noiseRegisters(this.parameters, random);
     const noise = new Uint8Array(registers.length * FREQUENCY_REGISTER_BYTES);
     const indexes = workspace.points(registers.map(({ text }) => text));
-    const keys = workspace.points(registers.map((register) => keyText(register, random)));
+    const noiseKeys = workspace.points(registers.map((register) => keyText(register, random)));
     workspace.encrypt(indexes, key, random, noise, INDEX);
-    workspace.encrypt(keys, key, random, noise, KEY);
+    workspace.encrypt(noiseKeys, key, random, noise, KEY);
     // Their counts are never looked at.
-    workspace.encrypt(keys, key, random, noise, REGISTER_COUNT);
-    return this.combine([...sketches, noise]);
+    workspace.encrypt(noiseKeys, key, random, noise, REGISTER_COUNT);
+    return this.combine([...sketches, noise], run);
   }
 
   /** What the aggregator does then: the messages of all duchies, its own included, as one. */
-  combine(messages: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  async combine(
+    messages: readonly Uint8Array[],
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    signal?.throwIfAborted();
     for (const message of messages) checkBlocks(message, FREQUENCY_REGISTER_BYTES, 'a message');
+    onProgress?.(1);
     return sortBlocks(Buffer.concat(messages), FREQUENCY_REGISTER_BYTES);
   }
 
   /** First round, worker. */
-  blind(registers: Uint8Array, keys: RingKeys, seed: Uint8Array): Uint8Array<ArrayBuffer> {
+  async blind(
+    registers: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    signal?.throwIfAborted();
     checkBlocks(registers, FREQUENCY_REGISTER_BYTES, 'a message');
     const random = new Keystream(seed);
+    const [key, restKey] = this.publicKeys(keys);
     const blinding = drawScalars(random, 1);
     const blinded = new Uint8Array(registers.length);
     this.workspace.change(registers, INDEX, blinded, (batch, count) => {
       batch.decrypt(keys.secretKey);
       batch.multiply(blinding);
-      batch.reRandomize(keys.restKey, drawScalars(random, count));
+      batch.reRandomize(restKey, drawScalars(random, count));
     });
     const others = takeColumn(registers, FREQUENCY_REGISTER_BYTES, KEY.at, 2 * CIPHERTEXT_BYTES);
     this.workspace.change(others, ALONE, others, (batch, count) =>
-      batch.reRandomize(keys.key, drawScalars(random, count)),
+      batch.reRandomize(key, drawScalars(random, count)),
     );
     putColumn(others, 2 * CIPHERTEXT_BYTES, blinded, FREQUENCY_REGISTER_BYTES, KEY.at);
+    onProgress?.(1);
     return sortBlocks(blinded, FREQUENCY_REGISTER_BYTES);
   }
 
   /** First round, aggregator: registers to tuples. */
-  group(registers: Uint8Array, keys: RingKeys, seed: Uint8Array): Uint8Array<ArrayBuffer> {
+  async group(
+    registers: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    signal?.throwIfAborted();
     checkBlocks(registers, FREQUENCY_REGISTER_BYTES, 'a message');
     const random = new Keystream(seed);
     const noise = this.noise(keys, random);
     const ids = this.workspace.decrypt(registers, INDEX, keys.secretKey);
-    const tuples = tuplesOf(this.workspace, this.parameters, ids, registers, keys.key, random);
+    const tuples = tuplesOf(
+      this.workspace,
+      this.parameters,
+      ids,
+      registers,
+      this.workspace.key(keys.key),
+      random,
+    );
+    onProgress?.(1);
     return sortBlocks(Buffer.concat([tuples, noise]), TUPLE_BYTES);
   }
 
   /** Second round, worker. */
-  decryptFlags(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array): Uint8Array<ArrayBuffer> {
+  async decryptFlags(
+    tuples: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    signal?.throwIfAborted();
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const random = new Keystream(seed);
     const noise = this.noise(keys, random);
+    const [key, restKey] = this.publicKeys(keys);
     const flags = takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES);
     this.workspace.change(flags, ALONE, flags, (batch, count) => {
       batch.decrypt(keys.secretKey);
-      batch.reRandomize(keys.restKey, drawScalars(random, count));
+      batch.reRandomize(restKey, drawScalars(random, count));
     });
     const decrypted = new Uint8Array(tuples.length);
     putColumn(flags, FLAGS_BYTES, decrypted, TUPLE_BYTES, 0);
     this.workspace.change(tuples, COUNT, decrypted, (batch, count) =>
-      batch.reRandomize(keys.key, drawScalars(random, count)),
+      batch.reRandomize(key, drawScalars(random, count)),
     );
+    onProgress?.(1);
     return sortBlocks(Buffer.concat([decrypted, noise]), TUPLE_BYTES);
   }
 
   private noise(keys: RingKeys, random: Keystream): Uint8Array {
     const tuples = drawNoiseTuples(this.parameters, random);
-    return encryptNoiseTuples(this.workspace, tuples, keys, random);
+    const [key, restKey] = this.publicKeys(keys);
+    return encryptNoiseTuples(this.workspace, tuples, { key, restKey }, random);
+  }
+
+  private publicKeys(keys: RingKeys) {
+    return [this.workspace.key(keys.key), this.workspace.key(keys.restKey)] as const;
   }
 
   /**
    * Second round, aggregator: how many registers have somebody, as far as the noise lets it know; and for each register with
    * a frequency what compares its count with 1, 2 … maximumFrequency − 1.
    */
-  countRegisters(
+  async countRegisters(
     tuples: Uint8Array,
-    secretKey: Uint8Array,
+    { secretKey }: RingKeys,
     seed: Uint8Array,
-  ): { registers: number; comparisons: Uint8Array<ArrayBuffer> } {
+    { signal, onProgress }: StageRun = {},
+  ): Promise<{ registers: number; comparisons: Uint8Array<ArrayBuffer> }> {
+    signal?.throwIfAborted();
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const isZero = this.workspace.zeros(takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES), ALONE, secretKey);
     const total = tuples.length / TUPLE_BYTES;
@@ -141,6 +181,7 @@ export class FrequencyStages {
     }
     const { duchyCount, reachNoise, noiseTupleCount } = this.parameters;
     const noise = histogramCount + duchyCount * (reachNoise.offset + noiseTupleCount);
+    onProgress?.(1);
     return {
       registers: Math.max(0, total - noise),
       comparisons: this.compare(takeBlocks(tuples, TUPLE_BYTES, withFrequency), new Keystream(seed)),
@@ -165,15 +206,26 @@ export class FrequencyStages {
   }
 
   /** Third round, worker. */
-  decryptComparisons(comparisons: Uint8Array, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
+  async decryptComparisons(
+    comparisons: Uint8Array,
+    { secretKey }: RingKeys,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    signal?.throwIfAborted();
     this.checkComparisons(comparisons);
     const decrypted = new Uint8Array(comparisons.length);
     this.workspace.change(comparisons, ALONE, decrypted, (batch) => batch.decrypt(secretKey));
+    onProgress?.(1);
     return decrypted;
   }
 
   /** Third round, aggregator: registers by frequency, from 1 on; the last are those with the maximum or more. */
-  countFrequencies(comparisons: Uint8Array, secretKey: Uint8Array): number[] {
+  async countFrequencies(
+    comparisons: Uint8Array,
+    { secretKey }: RingKeys,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<number[]> {
+    signal?.throwIfAborted();
     this.checkComparisons(comparisons);
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
     const compared = maximumFrequency - 1;
@@ -183,6 +235,7 @@ export class FrequencyStages {
       const first = isZero.subarray(from, from + compared).indexOf(1);
       frequencies[first < 0 ? compared : first]!++;
     }
+    onProgress?.(1);
     return frequencies.map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 

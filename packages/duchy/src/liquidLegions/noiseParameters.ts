@@ -21,7 +21,10 @@ export interface NoiseParameters extends LiquidLegionsParams {
   reachNoise: MpcNoise;
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
-  /** How often the register of the publishers' noise, and that of the padding, is there at least. */
+  /**
+   * How often each duchy adds the register of the publishers' noise, and that of the padding, at least: without any noise
+   * too, because providers fill up their sketches with the former.
+   */
   knownRegisters: number;
   /** How many registers each duchy adds for its noise, whatever the noise is. */
   noiseRegisterCount: number;
@@ -38,7 +41,7 @@ export function checkNoise(count: number, field: string): void {
 }
 
 /** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
-export function noiseParameters(spec: NoiseSpec, known: number): NoiseParameters {
+export function noiseParameters(spec: NoiseSpec, knownRegisters: number): NoiseParameters {
   const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount: workers } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
     throw new RangeError('dataProviders must not be empty');
@@ -48,7 +51,6 @@ export function noiseParameters(spec: NoiseSpec, known: number): NoiseParameters
   const histogramNoise = mpcNoise(mechanism, spec.histogramPrivacyParams, { workers, sensitivity: 2 });
   const sensitivity = dataProviderCount;
   const publisherNoise = mpcNoise(mechanism, spec.publisherPrivacyParams, { workers, sensitivity });
-  const knownRegisters = mechanism === 'NONE' ? 0 : known;
   const noiseRegisterCount =
     2 * publisherNoise.offset +
     2 * reachNoise.offset +

@@ -1,6 +1,6 @@
 /** Registers that nobody is in: how many of which kind a duchy adds, and the texts that their indexes are made from. */
 import type { RandomSource } from '@measurement-exchange/sdk';
-import { drawMpcNoise, drawScalars } from '@measurement-exchange/sdk/liquidLegions';
+import { drawMpcNoise, drawScalars, NOBODY_INDEX } from '@measurement-exchange/sdk/liquidLegions';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
@@ -15,7 +15,6 @@ export interface NoiseRegister {
   text: string;
 }
 
-const PUBLISHER = 'publisher_noise_register_id';
 const PADDING = 'padding_noise_register_id';
 
 /**
@@ -37,7 +36,7 @@ export function noiseRegisters(
     for (let i = 0; i < count; i++) add('histogram', randomText('blinded_histogram_noise', random), times);
     histogramCount += count;
   }
-  add('publisher', PUBLISHER, drawMpcNoise(publisherNoise, random) + parameters.knownRegisters);
+  add('publisher', NOBODY_INDEX, drawMpcNoise(publisherNoise, random) + parameters.knownRegisters);
   const reached = drawMpcNoise(reachNoise, random);
   for (let i = 0; i < reached; i++) add('reach', randomText('reach_dp_noise', random), 1);
   add('padding', PADDING, parameters.noiseRegisterCount - registers.length);

@@ -10,7 +10,6 @@ import {
   CIPHERTEXT_BYTES,
   countPoints,
   drawScalars,
-  type ElGamalPublicKey,
   estimatePeople,
   Keystream,
   POINT_BYTES,
@@ -20,6 +19,8 @@ import { runs, sortBlocks } from './blocks.ts';
 import { LiquidLegionsError } from './errors.ts';
 import { type NoiseParameters, type NoiseSpec, noiseParameters } from './noiseParameters.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
+import type { RingKeys } from './ringKeys.ts';
+import type { StageRun } from './stageRun.ts';
 import { ALONE, checkBlocks, Workspace } from './workspace.ts';
 
 /** The publishers' and the padding's register are there once at least, so that the aggregator can subtract both. */
@@ -37,8 +38,15 @@ export class ReachOnlyStages {
   }
 
   /** What each duchy does: sketches of providers and noise, under the combined key of all duchies. */
-  setup(sketches: readonly Uint8Array[], key: ElGamalPublicKey, seed: Uint8Array): Uint8Array<ArrayBuffer> {
+  async setup(
+    sketches: readonly Uint8Array[],
+    keys: RingKeys,
+    seed: Uint8Array,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const { workspace } = this;
+    const key = workspace.key(keys.key);
+    signal?.throwIfAborted();
     for (const sketch of sketches) checkBlocks(sketch, REACH_REGISTER_BYTES, 'a sketch');
     const random = new Keystream(seed);
     const { registers, histogramCount } = noiseRegisters(this.parameters, random);
@@ -49,11 +57,16 @@ export class ReachOnlyStages {
       const points = countPoints(workspace.curve, histogramCount);
       workspace.change(excess, ALONE, excess, (batch) => batch.addPoints(points.subarray(-POINT_BYTES)));
     }
+    onProgress?.(1);
     return message([...sketches, noise], excess);
   }
 
   /** What the aggregator does then: the messages of all duchies, its own included, as one. */
-  combine(messages: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  async combine(
+    messages: readonly Uint8Array[],
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    signal?.throwIfAborted();
     const { other } = this.workspace;
     const all = messages.map(parts);
     const excess = Uint8Array.from(all[0]!.excess);
@@ -61,19 +74,23 @@ export class ReachOnlyStages {
       other.load(next, 1);
       this.workspace.change(excess, ALONE, excess, (batch) => batch.add(other));
     }
+    onProgress?.(1);
     return message(
       all.map(({ registers }) => registers),
       excess,
     );
   }
 
-  /** What each worker does: `restKey` is the combined key of the duchies after it. */
-  execute(
+  /** What each worker does. */
+  async execute(
     given: Uint8Array,
-    secretKey: Uint8Array,
-    restKey: ElGamalPublicKey,
+    keys: RingKeys,
     seed: Uint8Array,
-  ): Uint8Array<ArrayBuffer> {
+    { signal, onProgress }: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { secretKey } = keys;
+    const restKey = this.workspace.key(keys.restKey);
+    signal?.throwIfAborted();
     const { registers, excess } = parts(given);
     const random = new Keystream(seed);
     const blinding = drawScalars(random, 1);
@@ -89,16 +106,23 @@ export class ReachOnlyStages {
       batch.decrypt(secretKey);
       batch.reRandomize(restKey, drawScalars(random, 1));
     });
+    onProgress?.(1);
     return message([blinded], left);
   }
 
   /** What the aggregator does last: how many registers have somebody, as far as the noise lets it know. */
-  count(given: Uint8Array, secretKey: Uint8Array): number {
+  async count(
+    given: Uint8Array,
+    { secretKey }: RingKeys,
+    { signal, onProgress }: StageRun = {},
+  ): Promise<number> {
+    signal?.throwIfAborted();
     const { registers, excess } = parts(given);
     const points = this.workspace.decrypt(registers, ALONE, secretKey);
     const distinct = runs(sortBlocks(points, POINT_BYTES), POINT_BYTES, POINT_BYTES).length - 1;
     const { duchyCount, reachNoise, knownRegisters } = this.parameters;
     const noise = duchyCount * reachNoise.offset + this.decryptCount(excess, secretKey) + 2 * knownRegisters;
+    onProgress?.(1);
     return Math.max(0, distinct - noise);
   }
 

@@ -6,7 +6,7 @@ import {
   Ciphertexts,
   Curve,
   drawScalars,
-  type ElGamalPublicKey,
+  ElGamalPublicKey,
   mapToCurve,
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
@@ -26,11 +26,20 @@ export class Workspace {
   readonly curve: Curve;
   readonly batch: Ciphertexts;
   readonly other: Ciphertexts;
+  private readonly keys = new Map<string, ElGamalPublicKey>();
 
   constructor(curve = new Curve()) {
     this.curve = curve;
     this.batch = new Ciphertexts(curve);
     this.other = new Ciphertexts(curve);
+  }
+
+  /** A public key from a compressed point. */
+  key(bytes: Uint8Array): ElGamalPublicKey {
+    const name = Buffer.from(bytes).toString('hex');
+    const key = this.keys.get(name) ?? new ElGamalPublicKey(this.curve, bytes);
+    this.keys.set(name, key);
+    return key;
   }
 
   inBatches(total: number, work: (from: number, count: number) => void): void {

@@ -4,7 +4,7 @@ export { drawMpcNoise, type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts
 export * from '../elGamal/index.ts';
 export { Keystream } from '../shareShuffle/keystream.ts';
 export { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES, SketchEncrypter } from './encryptSketch.ts';
-export { countPoints, DESTROYED_KEY } from './points.ts';
+export { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 export {
   DESTROYED,
   FrequencySketch,

@@ -1,7 +1,8 @@
 /** The points that stand for registers, keys and counts. */
 import { type Curve, mapToCurve, POINT_BYTES, SCALAR_BYTES } from '../elGamal/index.ts';
 
-/** What the points of special registers are made from. */
+/** What the points of special registers are made from: the index of one that nobody is in, the key of one that several are in. */
+export const NOBODY_INDEX = 'publisher_noise_register_id';
 export const DESTROYED_KEY = 'destroyed_register_key';
 const UNIT = 'unit_ec_point';
 
