@@ -38,10 +38,16 @@ it('leaves what runs consumers’ filters out of the agent’s process', async (
   expect(await loadedBy('@measurement-exchange/sdk/provider', packages)).toEqual(['@duckdb/node-api']);
 });
 
+it('loads of TypeBox only the types', async () => {
+  expect(await loadedBy('@measurement-exchange/contract', ['typebox', '@bufbuild/protobuf'])).toEqual([
+    '@bufbuild/protobuf',
+  ]);
+});
+
 it('loads into the thread of a share nothing that only messages need', async () => {
   const modules = ['frequencyVector', 'keystream', 'vidIndex'].map(
     (name) => `./packages/sdk/src/provider/shareShuffle/${name}.ts`,
   );
-  const loaded = modules.map((module) => loadedBy(module, ['typebox', '@bufbuild/protobuf']));
+  const loaded = modules.map((module) => loadedBy(module, ['@bufbuild/protobuf']));
   expect(await Promise.all(loaded)).toEqual(modules.map(() => []));
 });
