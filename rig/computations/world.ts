@@ -22,12 +22,12 @@ import { type Counted, type World, withWorld } from '../world.ts';
 import { PEOPLE } from './audience.ts';
 import { Duchy } from './duchy.ts';
 
-const NAMES: Record<DuchyRole, string> = {
+const NAMES = {
   FIRST_WORKER: 'duchies/alpha',
   SECOND_WORKER: 'duchies/beta',
   AGGREGATOR: 'duchies/gamma',
-};
-const ROLES = Object.keys(NAMES) as DuchyRole[];
+} satisfies Partial<Record<DuchyRole, string>>;
+const ROLES = Object.keys(NAMES) as (keyof typeof NAMES)[];
 
 export interface ComputationWorld extends World {
   duchies: Duchy[];

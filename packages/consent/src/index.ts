@@ -6,6 +6,7 @@ export {
   partyUri,
   type X509,
 } from './certificates.ts';
+export { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey.ts';
 export { ConsentError, type ConsentErrorCode } from './errors.ts';
 export { decrypt, encrypt } from './hybrid.ts';
 export {

@@ -63,8 +63,11 @@ export const PENDING_COMPUTATION_STATES = [
 export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
-/** In HonestMajorityShareShuffle each of three duchies has one of these roles. */
-export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const;
+/**
+ * In HonestMajorityShareShuffle there is a first and a second worker, in Liquid Legions any number of workers; each protocol
+ * has one aggregator.
+ */
+export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'WORKER', 'AGGREGATOR'] as const;
 export type DuchyRole = (typeof DUCHY_ROLES)[number];
 
 /** The noise that duchies add to what they compute. */

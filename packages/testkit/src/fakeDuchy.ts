@@ -99,7 +99,7 @@ export async function openUpload(
   const certificate = parseCertificate(new X509Certificate(provider).raw);
   await verifySignature(fulfillment, certificate);
   const message = fromBinary(duchyMessages.FulfillmentSchema, new Uint8Array(fulfillment.message));
-  const { secretSeed } = message.protocolData.value!;
+  const { secretSeed } = message.protocolData.value as duchyMessages.Fulfillment_HonestMajorityShareShuffle;
   const signedSeed = unpackSignedMessage(await decrypt(peer, secretSeed!.ciphertext));
   await verifySignature(signedSeed, certificate);
   const seed = fromBinary(specs.RandomSeedSchema, signedSeed.message).data;

@@ -18,7 +18,12 @@ import { EncryptedMessage, Finding, SignedMessage } from './common.ts';
 import { ProtocolConfig } from './protocolConfig.ts';
 import { FulfillmentContext } from './requisition.ts';
 
-/** What one duchy contributes before requisitions can be fulfilled; the aggregator's is empty. */
+const legionsKeys = object(
+  { publicKey: SignedMessage, elGamalPublicKey: SignedMessage },
+  'Of every duchy: an EncryptionPublicKey and an ElGamalPublicKey, made for this computation, each signed by the duchy.',
+);
+
+/** What one duchy contributes before requisitions can be fulfilled; in share-shuffle the aggregator's is empty. */
 const parameters = {
   honestMajorityShareShuffle: optional(
     object({
@@ -28,6 +33,8 @@ const parameters = {
       ),
     }),
   ),
+  liquidLegionsV2: optional(legionsKeys),
+  reachOnlyLiquidLegionsV2: optional(legionsKeys),
 };
 
 export const PARTICIPANT_STATES = ['CREATED', 'PARAMS_SET', 'READY', 'FAILED'] as const;

@@ -20,7 +20,7 @@ import {
   Finding,
   SignedMessage,
 } from './common.ts';
-import { ProtocolConfig } from './protocolConfig.ts';
+import { ProtocolConfig, ProtocolWish } from './protocolConfig.ts';
 
 export const DataProviderEntry = object({
   dataProviderCertificate: nameOf('dataProviderCertificate'),
@@ -35,6 +35,7 @@ const input = {
   measurementSpec: SignedMessage,
   dataProviders: mapOf('dataProvider', DataProviderEntry, 1),
   measurementReferenceId: optional(text(255)),
+  protocolConfig: optional(ProtocolWish),
 };
 
 /** What a consumer sends to create a measurement. */

@@ -34,10 +34,13 @@ export const FulfillmentContext = object({
 });
 export type FulfillmentContext = Static<typeof FulfillmentContext>;
 
+const elGamalKey = object({ elGamalPublicKey: SignedMessage });
+
 /** What a multi-party protocol tells the data provider about one duchy. */
 const DuchyEntry = object({
   duchyCertificate: nameOf('duchyCertificate'),
-  liquidLegionsV2: optional(object({ elGamalPublicKey: SignedMessage })),
+  liquidLegionsV2: optional(elGamalKey),
+  reachOnlyLiquidLegionsV2: optional(elGamalKey),
   honestMajorityShareShuffle: optional(
     object({
       publicKey: optional(

@@ -160,7 +160,7 @@ describe('the schemas', () => {
     const keywords =
       '$ref title description type format contentEncoding pattern const enum examples default minimum minLength ' +
       'maxLength minItems maxItems minProperties items properties required propertyNames additionalProperties ' +
-      'allOf oneOf readOnly maximum';
+      'allOf oneOf readOnly maximum exclusiveMinimum';
     const used = new Set(allSchemas.flatMap((schema) => Object.keys(schema)));
     expect([...used].filter((keyword) => !keywords.split(' ').includes(keyword))).toEqual([]);
     const formats = new Set(allSchemas.map(({ format }) => format));

@@ -44,7 +44,11 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
     check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
     // Only the registers of a frequency vector wrap around the end of the unit interval.
     const fits = protocol === 'honestMajorityShareShuffle' || !wrapsAround(interval);
-    check('vidSamplingInterval', fits, 'start + width must be at most 1, unless duchies compute it');
+    check(
+      'vidSamplingInterval',
+      fits,
+      'start + width must be at most 1, unless honestMajorityShareShuffle computes it',
+    );
   } else if (spec.measurementType === 'REACH' || spec.measurementType === 'REACH_AND_FREQUENCY') {
     check('vidSamplingInterval', false, REQUIRED);
   }

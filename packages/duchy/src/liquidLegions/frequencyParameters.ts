@@ -1,5 +1,9 @@
 /** What all duchies of one computation with frequencies must agree on, from the spec and the protocol's config. */
-import type { PrivacyParams } from '@measurement-exchange/contract';
+import {
+  legionsNoiseShapes,
+  legionsNoiseTupleCount,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
 import { type MpcNoise, mpcNoise } from '@measurement-exchange/sdk/liquidLegions';
 import { checkNoise, type NoiseParameters, type NoiseSpec, noiseParameters } from './noiseParameters.ts';
 
@@ -18,16 +22,16 @@ export interface FrequencyParameters extends NoiseParameters {
 
 /** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
 export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
-  const { noiseMechanism, maximumFrequency, duchyCount: workers } = spec;
+  const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
     throw new RangeError('maximumFrequency must be a whole number above 1');
   }
-  const frequencyNoise = mpcNoise(noiseMechanism, spec.frequencyPrivacyParams, { workers, sensitivity: 2 });
-  const noiseTupleCount = 2 * frequencyNoise.offset * (maximumFrequency + 1);
+  const { frequency } = legionsNoiseShapes(dataProviderCount, duchyCount);
+  const frequencyNoise = mpcNoise(noiseMechanism, spec.frequencyPrivacyParams, frequency);
+  const noiseTupleCount = legionsNoiseTupleCount(frequencyNoise.offset, maximumFrequency);
   checkNoise(noiseTupleCount, 'frequencyPrivacyParams');
   return {
-    // A register that only noise has must be in more sketches than there are, to be known as noise.
-    ...noiseParameters(spec, spec.dataProviderCount + 1),
+    ...noiseParameters(spec, 'liquidLegionsV2'),
     maximumFrequency,
     frequencyNoise,
     noiseTupleCount,

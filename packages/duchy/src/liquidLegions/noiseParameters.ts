@@ -1,5 +1,13 @@
 /** The noise that all duchies of one computation must agree on, from the spec and the protocol's config. */
-import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
+import {
+  knownRegisterCount,
+  type LiquidLegionsProtocol,
+  legionsNoiseRegisterCount,
+  legionsNoiseShapes,
+  MAX_LEGIONS_NOISE,
+  type MpcNoiseMechanism,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
 import { type LiquidLegionsParams, type MpcNoise, mpcNoise } from '@measurement-exchange/sdk/liquidLegions';
 
 export interface NoiseSpec extends LiquidLegionsParams {
@@ -30,35 +38,33 @@ export interface NoiseParameters extends LiquidLegionsParams {
   noiseRegisterCount: number;
 }
 
-/** Of one duchy: more would fill its memory, and take it hours. */
-const MAX_NOISE = 2 ** 20;
-
 export function checkNoise(count: number, field: string): void {
-  if (count <= MAX_NOISE) return;
+  if (count <= MAX_LEGIONS_NOISE) return;
   throw new RangeError(
-    `${field} ask for ${count} registers of noise, and ${MAX_NOISE} are possible: raise epsilon`,
+    `${field} ask for ${count} registers of noise, and ${MAX_LEGIONS_NOISE} are possible: raise epsilon`,
   );
 }
 
 /** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
-export function noiseParameters(spec: NoiseSpec, knownRegisters: number): NoiseParameters {
-  const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount: workers } = spec;
+export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
+  const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
     throw new RangeError('dataProviders must not be empty');
   }
-  if (!(Number.isInteger(workers) && workers >= 2)) throw new RangeError('duchies must be at least 2');
-  const reachNoise = mpcNoise(mechanism, spec.privacyParams, { workers, sensitivity: 1 });
-  const histogramNoise = mpcNoise(mechanism, spec.histogramPrivacyParams, { workers, sensitivity: 2 });
-  const sensitivity = dataProviderCount;
-  const publisherNoise = mpcNoise(mechanism, spec.publisherPrivacyParams, { workers, sensitivity });
-  const noiseRegisterCount =
-    2 * publisherNoise.offset +
-    2 * reachNoise.offset +
-    histogramNoise.offset * dataProviderCount * (dataProviderCount + 1) +
-    2 * knownRegisters;
+  if (!(Number.isInteger(duchyCount) && duchyCount >= 2)) throw new RangeError('duchies must be at least 2');
+  const shapes = legionsNoiseShapes(dataProviderCount, duchyCount);
+  const reachNoise = mpcNoise(mechanism, spec.privacyParams, shapes.reach);
+  const histogramNoise = mpcNoise(mechanism, spec.histogramPrivacyParams, shapes.histogram);
+  const publisherNoise = mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.publisher);
+  const knownRegisters = knownRegisterCount(protocol, dataProviderCount);
+  const noiseRegisterCount = legionsNoiseRegisterCount(
+    { reach: reachNoise.offset, histogram: histogramNoise.offset, publisher: publisherNoise.offset },
+    dataProviderCount,
+    knownRegisters,
+  );
   checkNoise(noiseRegisterCount, 'privacyParams');
   return {
-    ...{ decayRate, maxSize, dataProviderCount, duchyCount: workers },
+    ...{ decayRate, maxSize, dataProviderCount, duchyCount },
     ...{ reachNoise, histogramNoise, publisherNoise, knownRegisters, noiseRegisterCount },
   };
 }

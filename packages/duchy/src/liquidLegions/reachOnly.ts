@@ -23,9 +23,8 @@ import type { RingKeys } from './ringKeys.ts';
 import type { StageRun } from './stageRun.ts';
 import { ALONE, checkBlocks, Workspace } from './workspace.ts';
 
-/** The publishers' and the padding's register are there once at least, so that the aggregator can subtract both. */
 export function reachOnlyParameters(spec: NoiseSpec): NoiseParameters {
-  return noiseParameters(spec, 1);
+  return noiseParameters(spec, 'reachOnlyLiquidLegionsV2');
 }
 
 export class ReachOnlyStages {

@@ -1,4 +1,9 @@
-import { type Computation, type DuchyRole, SHARE_SHUFFLE_STEPS } from '@measurement-exchange/contract';
+import {
+  type Computation,
+  type DuchyRole,
+  type ShareShuffleConfig,
+  stepsOf,
+} from '@measurement-exchange/contract';
 import { expect, test } from 'vitest';
 import { rowOf, runAfter, sendersOf } from './progress.ts';
 import { FIRST_STAGE, SHARE_SHUFFLE } from './shareShuffle.ts';
@@ -37,9 +42,13 @@ test('the exchange knows what is worked on once all data is there, and who waits
   const working = SHARE_SHUFFLE.filter(({ sends }) => sends !== undefined);
   const keys = (rows: readonly { role: string; stage: string }[]) =>
     rows.map(({ role, stage }) => `${role} ${stage}`).sort();
-  expect(keys(SHARE_SHUFFLE_STEPS)).toEqual(keys(working));
+  const config = { firstWorker: 'FIRST_WORKER', secondWorker: 'SECOND_WORKER', aggregator: 'AGGREGATOR' };
+  const steps = stepsOf({ honestMajorityShareShuffle: config as ShareShuffleConfig }).map(
+    ({ duchy: role, ...rest }) => ({ role, ...rest }),
+  );
+  expect(keys(steps)).toEqual(keys(working));
   const stepOf = (role: DuchyRole, stage: string) =>
-    SHARE_SHUFFLE_STEPS.find((s) => s.role === role && s.stage === stage)!.step;
+    steps.find((s) => s.role === role && s.stage === stage)!.step;
   for (const { role, next, waitsFor } of SHARE_SHUFFLE) {
     if (waitsFor === undefined || !('message' in waitsFor)) continue;
     for (const sender of working.filter((row) => row.sends!.message === waitsFor.message)) {

@@ -21,7 +21,8 @@ const PEERS = {
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;
-  if (role === 'AGGREGATOR') throw new PermanentError('The aggregator shuffles nothing.');
+  if (role !== 'FIRST_WORKER' && role !== 'SECOND_WORKER')
+    throw new PermanentError(`The ${role} shuffles nothing.`);
   const { parameters } = planOf(computation);
   const peer = duchyWith(PEERS[role].role, computation.view);
   const message = await Array.fromAsync(received(duchy, computation, PEERS[role].message, peer));

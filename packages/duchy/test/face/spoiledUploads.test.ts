@@ -1,5 +1,6 @@
 /** Uploads with one thing wrong: rejected where they enter, naming what it is, and nothing is kept. */
 import { randomBytes } from 'node:crypto';
+import type { duchyMessages } from '@measurement-exchange/contract';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endComputation, updateView } from '../../src/database/index.ts';
@@ -105,7 +106,7 @@ function saying(message: RegExp) {
   return { body: { error: expect.objectContaining({ message: expect.stringMatching(message) }) } };
 }
 function shuffleOf({ fulfillment }: TestUpload) {
-  return fulfillment.protocolData.value!;
+  return fulfillment.protocolData.value as duchyMessages.Fulfillment_HonestMajorityShareShuffle;
 }
 function setSeed(upload: TestUpload, ciphertext: Uint8Array): void {
   shuffleOf(upload).secretSeed!.ciphertext = ciphertext;

@@ -20,11 +20,12 @@ import { createMill, type Mill } from '../../src/mills/mill.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { mapClient } from './mapClient.ts';
 
-const NAMES: Record<DuchyRole, string> = {
+const NAMES = {
   FIRST_WORKER: 'duchies/alpha',
   SECOND_WORKER: 'duchies/beta',
   AGGREGATOR: 'duchies/gamma',
-};
+} satisfies Partial<Record<DuchyRole, string>>;
+type Role = keyof typeof NAMES;
 /** VIDs 1 to 600 and 1001 to 1400. */
 export const VID_RANGES: VidRange[] = [
   { start: 1001, end: 1400 },
@@ -117,7 +118,7 @@ export async function startDuchyWorld({
     await client.updateParty({ name, body: { capabilities: { honestMajorityShareShuffleSupported: true } } });
   }
   const duchies: TestDuchy[] = [];
-  for (const role of Object.keys(NAMES) as DuchyRole[]) duchies.push(await startDuchy(world, role, between));
+  for (const role of Object.keys(NAMES) as Role[]) duchies.push(await startDuchy(world, role, between));
 
   async function turn() {
     for (const { herald, mill } of duchies) {
@@ -167,7 +168,7 @@ export function startFace(duchy: Duchy, port = 0) {
 
 async function startDuchy(
   { exchange, root, trust }: World,
-  role: DuchyRole,
+  role: Role,
   between: NonNullable<DuchyWorldOptions['between']>,
 ): Promise<TestDuchy> {
   const name = NAMES[role];

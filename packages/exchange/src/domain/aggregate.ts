@@ -43,7 +43,7 @@ export interface MeasurementRecord {
 /** The consumer's own notes on a measurement, which the exchange stores and returns unchanged. */
 export type Labels = Omit<
   MeasurementInput,
-  'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders'
+  'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders' | 'protocolConfig'
 >;
 
 export interface RequisitionRecord {

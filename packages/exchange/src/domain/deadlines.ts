@@ -1,6 +1,12 @@
 /** How long a computation may wait, and for whom it waited when it fails. */
-import { type LogRequest, SHARE_SHUFFLE_STEPS, type Timestamp } from '@measurement-exchange/contract';
-import type { Aggregate, Change, ParticipantRecord } from './aggregate.ts';
+import {
+  type LogRequest,
+  type ProtocolConfig,
+  type ProtocolStep,
+  stepsOf,
+  type Timestamp,
+} from '@measurement-exchange/contract';
+import type { Aggregate, Change } from './aggregate.ts';
 import { fail } from './measurement.ts';
 
 /** In hours. */
@@ -49,8 +55,8 @@ const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports
       .map((r) => `${r.provider} (to ${r.fulfillingDuchy})`);
     return `No data came from ${listed(late)} ${within} of the creation.`;
   },
-  COMPUTING({ participants }, within, reports) {
-    const late = behind(participants, reports).map((duchy) => {
+  COMPUTING(before, within, reports) {
+    const late = behind(before, reports).map((duchy) => {
       const report = reports.find((r) => r.duchy === duchy);
       if (report === undefined) return `${duchy}, which reported nothing`;
       const { stage, attempt, progress } = report;
@@ -61,24 +67,27 @@ const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports
 };
 
 /** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
-function behind(participants: ParticipantRecord[], reports: Report[]): string[] {
-  const steps = participants.map((participant) => ({
-    duchy: participant.duchy,
+function behind({ measurement, participants }: Aggregate, reports: Report[]): string[] {
+  const { protocol, protocolConfig } = measurement;
+  const steps = stepsOf({ [protocol]: protocolConfig } as ProtocolConfig);
+  const open = participants.map(({ duchy }) => ({
+    duchy,
     step: openStep(
-      participant,
-      reports.find((r) => r.duchy === participant.duchy),
+      steps.filter((step) => step.duchy === duchy),
+      reports.find((report) => report.duchy === duchy),
+      // Open as long as there is no result.
+      steps.at(-1)!,
     ),
   }));
-  const first = Math.min(...steps.map(({ step }) => step));
-  return steps.filter(({ step }) => step === first).map(({ duchy }) => duchy);
+  const first = Math.min(...open.map(({ step }) => step));
+  return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
 }
 
-/** The first step that a duchy has not finished. The aggregator's is open as long as there is no result. */
-function openStep({ role }: ParticipantRecord, report: Report | undefined): number {
-  const own = SHARE_SHUFFLE_STEPS.filter((s) => s.role === role);
+/** The first of its own steps that a duchy has not finished. */
+function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);
   const open = report?.progress === 1 ? reported + 1 : Math.max(0, reported);
-  return own[open]?.step ?? (role === 'AGGREGATOR' ? own.at(-1)!.step : Number.POSITIVE_INFINITY);
+  return own[open]?.step ?? (own.includes(last) ? last.step : Number.POSITIVE_INFINITY);
 }
 
 /** A failure message has a bounded length, and a measurement may have a hundred providers. */

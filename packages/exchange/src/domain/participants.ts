@@ -1,11 +1,10 @@
 /** Which duchies take part in the computation of a measurement, and how far it has come. */
 import { hash } from 'node:crypto';
-import {
-  type ComputationState,
-  DUCHY_ROLES,
-  type DuchyRole,
-  type ShareShuffleConfig,
-  type Timestamp,
+import type {
+  ComputationState,
+  DuchyRole,
+  ShareShuffleConfig,
+  Timestamp,
 } from '@measurement-exchange/contract';
 import type { Aggregate, MeasurementRecord, ParticipantRecord } from './aggregate.ts';
 
@@ -15,7 +14,8 @@ const MEMBERS = {
   FIRST_WORKER: 'firstWorker',
   SECOND_WORKER: 'secondWorker',
   AGGREGATOR: 'aggregator',
-} as const satisfies Record<DuchyRole, keyof ShareShuffleConfig>;
+} as const satisfies Partial<Record<DuchyRole, keyof ShareShuffleConfig>>;
+const ROLES = Object.keys(MEMBERS) as (keyof typeof MEMBERS)[];
 
 /** One for each role of the protocol; none for a direct measurement. */
 export function createParticipants(
@@ -23,7 +23,7 @@ export function createParticipants(
   now: Timestamp,
 ): ParticipantRecord[] {
   if (config === undefined) return [];
-  return DUCHY_ROLES.map((role) => ({
+  return ROLES.map((role) => ({
     duchy: config[MEMBERS[role]],
     role,
     state: 'CREATED',

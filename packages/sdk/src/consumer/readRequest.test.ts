@@ -56,7 +56,7 @@ describe('a sample that goes beyond 1, and on at 0,', () => {
     ['durations', together(GOOD.duration)],
   ])('is rejected for %s, which no duchies compute', (_what, request) => {
     expect(violations(request)).toEqual([
-      'vidSampling: start + width must be at most 1, unless duchies compute it',
+      'vidSampling: start + width must be at most 1, unless honestMajorityShareShuffle computes it',
     ]);
   });
 });
@@ -157,7 +157,7 @@ describe('an invalid request', () => {
       'dataProviders[2].name: repeats an earlier one',
       'dataProviders[2].population: does not belong to the type impression',
       'dataProviders[2].eventGroups: is required',
-      'vidSampling: start + width must be at most 1, unless duchies compute it',
+      'vidSampling: start + width must be at most 1, unless honestMajorityShareShuffle computes it',
       'privacy.epsilon: must be a finite number above 0',
       'privacy.delta: must be at least 0 and below 1',
       'requestId: must be a text of 1 to 255 characters',

@@ -1,4 +1,4 @@
-import type { Measurement } from '@measurement-exchange/contract';
+import type { Measurement, ProtocolConfig } from '@measurement-exchange/contract';
 import {
   asking,
   fulfillWith,
@@ -160,7 +160,7 @@ describe('results that are not what they should be', () => {
   });
 
   it('are not opened when duchies computed them', async () => {
-    const protocolConfig = { measurementType: 'REACH', liquidLegionsV2: {} } as const;
+    const protocolConfig = { measurementType: 'REACH', liquidLegionsV2: {} } as ProtocolConfig;
     expect(await fault({ ...measurement, protocolConfig })).toBe('PROTOCOL_UNSUPPORTED');
   });
 });

@@ -7,7 +7,7 @@ import {
   nonceHash,
   packEncryptionPublicKey,
 } from '@measurement-exchange/consent';
-import { ExchangeError, TYPE_URLS } from '@measurement-exchange/contract';
+import { ExchangeError, type ProtocolConfig, TYPE_URLS } from '@measurement-exchange/contract';
 import { fails, NOW, otherLeaf, type SpoiledRow, strangersRoot, text, type World } from './requisitions.ts';
 
 const noCertificate = new ExchangeError('CERTIFICATE_NOT_FOUND', 'No such certificate.');
@@ -36,7 +36,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     'DECLINED',
     'no settings for the protocol',
     () => ({
-      relayed: { protocolConfig: { liquidLegionsV2: {} } },
+      relayed: { protocolConfig: { liquidLegionsV2: {} } as ProtocolConfig },
     }),
   ],
   [

@@ -40,7 +40,13 @@ export async function createMeasurement(
   const inspected = inspectMeasurement(request.body);
   const isSpecSignedBy = verifySpec(request.body);
 
-  const { measurementConsumerCertificate: own, measurementSpec, dataProviders, ...labels } = request.body;
+  const {
+    measurementConsumerCertificate: own,
+    measurementSpec,
+    dataProviders,
+    protocolConfig: _wish,
+    ...labels
+  } = request.body;
   return idempotently('measurements_request_id', () =>
     mutate('createMeasurement', exchange, call, request, async (tx) => {
       const entries = Object.entries(dataProviders);

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mex/contract/duchy.proto.
  */
 export const file_mex_contract_duchy: GenFile = /*@__PURE__*/
-  fileDesc("ChhtZXgvY29udHJhY3QvZHVjaHkucHJvdG8SDG1leC5jb250cmFjdCK+BAoLRnVsZmlsbG1lbnQSDwoHcHVycG9zZRgBIAEoCRITCgtyZXF1aXNpdGlvbhgCIAEoCRIfChdyZXF1aXNpdGlvbl9maW5nZXJwcmludBgDIAEoDBINCgVub25jZRgEIAEoBhIQCghwcm90b2NvbBgFIAEoCRIeChZwb3B1bGF0aW9uX2ZpbmdlcnByaW50GAYgASgMEhYKDnJlZ2lzdGVyX2NvdW50GAcgASgDEhMKC2RhdGFfc2hhMjU2GAggASgMEhMKC2RhdGFfbGVuZ3RoGAkgASgDEg0KBWR1Y2h5GAogASgJEhMKC2NlcnRpZmljYXRlGAsgASgJEl0KHWhvbmVzdF9tYWpvcml0eV9zaGFyZV9zaHVmZmxlGAwgASgLMjQubWV4LmNvbnRyYWN0LkZ1bGZpbGxtZW50LkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlSAAa0AEKGkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlEkIKC3NlY3JldF9zZWVkGAEgASgLMi0ud2ZhLm1lYXN1cmVtZW50LmFwaS52MmFscGhhLkVuY3J5cHRlZE1lc3NhZ2USFAoMZmlyc3Rfd29ya2VyGAIgASgJEhUKDXNlY29uZF93b3JrZXIYAyABKAkSEgoKYWdncmVnYXRvchgEIAEoCRIXCg9ub2lzZV9tZWNoYW5pc20YBSABKAkSFAoMcmluZ19tb2R1bHVzGAYgASgFQg8KDXByb3RvY29sX2RhdGEipQEKDFN0YWdlTWVzc2FnZRIPCgdwdXJwb3NlGAEgASgJEhMKC2NvbXB1dGF0aW9uGAIgASgJEg0KBXN0YWdlGAMgASgJEg4KBnNlbmRlchgEIAEoCRIRCglyZWNpcGllbnQYBSABKAkSEwoLZGF0YV9zaGEyNTYYBiABKAwSEwoLZGF0YV9sZW5ndGgYByABKAMSEwoLY2VydGlmaWNhdGUYCCABKAliBnByb3RvMw", [file_wfa_measurement_api_v2alpha_specs]);
+  fileDesc("ChhtZXgvY29udHJhY3QvZHVjaHkucHJvdG8SDG1leC5jb250cmFjdCK4BwoLRnVsZmlsbG1lbnQSDwoHcHVycG9zZRgBIAEoCRITCgtyZXF1aXNpdGlvbhgCIAEoCRIfChdyZXF1aXNpdGlvbl9maW5nZXJwcmludBgDIAEoDBINCgVub25jZRgEIAEoBhIQCghwcm90b2NvbBgFIAEoCRIeChZwb3B1bGF0aW9uX2ZpbmdlcnByaW50GAYgASgMEhYKDnJlZ2lzdGVyX2NvdW50GAcgASgDEhMKC2RhdGFfc2hhMjU2GAggASgMEhMKC2RhdGFfbGVuZ3RoGAkgASgDEg0KBWR1Y2h5GAogASgJEhMKC2NlcnRpZmljYXRlGAsgASgJEl0KHWhvbmVzdF9tYWpvcml0eV9zaGFyZV9zaHVmZmxlGAwgASgLMjQubWV4LmNvbnRyYWN0LkZ1bGZpbGxtZW50LkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlSAASQQoObGlxdWlkX2xlZ2lvbnMYDSABKAsyJy5tZXguY29udHJhY3QuRnVsZmlsbG1lbnQuTGlxdWlkTGVnaW9uc0gAGtABChpIb25lc3RNYWpvcml0eVNoYXJlU2h1ZmZsZRJCCgtzZWNyZXRfc2VlZBgBIAEoCzItLndmYS5tZWFzdXJlbWVudC5hcGkudjJhbHBoYS5FbmNyeXB0ZWRNZXNzYWdlEhQKDGZpcnN0X3dvcmtlchgCIAEoCRIVCg1zZWNvbmRfd29ya2VyGAMgASgJEhIKCmFnZ3JlZ2F0b3IYBCABKAkSFwoPbm9pc2VfbWVjaGFuaXNtGAUgASgJEhQKDHJpbmdfbW9kdWx1cxgGIAEoBRq0AgoNTGlxdWlkTGVnaW9ucxIPCgd3b3JrZXJzGAEgAygJEhIKCmFnZ3JlZ2F0b3IYAiABKAkSFwoPbm9pc2VfbWVjaGFuaXNtGAMgASgJEhIKCmRlY2F5X3JhdGUYBCABKAESEAoIbWF4X3NpemUYBSABKAMSGQoRaGlzdG9ncmFtX2Vwc2lsb24YBiABKAESFwoPaGlzdG9ncmFtX2RlbHRhGAcgASgBEhkKEXB1Ymxpc2hlcl9lcHNpbG9uGAggASgBEhcKD3B1Ymxpc2hlcl9kZWx0YRgJIAEoARIfChdzYW1wbGluZ19pbmRpY2F0b3Jfc2l6ZRgKIAEoAxIZChFtYXhpbXVtX2ZyZXF1ZW5jeRgLIAEoBRIbChNjb21iaW5lZF9wdWJsaWNfa2V5GAwgASgMQg8KDXByb3RvY29sX2RhdGEipQEKDFN0YWdlTWVzc2FnZRIPCgdwdXJwb3NlGAEgASgJEhMKC2NvbXB1dGF0aW9uGAIgASgJEg0KBXN0YWdlGAMgASgJEg4KBnNlbmRlchgEIAEoCRIRCglyZWNpcGllbnQYBSABKAkSEwoLZGF0YV9zaGEyNTYYBiABKAwSEwoLZGF0YV9sZW5ndGgYByABKAMSEwoLY2VydGlmaWNhdGUYCCABKAliBnByb3RvMw", [file_wfa_measurement_api_v2alpha_specs]);
 
 /**
  * A data provider's upload for one requisition.
@@ -57,6 +57,8 @@ export type Fulfillment = Message<"mex.contract.Fulfillment"> & {
   protocol: string;
 
   /**
+   * Empty where the protocol needs no population.
+   *
    * @generated from field: bytes population_fingerprint = 6;
    */
   populationFingerprint: Uint8Array;
@@ -99,6 +101,12 @@ export type Fulfillment = Message<"mex.contract.Fulfillment"> & {
      */
     value: Fulfillment_HonestMajorityShareShuffle;
     case: "honestMajorityShareShuffle";
+  } | {
+    /**
+     * @generated from field: mex.contract.Fulfillment.LiquidLegions liquid_legions = 13;
+     */
+    value: Fulfillment_LiquidLegions;
+    case: "liquidLegions";
   } | { case: undefined; value?: undefined };
 };
 
@@ -154,6 +162,88 @@ export type Fulfillment_HonestMajorityShareShuffle = Message<"mex.contract.Fulfi
  */
 export const Fulfillment_HonestMajorityShareShuffleSchema: GenMessage<Fulfillment_HonestMajorityShareShuffle> = /*@__PURE__*/
   messageDesc(file_mex_contract_duchy, 0, 0);
+
+/**
+ * Of both protocols: `protocol` says which one it is.
+ *
+ * @generated from message mex.contract.Fulfillment.LiquidLegions
+ */
+export type Fulfillment_LiquidLegions = Message<"mex.contract.Fulfillment.LiquidLegions"> & {
+  /**
+   * What the data provider agreed to, as protocolConfig told it. A duchy that was told otherwise rejects the upload.
+   *
+   * @generated from field: repeated string workers = 1;
+   */
+  workers: string[];
+
+  /**
+   * @generated from field: string aggregator = 2;
+   */
+  aggregator: string;
+
+  /**
+   * @generated from field: string noise_mechanism = 3;
+   */
+  noiseMechanism: string;
+
+  /**
+   * @generated from field: double decay_rate = 4;
+   */
+  decayRate: number;
+
+  /**
+   * @generated from field: int64 max_size = 5;
+   */
+  maxSize: bigint;
+
+  /**
+   * @generated from field: double histogram_epsilon = 6;
+   */
+  histogramEpsilon: number;
+
+  /**
+   * @generated from field: double histogram_delta = 7;
+   */
+  histogramDelta: number;
+
+  /**
+   * @generated from field: double publisher_epsilon = 8;
+   */
+  publisherEpsilon: number;
+
+  /**
+   * @generated from field: double publisher_delta = 9;
+   */
+  publisherDelta: number;
+
+  /**
+   * Only of the protocol with frequencies.
+   *
+   * @generated from field: int64 sampling_indicator_size = 10;
+   */
+  samplingIndicatorSize: bigint;
+
+  /**
+   * The highest that the protocol computes, whatever the spec asks for.
+   *
+   * @generated from field: int32 maximum_frequency = 11;
+   */
+  maximumFrequency: number;
+
+  /**
+   * The point that the registers are encrypted for: the sum of the keys of all duchies.
+   *
+   * @generated from field: bytes combined_public_key = 12;
+   */
+  combinedPublicKey: Uint8Array;
+};
+
+/**
+ * Describes the message mex.contract.Fulfillment.LiquidLegions.
+ * Use `create(Fulfillment_LiquidLegionsSchema)` to create a new message.
+ */
+export const Fulfillment_LiquidLegionsSchema: GenMessage<Fulfillment_LiquidLegions> = /*@__PURE__*/
+  messageDesc(file_mex_contract_duchy, 0, 1);
 
 /**
  * One duchy's message to another about a stage of a computation.

@@ -1,0 +1,56 @@
+/** ElGamalPublicKey: how the key that a duchy has in a Liquid Legions computation travels. */
+import { create, toBinary } from '@bufbuild/protobuf';
+import { equalBytes, fromHex, specs } from '@measurement-exchange/contract';
+import { asBytes, type Bytes } from './bytes.ts';
+import { ConsentError } from './errors.ts';
+import { fromWire } from './wire.ts';
+
+/** OpenSSL's number of the curve P-256, as messages have it. */
+const PRIME256V1 = 415;
+const COMPRESSED_POINT_BYTES = 33;
+/** The standard generator of the curve, compressed. */
+const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
+
+/** The serialized ElGamalPublicKey with this element, a compressed point of P-256. */
+export function packElGamalPublicKey(element: Uint8Array): Uint8Array {
+  return toBinary(
+    specs.ElGamalPublicKeySchema,
+    create(specs.ElGamalPublicKeySchema, {
+      ellipticCurveId: PRIME256V1,
+      generator: GENERATOR,
+      element: requireCompressed(element),
+    }),
+  );
+}
+
+/** The element in a serialized ElGamalPublicKey: 33 bytes, of which nobody has checked yet that they are a point. */
+export function unpackElGamalPublicKey(bytes: Uint8Array): Bytes {
+  const { ellipticCurveId, generator, element } = fromWire(
+    specs.ElGamalPublicKeySchema,
+    bytes,
+    'MESSAGE_MALFORMED',
+    'The ElGamalPublicKey',
+  );
+  if (ellipticCurveId !== PRIME256V1) {
+    throw new ConsentError(
+      'KEY_NOT_SUPPORTED',
+      `The ElGamalPublicKey has the curve ${ellipticCurveId}, where only prime256v1 (${PRIME256V1}) is read.`,
+    );
+  }
+  if (!equalBytes(generator, GENERATOR)) {
+    throw new ConsentError(
+      'KEY_NOT_SUPPORTED',
+      'The ElGamalPublicKey has another generator than the standard one of prime256v1.',
+    );
+  }
+  return requireCompressed(element);
+}
+
+function requireCompressed(element: Uint8Array): Bytes {
+  if (element.length === COMPRESSED_POINT_BYTES && (element[0] === 2 || element[0] === 3))
+    return asBytes(element);
+  throw new ConsentError(
+    'KEY_NOT_SUPPORTED',
+    `The element of the ElGamalPublicKey must be a compressed point: ${COMPRESSED_POINT_BYTES} bytes that begin with 2 or 3.`,
+  );
+}
