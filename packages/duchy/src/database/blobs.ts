@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Queryable, sql } from './db.ts';
 
 /** Of one chunk, before it is sealed. */
-export const CHUNK_BYTES = 1024 * 1024;
+export const CHUNK_BYTES = 256 * 1024;
 
 export interface Blob {
   id: string;

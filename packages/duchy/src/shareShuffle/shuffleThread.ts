@@ -15,6 +15,11 @@ export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
 /** To the thread: a chunk, or undefined after the last one. */
 export type ToThread = Uint8Array | undefined;
 
+/** Whether nothing else is in its memory, so that the thread can have it without a copy. */
+function ownsMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
+  return chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength;
+}
+
 /** What `shuffleStage` returns, off the event loop. An abort ends the thread. */
 export async function shuffleInThread(
   input: ShuffleInput,
@@ -37,7 +42,8 @@ export async function shuffleInThread(
       const asked: FromThread = message;
       if ('output' in asked) return asked.output;
       const { value, done } = await uploads[asked.next]!.next();
-      worker.postMessage((done ? undefined : value) satisfies ToThread);
+      const chunk: ToThread = done ? undefined : value;
+      worker.postMessage(chunk, chunk && ownsMemory(chunk) ? [chunk.buffer] : []);
     }
     throw new Error('the thread of the shuffle stage ended without an output');
   } finally {
