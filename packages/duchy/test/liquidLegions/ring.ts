@@ -1,17 +1,12 @@
 /** Sketches of a few providers, and a ring of duchies that hold a key each. */
 import {
-  CIPHERTEXT_BYTES,
-  Ciphertexts,
   Curve,
-  drawScalars,
   type ElGamalKeyPair,
   ElGamalPublicKey,
   FrequencySketch,
   type FrequencySketchParams,
   Keystream,
   type LiquidLegionsParams,
-  mapToCurve,
-  NOBODY_INDEX,
   newKeyPair,
   ReachSketch,
   SketchEncrypter,
@@ -28,43 +23,23 @@ export class Ring {
   readonly duchies: ElGamalKeyPair[];
   /** As each duchy has them. */
   readonly keys: RingKeys[];
-  private readonly key: ElGamalPublicKey;
   private readonly encrypter: SketchEncrypter;
-  private readonly batch = new Ciphertexts(this.curve);
-  private readonly random: Keystream;
 
   constructor(dice: Dice, size: number) {
-    this.random = new Keystream(dice.seed());
-    this.duchies = Array.from({ length: size }, () => newKeyPair(this.random));
+    const random = new Keystream(dice.seed());
+    this.duchies = Array.from({ length: size }, () => newKeyPair(random));
     const publicKeys = this.duchies.map(({ publicKey }) => publicKey);
     this.keys = this.duchies.map(({ secretKey }, place) => ringKeys(secretKey, publicKeys, place));
-    this.key = new ElGamalPublicKey(this.curve, this.keys[0]!.key);
-    this.encrypter = new SketchEncrypter(this.curve, this.key, this.random);
+    const key = new ElGamalPublicKey(this.curve, this.keys[0]!.key);
+    this.encrypter = new SketchEncrypter(this.curve, key, random);
   }
 
-  /** As many registers as the sketch has, those that nobody is in included. */
   encryptReach(sketch: ReachSketch): Uint8Array {
-    const registers = Buffer.concat([...this.encrypter.reach(sketch)]);
-    const empty = sketch.active.length - registers.length / CIPHERTEXT_BYTES;
-    return Buffer.concat([registers, ...this.encryptEach(Array(empty).fill(NOBODY_INDEX))]);
+    return Buffer.concat([...this.encrypter.reach(sketch)]);
   }
 
   encryptFrequency(sketch: FrequencySketch, maximumFrequency: number): Uint8Array {
-    const registers = Buffer.concat([...this.encrypter.frequency(sketch, maximumFrequency)]);
-    const empty = sketch.frequencies.length - registers.length / (3 * CIPHERTEXT_BYTES);
-    const texts = Array.from({ length: empty }, (_, i) => [NOBODY_INDEX, `key ${i}`, `count ${i}`]);
-    return Buffer.concat([registers, ...this.encryptEach(texts.flat())]);
-  }
-
-  private *encryptEach(texts: string[]): Generator<Uint8Array> {
-    for (let from = 0; from < texts.length; from += this.curve.capacity) {
-      const some = texts.slice(from, from + this.curve.capacity);
-      const bytes = new Uint8Array(some.length * CIPHERTEXT_BYTES);
-      const scalars = drawScalars(this.random, some.length);
-      this.batch.encrypt(this.key, mapToCurve(this.curve, some), scalars);
-      this.batch.store(bytes);
-      yield bytes;
-    }
+    return Buffer.concat([...this.encrypter.frequency(sketch, maximumFrequency)]);
   }
 }
 

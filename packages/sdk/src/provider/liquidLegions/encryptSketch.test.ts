@@ -10,7 +10,7 @@ import {
 } from '../elGamal/index.ts';
 import { Keystream } from '../shareShuffle/index.ts';
 import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES, SketchEncrypter } from './encryptSketch.ts';
-import { countPoints } from './points.ts';
+import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 import { DESTROYED, FrequencySketch, ReachSketch } from './sketch.ts';
 
 const random = new Keystream(new Uint8Array(48).fill(3));
@@ -49,43 +49,47 @@ function hexOf(text: string): string {
 }
 
 describe('a sketch of a reach', () => {
-  test('is encrypted as its active registers, in no order', () => {
+  test('is encrypted as all its registers, in no order; those of nobody are padding', () => {
     const sketch = new ReachSketch({ decayRate: 3, maxSize: 60 });
     for (let vid = 1; vid <= 60; vid++) sketch.add(vid);
-    const active = [...sketch.active.keys()].filter((index) => sketch.active[index] === 1);
     const found = decrypted(Buffer.concat([...encrypter.reach(sketch)]), REACH_REGISTER_BYTES, 0);
-    const expected = active.map((index) => hexOf(String(index)));
+    const expected = [...sketch.active.keys()].map((index) =>
+      hexOf(sketch.active[index] === 1 ? String(index) : NOBODY_INDEX),
+    );
     expect(found.toSorted()).toEqual(expected.toSorted());
     expect(found).not.toEqual(expected);
+    expect(new Set(expected).size).toBeLessThan(60);
   });
 
-  test('is nothing when nobody was reached', () => {
-    expect([...encrypter.reach(new ReachSketch({ decayRate: 3, maxSize: 60 }))]).toEqual([]);
+  test('is padding alone when nobody was reached', () => {
+    const registers = Buffer.concat([...encrypter.reach(new ReachSketch({ decayRate: 3, maxSize: 60 }))]);
+    expect(decrypted(registers, REACH_REGISTER_BYTES, 0)).toEqual(Array(60).fill(hexOf(NOBODY_INDEX)));
+    expect(
+      new Set(Array.from({ length: 60 }, (_, i) => registers.toString('hex', i * 66, i * 66 + 66))).size,
+    ).toBe(60);
   });
 });
 
-test('a sketch with frequencies is encrypted as indexes, keys and counts', () => {
+test('a sketch with frequencies is encrypted as indexes, keys and counts; registers of nobody are padding', () => {
   const sketch = new FrequencySketch({ decayRate: 3, maxSize: 60, samplingIndicatorSize: 1000 });
   for (let vid = 1; vid <= 30; vid++) sketch.add(vid, 1 + (vid % 5));
   const maximum = 3;
   const counts = countPoints(curve, maximum + 1);
-  const expected = [...sketch.frequencies.keys()]
-    .filter((index) => sketch.frequencies[index]! > 0)
-    .map((index) => {
-      const isDestroyed = sketch.keys[index] === DESTROYED;
-      const special = hexOf('destroyed_register_key');
-      const count = Math.min(sketch.frequencies[index]!, maximum + 1);
-      return [
-        hexOf(String(index)),
-        isDestroyed ? special : hexOf(String(sketch.keys[index]! - 1)),
-        isDestroyed ? special : hexAt(counts, count - 1),
-      ].join();
-    });
+  const special = hexOf(DESTROYED_KEY);
+  const expected = [...sketch.frequencies.keys()].map((index) => {
+    if (sketch.frequencies[index] === 0) return [hexOf(NOBODY_INDEX), special, special].join();
+    if (sketch.keys[index] === DESTROYED) return [hexOf(String(index)), special, special].join();
+    const count = Math.min(sketch.frequencies[index]!, maximum + 1);
+    return [hexOf(String(index)), hexOf(String(sketch.keys[index]! - 1)), hexAt(counts, count - 1)].join();
+  });
   const registers = Buffer.concat([...encrypter.frequency(sketch, maximum)]);
   const columns = [0, 66, 132].map((at) => decrypted(registers, FREQUENCY_REGISTER_BYTES, at));
   const found = columns[0]!.map((index, i) => [index, columns[1]![i], columns[2]![i]].join());
   expect(found.toSorted()).toEqual(expected.toSorted());
-  expect(expected.some((register) => register.includes(hexOf('destroyed_register_key')))).toBe(true);
+  expect(new Set(found).size).toBeGreaterThan(15);
+  expect(expected.filter((register) => register.includes(special)).length).toBeGreaterThan(
+    expected.filter((register) => register.startsWith(hexOf(NOBODY_INDEX))).length,
+  );
 });
 
 test('counts are multiples of the unit', () => {

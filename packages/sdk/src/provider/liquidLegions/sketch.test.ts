@@ -22,11 +22,24 @@ test('a VID is the same person as a number and as a BigInt, up to the largest', 
   }
 });
 
-test('fingerprints do not depend on what was hashed before', () => {
-  const fingerprints = new Fingerprints('Index');
-  const first = fingerprints.of(7);
-  fingerprints.of(2n ** 63n - 1n);
-  expect(fingerprints.of(7)).toBe(first);
+test('fingerprints are those of FarmHash, whatever was hashed before', () => {
+  for (const name of ['Index', 'SamplingIndicator'] as const) {
+    const fingerprints = new Fingerprints(name);
+    for (const vid of [0, 7, 99_999, 100_000, 2 ** 32 - 1, 2 ** 32, 2n ** 63n - 1n, -(2n ** 63n), 10]) {
+      const { high, low } = fingerprints.of(vid);
+      expect((BigInt(high) << 32n) + BigInt(low)).toBe(fingerprint64(`AnySketchFingerprint:${vid}:${name}`));
+    }
+  }
+});
+
+test('sampling indicators are exact up to the largest size', () => {
+  for (const size of [1, 3, 2 ** 16, 2 ** 31, 2 ** 32 - 2]) {
+    const sketch = new FrequencySketch({ decayRate: 1, maxSize: 1, samplingIndicatorSize: size });
+    for (let vid = 1; vid <= 50; vid++) {
+      const hash = fingerprint64(`AnySketchFingerprint:${vid}:SamplingIndicator`);
+      expect(sketch.indicatorOf(vid)).toBe(Number(hash % BigInt(size)));
+    }
+  }
 });
 
 test('as many registers are active as are expected', () => {
@@ -65,3 +78,28 @@ test('parameters that make no sketch are rejected', () => {
     'samplingIndicatorSize must be',
   );
 });
+
+/** FarmHash Fingerprint64 of a text of 17 to 64 bytes, written for clarity. */
+function fingerprint64(text: string): bigint {
+  const bytes = Buffer.from(text);
+  const { length } = bytes;
+  const u64 = (value: bigint) => BigInt.asUintN(64, value);
+  const rotated = (word: bigint, by: bigint) => u64((word >> by) | (word << (64n - by)));
+  const word = (at: number) => bytes.readBigUInt64LE(at);
+  const [k1, k2] = [0xb492b66fbe98f273n, 0x9ae16a3b2f90404fn];
+  const mul = k2 + BigInt(2 * length);
+  const mixed = (u: bigint, v: bigint) => {
+    const a = u64((u ^ v) * mul);
+    const b = u64((v ^ a ^ (a >> 47n)) * mul);
+    return u64((b ^ (b >> 47n)) * mul);
+  };
+  const [a, b] = [u64(word(0) * (length <= 32 ? k1 : k2)), word(8)];
+  const [c, d] = [u64(word(length - 8) * mul), u64(word(length - 16) * k2)];
+  const y = u64(rotated(u64(a + b), 43n) + rotated(c, 30n) + d);
+  const z = mixed(y, u64(a + rotated(u64(b + k2), 18n) + c));
+  if (length <= 32) return z;
+  const [e, f] = [u64(word(16) * mul), word(24)];
+  const g = u64((y + word(length - 32)) * mul);
+  const h = u64((z + word(length - 24)) * mul);
+  return mixed(u64(rotated(u64(e + f), 43n) + rotated(g, 30n) + h), u64(e + rotated(u64(f + a), 18n) + g));
+}

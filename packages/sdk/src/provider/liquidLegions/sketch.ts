@@ -19,18 +19,22 @@ export interface FrequencySketchParams extends LiquidLegionsParams {
 /** The registers of people: exponentially distributed. */
 export class RegisterIndexes {
   private readonly params: LiquidLegionsParams;
+  /** e^decayRate */
+  private readonly highest: number;
   private readonly fingerprints = new Fingerprints('Index');
 
   constructor(params: LiquidLegionsParams) {
     checkParams(params);
     this.params = params;
+    this.highest = Math.exp(params.decayRate);
   }
 
   /** From 0 to maxSize − 1. */
   of(vid: number | bigint): number {
+    const { highest } = this;
     const { decayRate, maxSize } = this.params;
-    const u = Number(this.fingerprints.of(vid)) / 2 ** 64;
-    const highest = Math.exp(decayRate);
+    const { high, low } = this.fingerprints.of(vid);
+    const u = (high * 2 ** 32 + low) / 2 ** 64;
     const x = 1 - Math.log(highest + u * (1 - highest)) / decayRate;
     return Math.min(Math.trunc(x * maxSize), maxSize - 1);
   }
@@ -63,7 +67,7 @@ export class FrequencySketch {
   readonly frequencies: Uint32Array<ArrayBuffer>;
   private readonly indexes: RegisterIndexes;
   private readonly indicators = new Fingerprints('SamplingIndicator');
-  private readonly indicatorCount: bigint;
+  private readonly indicatorCount: number;
 
   constructor(params: FrequencySketchParams) {
     const { maxSize, samplingIndicatorSize } = params;
@@ -73,7 +77,7 @@ export class FrequencySketch {
       throw new RangeError(`samplingIndicatorSize must be a whole number from 1 to ${MAX - 1}`);
     }
     this.indexes = new RegisterIndexes(params);
-    this.indicatorCount = BigInt(samplingIndicatorSize);
+    this.indicatorCount = samplingIndicatorSize;
     this.keys = new Uint32Array(maxSize);
     this.frequencies = new Uint32Array(maxSize);
   }
@@ -89,7 +93,11 @@ export class FrequencySketch {
   }
 
   indicatorOf(vid: number | bigint): number {
-    return Number(this.indicators.of(vid) % this.indicatorCount);
+    const { high, low } = this.indicators.of(vid);
+    const size = this.indicatorCount;
+    // By 16 bits at a time: every number on the way is exact.
+    const rest = ((high % size) * 2 ** 16 + (low >>> 16)) % size;
+    return (rest * 2 ** 16 + (low & 0xffff)) % size;
   }
 }
 
