@@ -22,6 +22,7 @@ const WHITESPACE = /[ \t\n\r]*/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids raw control characters in strings
 const CONTROL = /[\u0000-\u001f]/;
 const QUOTE = 0x22;
+const LETTER_U = 0x75;
 const BACKSLASH = 0x5c;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -160,7 +161,8 @@ class Parser {
     let end = start;
     for (let c = text.charCodeAt(end); c !== QUOTE; c = text.charCodeAt(end)) {
       if (end >= text.length) throw malformed('unterminated string');
-      end += c === BACKSLASH ? 2 : 1;
+      if (c !== BACKSLASH) end += 1;
+      else end += text.charCodeAt(end + 1) === LETTER_U ? '\\u0041'.length : 2;
     }
     try {
       return { value: JSON.parse(text.slice(start - 1, end + 1)), end };
