@@ -1,89 +1,91 @@
 /** Every command of `mex`. */
 import { Command, Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { adminCommand } from './admin/index.ts';
-import { backupCommand } from './commands/backup.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { envCommand } from './commands/env.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { restoreCommand } from './commands/restore.ts';
-import { serveCommand } from './commands/serve.ts';
-import { tokenCommand } from './commands/token.ts';
-import { completionCommand } from './completion/command.ts';
-import { demoCommand } from './demo/command.ts';
-import { duchyCommand } from './duchy/index.ts';
-import { identityCommand } from './identity/command.ts';
-import { keysCommand } from './keys/command.ts';
 import { paint } from './output.ts';
-import { certificatesCommand } from './party/certificates.ts';
-import { computationsCommand } from './party/computations.ts';
-import { descriptorsCommand } from './party/descriptors.ts';
-import { eventGroupsCommand } from './party/eventGroups.ts';
-import { measureCommand } from './party/measure.ts';
-import { measurementsCommand } from './party/measurements.ts';
-import { populationsCommand } from './party/populations.ts';
-import { requisitionsCommand } from './party/requisitions.ts';
-import { whoamiCommand } from './party/whoami.ts';
-import { providerCommand } from './provider/index.ts';
-import { verifyCommand } from './verify/command.ts';
+
+/** Each is loaded when it is needed: loading all of them takes longer than most commands do. */
+const COMMANDS = {
+  demo: async () => (await import('./demo/command.ts')).demoCommand(),
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  token: async () => (await import('./commands/token.ts')).tokenCommand(),
+  env: async () => (await import('./commands/env.ts')).envCommand(),
+  measure: async () => (await import('./party/measure.ts')).measureCommand(),
+  measurements: async () => (await import('./party/measurements.ts')).measurementsCommand(),
+  'event-groups': async () => (await import('./party/eventGroups.ts')).eventGroupsCommand(),
+  populations: async () => (await import('./party/populations.ts')).populationsCommand(),
+  provider: async () => (await import('./provider/index.ts')).providerCommand(),
+  requisitions: async () => (await import('./party/requisitions.ts')).requisitionsCommand(),
+  descriptors: async () => (await import('./party/descriptors.ts')).descriptorsCommand(),
+  computations: async () => (await import('./party/computations.ts')).computationsCommand(),
+  identity: async () => (await import('./identity/command.ts')).identityCommand(),
+  keys: async () => (await import('./keys/command.ts')).keysCommand(),
+  certificates: async () => (await import('./party/certificates.ts')).certificatesCommand(),
+  verify: async () => (await import('./verify/command.ts')).verifyCommand(),
+  whoami: async () => (await import('./party/whoami.ts')).whoamiCommand(),
+  duchy: async () => (await import('./duchy/index.ts')).duchyCommand(),
+  admin: async () => (await import('./admin/index.ts')).adminCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  completion: async () => (await import('./completion/command.ts')).completionCommand(),
+};
 
 /** In the order in which people need them, each with its line in the overview. */
-const GROUPS: [heading: string, commands: [make: () => Command, summary: string][]][] = [
+const GROUPS: [heading: string, commands: [name: keyof typeof COMMANDS, summary: string][]][] = [
   [
     'Try it:',
     [
-      [demoCommand, 'a whole measurement with three publishers, compared with the truth'],
-      [serveCommand, 'start an exchange; --dev with demo parties'],
-      [tokenCommand, 'a bearer token for a demo party'],
-      [envCommand, 'demo parties as shell variables'],
+      ['demo', 'a whole measurement with three publishers, compared with the truth'],
+      ['serve', 'start an exchange; --dev with demo parties'],
+      ['token', 'a bearer token for a demo party'],
+      ['env', 'demo parties as shell variables'],
     ],
   ],
   [
     'Measure:',
     [
-      [measureCommand, 'ask providers for a figure, and print it with its interval'],
-      [measurementsCommand, 'list, show, results, timeline, cancel'],
-      [eventGroupsCommand, 'what can be measured: list, get, create, update, delete'],
-      [populationsCommand, 'whom duchies can count across providers: list, show'],
+      ['measure', 'ask providers for a figure, and print it with its interval'],
+      ['measurements', 'list, show, results, timeline, cancel'],
+      ['event-groups', 'what can be measured: list, get, create, update, delete'],
+      ['populations', 'whom duchies can count across providers: list, show'],
     ],
   ],
   [
     'Provide data:',
     [
-      [providerCommand, 'fulfill requisitions from event files, within a privacy budget'],
-      [requisitionsCommand, 'what is asked: list, show, timeline, refuse'],
-      [descriptorsCommand, 'schemas of metadata: list, get, create, update, diff, decode'],
+      ['provider', 'fulfill requisitions from event files, within a privacy budget'],
+      ['requisitions', 'what is asked: list, show, timeline, refuse'],
+      ['descriptors', 'schemas of metadata: list, get, create, update, diff, decode'],
     ],
   ],
-  ['Compute together:', [[computationsCommand, 'what duchies compute together: list, show']]],
+  ['Compute together:', [['computations', 'what duchies compute together: list, show']]],
   [
     'Keys and trust:',
     [
-      [identityCommand, 'make the keys and certificates of a party, or import them'],
-      [keysCommand, 'look into keys and certificates; make keysets'],
-      [certificatesCommand, 'list, get, create, revoke, release-hold'],
-      [verifyCommand, 'check signatures, certificates, hashes and keys step by step'],
-      [whoamiCommand, 'whom the token in use stands for'],
+      ['identity', 'make the keys and certificates of a party, or import them'],
+      ['keys', 'look into keys and certificates; make keysets'],
+      ['certificates', 'list, get, create, revoke, release-hold'],
+      ['verify', 'check signatures, certificates, hashes and keys step by step'],
+      ['whoami', 'whom the token in use stands for'],
     ],
   ],
-  [
-    'Compute together:',
-    [[duchyCommand, 'run a duchy, which counts people across providers with two others']],
-  ],
+  ['Compute together:', [['duchy', 'run a duchy, which counts people across providers with two others']]],
   [
     'Run an exchange:',
     [
-      [adminCommand, 'parties, principals, certificates, roots, populations, audit, retention'],
-      [doctorCommand, 'look through the database for what should not be'],
-      [backupCommand, 'back up the embedded database'],
-      [restoreCommand, 'make a data directory of a backup'],
-      [migrateCommand, 'bring the database schema to this version'],
+      ['admin', 'parties, principals, certificates, roots, populations, audit, retention'],
+      ['doctor', 'look through the database for what should not be'],
+      ['backup', 'back up the embedded database'],
+      ['restore', 'make a data directory of a backup'],
+      ['migrate', 'bring the database schema to this version'],
     ],
   ],
-  ['This command:', [[completionCommand, 'completion for bash, zsh or fish']]],
+  ['This command:', [['completion', 'completion for bash, zsh or fish']]],
 ];
 
-export function createMex(): Command {
+/** With the commands among `words`, which is what was typed; of the others only the names, but for completion. */
+export async function createMex(words: readonly string[]): Promise<Command> {
   const mex = new Command('mex')
     .description(
       'Measure reach, frequency, impressions, watch duration and population across publishers, without anybody ' +
@@ -96,7 +98,11 @@ export function createMex(): Command {
     .addHelpText('after', FIRST_STEPS);
   for (const [heading, commands] of GROUPS) {
     mex.commandsGroup(heading);
-    for (const [make, summary] of commands) mex.addCommand(make().summary(summary));
+    for (const [name, summary] of commands) {
+      const isNeeded = words.includes(name) || words.includes('completion');
+      const command = isNeeded ? await COMMANDS[name]() : new Command(name);
+      mex.addCommand(command.summary(summary));
+    }
   }
   inherit(mex);
   // Added last, so that it is not in one of the groups above.

@@ -92,8 +92,8 @@ describe('in bash', () => {
   });
 });
 
-describe('every script', () => {
-  const root: Command = createMex();
+describe('every script', async () => {
+  const root: Command = await createMex(['completion']);
 
   it.each(['bash', 'zsh', 'fish'])('knows every command and option (%s)', async (shell) => {
     const script = await mex('completion', shell);

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Which of the named packages are loaded when Node imports `specifier`. */
-async function loadedBy(specifier: string, packages: string[]): Promise<string[]> {
+/** Which of the named packages are loaded when Node imports `specifier`, and uses it. */
+async function loadedBy(specifier: string, packages: string[], use = ''): Promise<string[]> {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = new Set();
@@ -16,7 +16,8 @@ async function loadedBy(specifier: string, packages: string[]): Promise<string[]
         return next(url, context);
       },
     });
-    await import(${JSON.stringify(specifier)});
+    const module = await import(${JSON.stringify(specifier)});
+    ${use};
     console.log(JSON.stringify([...loaded].sort()));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: ROOT,
@@ -29,8 +30,19 @@ it('loads HTTP for a whole exchange, and not for commands that need only its set
   expect(await loadedBy(exchange, ['fastify', 'pg'])).toEqual(['fastify', 'pg']);
   expect(await loadedBy(`${exchange}/maintenance`, ['fastify', 'pg'])).toEqual(['pg']);
   expect(await loadedBy(`${exchange}/config`, ['fastify', 'pg'])).toEqual([]);
+});
+
+it('loads for mex what was typed', async () => {
+  const typed = (...words: string[]) =>
+    loadedBy(
+      './packages/cli/src/program.ts',
+      ['commander', 'fastify', 'pg', '@peculiar/x509'],
+      `await module.createMex(${JSON.stringify(words)})`,
+    );
+  expect(await typed('--help')).toEqual(['commander']);
+  expect(await typed('whoami')).toEqual(['@peculiar/x509', 'commander']);
   // Every command, short of what serve and demo load when they run.
-  expect(await loadedBy('./packages/cli/src/program.ts', ['fastify', 'commander'])).toEqual(['commander']);
+  expect(await typed('completion')).toEqual(['@peculiar/x509', 'commander', 'pg']);
 });
 
 it('leaves what runs consumers’ filters out of the agent’s process', async () => {

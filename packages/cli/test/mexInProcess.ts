@@ -21,7 +21,8 @@ export async function run(...args: string[]): Promise<Ran> {
     vi.spyOn(process.stderr, 'write').mockImplementation(capture('err')),
   ];
   try {
-    await createMex().parseAsync(args, { from: 'user' });
+    const program = await createMex(args);
+    await program.parseAsync(args, { from: 'user' });
     return printed;
   } catch (error) {
     return { ...printed, error: error as Error };
