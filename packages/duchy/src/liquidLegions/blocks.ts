@@ -1,12 +1,46 @@
 /** Arrays of blocks of the same size, one after the other. */
 
-/** Sorted, blocks say nothing about the order they came in. */
-export function sortBlocks(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
-  const blocks = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const order = new Uint32Array(bytes.length / size).map((_, i) => i);
-  order.sort((a, b) => blocks.compare(blocks, b * size, (b + 1) * size, a * size, (a + 1) * size));
-  return takeBlocks(bytes, size, order);
+/** Sorted, blocks say nothing about the order they came in. `tail` follows as it is. */
+export function sortBlocks(
+  parts: readonly Uint8Array[],
+  size: number,
+  tail: Uint8Array = new Uint8Array(),
+): Uint8Array<ArrayBuffer> {
+  const blocks = Buffer.concat(parts);
+  const order = sortedOrder(blocks, size);
+  const sorted = new Uint8Array(blocks.length + tail.length);
+  copyBlocks(blocks, size, order, sorted);
+  sorted.set(tail, blocks.length);
+  return sorted;
 }
+
+/**
+ * The places of blocks in the order of their bytes. Most differ in their first four, which are sorted as numbers, each
+ * above the place it came from; those that do not are compared.
+ */
+export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
+  const count = blocks.length / size;
+  const words = new Uint32Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    words[2 * i + LOW] = i;
+    words[2 * i + HIGH] = size < 4 ? 0 : blocks.readUInt32BE(i * size);
+  }
+  new BigUint64Array(words.buffer).sort();
+  const order = Uint32Array.from({ length: count }, (_, i) => words[2 * i + LOW]!);
+  const compare = (a: number, b: number) =>
+    blocks.compare(blocks, b * size, (b + 1) * size, a * size, (a + 1) * size);
+  for (let from = 0; from < count; ) {
+    let to = from + 1;
+    while (to < count && words[2 * to + HIGH] === words[2 * from + HIGH]) to++;
+    if (to - from > 1) order.subarray(from, to).sort(compare);
+    from = to;
+  }
+  return order;
+}
+
+/** Where the halves of a 64-bit number are. */
+const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
+const HIGH = 1 - LOW;
 
 /** The blocks at these places. */
 export function takeBlocks(
@@ -15,11 +49,27 @@ export function takeBlocks(
   places: ArrayLike<number>,
 ): Uint8Array<ArrayBuffer> {
   const taken = new Uint8Array(places.length * size);
+  copyBlocks(bytes, size, places, taken);
+  return taken;
+}
+
+function copyBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>, into: Uint8Array): void {
   for (let i = 0; i < places.length; i++) {
     const from = places[i]! * size;
-    taken.set(bytes.subarray(from, from + size), i * size);
+    into.set(bytes.subarray(from, from + size), i * size);
   }
-  return taken;
+}
+
+/** Blocks to these places. */
+export function putBlocks(
+  blocks: Uint8Array,
+  size: number,
+  places: ArrayLike<number>,
+  into: Uint8Array,
+): void {
+  for (let i = 0; i < places.length; i++) {
+    into.set(blocks.subarray(i * size, (i + 1) * size), places[i]! * size);
+  }
 }
 
 /** The same part of each block. */
@@ -47,13 +97,17 @@ export function putColumn(
     into.set(column.subarray(i, i + size), to);
 }
 
-/** Where each run of equal keys begins, among sorted blocks that begin with a key of `keySize` bytes; and the end. */
-export function runs(sorted: Uint8Array, size: number, keySize: number): number[] {
-  const blocks = Buffer.from(sorted.buffer, sorted.byteOffset, sorted.length);
+/** Where each run of equal keys begins, among blocks in this order that begin with a key of `keySize` bytes; and the end. */
+export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];
-  for (let at = 0; at < sorted.length; at += size) {
-    const isNew = at === 0 || blocks.compare(blocks, at - size, at - size + keySize, at, at + keySize) !== 0;
-    if (isNew) starts.push(at / size);
+  for (let i = 0; i < order.length; i++) {
+    const [before, at] = [order[i - 1]! * size, order[i]! * size];
+    if (i === 0 || blocks.compare(blocks, before, before + keySize, at, at + keySize) !== 0) starts.push(i);
   }
-  return [...starts, sorted.length / size];
+  return [...starts, order.length];
+}
+
+/** Bytes of their own, which can be given away. */
+export function copyOf(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes.subarray(from, to));
 }

@@ -2,3 +2,10 @@
 export class LiquidLegionsError extends Error {
   override name = 'LiquidLegionsError';
 }
+
+export function checkBlocks(bytes: Uint8Array, size: number, what: string): void {
+  if (bytes.length % size === 0) return;
+  throw new LiquidLegionsError(
+    `${what} must be whole blocks of ${size} bytes, and ${bytes.length} bytes came`,
+  );
+}

@@ -2,16 +2,22 @@
  * Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 MEX_SKETCH_SIZE=2000 runs more and larger
  * worlds.
  */
-import { Curve, DESTROYED, Keystream } from '@measurement-exchange/sdk/liquidLegions';
+import { DESTROYED } from '@measurement-exchange/sdk/liquidLegions';
 import { expect, test } from 'vitest';
-import { type Events, frequencySketch, Ring, randomEvents } from '../../test/liquidLegions/ring.ts';
+import {
+  type Events,
+  frequencySketch,
+  noiseCount,
+  Ring,
+  randomEvents,
+} from '../../test/liquidLegions/ring.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { FrequencyStages, relativeFrequencies } from './frequency.ts';
 import { type FrequencySpec, frequencyParameters } from './frequencyParameters.ts';
-import { noiseRegisters } from './noiseRegisters.ts';
+import { drawNoiseRegisters } from './noiseRegisters.ts';
 import { drawNoiseTuples } from './noiseTuples.ts';
 import type { RingKeys } from './ringKeys.ts';
-import { Workspace } from './workspace.ts';
+import { stepSeed } from './stageWork.ts';
 
 const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 1);
 const MAX_SIZE = Number(process.env.MEX_SKETCH_SIZE ?? 60);
@@ -62,7 +68,7 @@ function truth({ spec, events }: World): { registers: number; frequencies: numbe
 /** Every stage once; providers upload to the duchies in turn. */
 async function run({ spec, events }: World, seeds = Array.from({ length: 9 }, () => dice.seed())) {
   const parameters = frequencyParameters(spec);
-  const stages = new FrequencyStages(parameters, new Workspace(new Curve(512)));
+  const stages = new FrequencyStages(parameters);
   const sketches = events.map((one) =>
     ring.encryptFrequency(frequencySketch(spec, one), spec.maximumFrequency),
   );
@@ -130,16 +136,17 @@ test('noise changes counts by what was drawn for them, and by nothing else', asy
   const expected = truth(some);
   const drawn = seeds
     .slice(0, 3)
-    .flatMap((seed) => noiseRegisters(parameters, new Keystream(seed)).registers);
-  expect(drawn.length).toBe(duchyCount * parameters.noiseRegisterCount);
-  const reached = drawn.filter(({ kind }) => kind === 'reach').length - duchyCount * reachNoise.offset;
+    .map((seed) => drawNoiseRegisters(0, { parameters, seed: stepSeed(seed, 'noise') }).registers);
+  const reached = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
   expect(registers).toBe(Math.max(0, expected.registers + reached));
   // The aggregator's, then those of both workers.
-  const tuples = seeds.slice(5, 8).flatMap((seed) => drawNoiseTuples(parameters, new Keystream(seed)));
+  const tuples = seeds
+    .slice(5, 8)
+    .flatMap((seed) => [...drawNoiseTuples(0, { parameters, seed: stepSeed(seed, 'noise') })]);
   expect(tuples.length).toBe(duchyCount * parameters.noiseTupleCount);
   expect(frequencies).toEqual(
     expected.frequencies.map((count, i) => {
-      const added = tuples.filter((tuple) => tuple.count === i + 1).length;
+      const added = tuples.filter((frequency) => frequency === i + 1).length;
       return Math.max(0, count + added - duchyCount * frequencyNoise.offset);
     }),
   );
@@ -156,10 +163,7 @@ test('relative frequencies are shares of the registers that have one', () => {
 });
 
 test('a message that is no whole number of registers or tuples is rejected', async () => {
-  const stages = new FrequencyStages(
-    frequencyParameters(world({}, [new Map()]).spec),
-    new Workspace(new Curve(64)),
-  );
+  const stages = new FrequencyStages(frequencyParameters(world({}, [new Map()]).spec));
   const bytes = new Uint8Array(100);
   const seed = dice.seed();
   const rejected = (run: Promise<unknown>, what: string) =>

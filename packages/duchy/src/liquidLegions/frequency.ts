@@ -9,66 +9,50 @@
  */
 import {
   CIPHERTEXT_BYTES,
-  countPoints,
-  DESTROYED_KEY,
   drawScalars,
   FREQUENCY_REGISTER_BYTES,
   Keystream,
-  POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
-import { putColumn, sortBlocks, takeBlocks, takeColumn } from './blocks.ts';
+import { copyOf } from './blocks.ts';
+import { checkBlocks } from './errors.ts';
 import type { FrequencyParameters } from './frequencyParameters.ts';
-import { type NoiseRegister, noiseRegisters, randomText } from './noiseRegisters.ts';
-import { drawNoiseTuples, encryptNoiseTuples } from './noiseTuples.ts';
+import { NOISE_REGISTER_BYTES } from './noiseRegisters.ts';
+import { POOL, type Pool } from './pool.ts';
 import type { RingKeys } from './ringKeys.ts';
-import type { StageRun } from './stageRun.ts';
-import { COUNT, FLAGS, FLAGS_BYTES, HISTOGRAM_KEY, TUPLE_BYTES, tuplesOf } from './tuples.ts';
-import { ALONE, type Column, checkBlocks, Workspace } from './workspace.ts';
-
-const [INDEX, KEY, REGISTER_COUNT] = [0, 1, 2].map(
-  (i): Column => ({ stride: FREQUENCY_REGISTER_BYTES, at: i * CIPHERTEXT_BYTES }),
-) as [Column, Column, Column];
+import { type StageRun, StageWork } from './stageWork.ts';
+import { MEMBER_BYTES, TUPLE_BYTES } from './tuples.ts';
 
 export class FrequencyStages {
   private readonly parameters: FrequencyParameters;
-  private readonly workspace: Workspace;
+  private readonly pool: Pool;
 
-  constructor(parameters: FrequencyParameters, workspace = new Workspace()) {
+  constructor(parameters: FrequencyParameters, pool = POOL) {
     this.parameters = parameters;
-    this.workspace = workspace;
+    this.pool = pool;
   }
 
   /** What each duchy does: sketches of providers and noise. */
   async setup(
     sketches: readonly Uint8Array[],
-    keys: RingKeys,
+    { key }: RingKeys,
     seed: Uint8Array,
     run: StageRun = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { workspace } = this;
-    const key = workspace.key(keys.key);
     for (const sketch of sketches) checkBlocks(sketch, FREQUENCY_REGISTER_BYTES, 'a sketch');
-    const random = new Keystream(seed);
-    const { registers } = noiseRegisters(this.parameters, random);
-    const noise = new Uint8Array(registers.length * FREQUENCY_REGISTER_BYTES);
-    const indexes = workspace.points(registers.map(({ text }) => text));
-    const noiseKeys = workspace.points(registers.map((register) => keyText(register, random)));
-    workspace.encrypt(indexes, key, random, noise, INDEX);
-    workspace.encrypt(noiseKeys, key, random, noise, KEY);
-    // Their counts are never looked at.
-    workspace.encrypt(noiseKeys, key, random, noise, REGISTER_COUNT);
-    return this.combine([...sketches, noise], run);
+    const { parameters } = this;
+    const work = new StageWork(this.pool, run, seed);
+    const { registers } = await work.run('drawNoiseRegisters', { parameters, seed: work.seed('noise') });
+    const options = { key, isFull: true };
+    const noise = await work.overBlocks('encryptNoiseRegisters', registers, NOISE_REGISTER_BYTES, options);
+    const copies = sketches.map((sketch) => copyOf(sketch));
+    return work.sort([...copies, ...noise], FREQUENCY_REGISTER_BYTES);
   }
 
   /** What the aggregator does then: the messages of all duchies, its own included, as one. */
-  async combine(
-    messages: readonly Uint8Array[],
-    { signal, onProgress }: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    signal?.throwIfAborted();
+  async combine(messages: readonly Uint8Array[], run: StageRun = {}): Promise<Uint8Array<ArrayBuffer>> {
     for (const message of messages) checkBlocks(message, FREQUENCY_REGISTER_BYTES, 'a message');
-    onProgress?.(1);
-    return sortBlocks(Buffer.concat(messages), FREQUENCY_REGISTER_BYTES);
+    const copies = messages.map((message) => copyOf(message));
+    return new StageWork(this.pool, run).sort(copies, FREQUENCY_REGISTER_BYTES);
   }
 
   /** First round, worker. */
@@ -76,26 +60,16 @@ export class FrequencyStages {
     registers: Uint8Array,
     keys: RingKeys,
     seed: Uint8Array,
-    { signal, onProgress }: StageRun = {},
+    run: StageRun = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    signal?.throwIfAborted();
-    checkBlocks(registers, FREQUENCY_REGISTER_BYTES, 'a message');
-    const random = new Keystream(seed);
-    const [key, restKey] = this.publicKeys(keys);
-    const blinding = drawScalars(random, 1);
-    const blinded = new Uint8Array(registers.length);
-    this.workspace.change(registers, INDEX, blinded, (batch, count) => {
-      batch.decrypt(keys.secretKey);
-      batch.multiply(blinding);
-      batch.reRandomize(restKey, drawScalars(random, count));
-    });
-    const others = takeColumn(registers, FREQUENCY_REGISTER_BYTES, KEY.at, 2 * CIPHERTEXT_BYTES);
-    this.workspace.change(others, ALONE, others, (batch, count) =>
-      batch.reRandomize(key, drawScalars(random, count)),
+    const size = FREQUENCY_REGISTER_BYTES;
+    checkBlocks(registers, size, 'a message');
+    const work = new StageWork(this.pool, run, seed);
+    const blinding = drawScalars(new Keystream(work.seed('blinding')), 1);
+    return work.sort(
+      await work.overBlocks('blindRegisters', registers, size, { size, keys, blinding }),
+      size,
     );
-    putColumn(others, 2 * CIPHERTEXT_BYTES, blinded, FREQUENCY_REGISTER_BYTES, KEY.at);
-    onProgress?.(1);
-    return sortBlocks(blinded, FREQUENCY_REGISTER_BYTES);
   }
 
   /** First round, aggregator: registers to tuples. */
@@ -103,23 +77,23 @@ export class FrequencyStages {
     registers: Uint8Array,
     keys: RingKeys,
     seed: Uint8Array,
-    { signal, onProgress }: StageRun = {},
+    run: StageRun = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    signal?.throwIfAborted();
-    checkBlocks(registers, FREQUENCY_REGISTER_BYTES, 'a message');
-    const random = new Keystream(seed);
-    const noise = this.noise(keys, random);
-    const ids = this.workspace.decrypt(registers, INDEX, keys.secretKey);
-    const tuples = tuplesOf(
-      this.workspace,
-      this.parameters,
-      ids,
-      registers,
-      this.workspace.key(keys.key),
-      random,
-    );
-    onProgress?.(1);
-    return sortBlocks(Buffer.concat([tuples, noise]), TUPLE_BYTES);
+    const size = FREQUENCY_REGISTER_BYTES;
+    checkBlocks(registers, size, 'a message');
+    const { secretKey, key } = keys;
+    const { dataProviderCount } = this.parameters;
+    const work = new StageWork(this.pool, run, seed);
+    const opened = await work.upTo(0.2).overBlocks('openIndexes', registers, size, { size, secretKey });
+    const { members, sizes } = await work.run('groupMembers', { parts: opened, dataProviderCount }, opened);
+    let end = 0;
+    const starts = Uint32Array.from([0, ...sizes], (size) => (end += size));
+    const tuples = await work.upTo(0.9).inBatches('makeTuples', sizes.length, (from, to) => ({
+      blocks: copyOf(members, starts[from]! * MEMBER_BYTES, starts[to]! * MEMBER_BYTES),
+      sizes: sizes.slice(from, to),
+      key,
+    }));
+    return work.sort([...tuples, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
   }
 
   /** Second round, worker. */
@@ -127,35 +101,18 @@ export class FrequencyStages {
     tuples: Uint8Array,
     keys: RingKeys,
     seed: Uint8Array,
-    { signal, onProgress }: StageRun = {},
+    run: StageRun = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    signal?.throwIfAborted();
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
-    const random = new Keystream(seed);
-    const noise = this.noise(keys, random);
-    const [key, restKey] = this.publicKeys(keys);
-    const flags = takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES);
-    this.workspace.change(flags, ALONE, flags, (batch, count) => {
-      batch.decrypt(keys.secretKey);
-      batch.reRandomize(restKey, drawScalars(random, count));
-    });
-    const decrypted = new Uint8Array(tuples.length);
-    putColumn(flags, FLAGS_BYTES, decrypted, TUPLE_BYTES, 0);
-    this.workspace.change(tuples, COUNT, decrypted, (batch, count) =>
-      batch.reRandomize(key, drawScalars(random, count)),
-    );
-    onProgress?.(1);
-    return sortBlocks(Buffer.concat([decrypted, noise]), TUPLE_BYTES);
+    const work = new StageWork(this.pool, run, seed);
+    const decrypted = await work.upTo(0.8).overBlocks('decryptTupleFlags', tuples, TUPLE_BYTES, { keys });
+    return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
   }
 
-  private noise(keys: RingKeys, random: Keystream): Uint8Array {
-    const tuples = drawNoiseTuples(this.parameters, random);
-    const [key, restKey] = this.publicKeys(keys);
-    return encryptNoiseTuples(this.workspace, tuples, { key, restKey }, random);
-  }
-
-  private publicKeys(keys: RingKeys) {
-    return [this.workspace.key(keys.key), this.workspace.key(keys.restKey)] as const;
+  private async noise(work: StageWork, { key, restKey }: RingKeys): Promise<Uint8Array<ArrayBuffer>[]> {
+    const { parameters } = this;
+    const tuples = await work.run('drawNoiseTuples', { parameters, seed: work.seed('noise') });
+    return work.overBlocks('encryptNoiseTuples', tuples, 1, { key, restKey });
   }
 
   /**
@@ -166,81 +123,54 @@ export class FrequencyStages {
     tuples: Uint8Array,
     { secretKey }: RingKeys,
     seed: Uint8Array,
-    { signal, onProgress }: StageRun = {},
-  ): Promise<{ registers: number; comparisons: Uint8Array<ArrayBuffer> }> {
-    signal?.throwIfAborted();
+    run: StageRun = {},
+  ): Promise<{ registers: number; comparisons: Uint8Array }> {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
-    const isZero = this.workspace.zeros(takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES), ALONE, secretKey);
-    const total = tuples.length / TUPLE_BYTES;
-    const withFrequency: number[] = [];
-    let histogramCount = 0;
-    for (let i = 0; i < total; i++) {
-      const [same, destroyed, histogram] = isZero.subarray(FLAGS * i, FLAGS * (i + 1));
-      if (histogram === 1) histogramCount++;
-      else if (same === 1 && destroyed === 0) withFrequency.push(i);
-    }
-    const { duchyCount, reachNoise, noiseTupleCount } = this.parameters;
+    const { duchyCount, reachNoise, noiseTupleCount, maximumFrequency } = this.parameters;
+    const work = new StageWork(this.pool, run, seed);
+    const options = { secretKey, maximumFrequency };
+    const compared = await work.overBlocks('compareTuples', tuples, TUPLE_BYTES, options);
+    const histogramCount = compared.reduce((sum, batch) => sum + batch.histogramCount, 0);
     const noise = histogramCount + duchyCount * (reachNoise.offset + noiseTupleCount);
-    onProgress?.(1);
     return {
-      registers: Math.max(0, total - noise),
-      comparisons: this.compare(takeBlocks(tuples, TUPLE_BYTES, withFrequency), new Keystream(seed)),
+      registers: Math.max(0, tuples.length / TUPLE_BYTES - noise),
+      comparisons: Buffer.concat(compared.map(({ comparisons }) => comparisons)),
     };
-  }
-
-  /** For each tuple r (count − i · unit), for i below the maximum frequency: zero where the count is i. */
-  private compare(tuples: Uint8Array, random: Keystream): Uint8Array<ArrayBuffer> {
-    const { workspace } = this;
-    const compared = this.parameters.maximumFrequency - 1;
-    const counts = takeColumn(tuples, TUPLE_BYTES, COUNT.at, CIPHERTEXT_BYTES);
-    const total = (counts.length / CIPHERTEXT_BYTES) * compared;
-    const places = Uint32Array.from({ length: total }, (_, i) => Math.floor(i / compared));
-    const frequencies = Uint32Array.from({ length: total }, (_, i) => i % compared);
-    const comparisons = takeBlocks(counts, CIPHERTEXT_BYTES, places);
-    const units = takeBlocks(countPoints(workspace.curve, compared), POINT_BYTES, frequencies);
-    workspace.change(comparisons, ALONE, comparisons, (batch, count, from) => {
-      batch.addPoints(units, -1, { at: from * POINT_BYTES });
-      batch.multiplyEach(drawScalars(random, count));
-    });
-    return comparisons;
   }
 
   /** Third round, worker. */
   async decryptComparisons(
     comparisons: Uint8Array,
     { secretKey }: RingKeys,
-    { signal, onProgress }: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    signal?.throwIfAborted();
-    this.checkComparisons(comparisons);
-    const decrypted = new Uint8Array(comparisons.length);
-    this.workspace.change(comparisons, ALONE, decrypted, (batch) => batch.decrypt(secretKey));
-    onProgress?.(1);
-    return decrypted;
+    run: StageRun = {},
+  ): Promise<Uint8Array> {
+    const work = new StageWork(this.pool, run);
+    const size = this.comparedBytes(comparisons);
+    return Buffer.concat(await work.overBlocks('decryptComparisons', comparisons, size, { secretKey }));
   }
 
   /** Third round, aggregator: registers by frequency, from 1 on; the last are those with the maximum or more. */
   async countFrequencies(
     comparisons: Uint8Array,
     { secretKey }: RingKeys,
-    { signal, onProgress }: StageRun = {},
+    run: StageRun = {},
   ): Promise<number[]> {
-    signal?.throwIfAborted();
-    this.checkComparisons(comparisons);
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
-    const compared = maximumFrequency - 1;
-    const isZero = this.workspace.zeros(comparisons, ALONE, secretKey);
-    const frequencies: number[] = Array(maximumFrequency).fill(0);
-    for (let from = 0; from < isZero.length; from += compared) {
-      const first = isZero.subarray(from, from + compared).indexOf(1);
-      frequencies[first < 0 ? compared : first]!++;
-    }
-    onProgress?.(1);
-    return frequencies.map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
+    const work = new StageWork(this.pool, run);
+    const size = this.comparedBytes(comparisons);
+    const options = { secretKey, maximumFrequency };
+    const counted = await work.overBlocks('countEqual', comparisons, size, options);
+    return Array.from({ length: maximumFrequency }, (_, i) => {
+      const count = counted.reduce((sum, batch) => sum + batch[i]!, 0);
+      return Math.max(0, count - duchyCount * frequencyNoise.offset);
+    });
   }
 
-  private checkComparisons(comparisons: Uint8Array): void {
-    checkBlocks(comparisons, (this.parameters.maximumFrequency - 1) * CIPHERTEXT_BYTES, 'a message');
+  /** Of what compares one register. */
+  private comparedBytes(comparisons: Uint8Array): number {
+    const size = (this.parameters.maximumFrequency - 1) * CIPHERTEXT_BYTES;
+    checkBlocks(comparisons, size, 'a message');
+    return size;
   }
 }
 
@@ -249,10 +179,4 @@ export function relativeFrequencies(frequencies: readonly number[]): Map<number,
   const total = frequencies.reduce((sum, count) => sum + count, 0);
   const shares = frequencies.map((count, i) => [i + 1, count / total] as const);
   return new Map(shares.filter(([, share]) => share > 0));
-}
-
-/** What the key of a noise register is made from. */
-function keyText({ kind }: NoiseRegister, random: Keystream): string {
-  if (kind === 'histogram') return HISTOGRAM_KEY;
-  return kind === 'reach' ? DESTROYED_KEY : randomText('random_key', random);
 }

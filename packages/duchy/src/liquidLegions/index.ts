@@ -5,4 +5,4 @@ export { type FrequencyParameters, type FrequencySpec, frequencyParameters } fro
 export type { NoiseParameters, NoiseSpec } from './noiseParameters.ts';
 export { estimateReach, ReachOnlyStages, reachOnlyParameters } from './reachOnly.ts';
 export { type RingKeys, ringKeys } from './ringKeys.ts';
-export type { StageRun } from './stageRun.ts';
+export { checkPoints, type StageRun } from './stageWork.ts';

@@ -1,49 +1,96 @@
 /** Registers that nobody is in: how many of which kind a duchy adds, and the texts that their indexes are made from. */
 import type { RandomSource } from '@measurement-exchange/sdk';
-import { drawMpcNoise, drawScalars, NOBODY_INDEX } from '@measurement-exchange/sdk/liquidLegions';
+import {
+  DESTROYED_KEY,
+  drawMpcNoise,
+  drawScalars,
+  Keystream,
+  NOBODY_INDEX,
+  SCALAR_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
 import type { NoiseParameters } from './noiseParameters.ts';
+import { HISTOGRAM_KEY } from './tuples.ts';
 
 /**
  * `histogram`: registers that look as if several providers had them. `publisher`: one register, many times, that hides how
  * many registers a provider has. `reach`: registers that look like people. `padding`: what makes the number the same always.
  */
-export type NoiseKind = 'histogram' | 'publisher' | 'reach' | 'padding';
+export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
+export type NoiseKind = (typeof NOISE_KINDS)[number];
 
-export interface NoiseRegister {
-  kind: NoiseKind;
-  /** Not a decimal number, as the index of a person's register is. */
-  text: string;
-}
+/** A noise register: its kind, then the number in the text of its index. */
+export const NOISE_REGISTER_BYTES = 1 + SCALAR_BYTES;
 
-const PADDING = 'padding_noise_register_id';
+const PADDING_INDEX = 'padding_noise_register_id';
 
 /**
  * As many registers as `noiseRegisterCount`, and how many different ones the histogram's noise adds. The same for the same
- * random source: a repeated stage must not draw other noise.
+ * seed: a repeated stage must not draw other noise.
  */
-export function noiseRegisters(
-  parameters: NoiseParameters,
-  random: RandomSource,
-): { registers: NoiseRegister[]; histogramCount: number } {
-  const { dataProviderCount, reachNoise, histogramNoise, publisherNoise } = parameters;
-  const registers: NoiseRegister[] = [];
-  const add = (kind: NoiseKind, text: string, times: number) => {
-    for (let i = 0; i < times; i++) registers.push({ kind, text });
+export function drawNoiseRegisters(
+  _: unknown,
+  { parameters, seed }: { parameters: NoiseParameters; seed: Uint8Array },
+): { registers: Uint8Array<ArrayBuffer>; histogramCount: number } {
+  const random = new Keystream(seed);
+  const { dataProviderCount, reachNoise, histogramNoise, publisherNoise, noiseRegisterCount } = parameters;
+  const registers = new Uint8Array(noiseRegisterCount * NOISE_REGISTER_BYTES);
+  let at = 0;
+  const add = (kind: NoiseKind, times: number, number?: Uint8Array) => {
+    for (let i = 0; i < times; i++, at += NOISE_REGISTER_BYTES) {
+      registers[at] = NOISE_KINDS.indexOf(kind);
+      if (number !== undefined) registers.set(number, at + 1);
+    }
   };
   let histogramCount = 0;
   for (let times = 1; times <= dataProviderCount; times++) {
     const count = drawMpcNoise(histogramNoise, random);
-    for (let i = 0; i < count; i++) add('histogram', randomText('blinded_histogram_noise', random), times);
+    for (let i = 0; i < count; i++) add('histogram', times, drawScalars(random, 1));
     histogramCount += count;
   }
-  add('publisher', NOBODY_INDEX, drawMpcNoise(publisherNoise, random) + parameters.knownRegisters);
+  add('publisher', drawMpcNoise(publisherNoise, random) + parameters.knownRegisters);
   const reached = drawMpcNoise(reachNoise, random);
-  for (let i = 0; i < reached; i++) add('reach', randomText('reach_dp_noise', random), 1);
-  add('padding', PADDING, parameters.noiseRegisterCount - registers.length);
+  for (let i = 0; i < reached; i++) add('reach', 1, drawScalars(random, 1));
+  add('padding', noiseRegisterCount - at / NOISE_REGISTER_BYTES);
   return { registers, histogramCount };
+}
+
+/** For each of `registers` the text of its index, which is not a decimal number, as that of a person's register is. */
+export function indexTexts(registers: Uint8Array): string[] {
+  return mapRegisters(registers, (kind, number) => {
+    switch (kind) {
+      case 'histogram':
+        return `blinded_histogram_noise${decimal(number)}`;
+      case 'reach':
+        return `reach_dp_noise${decimal(number)}`;
+      case 'publisher':
+        return NOBODY_INDEX;
+      case 'padding':
+        return PADDING_INDEX;
+    }
+  });
+}
+
+/** The texts of index, key and count, one after the other; counts of noise are never looked at. */
+export function registerTexts(registers: Uint8Array, random: RandomSource): string[] {
+  const keys = mapRegisters(registers, (kind) => {
+    if (kind === 'histogram') return HISTOGRAM_KEY;
+    return kind === 'reach' ? DESTROYED_KEY : randomText('random_key', random);
+  });
+  return indexTexts(registers).flatMap((index, i) => [index, keys[i]!, keys[i]!]);
+}
+
+function mapRegisters<T>(registers: Uint8Array, of: (kind: NoiseKind, number: Uint8Array) => T): T[] {
+  return Array.from({ length: registers.length / NOISE_REGISTER_BYTES }, (_, i) => {
+    const at = i * NOISE_REGISTER_BYTES;
+    return of(NOISE_KINDS[registers[at]!]!, registers.subarray(at + 1, at + NOISE_REGISTER_BYTES));
+  });
 }
 
 /** A text that nobody else draws. */
 export function randomText(prefix: string, random: RandomSource): string {
-  return `${prefix}${BigInt(`0x${Buffer.from(drawScalars(random, 1)).toString('hex')}`)}`;
+  return `${prefix}${decimal(drawScalars(random, 1))}`;
+}
+
+function decimal(number: Uint8Array): string {
+  return String(BigInt(`0x${Buffer.from(number).toString('hex')}`));
 }

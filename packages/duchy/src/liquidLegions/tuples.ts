@@ -8,12 +8,11 @@ import {
   CIPHERTEXT_BYTES,
   DESTROYED_KEY,
   drawScalars,
-  type ElGamalPublicKey,
-  FREQUENCY_REGISTER_BYTES,
+  Keystream,
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
-import { putColumn, runs, sortBlocks, takeBlocks, takeColumn } from './blocks.ts';
-import type { FrequencyParameters } from './frequencyParameters.ts';
+import { putColumn, runs, sortedOrder, takeBlocks, takeColumn } from './blocks.ts';
+import type { RingKeys } from './ringKeys.ts';
 import { ALONE, type Column, type Workspace } from './workspace.ts';
 
 export const FLAGS = 3;
@@ -25,40 +24,55 @@ export const COUNT: Column = { stride: TUPLE_BYTES, at: FLAGS_BYTES };
 export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
 
 /** A register by its blinded index: that, then the ciphertexts of key and count. */
-const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
+export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 
-/** Tuples under the combined key of all duchies; `ids` are the blinded indexes of the registers. */
-export function tuplesOf(
+/** Registers of the same index, one group after the other; without indexes that more registers have than there are sketches. */
+export function groupMembers(
+  _: Workspace,
+  { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
+): { members: Uint8Array<ArrayBuffer>; sizes: Uint32Array<ArrayBuffer> } {
+  const members = Buffer.concat(parts);
+  const order = sortedOrder(members, MEMBER_BYTES);
+  const starts = runs(members, MEMBER_BYTES, POINT_BYTES, order);
+  const sizes = new Uint32Array(starts.length - 1);
+  let [groups, kept] = [0, 0];
+  for (let i = 0; i < sizes.length; i++) {
+    const [start, end] = [starts[i]!, starts[i + 1]!];
+    if (end - start > dataProviderCount) continue;
+    order.copyWithin(kept, start, end);
+    kept += end - start;
+    sizes[groups++] = end - start;
+  }
+  return {
+    members: takeBlocks(members, MEMBER_BYTES, order.subarray(0, kept)),
+    sizes: sizes.slice(0, groups),
+  };
+}
+
+/** The tuples of some groups, under the combined key of all duchies. */
+export function makeTuples(
   workspace: Workspace,
-  { dataProviderCount }: FrequencyParameters,
-  ids: Uint8Array,
-  registers: Uint8Array,
-  key: ElGamalPublicKey,
-  random: RandomSource,
+  {
+    blocks: members,
+    sizes,
+    seed,
+    key,
+  }: { blocks: Uint8Array; sizes: Uint32Array; seed: Uint8Array; key: Uint8Array },
 ): Uint8Array<ArrayBuffer> {
-  const members = new Uint8Array((ids.length / POINT_BYTES) * MEMBER_BYTES);
-  putColumn(ids, POINT_BYTES, members, MEMBER_BYTES, 0);
-  const keysAndCounts = takeColumn(
-    registers,
-    FREQUENCY_REGISTER_BYTES,
-    CIPHERTEXT_BYTES,
-    2 * CIPHERTEXT_BYTES,
-  );
-  putColumn(keysAndCounts, 2 * CIPHERTEXT_BYTES, members, MEMBER_BYTES, POINT_BYTES);
-  const sorted = sortBlocks(members, MEMBER_BYTES);
-  const starts = runs(sorted, MEMBER_BYTES, POINT_BYTES);
-  // More registers than there are sketches: noise.
-  const groups = starts.slice(0, -1).flatMap((start, i) => {
-    const size = starts[i + 1]! - start;
-    return size <= dataProviderCount ? [{ start, size }] : [];
+  const random = new Keystream(seed);
+  const keys = takeColumn(members, MEMBER_BYTES, POINT_BYTES, CIPHERTEXT_BYTES);
+  const counts = takeColumn(members, MEMBER_BYTES, POINT_BYTES + CIPHERTEXT_BYTES, CIPHERTEXT_BYTES);
+  let start = 0;
+  const groups = Array.from(sizes, (size) => {
+    start += size;
+    return { start: start - size, size };
   });
-  const keys = takeColumn(sorted, MEMBER_BYTES, POINT_BYTES, CIPHERTEXT_BYTES);
-  const counts = takeColumn(sorted, MEMBER_BYTES, POINT_BYTES + CIPHERTEXT_BYTES, CIPHERTEXT_BYTES);
-  const heads = groups.map(({ start }) => start);
+  const heads = groups.map((group) => group.start);
   const headKeys = takeBlocks(keys, CIPHERTEXT_BYTES, heads);
-  const same = workspace.encryptZeros(groups.length, key, random);
+  const same = workspace.encryptZeros(groups.length, workspace.key(key), random);
   const sums = takeBlocks(counts, CIPHERTEXT_BYTES, heads);
-  for (let rank = 1; rank < dataProviderCount; rank++) {
+  const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
+  for (let rank = 1; rank < largest; rank++) {
     const larger = [...groups.keys()].filter((group) => groups[group]!.size > rank);
     const others = larger.map((group) => groups[group]!.start + rank);
     const differences = subtracted(
@@ -130,4 +144,24 @@ function finished(
     putColumn(column, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);
   }
   return tuples;
+}
+
+/** Takes a key off the flags, and re-randomizes flags and counts. */
+export function decryptTupleFlags(
+  workspace: Workspace,
+  { blocks: tuples, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const [key, restKey] = [workspace.key(keys.key), workspace.key(keys.restKey)];
+  const flags = takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES);
+  workspace.change(flags, ALONE, flags, (batch, count) => {
+    batch.decrypt(keys.secretKey);
+    batch.reRandomize(restKey, drawScalars(random, count));
+  });
+  const decrypted = new Uint8Array(tuples.length);
+  putColumn(flags, FLAGS_BYTES, decrypted, TUPLE_BYTES, 0);
+  workspace.change(tuples, COUNT, decrypted, (batch, count) =>
+    batch.reRandomize(key, drawScalars(random, count)),
+  );
+  return decrypted;
 }

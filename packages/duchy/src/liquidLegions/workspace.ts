@@ -10,7 +10,6 @@ import {
   mapToCurve,
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
-import { LiquidLegionsError } from './errors.ts';
 
 /** One ciphertext of each block. */
 export interface Column {
@@ -19,6 +18,9 @@ export interface Column {
   /** Where in its block the ciphertext is. */
   at: number;
 }
+
+/** Those of two computations that take turns. */
+const KEPT_KEYS = 4;
 
 export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
 
@@ -34,11 +36,16 @@ export class Workspace {
     this.other = new Ciphertexts(curve);
   }
 
-  /** A public key from a compressed point. */
+  /** A public key from a compressed point: the last few that were asked for have their tables already. */
   key(bytes: Uint8Array): ElGamalPublicKey {
     const name = Buffer.from(bytes).toString('hex');
     const key = this.keys.get(name) ?? new ElGamalPublicKey(this.curve, bytes);
+    this.keys.delete(name);
     this.keys.set(name, key);
+    for (const oldest of this.keys.keys()) {
+      if (this.keys.size <= KEPT_KEYS) break;
+      this.keys.delete(oldest);
+    }
     return key;
   }
 
@@ -61,34 +68,41 @@ export class Workspace {
     });
   }
 
-  /** Encrypts points to a column. */
-  encrypt(
-    points: Uint8Array,
-    key: ElGamalPublicKey,
-    random: RandomSource,
-    into: Uint8Array,
-    { stride, at }: Column = ALONE,
-  ): void {
-    this.inBatches(points.length / POINT_BYTES, (from, count) => {
-      this.batch.encrypt(key, points, drawScalars(random, count), { at: from * POINT_BYTES });
-      this.batch.store(into, { stride, at: from * stride + at });
-    });
+  /** Encrypts points. */
+  encrypt(points: Uint8Array, key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
+    return this.encryptBatches(points.length / POINT_BYTES, (from, count) =>
+      this.batch.encrypt(key, points, drawScalars(random, count), { at: from * POINT_BYTES }),
+    );
   }
 
   encryptZeros(count: number, key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
-    const zeros = new Uint8Array(count * CIPHERTEXT_BYTES);
-    this.inBatches(count, (from, some) => {
-      this.batch.encryptZeros(key, drawScalars(random, some));
-      this.batch.store(zeros, { at: from * CIPHERTEXT_BYTES });
-    });
-    return zeros;
+    return this.encryptBatches(count, (_, some) => this.batch.encryptZeros(key, drawScalars(random, some)));
   }
 
-  /** 1 for each ciphertext of a column, under one key alone, that is zero. */
-  zeros(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
-    const found = new Uint8Array(blocks.length / stride);
+  /** Ciphertexts of points that nobody knows, under whatever key. */
+  encryptRandom(count: number, random: RandomSource): Uint8Array<ArrayBuffer> {
+    return this.encryptBatches(count, (_, some) =>
+      this.batch.encryptRandom(drawScalars(random, some), drawScalars(random, some)),
+    );
+  }
+
+  private encryptBatches(
+    total: number,
+    encrypt: (from: number, count: number) => void,
+  ): Uint8Array<ArrayBuffer> {
+    const ciphertexts = new Uint8Array(total * CIPHERTEXT_BYTES);
+    this.inBatches(total, (from, count) => {
+      encrypt(from, count);
+      this.batch.store(ciphertexts, { at: from * CIPHERTEXT_BYTES });
+    });
+    return ciphertexts;
+  }
+
+  /** 1 for each ciphertext, under one key alone, that is zero. */
+  zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
+    const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {
-      found.set(areZero(this.curve, secretKey, blocks, count, { stride, at: from * stride + at }), from);
+      found.set(areZero(this.curve, secretKey, ciphertexts, count, { at: from * CIPHERTEXT_BYTES }), from);
     });
     return found;
   }
@@ -107,11 +121,4 @@ export class Workspace {
   points(texts: readonly string[]): Uint8Array<ArrayBuffer> {
     return mapToCurve(this.curve, texts);
   }
-}
-
-export function checkBlocks(bytes: Uint8Array, size: number, what: string): void {
-  if (bytes.length % size === 0) return;
-  throw new LiquidLegionsError(
-    `${what} must be whole blocks of ${size} bytes, and ${bytes.length} bytes came`,
-  );
 }

@@ -12,6 +12,7 @@ import {
   SketchEncrypter,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { type RingKeys, ringKeys } from '../../src/liquidLegions/index.ts';
+import { NOISE_KINDS, NOISE_REGISTER_BYTES, type NoiseKind } from '../../src/liquidLegions/noiseRegisters.ts';
 import type { Dice } from '../shareShuffle/world.ts';
 
 /** Events by VID. */
@@ -63,4 +64,14 @@ export function randomEvents(dice: Dice, providers: number, people: number): Eve
       Array.from({ length: many }, () => [dice.between(1, 2 * people), dice.oneOf([1, 1, 2, 3, 100])]),
     );
   });
+}
+
+/** How many noise registers are of this kind. */
+export function noiseCount(drawn: Uint8Array[], kind: NoiseKind): number {
+  const registers = Buffer.concat(drawn);
+  let count = 0;
+  for (let at = 0; at < registers.length; at += NOISE_REGISTER_BYTES) {
+    if (NOISE_KINDS[registers[at]!] === kind) count++;
+  }
+  return count;
 }

@@ -68,6 +68,14 @@ export class Ciphertexts {
     this.curve.multiplyFixed(this.e, key.table, scalars);
   }
 
+  /** Encrypts points that nobody knows: of two random points, no key can tell what they are a ciphertext of. */
+  encryptRandom(scalars: Uint8Array, others: Uint8Array): void {
+    this.count = scalars.length / SCALAR_BYTES;
+    this.curve.use(this.count);
+    this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
+    this.curve.multiplyFixed(this.e, this.curve.generator, others);
+  }
+
   /** The same texts with other randomness, which nobody can link without the secret keys. */
   reRandomize(key: ElGamalPublicKey, scalars: Uint8Array): void {
     const [added] = this.curve.spare;

@@ -1,0 +1,38 @@
+/** What threads of the pool do. Inputs and outputs are bytes and numbers, which go from thread to thread. */
+import { sortBlocks } from './blocks.ts';
+import { compareTuples, countEqual, decryptComparisons } from './comparisons.ts';
+import { drawNoiseRegisters } from './noiseRegisters.ts';
+import { drawNoiseTuples, encryptNoiseTuples } from './noiseTuples.ts';
+import {
+  addCounts,
+  blindRegisters,
+  checkPoints,
+  countDistinct,
+  decryptCount,
+  encryptCount,
+  encryptNoiseRegisters,
+  openIndexes,
+  passCount,
+} from './registers.ts';
+import { decryptTupleFlags, groupMembers, makeTuples } from './tuples.ts';
+import type { Workspace } from './workspace.ts';
+
+/** On a batch of blocks. */
+const batchOperations = {
+  ...{ encryptNoiseRegisters, blindRegisters, openIndexes, checkPoints },
+  ...{ makeTuples, encryptNoiseTuples, decryptTupleFlags },
+  ...{ compareTuples, decryptComparisons, countEqual },
+};
+
+export const operations = {
+  ...batchOperations,
+  ...{ drawNoiseRegisters, drawNoiseTuples, encryptCount, addCounts, passCount, decryptCount },
+  ...{ countDistinct, groupMembers },
+  sort: (_: Workspace, { parts, size, tail }: { parts: Uint8Array[]; size: number; tail?: Uint8Array }) =>
+    sortBlocks(parts, size, tail),
+};
+
+export type OperationName = keyof typeof operations;
+export type BatchOperation = keyof typeof batchOperations;
+export type Input<O extends OperationName> = Parameters<(typeof operations)[O]>[1];
+export type Output<O extends OperationName> = ReturnType<(typeof operations)[O]>;

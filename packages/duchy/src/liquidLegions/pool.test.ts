@@ -1,0 +1,96 @@
+import { CIPHERTEXT_BYTES, POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Ring, reachSketch } from '../../test/liquidLegions/ring.ts';
+import { Dice } from '../../test/shareShuffle/world.ts';
+import { LiquidLegionsError } from './errors.ts';
+import { Pool } from './pool.ts';
+import { ReachOnlyStages, reachOnlyParameters } from './reachOnly.ts';
+import { batchSize, checkPoints } from './stageWork.ts';
+
+const dice = new Dice('pool');
+const ring = new Ring(dice, 2);
+const pool = new Pool(2);
+afterAll(() => pool.close());
+
+const spec = { decayRate: 3, maxSize: 300, dataProviderCount: 1, duchyCount: 2 };
+const parameters = reachOnlyParameters({ ...spec, noiseMechanism: 'NONE' });
+const sketch = ring.encryptReach(reachSketch(spec, new Map([[1, 1]])));
+const [first] = ring.keys as [(typeof ring.keys)[number]];
+/** Three batches of registers, and the ciphertext of their noise. */
+const message = Buffer.concat([sketch, sketch.subarray(0, CIPHERTEXT_BYTES)]);
+const seed = dice.seed();
+
+test('a stage gives the same bytes with any number of threads, and leaves its input as it is', async () => {
+  const before = Buffer.from(message);
+  const outputs: Uint8Array[] = [];
+  for (const threads of [1, 2, 3]) {
+    const some = new Pool(threads);
+    outputs.push(await new ReachOnlyStages(parameters, some).execute(message, first, seed));
+    await some.close();
+  }
+  expect(outputs[1]).toEqual(outputs[0]);
+  expect(outputs[2]).toEqual(outputs[0]);
+  expect(message).toEqual(before);
+});
+
+test('batches are at most 2048 blocks, and a multiple of 8 where there are many', () => {
+  expect([0, 1, 128, 1024].map(batchSize)).toEqual([128, 128, 128, 128]);
+  for (const count of [1025, 2048, 16384, 16385, 1_000_000]) {
+    expect(batchSize(count)).toBeLessThanOrEqual(2048);
+    expect(Math.ceil(count / batchSize(count)) % 8).toBe(0);
+  }
+});
+
+test('progress grows to 1', async () => {
+  const seen: number[] = [];
+  const onProgress = (fraction: number) => void seen.push(fraction);
+  await new ReachOnlyStages(parameters, pool).execute(message, first, seed, { onProgress });
+  expect(seen).toEqual([1 / 3, 2 / 3, 1]);
+});
+
+describe('a stage that cannot go on', () => {
+  const execute = (signal?: AbortSignal) =>
+    new ReachOnlyStages(parameters, pool).execute(message, first, seed, { signal });
+
+  test('rejects with the reason of an abort, at the start and on the way, and the pool goes on', async () => {
+    await expect(execute(AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
+    const controller = new AbortController();
+    const running = execute(controller.signal);
+    controller.abort(new Error('on the way'));
+    await expect(running).rejects.toThrow('on the way');
+    await expect(execute()).resolves.toHaveLength(message.length);
+  });
+
+  test('rejects when a thread ends, in a way that a retry can mend', async () => {
+    const running = execute();
+    await Promise.all([
+      expect(running).rejects.toThrow('a thread of the computation ended'),
+      expect(running).rejects.not.toBeInstanceOf(LiquidLegionsError),
+      pool.close(),
+    ]);
+    await expect(execute()).resolves.toHaveLength(message.length);
+  });
+
+  test('rejects what does not follow the protocol as that', async () => {
+    const spoiled = Buffer.from(message).fill(4, 0, 1);
+    const running = new ReachOnlyStages(parameters, pool).execute(spoiled, first, seed);
+    await expect(running).rejects.toThrow(LiquidLegionsError);
+  });
+});
+
+test('points of an upload are checked', async () => {
+  await expect(checkPoints(message, {}, pool)).resolves.toBeUndefined();
+  const spoiled = Buffer.from(message);
+  spoiled.fill(0xff, message.length - POINT_BYTES + 1);
+  await expect(checkPoints(spoiled, {}, pool)).rejects.toThrow('not on the curve');
+  await expect(checkPoints(message.subarray(1), {}, pool)).rejects.toThrow(LiquidLegionsError);
+});
+
+test('threads without work do not keep the process alive', async () => {
+  await pool.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
+  const workers = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name));
+  const busy = pool.run('drawNoiseRegisters', { parameters, seed });
+  const busyWorkers = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name));
+  await busy;
+  expect(busyWorkers.length).toBeGreaterThan(workers.length);
+});

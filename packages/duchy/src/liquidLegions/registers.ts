@@ -1,0 +1,136 @@
+/** Batches of registers: one ciphertext each, that of the index, or three, of index, key and count. */
+import {
+  CIPHERTEXT_BYTES,
+  countPoints,
+  drawScalars,
+  Keystream,
+  POINT_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
+import { LiquidLegionsError } from './errors.ts';
+import { indexTexts, registerTexts } from './noiseRegisters.ts';
+import type { RingKeys } from './ringKeys.ts';
+import { ALONE, type Workspace } from './workspace.ts';
+
+/** Noise registers, encrypted: with key and count, or only their indexes. */
+export function encryptNoiseRegisters(
+  workspace: Workspace,
+  { blocks, seed, key, isFull }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; isFull: boolean },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const points = workspace.points(isFull ? registerTexts(blocks, random) : indexTexts(blocks));
+  return workspace.encrypt(points, workspace.key(key), random);
+}
+
+/** Takes a key off the indexes, multiplies them by `blinding`, and re-randomizes everything. */
+export function blindRegisters(
+  workspace: Workspace,
+  {
+    blocks,
+    size,
+    seed,
+    keys,
+    blinding,
+  }: { blocks: Uint8Array; size: number; seed: Uint8Array; keys: RingKeys; blinding: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const restKey = workspace.key(keys.restKey);
+  const blinded = new Uint8Array(blocks.length);
+  workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
+    batch.decrypt(keys.secretKey);
+    batch.multiply(blinding);
+    // Else ciphertexts that somebody made multiples of each other would stay so, and could be followed.
+    batch.reRandomize(restKey, drawScalars(random, count));
+  });
+  const others = size - CIPHERTEXT_BYTES;
+  if (others === 0) return blinded;
+  const key = workspace.key(keys.key);
+  const keysAndCounts = takeColumn(blocks, size, CIPHERTEXT_BYTES, others);
+  workspace.change(keysAndCounts, ALONE, keysAndCounts, (batch, count) =>
+    batch.reRandomize(key, drawScalars(random, count)),
+  );
+  putColumn(keysAndCounts, others, blinded, size, CIPHERTEXT_BYTES);
+  return blinded;
+}
+
+/** Registers whose indexes are under one key alone: with the points of these instead of their ciphertexts. */
+export function openIndexes(
+  workspace: Workspace,
+  { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const points = workspace.decrypt(blocks, { stride: size, at: 0 }, secretKey);
+  const others = size - CIPHERTEXT_BYTES;
+  if (others === 0) return points;
+  const opened = new Uint8Array((blocks.length / size) * (POINT_BYTES + others));
+  putColumn(points, POINT_BYTES, opened, POINT_BYTES + others, 0);
+  const rest = takeColumn(blocks, size, CIPHERTEXT_BYTES, others);
+  putColumn(rest, others, opened, POINT_BYTES + others, POINT_BYTES);
+  return opened;
+}
+
+/** How many different points there are. */
+export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }): number {
+  const points = Buffer.concat(parts);
+  return runs(points, POINT_BYTES, POINT_BYTES, sortedOrder(points, POINT_BYTES)).length - 1;
+}
+
+/** A number, encrypted so that such add up. */
+export function encryptCount(
+  workspace: Workspace,
+  { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const encrypted = workspace.encryptZeros(1, workspace.key(key), random);
+  if (count === 0) return encrypted;
+  const point = countPoints(workspace.curve, count).subarray(-POINT_BYTES);
+  workspace.change(encrypted, ALONE, encrypted, (batch) => batch.addPoints(point));
+  return encrypted;
+}
+
+/** The sum of what is encrypted in all of them. */
+export function addCounts(
+  workspace: Workspace,
+  { counts: [first, ...others] }: { counts: Uint8Array[] },
+): Uint8Array<ArrayBuffer> {
+  const sum = Uint8Array.from(first!);
+  for (const next of others) {
+    workspace.other.load(next, 1);
+    workspace.change(sum, ALONE, sum, (batch) => batch.add(workspace.other));
+  }
+  return sum;
+}
+
+/** The number in a ciphertext that is under one key alone. */
+export function decryptCount(
+  workspace: Workspace,
+  { count, secretKey, most }: { count: Uint8Array; secretKey: Uint8Array; most: number },
+): number {
+  if (workspace.zeros(count, secretKey)[0] === 1) return 0;
+  const point = Buffer.from(workspace.decrypt(count, ALONE, secretKey));
+  const table = countPoints(workspace.curve, most);
+  for (let i = 0; i < most; i++) {
+    if (point.equals(table.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES))) return i + 1;
+  }
+  throw new LiquidLegionsError('the number of noise registers is none that the duchies can have added');
+}
+
+/** Takes a key off such a ciphertext, and re-randomizes it under the rest. */
+export function passCount(
+  workspace: Workspace,
+  { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const left = new Uint8Array(count.length);
+  workspace.change(count, ALONE, left, (batch) => {
+    batch.decrypt(keys.secretKey);
+    batch.reRandomize(workspace.key(keys.restKey), drawScalars(new Keystream(seed), 1));
+  });
+  return left;
+}
+
+/** Throws where one of them is no compressed point of the curve. */
+export function checkPoints(workspace: Workspace, { blocks }: { blocks: Uint8Array }): void {
+  const { curve } = workspace;
+  workspace.inBatches(blocks.length / POINT_BYTES, (from, count) =>
+    curve.load(curve.spare[0], blocks, count, POINT_BYTES, from * POINT_BYTES),
+  );
+}
