@@ -1,9 +1,9 @@
 /** Copies files with their hashes, and flushes them to disk. */
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+
+const CHUNK_BYTES = 64 * 1024;
 
 export interface CopiedFile {
   /** Relative to the backup. */
@@ -20,18 +20,18 @@ export async function copyFile(
 ): Promise<Omit<CopiedFile, 'path'>> {
   const hash = createHash('sha256');
   let bytes = 0;
-  await pipeline(
-    createReadStream(from, { highWaterMark: 1024 * 1024 }),
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        bytes += chunk.length;
-        onBytes(chunk.length);
-        yield chunk;
-      }
-    },
-    createWriteStream(to, { flags: 'wx', mode: 0o600 }),
-  );
+  await using source = await open(from);
+  await using copy = await open(to, 'wx', 0o600);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (;;) {
+    const { bytesRead } = await source.read(buffer);
+    if (bytesRead === 0) break;
+    const chunk = buffer.subarray(0, bytesRead);
+    hash.update(chunk);
+    await copy.writeFile(chunk);
+    bytes += bytesRead;
+    onBytes(bytesRead);
+  }
   return { bytes, sha256: hash.digest('hex') };
 }
 
