@@ -109,7 +109,10 @@ function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest)
   const selections = request.dataProviders
     .map(({ name, selection }) => [name, toBase64(encodeSelection(selection))])
     .sort(([a], [b]) => (a! < b! ? -1 : 1));
-  const asked = [toBase64(parameters), selections, referenceId ?? null, request.requestId ?? null];
+  const { requestId, protocol } = request;
+  const asked = [toBase64(parameters), selections, referenceId ?? null, requestId ?? null];
+  // Absent in requests of earlier versions, whose tags stay as they are.
+  if (protocol !== undefined) asked.push(protocol);
   return derive(secret, random, 'request', asked, HALF_BYTES);
 }
 

@@ -44,7 +44,7 @@ export interface Consumer {
    * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless this
    * consumer signed the spec, its nonces are exactly those of the data providers, and each of these signed exactly one
    * result of the requested type, encrypted for this measurement alone; or, where duchies compute it, their aggregator
-   * signed exactly one, and all three are duchies that the consumer accepts. The exchange gives measurements their
+   * signed exactly one, and all of them are duchies that the consumer accepts. The exchange gives measurements their
    * names, and could show one measurement of this consumer under the name of another: pass the `request` to exclude that.
    */
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;

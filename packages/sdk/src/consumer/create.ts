@@ -128,7 +128,7 @@ async function seal(
   request: ReadRequest,
   keys: ProviderKey[],
 ): Promise<MeasurementInput> {
-  const { spec, dataProviders, referenceId } = request;
+  const { spec, dataProviders, protocol, referenceId } = request;
   const signer = await createSigner(credentials.privateKeyPem);
   const { keysets, nonces } = await newBinding(credentials.encryptionPrivateKey, request);
   const entries = await Promise.all(
@@ -145,6 +145,7 @@ async function seal(
     measurementSpec: await signer.sign(encodeMeasurementSpec(spec, keysets.publicKeyset, nonceHashes)),
     dataProviders: Object.fromEntries(entries),
     ...(referenceId !== undefined && { measurementReferenceId: referenceId }),
+    ...(protocol !== undefined && { protocolConfig: { [protocol]: {} } }),
   };
 }
 

@@ -3,20 +3,24 @@ import { type MpcNoiseMechanism, type PlainSpec, specs } from '@measurement-exch
 import { expect, it } from 'vitest';
 import { mpcNoise, shareShuffleReachVariance } from '../privacy/index.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
+import { duchyProtocolOf } from './protocol.ts';
 
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 const FREQUENCY_PRIVACY = { epsilon: 1, delta: 1e-9 };
 const MAXIMUM = 4;
 
-const config = (noiseMechanism: MpcNoiseMechanism) => ({
-  firstWorker: 'duchies/alpha',
-  secondWorker: 'duchies/beta',
-  aggregator: 'duchies/gamma',
-  noiseMechanism,
-  ringModulus: 127,
-  population: 'populations/everybody',
-  populationFingerprint: new Uint8Array(32),
-});
+const config = (noiseMechanism: MpcNoiseMechanism) =>
+  duchyProtocolOf({
+    honestMajorityShareShuffle: {
+      firstWorker: 'duchies/alpha',
+      secondWorker: 'duchies/beta',
+      aggregator: 'duchies/gamma',
+      noiseMechanism,
+      ringModulus: 127,
+      population: 'populations/everybody',
+      populationFingerprint: new Uint8Array(32),
+    },
+  })!;
 const spec = (width: number): PlainSpec => ({
   nonceHashes: [],
   vidSamplingInterval: { start: 0, width },

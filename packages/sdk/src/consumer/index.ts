@@ -13,7 +13,7 @@ export type { DescribedEventGroup, DescribedMetadata, EventGroupFilters } from '
 export type { Figures, FrequencyEstimate } from './figures.ts';
 export type { MeasurementResult } from './open.ts';
 export { findResultKeyset } from './own.ts';
-export type { ProtocolFault } from './protocol.ts';
+export { type DuchyProtocol, duchyProtocolOf, type ProtocolFault } from './protocol.ts';
 export * from './request.ts';
 export type { ReachBounds, Total } from './total.ts';
-export type { Progress, WaitOptions } from './wait.ts';
+export type { DuchyReport, Progress, WaitOptions } from './wait.ts';

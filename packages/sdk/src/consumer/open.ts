@@ -1,14 +1,14 @@
 /** Decrypts and verifies the results of a measurement: only what those who computed it signed is returned. */
 
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
-import type { Measurement, PlainSpec, ShareShuffleConfig, specs } from '@measurement-exchange/contract';
+import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
 import { CertificateFault, partyOf, trustedCertificate } from './certificates.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
 import type { Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';
 import { type Figures, FiguresFault, figuresOf } from './figures.ts';
 import { OwnershipFault, type OwnMeasurement, requireOwn } from './own.ts';
-import { acceptedProtocol, ProtocolError } from './protocol.ts';
+import { acceptedProtocol, type DuchyProtocol, ProtocolError } from './protocol.ts';
 import type { ReadRequest, RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
@@ -58,9 +58,9 @@ export async function openMeasurement(
     const why = measurement.deleteTime ? `was removed on ${measurement.deleteTime}` : 'has not succeeded';
     throw reject('RESULT_ABSENT', `it ${why} (${measurement.state}), so there is no result to open`);
   }
-  const { spec, resultKeyset, shuffle } = await checked(() => readOwn(deps, measurement, request, signal));
+  const { spec, resultKeyset, computed } = await checked(() => readOwn(deps, measurement, request, signal));
   const providers = Object.keys(dataProviders);
-  const entries = entriesBySigner(results, shuffle ? [shuffle.aggregator] : providers, reject);
+  const entries = entriesBySigner(results, computed ? [computed.aggregator] : providers, reject);
   const openEach = <T>(read: (result: specs.Measurement_Result, signer: string) => T): Promise<T[]> => {
     const open = async ([signer, entry]: [string, Entry]) =>
       read(await openEntry(deps, resultKeyset, signer, entry, signal), signer);
@@ -72,8 +72,8 @@ export async function openMeasurement(
     type: TYPES[spec.measurementType],
     ...(referenceId !== undefined && { referenceId }),
   };
-  if (shuffle !== undefined) {
-    const [deduplicated] = await openEach((result) => deduplicatedFigures(spec, result, shuffle));
+  if (computed !== undefined) {
+    const [deduplicated] = await openEach((result) => deduplicatedFigures(spec, result, computed));
     const total = { deduplicated: deduplicated! };
     return { ...about, dataProviders: providers.map((name) => ({ name })), total };
   }
@@ -87,13 +87,13 @@ async function readOwn(
   measurement: Measurement,
   request: ReadRequest | undefined,
   signal: AbortSignal | undefined,
-): Promise<OwnMeasurement & { shuffle: ShareShuffleConfig | undefined }> {
+): Promise<OwnMeasurement & { computed: DuchyProtocol | undefined }> {
   const own = await requireOwn(deps, measurement, request, signal);
-  const shuffle = acceptedProtocol(deps, measurement, own.spec);
-  if (shuffle !== undefined && !own.isBound) {
+  const computed = acceptedProtocol(deps, measurement, own.spec);
+  if (computed !== undefined && !own.isBound) {
     throw new OwnershipFault('SPEC_FOREIGN', 'duchies compute it, and it has no result key of its own');
   }
-  return { ...own, shuffle };
+  return { ...own, computed };
 }
 
 /** Matches everybody who computes the measurement with their one result by names, before anything is fetched. */

@@ -1,5 +1,9 @@
 /** Who computes a measurement, as the exchange says, and whether this consumer accepts that. */
 import {
+  type LiquidLegionsConfig,
+  type LiquidLegionsProtocol,
+  liquidLegionsOf,
+  liquidLegionsViolations,
   type Measurement,
   type PlainSpec,
   PROTOCOLS,
@@ -11,7 +15,7 @@ import type { Dependencies } from './deps.ts';
 
 /** Why a consumer does not accept the protocol of a measurement. */
 export type ProtocolFault =
-  /** `protocolConfig` names none, several, or one whose results cannot be opened here. */
+  /** `protocolConfig` names none, several, or one with parameters that it cannot have. */
   | 'PROTOCOL_UNSUPPORTED'
   /** Nobody computes this type or sample in that way, or the result says that it was computed in another way. */
   | 'PROTOCOL_MISMATCH'
@@ -31,27 +35,54 @@ export class ProtocolError extends Error {
   }
 }
 
+/** The duchies that compute a measurement, and how. */
+export type DuchyProtocol = { aggregator: string; workers: string[] } & (
+  | { protocol: 'honestMajorityShareShuffle'; config: ShareShuffleConfig }
+  | { protocol: LiquidLegionsProtocol; config: LiquidLegionsConfig }
+);
+
+/** As `protocolConfig` says; undefined where it names no duchies. */
+export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProtocol | undefined {
+  const { honestMajorityShareShuffle: config } = protocolConfig;
+  if (config !== undefined) {
+    const { aggregator, firstWorker, secondWorker } = config;
+    return {
+      protocol: 'honestMajorityShareShuffle',
+      config,
+      aggregator,
+      workers: [firstWorker, secondWorker],
+    };
+  }
+  const legions = liquidLegionsOf(protocolConfig);
+  if (legions === undefined) return undefined;
+  const { aggregator, workers } = legions.config;
+  return { ...legions, aggregator, workers };
+}
+
+type Asked = Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'> &
+  Partial<Record<'reachAndFrequency', { maximumFrequency: number }>>;
+
 /** How duchies compute the measurement; undefined where each data provider does by itself. Throws a `ProtocolError`. */
 export function acceptedProtocol(
   { duchies = [] }: Pick<Dependencies, 'duchies'>,
   { protocolConfig = {} }: Pick<Measurement, 'protocolConfig'>,
-  { measurementType, vidSamplingInterval }: Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'>,
-): ShareShuffleConfig | undefined {
-  const shuffle = protocolOf(protocolConfig);
-  if (shuffle === undefined) {
-    if (vidSamplingInterval === undefined || !wrapsAround(vidSamplingInterval)) return undefined;
+  asked: Asked,
+): DuchyProtocol | undefined {
+  requireOne(protocolConfig);
+  const computed = duchyProtocolOf(protocolConfig);
+  const { vidSamplingInterval: sample } = asked;
+  if (sample !== undefined && wrapsAround(sample) && computed?.protocol !== 'honestMajorityShareShuffle') {
     throw new ProtocolError(
       'PROTOCOL_MISMATCH',
-      'each data provider computes it by itself, and has no sample that goes beyond 1: choose one with start + width of at most 1',
+      `${computed?.protocol ?? 'each data provider'} computes it, and has no sample that goes beyond 1: choose one with ` +
+        'start + width of at most 1',
     );
   }
-  if (measurementType !== 'REACH' && measurementType !== 'REACH_AND_FREQUENCY') {
-    throw new ProtocolError('PROTOCOL_MISMATCH', `duchies do not compute ${measurementType}`);
-  }
-  const participants = [shuffle.aggregator, shuffle.firstWorker, shuffle.secondWorker];
+  if (computed === undefined) return undefined;
+  const participants = [computed.aggregator, ...computed.workers];
   for (const [i, duchy] of participants.entries()) {
     if (participants.indexOf(duchy) !== i) {
-      throw new ProtocolError('DUCHY_REPEATED', `${duchy} has two of the three roles`);
+      throw new ProtocolError('DUCHY_REPEATED', `${duchy} has two roles`);
     }
     if (!duchies.includes(duchy)) {
       throw new ProtocolError(
@@ -61,18 +92,42 @@ export function acceptedProtocol(
       );
     }
   }
-  return shuffle;
+  requireFit(computed, asked);
+  return computed;
 }
 
-function protocolOf(config: ProtocolConfig): ShareShuffleConfig | undefined {
+function requireOne(config: ProtocolConfig): void {
   const named = PROTOCOLS.filter((protocol) => config[protocol] !== undefined);
-  if (named.length === 1 && config.direct !== undefined) return undefined;
-  if (named.length === 1 && config.honestMajorityShareShuffle !== undefined) {
-    return config.honestMajorityShareShuffle;
-  }
+  if (named.length === 1) return;
   throw new ProtocolError(
     'PROTOCOL_UNSUPPORTED',
-    `its protocolConfig names ${named.join(' and ') || 'no protocol'}: results of exactly one of direct and ` +
-      'honestMajorityShareShuffle can be opened',
+    `its protocolConfig names ${named.join(' and ') || 'no protocol'}: it must be exactly one`,
   );
+}
+
+const COMPUTES: Record<DuchyProtocol['protocol'], readonly PlainSpec['measurementType'][]> = {
+  honestMajorityShareShuffle: ['REACH', 'REACH_AND_FREQUENCY'],
+  reachOnlyLiquidLegionsV2: ['REACH'],
+  liquidLegionsV2: ['REACH_AND_FREQUENCY'],
+};
+
+/** The protocol computes what is asked for, with parameters that it can have. */
+function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
+  const { protocol } = computed;
+  if (!COMPUTES[protocol].includes(measurementType)) {
+    throw new ProtocolError('PROTOCOL_MISMATCH', `${protocol} does not compute ${measurementType}`);
+  }
+  if (computed.protocol === 'honestMajorityShareShuffle') return;
+  const [violation] = liquidLegionsViolations(computed.config);
+  if (violation !== undefined) {
+    const { field, description } = violation;
+    throw new ProtocolError('PROTOCOL_UNSUPPORTED', `its protocolConfig.${protocol}.${field} ${description}`);
+  }
+  const { maximumFrequency: highest = 0 } = computed.config;
+  if (reachAndFrequency !== undefined && reachAndFrequency.maximumFrequency > highest) {
+    throw new ProtocolError(
+      'PROTOCOL_MISMATCH',
+      `${protocol} computes frequencies up to ${highest}, and ${reachAndFrequency.maximumFrequency} are asked for`,
+    );
+  }
 }

@@ -50,6 +50,13 @@ describe('a sample that goes beyond 1, and on at 0,', () => {
     expect(readRequest(together(GOOD[type])).spec).toMatchObject({ vidSamplingInterval: vidSampling });
   });
 
+  it('is rejected where another protocol is asked for', () => {
+    const request = { ...together(GOOD.reach), protocol: 'reachOnlyLiquidLegionsV2' } as const;
+    expect(violations(request)).toEqual([
+      'vidSampling: start + width must be at most 1, unless honestMajorityShareShuffle computes it',
+    ]);
+  });
+
   it.each([
     ['one provider', { ...GOOD.reach, vidSampling }],
     ['impressions', together(GOOD.impression)],
@@ -166,6 +173,7 @@ describe('an invalid request', () => {
 
   it.each<[string, object, string[]]>([
     ['an unknown type', { type: 'sales' }, ['type']],
+    ['an unknown protocol', { protocol: 'guessing' }, ['protocol']],
     ['no type', { type: undefined }, ['type']],
     ['no providers', { dataProviders: [] }, ['dataProviders']],
     [

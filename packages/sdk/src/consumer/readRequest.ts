@@ -3,6 +3,7 @@ import {
   invalid,
   measurementSpecViolations,
   type PlainSpec,
+  PROTOCOLS,
   type PrivacyParams,
   type Protocol,
   parseName,
@@ -27,7 +28,15 @@ const MAX_INT32 = 2 ** 31 - 1;
 /** Of google.protobuf.Duration: ten thousand years. */
 const MAX_SECONDS = 315_576_000_000;
 
-const OF_EVERY_TYPE = ['type', 'dataProviders', 'privacy', 'modelLine', 'referenceId', 'requestId'];
+const OF_EVERY_TYPE = [
+  'type',
+  'dataProviders',
+  'privacy',
+  'modelLine',
+  'protocol',
+  'referenceId',
+  'requestId',
+];
 const OF_TYPE: Record<RequestType, string[]> = {
   reach: ['vidSampling'],
   reachAndFrequency: ['vidSampling', 'frequencyPrivacy', 'maximumFrequency'],
@@ -71,14 +80,16 @@ class RequestReader {
       ...this.parameters(type, request),
     };
     const dataProviders = this.dataProviders(request.dataProviders, type);
+    const protocol = this.protocol(request.protocol);
+    const ofDuchies = dataProviders.length > 1 && OF_DUCHIES.includes(type);
     this.ranges(spec, {
       oneBudget: request.frequencyPrivacy === undefined,
-      protocol:
-        dataProviders.length > 1 && OF_DUCHIES.includes(type) ? 'honestMajorityShareShuffle' : 'direct',
+      protocol: ofDuchies ? (protocol ?? 'honestMajorityShareShuffle') : 'direct',
     });
     return {
       spec,
       dataProviders,
+      protocol,
       referenceId: this.text(request.referenceId, 'referenceId', 255),
       requestId: this.text(request.requestId, 'requestId', 255),
     };
@@ -88,6 +99,12 @@ class RequestReader {
     if (REQUEST_TYPES.includes(given as RequestType)) return given as RequestType;
     this.report('type', given === undefined ? REQUIRED : `must be one of ${REQUEST_TYPES.join(', ')}`);
     return 'reach';
+  }
+
+  private protocol(given: unknown): Protocol | undefined {
+    if (given === undefined || PROTOCOLS.includes(given as Protocol)) return given as Protocol | undefined;
+    this.report('protocol', `must be one of ${PROTOCOLS.join(', ')}`);
+    return undefined;
   }
 
   private parameters(type: RequestType, request: Members) {

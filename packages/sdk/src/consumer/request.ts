@@ -1,5 +1,5 @@
 /** A measurement request as the caller writes it, and as it is after validation. */
-import type { PlainSpec, PrivacyParams, Timestamp } from '@measurement-exchange/contract';
+import type { PlainSpec, PrivacyParams, Protocol, Timestamp } from '@measurement-exchange/contract';
 
 /** What can be measured. */
 export const REQUEST_TYPES = ['reach', 'reachAndFrequency', 'impression', 'duration', 'population'] as const;
@@ -50,6 +50,11 @@ export interface MeasurementRequest {
    */
   vidSampling?: { start: number; width: number };
   modelLine?: string;
+  /**
+   * The protocol to try first, such as `liquidLegionsV2`. Where it does not fit, the exchange chooses another one: the
+   * `protocolConfig` of the measurement says which, and its timeline why. Absent: the exchange chooses.
+   */
+  protocol?: Protocol;
   /** The caller's own reference, stored with the measurement. */
   referenceId?: string;
   /** Makes `create` idempotent; see there. */
@@ -72,6 +77,7 @@ export interface ReadRequest {
   /** Without keys and nonces. */
   spec: PlainSpec;
   dataProviders: { name: string; selection: Selection }[];
+  protocol: Protocol | undefined;
   referenceId: string | undefined;
   requestId: string | undefined;
 }

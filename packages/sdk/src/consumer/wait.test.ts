@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/index.ts';
 import { MeasurementFailed, WaitTimedOut } from './errors.ts';
-import { waitForMeasurement } from './wait.ts';
+import { type Progress, waitForMeasurement } from './wait.ts';
 
 const NAME = 'measurementConsumers/acme/measurements/m';
 
@@ -10,7 +10,15 @@ interface Look {
   state: State;
   requisitions?: string[];
   failure?: object;
+  /** What duchies reported so far, each as `duchy stage progress`. */
+  reports?: string[];
 }
+
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+const RING = {
+  ...{ workers: ['duchies/alpha', 'duchies/beta'], aggregator: 'duchies/gamma', noiseMechanism: 'GEOMETRIC' },
+  ...{ decayRate: 12, maxSize: 1000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+};
 
 /** An exchange that shows the measurement at each look (the last one stays), and a clock that never waits. */
 function scene(looks: Look[]) {
@@ -34,10 +42,19 @@ function scene(looks: Look[]) {
   const fetch: typeof globalThis.fetch = async (input) => {
     const { pathname, searchParams } = new URL(input instanceof Request ? input.url : String(input));
     paths.push(pathname.slice('/v2alpha/measurementConsumers/acme/measurements/'.length));
+    if (pathname.endsWith(':timeline')) {
+      const progress = (current().reports ?? []).map((report) => {
+        const [duchy, stage, done] = report.split(' ');
+        const time = '2026-01-01T00:00:00Z';
+        return { duchy, time, stage, attempt: 1, message: 'at work', progress: Number(done) };
+      });
+      return respond({ transitions: [], progress });
+    }
     if (!pathname.endsWith('/requisitions')) {
       look++;
       const { state, failure } = current();
-      return respond({ name: NAME, state, ...(failure && { failure }) });
+      const protocolConfig = { reachOnlyLiquidLegionsV2: RING };
+      return respond({ name: NAME, state, ...(failure && { failure }), protocolConfig });
     }
     const wanted = searchParams.getAll('filter.states');
     const requisitions = (current().requisitions ?? [])
@@ -87,6 +104,35 @@ describe('waiting', () => {
       'SUCCEEDED FULFILLED FULFILLED',
     ]);
     expect(pauses).toEqual([100, 150, 100]);
+  });
+
+  it('reports how far each duchy has come while they compute', async () => {
+    const { wait, paths } = scene([
+      { ...AWAITING, requisitions: ['UNFULFILLED'], reports: ['duchies/alpha INITIALIZATION_PHASE 1'] },
+      { state: 'COMPUTING', reports: ['duchies/alpha SETUP_PHASE 0.5'] },
+      { state: 'COMPUTING', reports: ['duchies/alpha SETUP_PHASE 0.5'] },
+      {
+        state: 'COMPUTING',
+        reports: [
+          'duchies/alpha SETUP_PHASE 0.5',
+          'duchies/beta SETUP_PHASE 1',
+          'duchies/alpha EXECUTION_PHASE 0',
+        ],
+      },
+      SUCCEEDED,
+    ]);
+    const told: string[][] = [];
+    const onChange = ({ reports }: Progress) =>
+      told.push(reports.map(({ duchy, stage, progress }) => `${duchy} ${stage} ${progress}`));
+    await wait({ pollMs: 100, onChange });
+    expect(told).toEqual([
+      [],
+      ['duchies/alpha SETUP_PHASE 0.5'],
+      ['duchies/alpha EXECUTION_PHASE 0', 'duchies/beta SETUP_PHASE 1'],
+      [],
+    ]);
+    // Only while they compute.
+    expect(paths.filter((path) => path.includes('timeline'))).toHaveLength(3);
   });
 
   it('times out after a last poll', async () => {

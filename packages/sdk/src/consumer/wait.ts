@@ -1,8 +1,14 @@
 /** Waits for the end of a measurement. */
-import { isTerminal, type Measurement, type Requisition } from '@measurement-exchange/contract';
+import {
+  isTerminal,
+  type Measurement,
+  type Requisition,
+  type Timeline,
+} from '@measurement-exchange/contract';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { type ExchangeClient, isTransient, UnexpectedResponse } from '../client/index.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
+import { duchyProtocolOf } from './protocol.ts';
 
 /** The timeout and the polling interval of `wait`, and a callback for progress. */
 export interface WaitOptions {
@@ -11,7 +17,7 @@ export interface WaitOptions {
   timeoutMs?: number;
   /** The first interval between two polls, 500 ms by default; it grows to 20 times that. */
   pollMs?: number;
-  /** Called first, and whenever the measurement or one of its requisitions changed its state. */
+  /** Called first, and whenever the measurement or a requisition changed its state, or a duchy reported something. */
   onChange?: (progress: Progress) => void;
 }
 
@@ -19,7 +25,12 @@ export interface WaitOptions {
 export interface Progress {
   measurement: Measurement;
   requisitions: Requisition[];
+  /** While duchies compute: the latest report of each. */
+  reports: DuchyReport[];
 }
+
+/** How far a duchy has come. */
+export type DuchyReport = NonNullable<Timeline['progress']>[number];
 
 const INITIAL_POLL_MS = 500;
 const POLL_GROWTH = 1.5;
@@ -42,11 +53,13 @@ export async function waitForMeasurement(
     if (measurement.name !== name) throw anotherOne(name);
     // Without a callback the requisitions are not needed.
     const requisitions = onChange ? await requisitionsOf(client, name, signal) : [];
-    const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`).join();
-    if (states !== seen) {
-      seen = states;
+    const reports = onChange ? await reportsOf(client, measurement, signal) : [];
+    const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`);
+    const looked = JSON.stringify([states, reports]);
+    if (looked !== seen) {
+      seen = looked;
       pause = pollMs;
-      onChange?.({ measurement, requisitions });
+      onChange?.({ measurement, requisitions, reports });
     }
     if (isTerminal(measurement.state)) return concluded(client, measurement, signal);
     const left = deadline - clock.now();
@@ -89,6 +102,16 @@ async function refusalOf(
     if (isTransient(error)) return undefined;
     throw error;
   }
+}
+
+async function reportsOf(
+  client: ExchangeClient,
+  { name, state, protocolConfig }: Measurement,
+  signal: AbortSignal | undefined,
+): Promise<DuchyReport[]> {
+  if (state !== 'COMPUTING' || duchyProtocolOf(protocolConfig) === undefined) return [];
+  const { progress = [] } = await client.getMeasurementTimeline({ name: name!, ...(signal && { signal }) });
+  return [...new Map(progress.map((report) => [report.duchy, report])).values()];
 }
 
 async function requisitionsOf(

@@ -85,7 +85,8 @@ export function liquidLegionsShareVariances(
   const { reach, maximumFrequency, frequencyNoiseVariance: noise } = params;
   const { alone, mistaken } = expectedWithFrequency(params);
   // Counts that may be all noise say nothing about shares: a uniform share in [0, 1] has variance 1/12.
-  const isNoise = alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
+  const isNoise =
+    Number.isFinite(noise) && alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
   return shares.map((share) => {
     if (isNoise) return 1 / 12;
     const sampling = (share * (1 - share) * (reach - alone)) / (reach - 1) / alone;

@@ -75,6 +75,17 @@ export const SHARE_SHUFFLE = {
   },
 } as const;
 
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+const SKETCH = {
+  ...{ workers: [ALPHA, BETA], aggregator: GAMMA, noiseMechanism: 'DISCRETE_GAUSSIAN' },
+  ...{ decayRate: 12, maxSize: 10_000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+} as const;
+/** The same three in a ring. */
+export const REACH_ONLY_LEGIONS = { reachOnlyLiquidLegionsV2: SKETCH };
+export const LEGIONS = {
+  liquidLegionsV2: { ...SKETCH, samplingIndicatorSize: 10_000_000, maximumFrequency: 10 },
+};
+
 export interface LyingExchange {
   parties: Map<string, Party>;
   of(name: string): Party;

@@ -1,4 +1,4 @@
-import type { Measurement, ProtocolConfig } from '@measurement-exchange/contract';
+import type { Measurement } from '@measurement-exchange/contract';
 import {
   asking,
   fulfillWith,
@@ -13,6 +13,9 @@ import { createEncryptionKeysets, createRoot, issueLeaf } from '../../src/identi
 import { createConsumer, createTrustStore, ResultRejected } from '../../src/index.ts';
 
 const w = useWorld();
+
+/** Of what an aggregator could learn on the way. */
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
 
 describe('results that are not what they should be', () => {
   let measurement: Measurement;
@@ -160,7 +163,15 @@ describe('results that are not what they should be', () => {
   });
 
   it('are not opened when duchies computed them', async () => {
-    const protocolConfig = { measurementType: 'REACH', liquidLegionsV2: {} } as ProtocolConfig;
-    expect(await fault({ ...measurement, protocolConfig })).toBe('PROTOCOL_UNSUPPORTED');
+    const reachOnlyLiquidLegionsV2 = {
+      ...{
+        workers: ['duchies/a', 'duchies/b'],
+        aggregator: 'duchies/c',
+        noiseMechanism: 'GEOMETRIC' as const,
+      },
+      ...{ decayRate: 12, maxSize: 1000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+    };
+    const protocolConfig = { reachOnlyLiquidLegionsV2 };
+    expect(await fault({ ...measurement, protocolConfig })).toBe('DUCHY_UNKNOWN');
   });
 });

@@ -1,0 +1,46 @@
+/** What it takes to tell how far figures of duchies may be from the truth, whichever protocol they follow. */
+import {
+  type MpcNoiseShape,
+  type PrivacyParams,
+  SHARE_SHUFFLE_NOISE,
+  type specs,
+} from '@measurement-exchange/contract';
+import { mpcNoise } from '../privacy/index.ts';
+import { mechanismOf } from './figures.ts';
+
+/** What was asked of a frequency distribution. */
+export interface AskedFrequency {
+  privacyParams: PrivacyParams | undefined;
+  maximumFrequency: number;
+}
+
+/** How far figures of one protocol may be from the truth. A variance that is not finite is unknown. */
+export interface Errors {
+  /** More people than there are. */
+  maximum: number;
+  reachVariance: number;
+  /** Of the share and the number of people at each frequency, from 1 on. */
+  atFrequencies(
+    frequency: specs.Measurement_Result_Frequency,
+    shares: number[],
+    asked: AskedFrequency,
+  ): { shareVariance: number; countVariance: number }[];
+}
+
+/** The variance of their noise; Infinity where the result does not say which noise it has, or one that does not fit what was asked. */
+export function duchyNoiseVariance(
+  { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
+  params: PrivacyParams | undefined,
+  shape: MpcNoiseShape = SHARE_SHUFFLE_NOISE,
+): number {
+  const mechanism = mechanismOf(noiseMechanism);
+  if (mechanism !== 'DISCRETE_GAUSSIAN' && mechanism !== 'GEOMETRIC' && mechanism !== 'NONE') {
+    return Number.POSITIVE_INFINITY;
+  }
+  try {
+    return mpcNoise(mechanism, params, shape).variance;
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+/** How far figures of HonestMajorityShareShuffle may be from the truth: the aggregator signs the size of the sample. */
+import type { PrivacyParams, specs } from '@measurement-exchange/contract';
+import {
+  shareShuffleCountVariance,
+  shareShuffleReachVariance,
+  shareShuffleShareVariance,
+  shareShuffleUniverse,
+} from '../privacy/index.ts';
+import { duchyNoiseVariance, type Errors } from './duchyErrors.ts';
+import { FiguresFault } from './figures.ts';
+
+export function shareShuffleErrors(
+  reach: specs.Measurement_Result_Reach,
+  privacyParams: PrivacyParams | undefined,
+  width: number,
+): Errors {
+  const sample = {
+    reach: Number(reach.value),
+    frequencyVectorSize: vectorSizeOf(reach),
+    width,
+    noiseVariance: duchyNoiseVariance(reach, privacyParams),
+  };
+  return {
+    maximum: shareShuffleUniverse(sample),
+    reachVariance: shareShuffleReachVariance(sample),
+    atFrequencies(frequency, shares, { privacyParams, maximumFrequency }) {
+      if (vectorSizeOf(frequency) !== sample.frequencyVectorSize) {
+        throw new FiguresFault('RESULT_MALFORMED', 'its reach and its frequency are of different samples');
+      }
+      const frequencyNoiseVariance = duchyNoiseVariance(frequency, privacyParams);
+      return shares.map((share, i) => {
+        const count = share * sample.reach;
+        const at = { ...sample, count, frequency: i + 1, maximumFrequency, frequencyNoiseVariance };
+        return {
+          shareVariance: shareShuffleShareVariance(at),
+          countVariance: shareShuffleCountVariance(at),
+        };
+      });
+    },
+  };
+}
+
+/** How many people are in the sample, as the aggregator states it. */
+function vectorSizeOf({
+  methodology,
+}: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency): number {
+  const size =
+    methodology.case === 'honestMajorityShareShuffle' ? Number(methodology.value.frequencyVectorSize) : 0;
+  if (size >= 1 && size <= MAX_VECTOR_SIZE) return size;
+  throw new FiguresFault('RESULT_MALFORMED', `it is of a sample of ${size} people`);
+}
+
+/** VIDs are below 2^31. */
+const MAX_VECTOR_SIZE = 2 ** 31;

@@ -1,0 +1,265 @@
+/** What an exchange can make a consumer believe about a figure of the Liquid Legions protocols: how wide an interval is. */
+import {
+  fromBase64,
+  type LiquidLegionsV2Config,
+  type Measurement,
+  specs,
+} from '@measurement-exchange/contract';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Consumer, MeasurementRequest } from '../../src/index.ts';
+import {
+  ALPHA,
+  asking,
+  BETA,
+  CHIRPER,
+  consumerOf,
+  failure,
+  GAMMA,
+  honest,
+  type Json,
+  LEGIONS,
+  type LyingExchange,
+  MALLORY,
+  REACH_ONLY_LEGIONS,
+  type ResultInit,
+  SHARE_SHUFFLE,
+  STREAMLY,
+  shuffledReach,
+  startLyingExchange,
+} from './lyingExchange.ts';
+
+const REQUEST = asking('a', STREAMLY, CHIRPER);
+const FREQUENCIES: MeasurementRequest = { ...REQUEST, type: 'reachAndFrequency', maximumFrequency: 3 };
+const HOW = { noiseMechanism: specs.ProtocolConfig_NoiseMechanism.DISCRETE_GAUSSIAN };
+const OF_LEGIONS = { ...HOW, methodology: { case: 'liquidLegionsV2', value: {} } } as const;
+const reach = (value: bigint): ResultInit => ({
+  reach: { value, ...HOW, methodology: { case: 'reachOnlyLiquidLegionsV2', value: {} } },
+});
+const frequency = (
+  value: bigint,
+  relativeFrequencyDistribution = { 1: 0.5, 2: 0.25, 3: 0.25 },
+): ResultInit => ({
+  reach: { value, ...OF_LEGIONS },
+  frequency: { relativeFrequencyDistribution, ...OF_LEGIONS },
+});
+
+let x: LyingExchange;
+let consumer: Consumer;
+/** One of each protocol. */
+let done: Record<'reachOnlyLiquidLegionsV2' | 'liquidLegionsV2', Measurement>;
+
+async function measured(protocolConfig: Json, request: MeasurementRequest, result: ResultInit) {
+  x.protocolConfig = protocolConfig;
+  const { name } = await consumer.create(request);
+  await x.setResult(name!, GAMMA, result);
+  return consumer.wait(name!);
+}
+
+beforeAll(async () => {
+  x = await startLyingExchange();
+  consumer = consumerOf(x, undefined, [ALPHA, BETA, GAMMA]);
+  done = {
+    reachOnlyLiquidLegionsV2: await measured(REACH_ONLY_LEGIONS, REQUEST, reach(100_000n)),
+    liquidLegionsV2: await measured(LEGIONS, FREQUENCIES, frequency(40_000n)),
+  };
+});
+beforeEach(() => x.tell(honest));
+
+describe('a consumer opens what the aggregator of a ring signed', () => {
+  it('as one figure of all providers, with its interval and by whom', async () => {
+    const { total, dataProviders } = await consumer.open(done.reachOnlyLiquidLegionsV2, { request: REQUEST });
+    expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
+    const { reach, ...how } = total.deduplicated!;
+    // 2.9 % for a sketch of 10,000 registers, and 1.6 % for noise of 13 registers.
+    expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(3274, 0) });
+    expect(how).toEqual({
+      noiseMechanism: 'DISCRETE_GAUSSIAN',
+      methodology: 'reachOnlyLiquidLegionsV2',
+      aggregator: GAMMA,
+      workers: [ALPHA, BETA],
+    });
+  });
+
+  it('with frequencies, each share and count with its interval', async () => {
+    const { total } = await consumer.open(done.liquidLegionsV2, { request: FREQUENCIES });
+    const { reach, frequency, frequencyMethodology } = total.deduplicated!;
+    expect(reach!.value).toBe(40_000);
+    expect(frequencyMethodology).toBe('liquidLegionsV2');
+    expect(frequency!.map(({ share, count }) => [share.value, count.value])).toEqual([
+      [0.5, 20_000],
+      [0.25, 10_000],
+      [0.25, 10_000],
+    ]);
+    for (const { share, count } of frequency!) {
+      expect(share.standardDeviation).toBeGreaterThan(0.01);
+      expect(share.standardDeviation).toBeLessThan(0.04);
+      expect(count.standardDeviation).toBeGreaterThan(40_000 * share.standardDeviation);
+    }
+  });
+
+  it('of two duchies, or of eleven', async () => {
+    const workers = Array.from({ length: 10 }, (_, i) => (i < 2 ? [ALPHA, BETA][i]! : `duchies/d${i}`));
+    const accepting = consumerOf(x, undefined, [...workers, GAMMA]);
+    for (const some of [[ALPHA], workers]) {
+      const { protocolConfig } = changed('liquidLegionsV2', { workers: some });
+      const { total } = await accepting.open({ ...done.liquidLegionsV2, protocolConfig: protocolConfig! });
+      expect(total.deduplicated!.workers).toEqual(some);
+    }
+  });
+
+  it('without an interval where the aggregator does not say which noise it has', async () => {
+    const methodology = { case: 'reachOnlyLiquidLegionsV2', value: {} } as const;
+    const silent = await measured(REACH_ONLY_LEGIONS, REQUEST, { reach: { value: 5n, methodology } });
+    const { total } = await consumer.open(silent);
+    expect(total.deduplicated!.reach).toMatchObject({ value: 5, variance: Number.POSITIVE_INFINITY });
+  });
+});
+
+type Legions = keyof typeof done;
+const changed = (protocol: Legions, changes: Partial<LiquidLegionsV2Config>) =>
+  ({
+    protocolConfig: { [protocol]: { ...done[protocol].protocolConfig![protocol]!, ...changes } },
+  }) as Pick<Measurement, 'protocolConfig'>;
+
+describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
+  'a consumer is not deceived about duchies in a ring: %s with',
+  (protocol) => {
+    const opened = (changes: Partial<Measurement>) =>
+      failure(consumer.open({ ...done[protocol], ...changes }));
+    const honestResult = () => (protocol === 'liquidLegionsV2' ? frequency(7n) : reach(7n));
+    const signedBy = async (party: string, result: ResultInit) => {
+      const { certificate, encryptedResult } = await x.signedResult(done[protocol].name!, party, result);
+      const { ciphertext, typeUrl } = encryptedResult;
+      return { certificate, encryptedResult: { ciphertext: fromBase64(ciphertext)!, typeUrl } };
+    };
+
+    it.each<[string, Partial<LiquidLegionsV2Config>, string]>([
+      ['an aggregator that it does not accept', { aggregator: MALLORY }, 'DUCHY_UNKNOWN'],
+      ['a worker that it does not accept', { workers: [ALPHA, MALLORY] }, 'DUCHY_UNKNOWN'],
+      ['a worker more, that it does not accept', { workers: [ALPHA, BETA, MALLORY] }, 'DUCHY_UNKNOWN'],
+      ['one duchy in two places', { workers: [BETA, BETA] }, 'DUCHY_REPEATED'],
+      ['one duchy as worker and aggregator', { workers: [ALPHA, GAMMA] }, 'DUCHY_REPEATED'],
+      ['no worker', { workers: [] }, 'PROTOCOL_UNSUPPORTED'],
+      ['a worker as the aggregator', { workers: [GAMMA, BETA], aggregator: ALPHA }, 'SIGNER_FOREIGN'],
+      ['no noise where there is some', { noiseMechanism: 'NONE' }, 'PROTOCOL_MISMATCH'],
+      ['other noise than there is', { noiseMechanism: 'GEOMETRIC' }, 'PROTOCOL_MISMATCH'],
+      ['a decay rate beyond the limit', { decayRate: 101 }, 'PROTOCOL_UNSUPPORTED'],
+      ['a sketch beyond the limit', { maxSize: 1_000_001 }, 'PROTOCOL_UNSUPPORTED'],
+    ])('%s', async (_what, changes, code) => {
+      expect(await opened(changed(protocol, changes))).toBe(`ResultRejected ${code}`);
+    });
+
+    it('a result of a provider, of a worker, two of the aggregator, or none', async () => {
+      const [good] = done[protocol].results!;
+      expect(await opened({ results: [await signedBy(STREAMLY, honestResult())] })).toBe(
+        'ResultRejected SIGNER_FOREIGN',
+      );
+      expect(await opened({ results: [good!, await signedBy(ALPHA, honestResult())] })).toBe(
+        'ResultRejected SIGNER_FOREIGN',
+      );
+      expect(await opened({ results: [good!, good!] })).toBe('ResultRejected SIGNER_REPEATED');
+      expect(await opened({ results: [] })).toBe('ResultRejected SIGNER_MISSING');
+    });
+
+    it('the signature of a worker under the name of the aggregator', async () => {
+      const renamed = { ...(await signedBy(ALPHA, honestResult())), certificate: `${GAMMA}/certificates/c1` };
+      expect(await opened({ results: [renamed] })).toBe('ResultRejected SIGNATURE_INVALID');
+    });
+
+    it('a result of another protocol', async () => {
+      for (const result of [shuffledReach(7n), protocol === 'liquidLegionsV2' ? reach(7n) : frequency(7n)]) {
+        expect(await opened({ results: [await signedBy(GAMMA, result)] })).toBe(
+          'ResultRejected PROTOCOL_MISMATCH',
+        );
+      }
+      const honestMajorityShareShuffle = {
+        ...SHARE_SHUFFLE.honestMajorityShareShuffle,
+        populationFingerprint: new Uint8Array(32),
+      };
+      expect(await opened({ protocolConfig: { honestMajorityShareShuffle } })).toBe(
+        'ResultRejected PROTOCOL_MISMATCH',
+      );
+      expect(await opened({ protocolConfig: { direct: {} } })).toBe('ResultRejected SIGNER_FOREIGN');
+    });
+
+    it('a reach below 0', async () => {
+      const result = protocol === 'liquidLegionsV2' ? frequency(-1n) : reach(-1n);
+      expect(await opened({ results: [await signedBy(GAMMA, result)] })).toBe(
+        'ResultRejected RESULT_MALFORMED',
+      );
+    });
+
+    it('another sketch than it was created with, which would change the interval', async () => {
+      const request = protocol === 'liquidLegionsV2' ? FREQUENCIES : REQUEST;
+      x.protocolConfig = protocol === 'liquidLegionsV2' ? LEGIONS : REACH_ONLY_LEGIONS;
+      x.tell(async (e) => {
+        if (e.method === 'POST') await x.setResult(e.reply.name, GAMMA, honestResult());
+        else if (e.reply.protocolConfig) e.reply.protocolConfig[protocol].maxSize = 1_000_000;
+        return e.reply;
+      });
+      const { total } = await consumer.measure(request);
+      x.tell(honest);
+      const results = [await signedBy(GAMMA, honestResult())];
+      const expected = await consumer.open({ ...done[protocol], results });
+      expect(total).toEqual(expected.total);
+    });
+  },
+);
+
+describe('a consumer is not deceived about frequencies of a ring:', () => {
+  it.each<[string, Record<string, number>]>([
+    ['a share of more than everybody', { 1: 1.5 }],
+    ['a frequency beyond the last', { 4: 0.5 }],
+  ])('%s', async (_what, shares) => {
+    const wrong = await measured(LEGIONS, FREQUENCIES, frequency(7n, shares as never));
+    expect(await failure(consumer.open(wrong))).toBe('ResultRejected RESULT_MALFORMED');
+  });
+
+  it('no frequency at all', async () => {
+    const { reach } = frequency(7n);
+    const wrong = await measured(LEGIONS, FREQUENCIES, { reach: reach! });
+    expect(await failure(consumer.open(wrong))).toBe('ResultRejected RESULT_TYPE_MISMATCH');
+  });
+});
+
+describe('a consumer does not wait for a result of a ring that it will not accept:', () => {
+  const ring = (changes: object) => ({ liquidLegionsV2: { ...LEGIONS.liquidLegionsV2, ...changes } });
+  const sampled = { ...FREQUENCIES, vidSampling: { start: 0.75, width: 0.5 } };
+  it.each<[string, Json, MeasurementRequest, string]>([
+    ['an unknown aggregator', ring({ aggregator: MALLORY }), FREQUENCIES, 'DUCHY_UNKNOWN'],
+    ['a duchy in two places', ring({ workers: [ALPHA, ALPHA] }), FREQUENCIES, 'DUCHY_REPEATED'],
+    ['a decay rate beyond the limit', ring({ decayRate: 101 }), FREQUENCIES, 'PROTOCOL_UNSUPPORTED'],
+    [
+      'frequencies up to less than it asks for',
+      ring({ maximumFrequency: 2 }),
+      FREQUENCIES,
+      'PROTOCOL_MISMATCH',
+    ],
+    ['frequencies by the protocol without', REACH_ONLY_LEGIONS, FREQUENCIES, 'PROTOCOL_MISMATCH'],
+    ['a reach by the protocol with frequencies', LEGIONS, REQUEST, 'PROTOCOL_MISMATCH'],
+    ['a sample that goes beyond 1', LEGIONS, sampled, 'PROTOCOL_MISMATCH'],
+  ])('%s', async (_what, protocolConfig, request, code) => {
+    x.protocolConfig = protocolConfig;
+    expect(await failure(consumer.create(request))).toBe(`ProtocolRejected ${code}`);
+  });
+});
+
+describe('the protocol that a consumer asks for', () => {
+  const asked: MeasurementRequest = { ...REQUEST, protocol: 'reachOnlyLiquidLegionsV2' };
+
+  it('is sent as the only member of protocolConfig, and none where it asks for none', async () => {
+    x.protocolConfig = REACH_ONLY_LEGIONS;
+    await consumer.create(asked);
+    expect(x.log.at(-1)!.sent.protocolConfig).toEqual({ reachOnlyLiquidLegionsV2: {} });
+    await consumer.create(REQUEST);
+    expect(x.log.at(-1)!.sent).not.toHaveProperty('protocolConfig');
+  });
+
+  it('is part of the request that a measurement is opened for', async () => {
+    const ofAsked = await measured(REACH_ONLY_LEGIONS, asked, reach(9n));
+    expect((await consumer.open(ofAsked, { request: asked })).total.deduplicated!.reach!.value).toBe(9);
+    expect(await failure(consumer.open(ofAsked, { request: REQUEST }))).toBe(
+      'ResultRejected REQUEST_MISMATCH',
+    );
+  });
+});
