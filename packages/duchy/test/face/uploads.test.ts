@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endComputation, readBlob, uploadOf } from '../../src/database/index.ts';
+import { CHUNK_BYTES, endComputation, readBlob, uploadOf } from '../../src/database/index.ts';
 import {
   type FaceWorld,
   makeMessage,
@@ -106,7 +106,7 @@ describe('an upload that is right', () => {
       'SELECT count(*)::int AS chunks FROM blob_chunks c JOIN blobs b ON b.id = c.blob WHERE b.computation = $1',
       [computation.id],
     )) as [{ chunks: number }];
-    expect(chunks).toBe(Math.ceil(upload.data.length / 2 ** 20));
+    expect(chunks).toBe(Math.ceil(upload.data.length / CHUNK_BYTES));
   });
 });
 
