@@ -4,10 +4,13 @@ import {
   type EncryptedMessage,
   ExchangeError,
   type LogRequest,
-  type SignedMessage,
+  type SetParametersRequest,
   TERMINAL_MEASUREMENT_STATES,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '@measurement-exchange/sdk';
+
+/** By protocol. */
+type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
 /** A computation has one etag, which every participant and every upload changes. */
 const MAX_ATTEMPTS = 20;
@@ -16,15 +19,15 @@ export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
   return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
 }
 
-/** Publishes the key that this duchy made for the computation. */
+/** Publishes the keys that this duchy made for the computation. */
 export function setParameters(
   client: ExchangeClient,
   name: string,
-  { duchy, certificate, publicKey }: { duchy: string; certificate: string; publicKey: SignedMessage },
+  { duchy, certificate, parameters }: { duchy: string; certificate: string; parameters: Parameters },
 ): Promise<Computation> {
   return change(client, name, (fresh) => {
     if (hasEnded(fresh) || fresh.participants[duchy]?.state !== 'CREATED') return fresh;
-    const body = { etag: fresh.etag!, certificate, honestMajorityShareShuffle: { publicKey } };
+    const body = { etag: fresh.etag!, certificate, ...parameters };
     return client.setComputationParameters({ name, body });
   });
 }
@@ -42,6 +45,18 @@ export function reportFulfillment(
       throw new ExchangeError('REQUISITION_STATE_ILLEGAL', `${requisition} is ${state ?? 'not part of it'}.`);
     }
     return client.fulfillComputationRequisition({ name, body: { etag: fresh.etag!, requisition, nonce } });
+  });
+}
+
+/** Says that this duchy is ready to compute. */
+export function confirmParticipation(
+  client: ExchangeClient,
+  name: string,
+  duchy: string,
+): Promise<Computation> {
+  return change(client, name, (fresh) => {
+    if (hasEnded(fresh) || fresh.participants[duchy]?.state !== 'PARAMS_SET') return fresh;
+    return client.confirmComputation({ name, body: { etag: fresh.etag! } });
   });
 }
 

@@ -27,13 +27,19 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     // The exchange tells the provider of other duchies, or other noise, than those that compute.
     name: 'terms-of-provider-ignored',
-    edits: [inDuchy('face/fulfillment.ts', 'if (data[term] !== config[term])', 'if (false)')],
+    edits: [inDuchy('face/shareShuffle.ts', 'if (data[term] !== config[term])', 'if (false)')],
     foundBy: test('duchy/test/face/spoiledUploads.test.ts', 'another aggregator'),
   },
   {
     // The exchange says later that there is no noise.
     name: 'changed-after-acceptance',
-    edits: [inDuchy('herald/follow.ts', 'if (fixedPart(stored.view) !== fixedPart(view)) {', 'if (false) {')],
+    edits: [
+      inDuchy(
+        'herald/follow.ts',
+        'if (fixedPart(stored.view) !== fixedPart(view) || !keepsKeys(stored.view, view)) {',
+        'if (false) {',
+      ),
+    ],
     foundBy: found('an exchange that changes what was accepted fails the computation'),
   },
   {
@@ -65,7 +71,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     // The exchange reads what duchies send each other.
     name: 'key-of-anybody',
-    edits: [inDuchy('peers/key.ts', 'verifySignature(publicKey, certificate)', 'Promise.resolve()')],
+    edits: [inDuchy('peers/verifiedKey.ts', 'verifySignature(publicKey, certificate)', 'Promise.resolve()')],
     foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
   },
   {

@@ -66,9 +66,9 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'face/upload.ts',
-        'const blob = await writeBlob(db, computation.id, shares);',
+        'const blob = await writeBlob(db, computation.id, data);',
         `await reportFulfillment(duchy.client, computation.view.name!, { requisition: requisition.name, nonce: fulfillment.nonce });
-        const blob = await writeBlob(db, computation.id, shares);`,
+        const blob = await writeBlob(db, computation.id, data);`,
       ),
       inDuchy(
         'face/upload.ts',

@@ -16,13 +16,13 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface StoredComputation {
   id: string;
   role: DuchyRole;
-  protocol: Protocol;
+  protocol: Exclude<Protocol, 'direct'>;
   stage: string;
   /** The exchange's computation as it was last read. */
   view: Computation;
   /** The MeasurementSpec whose signature of the measurement consumer was verified. */
   spec: Uint8Array;
-  /** The length of each share: what the sampling interval of the spec leaves of the population. */
+  /** How many registers each upload has: the sample of the population, or the size of a sketch. */
   registerCount: number;
   attempt: number;
   /** When a mill may take the stage; null while it waits for something from outside. */
@@ -35,11 +35,13 @@ export interface StoredComputation {
 }
 
 export interface ComputationSecrets {
-  /** This worker's half of the seed that the workers have in common. */
+  /** A share-shuffle worker's half of the seed that the workers have in common; else what the ElGamal key is made from. */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
   /** For the seeds that providers encrypt for this worker. */
   privateKeyset?: Uint8Array | undefined;
+  /** What a stage left for a later one. */
+  interim?: Uint8Array | undefined;
 }
 
 export interface NewComputation
@@ -166,26 +168,38 @@ export async function updateView(db: Queryable, id: string, view: Computation): 
   return (await db.query(UPDATE_VIEW, [id, toJson(Computation, view)])).length === 1;
 }
 
+/** From the beginning on. */
 const SECRETS = [
   { member: 'randomSeed', column: 'random_seed' },
   { member: 'noiseSeed', column: 'noise_seed' },
   { member: 'privateKeyset', column: 'private_keyset' },
 ] as const;
+const SEALED = [...SECRETS, { member: 'interim', column: 'interim' }] as const;
 
 const READ_SECRETS = sql(
   'readSecrets',
-  'SELECT random_seed, noise_seed, private_keyset FROM computations WHERE id = $1',
+  'SELECT random_seed, noise_seed, private_keyset, interim FROM computations WHERE id = $1',
 );
 
 /** Those that were set; none once the computation has ended. */
 export async function readSecrets(db: Queryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
   return Object.fromEntries(
-    SECRETS.flatMap(({ member, column }) => {
+    SEALED.flatMap(({ member, column }) => {
       const sealed: Buffer | null | undefined = row?.[column];
       return sealed ? [[member, db.secrets.open(placeOf(id, column), sealed)]] : [];
     }),
   );
+}
+
+const KEEP_INTERIM = sql(
+  'keepInterim',
+  'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL',
+);
+
+/** Before the output of the stage is stored, which then is not computed again. */
+export async function keepInterim(db: Queryable, id: string, interim: Uint8Array): Promise<void> {
+  await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
 }
 
 function sealSecret(
@@ -205,7 +219,7 @@ const END = sql(
   'endComputation',
   `UPDATE computations SET outcome = $2, failure = $3,
      run_after = NULL, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-     random_seed = NULL, noise_seed = NULL, private_keyset = NULL
+     random_seed = NULL, noise_seed = NULL, private_keyset = NULL, interim = NULL
    WHERE id = $1 AND outcome IS NULL RETURNING id`,
 );
 

@@ -5,6 +5,7 @@ export {
   countPending,
   createComputation,
   endComputation,
+  keepInterim,
   type NewComputation,
   OUTCOMES,
   type Outcome,

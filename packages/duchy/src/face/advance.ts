@@ -86,7 +86,7 @@ async function checkMessage(
   if (!senders.includes(message.sender)) {
     throw mismatch('message.sender', `must be ${senders.join(' or ')}, whose role sends this stage`);
   }
-  const largest = largestMessage(computation, message.stage);
+  const largest = largestMessage(computation, message.stage, message.sender);
   if (message.dataLength > BigInt(largest)) {
     throw mismatch(
       'message.dataLength',

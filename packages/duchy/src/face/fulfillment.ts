@@ -13,26 +13,22 @@ import {
   FulfillmentPart,
   invalid,
   type JsonValue,
-  type ShareShuffleConfig,
   type SignedMessage,
   type Violation,
 } from '@measurement-exchange/contract';
 import { computationOfRequisition, type StoredComputation } from '../database/index.ts';
 import { mismatch } from './errors.ts';
-import { vectorHeader } from './received.ts';
 import type { Receiving } from './receiving.ts';
+import { RULES } from './rules.ts';
 
 export interface CheckedFulfillment {
   computation: StoredComputation;
   requisition: ComputationRequisition;
-  config: ShareShuffleConfig;
   signed: SignedMessage;
   fulfillment: duchyMessages.Fulfillment;
+  /** Empty where the protocol has none. */
   secretSeed: Uint8Array;
 }
-
-const PROTOCOL = 'honestMajorityShareShuffle';
-const MAX_SEED_BYTES = 8 * 1024;
 
 /**
  * The nonce comes first: who does not know it learns nothing about the requisition. The certificate comes last: only then
@@ -63,13 +59,15 @@ export async function checkFulfillment(
   if (requisition.fulfillingDuchy !== duchy.name) {
     throw mismatch('fulfillment.duchy', `must be ${requisition.fulfillingDuchy}, which takes this upload`);
   }
-  const config = requireParameters(fulfillment, computation);
-  const secretSeed = protocolDataIn(fulfillment, config);
+  requireParameters(fulfillment, computation);
+  const rules = RULES[computation.protocol];
+  const secretSeed = rules.secretSeed(fulfillment, computation);
   const { dataProvider } = requisition;
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  return { computation, requisition, config, signed, fulfillment, secretSeed };
+  await rules.requireKeys?.(duchy, fulfillment, computation);
+  return { computation, requisition, signed, fulfillment, secretSeed };
 }
 
 function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | 'fulfillment'> {
@@ -86,17 +84,14 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** That the provider shared the vector of this computation, and of no other population or length. */
-function requireParameters(
-  fulfillment: duchyMessages.Fulfillment,
-  { view, registerCount }: StoredComputation,
-): ShareShuffleConfig {
-  const config = view.protocolConfig[PROTOCOL];
-  if (config === undefined || fulfillment.protocol !== PROTOCOL) {
-    throw mismatch('fulfillment.protocol', `must be ${Object.keys(view.protocolConfig).at(-1)}`);
-  }
-  if (!equalBytes(fulfillment.populationFingerprint, config.populationFingerprint)) {
-    throw mismatch('fulfillment.populationFingerprint', `must be that of ${config.population}`);
+/** That the provider uploads what this computation is about, and of no other population or length. */
+function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): void {
+  const { protocol, registerCount } = computation;
+  if (fulfillment.protocol !== protocol) throw mismatch('fulfillment.protocol', `must be ${protocol}`);
+  const { population, dataLength } = RULES[protocol];
+  const { name, fingerprint } = population?.(computation) ?? NO_POPULATION;
+  if (!equalBytes(fulfillment.populationFingerprint, fingerprint)) {
+    throw mismatch('fulfillment.populationFingerprint', `must be that of ${name}`);
   }
   if (fulfillment.registerCount !== BigInt(registerCount)) {
     throw mismatch(
@@ -104,13 +99,14 @@ function requireParameters(
       `must be ${registerCount}, and is ${fulfillment.registerCount}`,
     );
   }
-  const length = vectorHeader(registerCount).length + registerCount;
+  const length = dataLength(computation);
   if (fulfillment.dataLength !== BigInt(length)) {
     throw mismatch('fulfillment.dataLength', `must be ${length}, and is ${fulfillment.dataLength}`);
   }
   if (fulfillment.dataSha256.length !== 32) throw mismatch('fulfillment.dataSha256', 'must be 32 bytes');
-  return config;
 }
+
+const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
 /** That the provider opened the requisition which the consumer signed for it. */
 async function requireConsented(
@@ -133,24 +129,4 @@ async function requireConsented(
       'must be the SHA-256 of the MeasurementSpec and the hash of the encrypted RequisitionSpec',
     );
   }
-}
-
-const TERMS = ['firstWorker', 'secondWorker', 'aggregator', 'noiseMechanism', 'ringModulus'] as const;
-
-/** The encrypted seed; the exchange told the provider the same about who computes, and how, as this duchy. */
-function protocolDataIn({ protocolData }: duchyMessages.Fulfillment, config: ShareShuffleConfig): Uint8Array {
-  const at = (field: string) => `fulfillment.${PROTOCOL}.${field}`;
-  const data = protocolData.case === PROTOCOL ? protocolData.value : undefined;
-  const seed = data?.secretSeed?.ciphertext;
-  if (data === undefined || seed === undefined || seed.length === 0) {
-    throw mismatch(at('secretSeed'), 'must be the encrypted seed');
-  }
-  if (seed.length > MAX_SEED_BYTES) {
-    throw mismatch(at('secretSeed'), `must have at most ${MAX_SEED_BYTES} bytes`);
-  }
-  for (const term of TERMS) {
-    if (data[term] !== config[term])
-      throw mismatch(at(term), `must be ${config[term]}, as this duchy was told`);
-  }
-  return seed;
 }

@@ -14,11 +14,12 @@ import {
 import { reportFulfillment } from '../exchange.ts';
 import { follow } from '../herald/follow.ts';
 import { counted } from '../observability/counted.ts';
-import { FIRST_STAGE } from '../stages/shareShuffle.ts';
+import { firstStage } from '../stages/progress.ts';
 import { type CheckedFulfillment, checkFulfillment } from './fulfillment.ts';
 import { readParts } from './multipart.ts';
-import { asAnnounced, asShares, discard } from './received.ts';
+import { asAnnounced, discard } from './received.ts';
 import type { Receiving } from './receiving.ts';
+import { RULES } from './rules.ts';
 import { passing } from './signed.ts';
 
 export interface UploadAnswer {
@@ -44,8 +45,8 @@ async function keep(
   checked: CheckedFulfillment,
   data: AsyncIterable<Uint8Array>,
 ): Promise<UploadAnswer> {
-  const { computation, requisition, config, fulfillment } = checked;
-  const shares = asShares(
+  const { computation, requisition, fulfillment } = checked;
+  const uploaded = RULES[computation.protocol].checked(
     asAnnounced(
       counted(data, (bytes) => duchy.metrics.received('fulfill', bytes)),
       {
@@ -54,13 +55,13 @@ async function keep(
         length: Number(fulfillment.dataLength),
       },
     ),
-    { registerCount: computation.registerCount, modulus: config.ringModulus },
+    computation,
   );
   let upload = await uploadOf(duchy.db, requisition.name);
-  if (upload === undefined) upload = await store(duchy, checked, shares);
+  if (upload === undefined) upload = await store(duchy, checked, uploaded);
   else {
     requireSame(upload, checked);
-    await discard(shares);
+    await discard(uploaded);
   }
   if (upload.reportedTime === null) await report(duchy, checked, upload);
   return { requisition: upload.requisition, computation: computation.id, state: 'FULFILLED' };
@@ -69,11 +70,11 @@ async function keep(
 async function store(
   { db }: Duchy,
   checked: CheckedFulfillment,
-  shares: AsyncIterable<Uint8Array>,
+  data: AsyncIterable<Uint8Array>,
 ): Promise<StoredUpload> {
   requireOpen(checked);
   const { computation, requisition, signed, fulfillment, secretSeed } = checked;
-  const blob = await writeBlob(db, computation.id, shares);
+  const blob = await writeBlob(db, computation.id, data);
   const isFirst = await db.tx((tx) =>
     storeUpload(tx, {
       requisition: requisition.name,
@@ -98,7 +99,7 @@ async function store(
 function requireOpen(checked: CheckedFulfillment): void {
   const { computation, requisition } = checked;
   if (computation.outcome !== null) throw ended(checked);
-  if (computation.stage === FIRST_STAGE) {
+  if (computation.stage === firstStage(computation.protocol)) {
     throw new ExchangeError('STAGE_OUT_OF_ORDER', 'This duchy has not set its parameters yet: retry.', {
       retryAfterSeconds: 1,
     });

@@ -1,77 +1,32 @@
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import {
-  createEncryptionKeysets,
-  createSigner,
-  createTrustStore,
-  nonceHash,
-  packEncryptionPublicKey,
-  type Signer,
-} from '@measurement-exchange/consent';
-import { type Computation, ExchangeError, specs, TYPE_URLS } from '@measurement-exchange/contract';
-import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
+import { createSigner } from '@measurement-exchange/consent';
+import type { Computation } from '@measurement-exchange/contract';
 import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
 import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Accepting,
+  CONSUMER,
+  PRIVACY,
+  type SpecInit,
+  startAccepting,
+  VID_RANGES,
+} from '../../test/accepting.ts';
 import type { Duchy } from '../context.ts';
 import { PermanentError } from '../errors.ts';
 import { accept } from './accept.ts';
 
-const CONSUMER = 'measurementConsumers/acme';
-const VID_RANGES = [{ start: 1, end: 1000 }];
-const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
-type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, { $typeName: string }>;
-
-let acme: Identity;
-let stranger: Identity;
-let signer: Signer;
+let accepting: Accepting;
 let duchy: Duchy;
-let revocationState: 'REVOKED' | undefined;
-let vidRanges = VID_RANGES;
 let honest: Computation;
-let honestSpec: SpecInit;
-
-const identity = (party: string) => createIdentity({ party, commonName: party, now: Date.now(), days: 1 });
-const signed = (spec: SpecInit, by = signer) =>
-  by.sign(toBinary(specs.MeasurementSpecSchema, create(specs.MeasurementSpecSchema, spec)));
 
 beforeAll(async () => {
-  acme = await identity(CONSUMER);
-  stranger = await identity('measurementConsumers/globex');
-  signer = await createSigner(acme.privateKeyPem);
-  const der = (pem: string) => Buffer.from(pem.replace(/-----.*?-----/g, ''), 'base64');
-  const certificates: Record<string, Identity> = {
-    [`${CONSUMER}/certificates/c`]: acme,
-    [`${CONSUMER}/certificates/foreign`]: stranger,
-  };
-  duchy = {
-    name: 'duchies/beta',
-    noiseMechanisms: ['DISCRETE_GAUSSIAN'],
-    trust: createTrustStore([{ party: CONSUMER, pem: acme.root.certificatePem }]),
-    client: {
-      async getCertificate({ name }: { name: string }) {
-        const found = certificates[name];
-        if (found === undefined) throw new ExchangeError('CERTIFICATE_NOT_FOUND', name);
-        return { x509Der: der(found.certificatePem), revocationState };
-      },
-      getPopulation: async () => ({ vidRanges }),
-    },
-  } as unknown as Duchy;
-  const hashes = await Promise.all([1n, 2n].map(nonceHash));
-  const { publicKeyset } = await createEncryptionKeysets();
-  honestSpec = {
-    measurementPublicKey: {
-      typeUrl: TYPE_URLS.EncryptionPublicKey,
-      value: packEncryptionPublicKey(publicKeyset),
-    },
-    nonceHashes: hashes,
-    vidSamplingInterval: { start: 0, width: 0.5 },
-    measurementType: { case: 'reach', value: { privacyParams: PRIVACY } },
-  };
+  accepting = await startAccepting();
+  ({ duchy } = accepting);
   honest = {
     name: 'duchies/beta/computations/c1',
     role: 'SECOND_WORKER',
     state: 'PENDING_PARAMS',
     measurementConsumer: CONSUMER,
-    measurementSpec: await signed(honestSpec),
+    measurementSpec: await accepting.signed(accepting.spec),
     measurementConsumerCertificate: `${CONSUMER}/certificates/c`,
     protocolConfig: {
       honestMajorityShareShuffle: {
@@ -89,15 +44,7 @@ beforeAll(async () => {
       'duchies/beta': { role: 'SECOND_WORKER', state: 'CREATED' },
       'duchies/gamma': { role: 'AGGREGATOR', state: 'CREATED' },
     },
-    requisitions: ['streamly', 'chirper'].map((provider, i) => ({
-      name: `dataProviders/${provider}/requisitions/r${i}`,
-      dataProvider: `dataProviders/${provider}`,
-      dataProviderCertificate: `dataProviders/${provider}/certificates/c`,
-      requisitionSpecHash: new Uint8Array(32),
-      nonceHash: hashes[i]!,
-      state: 'UNFULFILLED',
-      fulfillingDuchy: i === 0 ? 'duchies/alpha' : 'duchies/beta',
-    })),
+    requisitions: accepting.requisitions,
   };
 });
 
@@ -117,19 +64,19 @@ describe('a computation is not accepted when', () => {
       (view) => (view.protocolConfig = { direct: {} }),
       /does not know the protocol/,
     ],
-    ['a duchy has two roles', (view) => (config(view).aggregator = 'duchies/alpha'), /three duchies/],
+    ['a duchy has two roles', (view) => (config(view).aggregator = 'duchies/alpha'), /with a role each/],
     [
       'there is a fourth duchy',
       (view) => (view.participants['duchies/x'] = { role: 'AGGREGATOR', state: 'CREATED' }),
-      /three duchies/,
+      /with a role each/,
     ],
     [
       'the roles are swapped',
       (view) => (view.participants['duchies/alpha']!.role = 'AGGREGATOR'),
-      /three duchies/,
+      /with a role each/,
     ],
-    ['its own role is another one', (view) => (view.role = 'AGGREGATOR'), /three duchies/],
-    ['this duchy takes no part', (view) => (config(view).secondWorker = 'duchies/delta'), /three duchies/],
+    ['its own role is another one', (view) => (view.role = 'AGGREGATOR'), /with a role each/],
+    ['this duchy takes no part', (view) => (config(view).secondWorker = 'duchies/delta'), /with a role each/],
     [
       'the aggregator takes an upload',
       (view) => (view.requisitions[0]!.fulfillingDuchy = 'duchies/gamma'),
@@ -239,27 +186,27 @@ describe('a computation is not accepted when', () => {
       /measurementPublicKey/,
     ],
   ])('%s', async (_what, spec, message) => {
-    const view = { ...honest, measurementSpec: await signed({ ...honestSpec, ...spec }) };
+    const view = { ...honest, measurementSpec: await accepting.signed({ ...accepting.spec, ...spec }) };
     await expect(accept(duchy, view)).rejects.toThrow(PermanentError);
     await expect(accept(duchy, view)).rejects.toThrow(message);
   });
 
   test('its consumer did not sign it', async () => {
-    const other = await createSigner(stranger.privateKeyPem);
-    const view = { ...honest, measurementSpec: await signed(honestSpec, other) };
+    const other = await createSigner(accepting.stranger.privateKeyPem);
+    const view = { ...honest, measurementSpec: await accepting.signed(accepting.spec, other) };
     await expect(accept(duchy, view)).rejects.toThrow(/measurementSpec: The signature/);
   });
 
   test('the certificate of its consumer is revoked', async () => {
-    revocationState = 'REVOKED';
+    accepting.says.revocationState = 'REVOKED';
     await expect(accept(duchy, honest)).rejects.toThrow(/is revoked/);
-    revocationState = undefined;
+    accepting.says.revocationState = undefined;
   });
 
   test('the population has other ranges than its fingerprint says', async () => {
-    vidRanges = [{ start: 1, end: 999 }];
+    accepting.says.vidRanges = [{ start: 1, end: 999 }];
     await expect(accept(duchy, honest)).rejects.toThrow(/fingerprint/);
-    vidRanges = VID_RANGES;
+    accepting.says.vidRanges = VID_RANGES;
   });
 });
 

@@ -9,6 +9,9 @@ import {
   decodeMeasurementSpec,
   equalBytes,
   isName,
+  type LiquidLegionsConfig,
+  liquidLegionsViolations,
+  type MpcNoiseMechanism,
   measurementSpecViolations,
   type PlainSpec,
   populationSize,
@@ -20,58 +23,73 @@ import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
 import { requireConsent, trustedCertificate } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
 import { PermanentError } from '../errors.ts';
-import { configOf, planOf } from '../stages/plan.ts';
+import { configOf, type MpcProtocol, planOf, protocolOf } from '../stages/plan.ts';
 
 export interface Accepted {
   role: DuchyRole;
-  protocol: 'honestMajorityShareShuffle';
+  protocol: MpcProtocol;
   /** The bytes that the consumer signed. */
   spec: Uint8Array;
   registerCount: number;
 }
 
 export async function accept(duchy: Duchy, view: Computation): Promise<Accepted> {
-  const config = configOf(view);
-  const role = requireRoles(duchy, view, config);
-  requireRequisitions(view, config);
-  const spec = await requireSigned(duchy, view);
+  const protocol = protocolOf(view);
+  const roles = requireConfig(protocol, view);
+  const role = requireRoles(duchy, view, roles);
+  requireRequisitions(view, roles);
+  const spec = await requireSigned(duchy, view, protocol);
   requireNonces(view, spec);
-  const { noiseMechanism } = config;
-  if (!duchy.noiseMechanisms.includes(noiseMechanism)) {
-    throw new PermanentError(`This duchy takes part in no computation with ${noiseMechanism} as its noise.`);
-  }
-  const size = await requirePopulation(duchy, config);
-  const registerCount = sampledRegisters(size, spec.vidSamplingInterval ?? { start: 0, width: 1 }).count;
+  requireNoise(duchy, configOf(protocol, view).noiseMechanism);
+  const registerCount = await requireRegisters(duchy, view, protocol, spec);
   const { message } = view.measurementSpec;
-  // Throws where the parameters do not fit the ring, or ask for more noise than fits.
-  planOf({ spec: message, view, registerCount });
-  return { role, protocol: 'honestMajorityShareShuffle', spec: message, registerCount };
+  // Throws where the parameters do not fit the protocol, or ask for more noise than fits.
+  planOf(protocol, { spec: message, view, registerCount });
+  return { role, protocol, spec: message, registerCount };
 }
 
-/** Three duchies with a role each, the same in both places, and this one is one of them. */
-function requireRoles({ name }: Duchy, view: Computation, config: ShareShuffleConfig): DuchyRole {
-  const roles = {
-    [config.firstWorker]: 'FIRST_WORKER',
-    [config.secondWorker]: 'SECOND_WORKER',
-    [config.aggregator]: 'AGGREGATOR',
-  } as const;
+/** Who has which role, after the config. */
+type Roles = [duchy: string, role: DuchyRole][];
+
+function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
+  if (protocol === 'honestMajorityShareShuffle') return shuffleRoles(configOf(protocol, view));
+  const config: LiquidLegionsConfig = configOf(protocol, view);
+  const [violation] = liquidLegionsViolations(config);
+  if (violation) {
+    throw new PermanentError(`protocolConfig.${protocol}.${violation.field} ${violation.description}.`);
+  }
+  return [
+    ...config.workers.map((worker): Roles[number] => [worker, 'WORKER']),
+    [config.aggregator, 'AGGREGATOR'],
+  ];
+}
+
+function shuffleRoles({ firstWorker, secondWorker, aggregator }: ShareShuffleConfig): Roles {
+  return [
+    [firstWorker, 'FIRST_WORKER'],
+    [secondWorker, 'SECOND_WORKER'],
+    [aggregator, 'AGGREGATOR'],
+  ];
+}
+
+/** Duchies with a role each, the same in both places, and this one is one of them. */
+function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRole {
+  const byDuchy = new Map(roles);
   const participants = Object.entries(view.participants);
   const agree =
-    Object.keys(roles).length === 3 &&
-    participants.length === 3 &&
-    participants.every(([duchy, { role }]) => roles[duchy] === role);
-  const own = roles[name];
+    byDuchy.size === roles.length &&
+    participants.length === roles.length &&
+    participants.every(([duchy, { role }]) => byDuchy.get(duchy) === role);
+  const own = byDuchy.get(name);
   if (!agree || own === undefined || own !== view.role) {
-    throw new PermanentError(
-      'The participants are not three duchies with a role each, as protocolConfig says.',
-    );
+    throw new PermanentError('The participants are not the duchies of protocolConfig, with a role each.');
   }
   return own;
 }
 
 /** Each of another provider, and each taken by one of the workers. */
-function requireRequisitions({ requisitions }: Computation, config: ShareShuffleConfig): void {
-  const workers = [config.firstWorker, config.secondWorker];
+function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
+  const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
   const providers = new Set(requisitions.map(({ dataProvider }) => dataProvider));
   const sane =
@@ -88,13 +106,13 @@ function requireRequisitions({ requisitions }: Computation, config: ShareShuffle
 }
 
 /** The spec, signed by a certificate of the consumer that this duchy trusts. */
-async function requireSigned(duchy: Duchy, view: Computation): Promise<PlainSpec> {
+async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
   await requireConsent('measurementSpec', verifySignature(measurementSpec, certificate));
   const decoded = decodeMeasurementSpec(measurementSpec.message);
   if ('error' in decoded) throw new PermanentError(`The MeasurementSpec cannot be read: ${decoded.error}.`);
-  const [violation] = measurementSpecViolations(decoded.spec, 'honestMajorityShareShuffle');
+  const [violation] = measurementSpecViolations(decoded.spec, protocol);
   if (violation) throw new PermanentError(`measurementSpec.${violation.field} ${violation.description}.`);
   return decoded.spec;
 }
@@ -105,6 +123,26 @@ function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec
   const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
   if (signed.length === asked.length && signed.every((hash, i) => hash === asked[i])) return;
   throw new PermanentError('The requisitions are not those whose nonces the consumer signed.');
+}
+
+function requireNoise(duchy: Duchy, noiseMechanism: MpcNoiseMechanism): void {
+  if (!duchy.noiseMechanisms.includes(noiseMechanism)) {
+    throw new PermanentError(`This duchy takes part in no computation with ${noiseMechanism} as its noise.`);
+  }
+}
+
+/** How many registers each upload has. */
+async function requireRegisters(
+  duchy: Duchy,
+  view: Computation,
+  protocol: MpcProtocol,
+  spec: PlainSpec,
+): Promise<number> {
+  if (protocol === 'honestMajorityShareShuffle') {
+    const size = await requirePopulation(duchy, configOf(protocol, view));
+    return sampledRegisters(size, spec.vidSamplingInterval ?? { start: 0, width: 1 }).count;
+  }
+  return configOf(protocol, view).maxSize;
 }
 
 /** The size of the population, whose ranges have the fingerprint that providers compare. */

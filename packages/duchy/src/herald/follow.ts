@@ -1,4 +1,5 @@
 /** Applies what the exchange says about a computation to what is stored of it. */
+import { isDeepStrictEqual } from 'node:util';
 import { createEncryptionKeysets } from '@measurement-exchange/consent';
 import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
 import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
@@ -12,8 +13,8 @@ import {
 } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
 import { fail, hasEnded, report } from '../exchange.ts';
-import { moveOn, runAfter } from '../stages/progress.ts';
-import { FIRST_STAGE } from '../stages/shareShuffle.ts';
+import { protocolOf } from '../stages/plan.ts';
+import { firstStage, moveOn, runAfter } from '../stages/progress.ts';
 import { accept } from './accept.ts';
 
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
@@ -32,7 +33,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
     return;
   }
   if (stored.view.etag === view.etag) return;
-  if (fixedPart(stored.view) !== fixedPart(view)) {
+  if (fixedPart(stored.view) !== fixedPart(view) || !keepsKeys(stored.view, view)) {
     const message =
       'What the exchange says about this computation is not what it said when this duchy accepted it.';
     return follow(duchy, await fail(duchy.client, view.name!, message));
@@ -47,7 +48,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
   if (view.participants[duchy.name]?.state !== 'CREATED') return reportUnknown(duchy, id, view);
   try {
     const accepted = await accept(duchy, view);
-    const place = { role: accepted.role, protocol: accepted.protocol, stage: FIRST_STAGE };
+    const { role, protocol } = accepted;
+    const place = { role, protocol, stage: firstStage(protocol) };
     const isNew = await createComputation(duchy.db, {
       ...accepted,
       ...place,
@@ -81,7 +83,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'the database has nothing of a computation that this duchy takes part in');
   await report(client, view.name!, {
-    stage: FIRST_STAGE,
+    stage: firstStage(protocolOf(view)),
     attempt: 1,
     message: 'The database of this duchy has nothing of this computation; it cannot go on.',
   });
@@ -97,6 +99,17 @@ function fixedPart(view: Computation): string {
       Object.entries(participants).map(([duchy, { role }]) => [duchy, { role, state: 'CREATED' as const }]),
     ),
     requisitions: requisitions.map(({ nonce: _n, ...rest }) => ({ ...rest, state: 'UNFULFILLED' as const })),
+  });
+}
+
+/** Whoever has published its keys keeps them, with the certificate that they are signed with. */
+function keepsKeys(stored: Computation, view: Computation): boolean {
+  return Object.entries(stored.participants).every(([duchy, { parameters, certificate }]) => {
+    const now = view.participants[duchy];
+    return (
+      parameters === undefined ||
+      (isDeepStrictEqual(parameters, now?.parameters) && certificate === now?.certificate)
+    );
   });
 }
 

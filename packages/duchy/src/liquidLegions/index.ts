@@ -6,3 +6,4 @@ export type { NoiseParameters, NoiseSpec } from './noiseParameters.ts';
 export { estimateReach, ReachOnlyStages, reachOnlyParameters } from './reachOnly.ts';
 export { type RingKeys, ringKeys } from './ringKeys.ts';
 export { checkPoints, type StageRun } from './stageWork.ts';
+export { TUPLE_BYTES } from './tuples.ts';

@@ -1,9 +1,8 @@
-import { unpackEncryptionPublicKey, verifySignature } from '@measurement-exchange/consent';
-import { requireConsent, trustedCertificate } from '../certificates.ts';
+import { unpackEncryptionPublicKey } from '@measurement-exchange/consent';
 import type { Duchy } from '../context.ts';
 import type { StoredComputation } from '../database/index.ts';
-import { NotReady } from '../errors.ts';
 import { follow } from '../herald/follow.ts';
+import { verifiedKey } from './verifiedKey.ts';
 
 /**
  * The keyset that another duchy made for this computation and signed. What is sent is encrypted for it: the address of
@@ -11,21 +10,22 @@ import { follow } from '../herald/follow.ts';
  */
 export async function peerKeyset(
   duchy: Duchy,
-  { view: stored }: StoredComputation,
+  computation: StoredComputation,
   peer: string,
 ): Promise<Uint8Array> {
-  let participant = stored.participants[peer];
-  if (participant?.parameters === undefined) {
-    const view = await duchy.client.getComputation({ name: stored.name! });
-    await follow(duchy, view);
-    participant = view.participants[peer];
-  }
-  const publicKey = participant?.parameters?.honestMajorityShareShuffle?.publicKey;
-  if (publicKey === undefined) throw new NotReady(`${peer} has not published its key yet.`);
-  const certificate = await trustedCertificate(duchy, peer, participant!.certificate ?? '');
-  const verified = verifySignature(publicKey, certificate);
-  return requireConsent(
-    `The key of ${peer}`,
-    verified.then(() => unpackEncryptionPublicKey(publicKey.message)),
-  );
+  const fresh = await withParameters(duchy, computation, [peer]);
+  return verifiedKey(duchy, fresh, peer, 'publicKey', unpackEncryptionPublicKey);
+}
+
+/** The computation as it is stored, or, where one of these has published nothing in it, as the exchange has it now. */
+export async function withParameters(
+  duchy: Duchy,
+  computation: StoredComputation,
+  duchies: readonly string[],
+): Promise<StoredComputation> {
+  const { participants, name } = computation.view;
+  if (duchies.every((each) => participants[each]?.parameters !== undefined)) return computation;
+  const view = await duchy.client.getComputation({ name: name! });
+  await follow(duchy, view);
+  return { ...computation, view };
 }

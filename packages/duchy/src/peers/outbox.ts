@@ -13,7 +13,8 @@ import {
   writeBlob,
 } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
-import { duchyWith, EXCHANGE, type StageRow } from '../stages/table.ts';
+import { duchyAt } from '../stages/places.ts';
+import { EXCHANGE, type StageRow } from '../stages/table.ts';
 import { peerKeyset } from './key.ts';
 import { sealed } from './sealing.ts';
 
@@ -82,7 +83,7 @@ async function signed(
 }
 
 function receiverOf({ to }: Sends, view: StoredComputation['view']): string {
-  return to === EXCHANGE ? EXCHANGE : duchyWith(to, view);
+  return to === EXCHANGE ? EXCHANGE : duchyAt(to, view);
 }
 
 async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,5 @@
-import { create, toBinary } from '@bufbuild/protobuf';
-import { encrypt, packSignedMessage, resultKeysetOf } from '@measurement-exchange/consent';
-import { type MpcNoiseMechanism, specs, TYPE_URLS } from '@measurement-exchange/contract';
-import { requireConsent } from '../certificates.ts';
+import { create } from '@bufbuild/protobuf';
+import { specs } from '@measurement-exchange/contract';
 import { PermanentError } from '../errors.ts';
 import { received } from '../peers/inbox.ts';
 import {
@@ -10,32 +8,34 @@ import {
   ShareShuffleError,
   type ShareShuffleEstimate,
 } from '../shareShuffle/index.ts';
-import { configOf, type Plan, planOf } from './plan.ts';
-import { duchyWith, type StageFunction, type Work } from './table.ts';
+import { duchyAt } from './places.ts';
+import { configOf, planOf } from './plan.ts';
+import { sealedResult } from './result.ts';
+import type { StageFunction, Work } from './table.ts';
 
+const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
-const MECHANISMS: Record<MpcNoiseMechanism, specs.ProtocolConfig_NoiseMechanism> = {
-  NONE: specs.ProtocolConfig_NoiseMechanism.NONE,
-  GEOMETRIC: specs.ProtocolConfig_NoiseMechanism.GEOMETRIC,
-  DISCRETE_GAUSSIAN: specs.ProtocolConfig_NoiseMechanism.DISCRETE_GAUSSIAN,
-};
 
 /** Adds up what the workers sent, estimates, and seals the result for the consumer. */
 export const aggregate: StageFunction = async (work) => {
-  const { computation } = work;
-  const plan = planOf(computation);
-  const result = resultOf(
-    await estimated(work, plan),
-    computation.registerCount,
-    configOf(computation.view).noiseMechanism,
-  );
-  return seal(work, plan, result);
+  const { view, registerCount } = work.computation;
+  const methodology = {
+    case: PROTOCOL,
+    value: create(specs.HonestMajorityShareShuffleMethodologySchema, {
+      frequencyVectorSize: BigInt(registerCount),
+    }),
+  } as const;
+  return sealedResult(work, {
+    ...(await estimated(work)),
+    noiseMechanism: configOf(PROTOCOL, view).noiseMechanism,
+    methodology: { reach: methodology, frequency: methodology },
+  });
 };
 
-async function estimated(work: Work, { spec, parameters }: Plan): Promise<ShareShuffleEstimate> {
-  const { duchy, computation } = work;
+async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEstimate> {
+  const { spec, parameters } = planOf(PROTOCOL, computation);
   const [first, second] = WORKERS.map((role) =>
-    received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyWith(role, computation.view)),
+    received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyAt(role, computation.view)),
   );
   try {
     const counts = await countValues(parameters, [first!, second!]);
@@ -45,39 +45,4 @@ async function estimated(work: Work, { spec, parameters }: Plan): Promise<ShareS
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
     throw new PermanentError(`What the workers sent does not add up: ${error.message}.`);
   }
-}
-
-function resultOf(
-  { reach, relativeFrequencyDistribution }: ShareShuffleEstimate,
-  registerCount: number,
-  mechanism: MpcNoiseMechanism,
-): specs.Measurement_Result {
-  const noiseMechanism = MECHANISMS[mechanism];
-  const methodology = {
-    case: 'honestMajorityShareShuffle',
-    value: { frequencyVectorSize: BigInt(registerCount) },
-  } as const;
-  return create(specs.Measurement_ResultSchema, {
-    reach: { value: BigInt(reach), noiseMechanism, methodology },
-    ...(relativeFrequencyDistribution && {
-      frequency: {
-        relativeFrequencyDistribution: Object.fromEntries(relativeFrequencyDistribution),
-        noiseMechanism,
-        methodology,
-      },
-    }),
-  });
-}
-
-/** Signs the result, then encrypts it under the key that the consumer signed; serialized. */
-async function seal({ duchy }: Work, { spec }: Plan, result: specs.Measurement_Result): Promise<Uint8Array> {
-  const typeUrl = TYPE_URLS.MeasurementResult;
-  const signed = await duchy.signer.sign(toBinary(specs.Measurement_ResultSchema, result));
-  const plaintext = packSignedMessage(signed, typeUrl);
-  const sealing = async () => encrypt(resultKeysetOf(spec.measurementPublicKey!), plaintext);
-  const ciphertext = await requireConsent('measurementPublicKey', sealing());
-  return toBinary(
-    specs.EncryptedMessageSchema,
-    create(specs.EncryptedMessageSchema, { ciphertext, typeUrl }),
-  );
 }

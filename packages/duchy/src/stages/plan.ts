@@ -1,59 +1,154 @@
-/** What a computation is about, from the spec that its consumer signed. */
+/** What a computation is about, from the spec that its consumer signed and the config of its protocol. */
 import {
   type Computation,
   decodeMeasurementSpec,
+  type LiquidLegionsConfig,
+  type LiquidLegionsProtocol,
+  liquidLegionsOf,
+  MAX_LEGIONS_REGISTERS,
   type PlainSpec,
-  type ShareShuffleConfig,
+  PROTOCOLS,
+  type Protocol,
+  type ProtocolConfig,
 } from '@measurement-exchange/contract';
 import type { StoredComputation } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
+import {
+  type FrequencyParameters,
+  frequencyParameters,
+  type NoiseParameters,
+  reachOnlyParameters,
+} from '../liquidLegions/index.ts';
 import { type ShareShuffleParameters, shareShuffleParameters } from '../shareShuffle/index.ts';
 
-export interface Plan {
+/** The protocols that duchies compute. */
+export type MpcProtocol = Exclude<Protocol, 'direct'>;
+
+interface Parameters {
+  honestMajorityShareShuffle: ShareShuffleParameters;
+  reachOnlyLiquidLegionsV2: NoiseParameters;
+  liquidLegionsV2: FrequencyParameters;
+}
+
+type Configs = { [P in MpcProtocol]: NonNullable<ProtocolConfig[P]> };
+
+export interface Plan<P extends MpcProtocol> {
   spec: PlainSpec;
-  parameters: ShareShuffleParameters;
+  parameters: Parameters[P];
 }
 
 /** Throws PermanentError where the protocol cannot do what is asked for. */
-export function planOf({
-  spec: bytes,
-  view,
-  registerCount,
-}: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>): Plan {
-  const decoded = decodeMeasurementSpec(bytes);
-  if ('error' in decoded) throw new PermanentError(`The MeasurementSpec cannot be read: ${decoded.error}.`);
-  const { spec } = decoded;
+export function planOf<P extends MpcProtocol>(
+  protocol: P,
+  computation: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>,
+): Plan<P> {
+  const { view, registerCount } = computation;
+  const spec = specOf(computation);
   try {
-    return { spec, parameters: parametersOf(spec, configOf(view), view.requisitions.length, registerCount) };
+    return { spec, parameters: PARAMETERS[protocol](spec, configOf(protocol, view), view, registerCount) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new PermanentError(`The protocol cannot do this: ${error.message}.`);
   }
 }
 
-export function configOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): ShareShuffleConfig {
-  const config = protocolConfig.honestMajorityShareShuffle;
-  if (config === undefined) throw new PermanentError('This duchy does not know the protocol.');
-  return config;
+export function specOf({ spec: bytes }: Pick<StoredComputation, 'spec'>): PlainSpec {
+  const decoded = decodeMeasurementSpec(bytes);
+  if ('error' in decoded) throw new PermanentError(`The MeasurementSpec cannot be read: ${decoded.error}.`);
+  return decoded.spec;
 }
 
-function parametersOf(
-  spec: PlainSpec,
-  { ringModulus, noiseMechanism }: ShareShuffleConfig,
-  dataProviderCount: number,
-  registerCount: number,
-): ShareShuffleParameters {
-  const common = { ringModulus, noiseMechanism, dataProviderCount, registerCount };
-  switch (spec.measurementType) {
-    case 'REACH':
-      return shareShuffleParameters({ ...common, measurementType: 'REACH', ...spec.reach });
-    case 'REACH_AND_FREQUENCY':
-      return shareShuffleParameters({
-        ...common,
-        measurementType: 'REACH_AND_FREQUENCY',
-        ...spec.reachAndFrequency,
-      });
-    default:
-      throw new PermanentError(`${spec.measurementType} is not computed by duchies.`);
+/** The one protocol that is set. */
+export function protocolOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): MpcProtocol {
+  const [protocol, ...others] = PROTOCOLS.filter((name) => protocolConfig[name] !== undefined);
+  if (protocol === undefined || protocol === 'direct' || others.length > 0) {
+    throw new PermanentError('This duchy does not know the protocol.');
   }
+  return protocol;
+}
+
+export function configOf<P extends MpcProtocol>(
+  protocol: P,
+  { protocolConfig }: Pick<Computation, 'protocolConfig'>,
+): Configs[P] {
+  const config = protocolConfig[protocol];
+  if (config === undefined) throw new PermanentError(`The protocol is not ${protocol}.`);
+  return config as Configs[P];
+}
+
+/** Of a computation with sketches, whichever of the two protocols it has. */
+export function legionsOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): {
+  protocol: LiquidLegionsProtocol;
+  config: LiquidLegionsConfig;
+} {
+  const legions = liquidLegionsOf(protocolConfig);
+  if (legions === undefined) throw new PermanentError('The protocol has no ring of duchies.');
+  return legions;
+}
+
+const PARAMETERS: {
+  [P in MpcProtocol]: (
+    spec: PlainSpec,
+    config: Configs[P],
+    view: Computation,
+    registerCount: number,
+  ) => Parameters[P];
+} = {
+  honestMajorityShareShuffle(spec, { ringModulus, noiseMechanism }, { requisitions }, registerCount) {
+    const common = { ringModulus, noiseMechanism, dataProviderCount: requisitions.length, registerCount };
+    switch (spec.measurementType) {
+      case 'REACH':
+        return shareShuffleParameters({ ...common, measurementType: 'REACH', ...spec.reach });
+      case 'REACH_AND_FREQUENCY':
+        return shareShuffleParameters({
+          ...common,
+          measurementType: 'REACH_AND_FREQUENCY',
+          ...spec.reachAndFrequency,
+        });
+      default:
+        throw notComputed(spec);
+    }
+  },
+  reachOnlyLiquidLegionsV2(spec, config, view) {
+    if (spec.measurementType !== 'REACH') throw notComputed(spec);
+    return fitting(
+      reachOnlyParameters({ ...noiseOf(config, view), privacyParams: spec.reach.privacyParams! }),
+    );
+  },
+  liquidLegionsV2(spec, config, view) {
+    if (spec.measurementType !== 'REACH_AND_FREQUENCY') throw notComputed(spec);
+    const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+    if (maximumFrequency > config.maximumFrequency) {
+      throw new RangeError(`maximumFrequency must be at most ${config.maximumFrequency}`);
+    }
+    return fitting(
+      frequencyParameters({
+        ...noiseOf(config, view),
+        privacyParams: reachPrivacyParams!,
+        frequencyPrivacyParams: frequencyPrivacyParams!,
+        maximumFrequency,
+      }),
+    );
+  },
+};
+
+function noiseOf({ workers, ...config }: LiquidLegionsConfig, { requisitions }: Computation) {
+  const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
+  return {
+    ...{ noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams },
+    dataProviderCount: requisitions.length,
+    duchyCount: workers.length + 1,
+  };
+}
+
+/** Every duchy has the registers of all providers and duchies in memory. */
+function fitting<N extends NoiseParameters>(parameters: N): N {
+  const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount } = parameters;
+  const registers = dataProviderCount * maxSize + duchyCount * noiseRegisterCount;
+  if (registers <= MAX_LEGIONS_REGISTERS) return parameters;
+  throw new RangeError(`maxSize and the noise make ${registers} registers, and ${MAX_LEGIONS_REGISTERS} fit`);
+}
+
+function notComputed({ measurementType }: PlainSpec): PermanentError {
+  return new PermanentError(`${measurementType} is not computed by duchies with this protocol.`);
 }

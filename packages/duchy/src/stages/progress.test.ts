@@ -1,63 +1,129 @@
 import {
   type Computation,
   type DuchyRole,
-  type ShareShuffleConfig,
+  type ProtocolConfig,
   stepsOf,
 } from '@measurement-exchange/contract';
-import { expect, test } from 'vitest';
-import { rowOf, runAfter, sendersOf } from './progress.ts';
-import { FIRST_STAGE, SHARE_SHUFFLE } from './shareShuffle.ts';
-import { COMPLETE } from './table.ts';
+import { describe, expect, test } from 'vitest';
+import { duchyAt } from './places.ts';
+import type { MpcProtocol } from './plan.ts';
+import { firstStage, rowOf, runAfter, sendersOf } from './progress.ts';
+import { COMPLETE, EXCHANGE } from './table.ts';
 
-const protocol = 'honestMajorityShareShuffle';
-const ROLES: DuchyRole[] = ['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'];
+const [ALPHA, BETA, GAMMA, DELTA] = ['alpha', 'beta', 'gamma', 'delta'].map((id) => `duchies/${id}`) as [
+  string,
+  string,
+  string,
+  string,
+];
 
-test.each(ROLES)('the %s goes from the first stage to the last one, and through no other', (role) => {
-  const seen: string[] = [];
-  for (let stage = FIRST_STAGE; stage !== COMPLETE; stage = rowOf({ protocol, role, stage })!.next) {
-    expect(seen).not.toContain(stage);
-    seen.push(stage);
-  }
-  expect(seen.sort()).toEqual(
-    SHARE_SHUFFLE.filter((row) => row.role === role)
-      .map((row) => row.stage)
-      .sort(),
-  );
-});
+/** A duchy of a computation that nobody computes. */
+class Player {
+  readonly inbox = new Set<string>();
+  stage: string;
+  readonly name: string;
+  readonly role: DuchyRole;
+  readonly protocol: MpcProtocol;
+  readonly view: Computation;
 
-test('a stage either waits or is worked on, and what one role sends another one waits for', () => {
-  for (const row of SHARE_SHUFFLE) {
-    expect(row.waitsFor === undefined).toBe(row.run !== undefined);
-    const { sends } = row;
-    if (sends === undefined || sends.to === 'exchange') continue;
-    const receiver = SHARE_SHUFFLE.find(
-      ({ role, waitsFor }) =>
-        role === sends.to && waitsFor && 'message' in waitsFor && waitsFor.message === sends.message,
+  constructor(name: string, protocol: MpcProtocol, roles: Record<string, DuchyRole>, config: object) {
+    this.name = name;
+    this.role = roles[name]!;
+    this.protocol = protocol;
+    this.stage = firstStage(protocol);
+    const participants = Object.fromEntries(
+      Object.entries(roles).map(([duchy, role]) => [duchy, { role, state: 'READY' }]),
     );
-    expect(receiver?.waitsFor).toMatchObject({ from: expect.arrayContaining([row.role]) });
+    this.view = {
+      name: `${name}/computations/c`,
+      participants,
+      protocolConfig: { [protocol]: config },
+    } as unknown as Computation;
   }
-});
+}
 
-test('the exchange knows what is worked on once all data is there, and who waits for whom', () => {
-  const working = SHARE_SHUFFLE.filter(({ sends }) => sends !== undefined);
-  const keys = (rows: readonly { role: string; stage: string }[]) =>
-    rows.map(({ role, stage }) => `${role} ${stage}`).sort();
-  const config = { firstWorker: 'FIRST_WORKER', secondWorker: 'SECOND_WORKER', aggregator: 'AGGREGATOR' };
-  const steps = stepsOf({ honestMajorityShareShuffle: config as ShareShuffleConfig }).map(
-    ({ duchy: role, ...rest }) => ({ role, ...rest }),
-  );
-  expect(keys(steps)).toEqual(keys(working));
-  const stepOf = (role: DuchyRole, stage: string) =>
-    steps.find((s) => s.role === role && s.stage === stage)!.step;
-  for (const { role, next, waitsFor } of SHARE_SHUFFLE) {
-    if (waitsFor === undefined || !('message' in waitsFor)) continue;
-    for (const sender of working.filter((row) => row.sends!.message === waitsFor.message)) {
-      expect(stepOf(sender.role, sender.stage)).toBeLessThan(stepOf(role, next));
+const shuffle = { firstWorker: ALPHA, secondWorker: BETA, aggregator: GAMMA };
+const roles = (...workers: string[]): Record<string, DuchyRole> => ({
+  ...Object.fromEntries(workers.map((worker) => [worker, 'WORKER'])),
+  [GAMMA]: 'AGGREGATOR',
+});
+const SHUFFLE_ROLES = { [ALPHA]: 'FIRST_WORKER', [BETA]: 'SECOND_WORKER', [GAMMA]: 'AGGREGATOR' } as const;
+
+describe.each<[what: string, protocol: MpcProtocol, roles: Record<string, DuchyRole>, config: object]>([
+  ['share-shuffle', 'honestMajorityShareShuffle', SHUFFLE_ROLES, shuffle],
+  ...(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const).flatMap((protocol) =>
+    [[ALPHA], [BETA, ALPHA], [DELTA, ALPHA, BETA]].map(
+      (workers): [string, MpcProtocol, Record<string, DuchyRole>, object] => [
+        `${protocol} with ${workers.length + 1} duchies`,
+        protocol,
+        roles(...workers),
+        { workers, aggregator: GAMMA },
+      ],
+    ),
+  ),
+])('%s', (_what, protocol, roles, config) => {
+  const steps = stepsOf({ [protocol]: config } as unknown as ProtocolConfig);
+
+  /** Plays the tables of all duchies, one row at a time, and returns the stages that sent something, in their order. */
+  function play(): { players: Player[]; worked: { duchy: string; stage: string }[] } {
+    const players = Object.keys(roles).map((name) => new Player(name, protocol, roles, config));
+    const worked: { duchy: string; stage: string }[] = [];
+    const isPast = (stages: string[]) => players.every((player) => !stages.includes(player.stage));
+    const state = () => {
+      if (!isPast([firstStage(protocol)])) return 'PENDING_PARAMS';
+      const confirming = ['WAIT_REQUISITIONS_AND_KEY_SET', 'CONFIRMATION_PHASE'];
+      return isPast(confirming) ? 'COMPUTING' : 'PENDING_CONFIRMATION';
+    };
+    for (let round = 0; round < 100; round++) {
+      for (const player of players) {
+        const row = rowOf(player);
+        if (row === undefined) continue;
+        expect(row.waitsFor === undefined).toBe(row.run !== undefined);
+        if (row.waitsFor !== undefined) {
+          const { waitsFor } = row;
+          const isThere =
+            'state' in waitsFor
+              ? state() === waitsFor.state
+              : sendersOf(player, waitsFor.message).every((from) =>
+                  player.inbox.has(`${waitsFor.message} ${from}`),
+                );
+          if (isThere) player.stage = row.next;
+          continue;
+        }
+        if (row.sends !== undefined) {
+          worked.push({ duchy: player.name, stage: player.stage });
+          if (row.sends.to !== EXCHANGE) {
+            const to = players.find(({ name }) => name === duchyAt(row.sends!.to as 'NEXT', player.view))!;
+            expect(sendersOf(to, row.sends.message)).toContain(player.name);
+            to.inbox.add(`${row.sends.message} ${player.name}`);
+          }
+        }
+        player.stage = row.next;
+      }
     }
+    return { players, worked };
   }
+
+  test('comes to its end at every duchy, with a result at the end', () => {
+    const { players, worked } = play();
+    expect(players.map(({ stage }) => stage)).toEqual(players.map(() => COMPLETE));
+    expect(worked.at(-1)).toMatchObject({ duchy: GAMMA });
+  });
+
+  test('works in the steps that the exchange knows', () => {
+    const { worked } = play();
+    const keys = (stages: { duchy: string; stage: string }[]) =>
+      stages.map(({ duchy, stage }) => `${duchy} ${stage}`).sort();
+    expect(keys(worked)).toEqual(keys(steps));
+    const stepOf = (of: { duchy: string; stage: string }) =>
+      steps.find(({ duchy, stage }) => duchy === of.duchy && stage === of.stage)!.step;
+    const order = worked.map(stepOf);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  });
 });
 
 test('a mill may take a stage that does not wait, and nothing of what is complete', () => {
+  const protocol = 'honestMajorityShareShuffle';
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: 'SETUP_PHASE' })).not.toBeNull();
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: 'WAIT_TO_START' })).toBeNull();
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: COMPLETE })).toBeNull();
@@ -66,18 +132,21 @@ test('a mill may take a stage that does not wait, and nothing of what is complet
   );
 });
 
-test('a message is taken from the duchies whose role sends it to this role', () => {
-  const participants: Computation['participants'] = {
-    'duchies/alpha': { role: 'FIRST_WORKER', state: 'READY' },
-    'duchies/beta': { role: 'SECOND_WORKER', state: 'READY' },
-    'duchies/gamma': { role: 'AGGREGATOR', state: 'READY' },
-  };
-  const senders = (role: DuchyRole, message: string) =>
-    sendersOf({ protocol, role, view: { participants } as Computation }, message);
-  expect(senders('SECOND_WORKER', 'SHUFFLE_PHASE_INPUT_ONE')).toEqual(['duchies/alpha']);
-  expect(senders('FIRST_WORKER', 'SHUFFLE_PHASE_INPUT_TWO')).toEqual(['duchies/beta']);
-  expect(senders('AGGREGATOR', 'AGGREGATION_PHASE_INPUT')).toEqual(['duchies/alpha', 'duchies/beta']);
-  expect(senders('FIRST_WORKER', 'SHUFFLE_PHASE_INPUT_ONE')).toEqual([]);
-  expect(senders('FIRST_WORKER', 'AGGREGATION_PHASE_INPUT')).toEqual([]);
-  expect(senders('AGGREGATOR', 'RESULT')).toEqual([]);
+test('a message is taken from the duchies whose place sends it here', () => {
+  const shuffling = (name: string, message: string) =>
+    sendersOf(new Player(name, 'honestMajorityShareShuffle', SHUFFLE_ROLES, shuffle), message);
+  expect(shuffling(BETA, 'SHUFFLE_PHASE_INPUT_ONE')).toEqual([ALPHA]);
+  expect(shuffling(ALPHA, 'SHUFFLE_PHASE_INPUT_TWO')).toEqual([BETA]);
+  expect(shuffling(GAMMA, 'AGGREGATION_PHASE_INPUT')).toEqual([ALPHA, BETA]);
+  expect(shuffling(ALPHA, 'SHUFFLE_PHASE_INPUT_ONE')).toEqual([]);
+  expect(shuffling(ALPHA, 'AGGREGATION_PHASE_INPUT')).toEqual([]);
+  expect(shuffling(GAMMA, 'RESULT')).toEqual([]);
+  const ring = { workers: [BETA, ALPHA], aggregator: GAMMA };
+  const inRing = (name: string, message: string) =>
+    sendersOf(new Player(name, 'reachOnlyLiquidLegionsV2', roles(BETA, ALPHA), ring), message);
+  expect(inRing(GAMMA, 'SETUP_PHASE_INPUT')).toEqual([BETA, ALPHA]);
+  expect(inRing(BETA, 'EXECUTION_PHASE_INPUT')).toEqual([GAMMA]);
+  expect(inRing(ALPHA, 'EXECUTION_PHASE_INPUT')).toEqual([BETA]);
+  expect(inRing(GAMMA, 'EXECUTION_PHASE_INPUT')).toEqual([ALPHA]);
+  expect(inRing(ALPHA, 'SETUP_PHASE_INPUT')).toEqual([]);
 });

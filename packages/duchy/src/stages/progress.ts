@@ -1,5 +1,4 @@
 /** Where a computation is in the table of its protocol, and when it moves on. */
-import type { Protocol } from '@measurement-exchange/contract';
 import {
   messagesOf,
   type Queryable,
@@ -8,21 +7,33 @@ import {
   wake,
 } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
+import { LIQUID_LEGIONS } from './liquidLegions.ts';
+import { duchiesAt } from './places.ts';
+import type { MpcProtocol } from './plan.ts';
+import { REACH_ONLY_LIQUID_LEGIONS } from './reachOnlyLiquidLegions.ts';
 import { SHARE_SHUFFLE } from './shareShuffle.ts';
-import { COMPLETE, duchyWith, type ProtocolTable, type StageRow } from './table.ts';
+import { COMPLETE, type ProtocolTable, type StageRow } from './table.ts';
 
-/** The protocols that duchies compute. */
-const TABLES: { [P in Protocol]?: ProtocolTable } = { honestMajorityShareShuffle: SHARE_SHUFFLE };
+const TABLES: Record<MpcProtocol, ProtocolTable> = {
+  honestMajorityShareShuffle: SHARE_SHUFFLE,
+  reachOnlyLiquidLegionsV2: REACH_ONLY_LIQUID_LEGIONS,
+  liquidLegionsV2: LIQUID_LEGIONS,
+};
 
 type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 
 /** The row of the stage that a computation is in; undefined when its part is done. */
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
-  const row = TABLES[protocol]?.find((r) => r.stage === stage && r.role === role);
+  const row = TABLES[protocol].find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
     throw new PermanentError(`This version does not know the stage ${stage} of ${role} in ${protocol}.`);
   }
   return row;
+}
+
+/** Where every computation of a protocol begins: with the first row of its table. */
+export function firstStage(protocol: MpcProtocol): string {
+  return TABLES[protocol][0]!.stage;
 }
 
 /** The duchies that send this message to a role; none where it takes no such message. */
@@ -30,10 +41,10 @@ export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
   message: string,
 ): string[] {
-  const rows = TABLES[protocol]?.filter((row) => row.role === role) ?? [];
+  const rows = TABLES[protocol].filter((row) => row.role === role);
   return rows.flatMap(({ waitsFor }) =>
     waitsFor !== undefined && 'message' in waitsFor && waitsFor.message === message
-      ? waitsFor.from.map((from) => duchyWith(from, view))
+      ? waitsFor.from.flatMap((place) => duchiesAt(place, view))
       : [],
   );
 }
@@ -65,10 +76,8 @@ async function isThere(
 ): Promise<boolean> {
   if ('state' in waitsFor) return view.state === waitsFor.state;
   const messages = await messagesOf(tx, id);
-  return waitsFor.from.every((role) =>
-    messages.some(
-      ({ direction, stage, peer }) =>
-        direction === 'IN' && stage === waitsFor.message && peer === duchyWith(role, view),
-    ),
+  const senders = waitsFor.from.flatMap((place) => duchiesAt(place, view));
+  return senders.every((sender) =>
+    messages.some((m) => m.direction === 'IN' && m.stage === waitsFor.message && m.peer === sender),
   );
 }

@@ -1,27 +1,38 @@
-import { packEncryptionPublicKey, publicKeysetOf } from '@measurement-exchange/consent';
-import { equalBytes } from '@measurement-exchange/contract';
-import { readSecrets } from '../database/index.ts';
+import { packElGamalPublicKey, packEncryptionPublicKey, publicKeysetOf } from '@measurement-exchange/consent';
+import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
+import { type ComputationSecrets, readSecrets } from '../database/index.ts';
 import { NotReady } from '../errors.ts';
 import { hasEnded, setParameters } from '../exchange.ts';
+import { elGamalKeyPair } from './legionsKeys.ts';
+import type { MpcProtocol } from './plan.ts';
 import type { StageFunction } from './table.ts';
 
 /**
- * Tells the exchange the key that providers and the other duchies encrypt for in this computation. Where the exchange has
- * another one, another database of this duchy made it, with other noise: then nothing more is done here.
+ * Tells the exchange the keys that providers and the other duchies encrypt for in this computation. Where the exchange has
+ * other ones, another database of this duchy made them, with other noise: then nothing more is done here.
  */
 export const publishKey: StageFunction = async ({ duchy, computation }) => {
-  const { name, certificate } = duchy;
-  const { privateKeyset } = await readSecrets(duchy.db, computation.id);
-  const key = packEncryptionPublicKey(publicKeysetOf(privateKeyset!));
-  const publicKey = await duchy.signer.sign(key);
-  const fresh = await setParameters(duchy.client, computation.view.name!, {
-    duchy: name,
-    certificate,
-    publicKey,
-  });
-  const published = fresh.participants[name]?.parameters?.honestMajorityShareShuffle?.publicKey;
-  if (hasEnded(fresh) || (published && equalBytes(published.message, key))) return undefined;
+  const { name, certificate, signer } = duchy;
+  const { protocol, view } = computation;
+  const keys = keysOf(protocol, await readSecrets(duchy.db, computation.id));
+  const signed: Record<string, SignedMessage> = {};
+  for (const [member, key] of Object.entries(keys)) signed[member] = await signer.sign(key);
+  const parameters = { [protocol]: signed };
+  const fresh = await setParameters(duchy.client, view.name!, { duchy: name, certificate, parameters });
+  const published: Record<string, SignedMessage> | undefined =
+    fresh.participants[name]?.parameters?.[protocol];
+  const isOwn = Object.entries(keys).every(
+    ([member, key]) => published?.[member] && equalBytes(published[member].message, key),
+  );
+  if (hasEnded(fresh) || isOwn) return undefined;
   throw new NotReady(
     'The exchange has another key of this duchy for this computation: a process of it runs on another database, or did.',
   );
 };
+
+/** What is signed, by its name in the parameters of the protocol. */
+function keysOf(protocol: MpcProtocol, secrets: ComputationSecrets): Record<string, Uint8Array> {
+  const publicKey = packEncryptionPublicKey(publicKeysetOf(secrets.privateKeyset!));
+  if (protocol === 'honestMajorityShareShuffle') return { publicKey };
+  return { publicKey, elGamalPublicKey: packElGamalPublicKey(elGamalKeyPair(secrets).publicKey) };
+}

@@ -19,7 +19,7 @@ const WAIT_1 = 'WAIT_ON_SHUFFLE_INPUT_PHASE_ONE';
 const WAIT_2 = 'WAIT_ON_SHUFFLE_INPUT_PHASE_TWO';
 const WAIT_A = 'WAIT_ON_AGGREGATION_INPUT';
 
-export const FIRST_STAGE = 'INITIALIZED';
+const FIRST_STAGE = 'INITIALIZED';
 
 // biome-ignore format: a table, one row per line
 export const SHARE_SHUFFLE: ProtocolTable = [

@@ -7,8 +7,9 @@ import { PermanentError } from '../errors.ts';
 import { received } from '../peers/inbox.ts';
 import { shuffleInThread } from '../shareShuffle/index.ts';
 import { readMessage } from './message.ts';
+import { duchyAt } from './places.ts';
 import { planOf } from './plan.ts';
-import { duchyWith, type StageFunction, type Work } from './table.ts';
+import type { StageFunction, Work } from './table.ts';
 import { ownUploads } from './uploads.ts';
 
 /** The other worker, and its message. */
@@ -21,10 +22,11 @@ const PEERS = {
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;
-  if (role !== 'FIRST_WORKER' && role !== 'SECOND_WORKER')
+  if (role !== 'FIRST_WORKER' && role !== 'SECOND_WORKER') {
     throw new PermanentError(`The ${role} shuffles nothing.`);
-  const { parameters } = planOf(computation);
-  const peer = duchyWith(PEERS[role].role, computation.view);
+  }
+  const { parameters } = planOf('honestMajorityShareShuffle', computation);
+  const peer = duchyAt(PEERS[role].role, computation.view);
   const message = await Array.fromAsync(received(duchy, computation, PEERS[role].message, peer));
   const input = readInput(Buffer.concat(message), peer);
   const uploads = await ownUploads(duchy, computation);

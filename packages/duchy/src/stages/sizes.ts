@@ -1,7 +1,15 @@
 /** How large messages between duchies can be: whoever sends more is not listened to. */
+import {
+  CIPHERTEXT_BYTES,
+  FREQUENCY_REGISTER_BYTES,
+  REACH_REGISTER_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
 import type { StoredComputation } from '../database/index.ts';
+import { PermanentError } from '../errors.ts';
+import { type NoiseParameters, TUPLE_BYTES } from '../liquidLegions/index.ts';
 import { shuffledCount } from '../shareShuffle/index.ts';
-import { planOf } from './plan.ts';
+import { ownPlace } from './places.ts';
+import { type MpcProtocol, planOf } from './plan.ts';
 
 /** Of an encrypted seed with its signature and the names that go with it; uploads may have seeds of 8 KiB. */
 const SEED_BYTES = 10 * 1024;
@@ -10,11 +18,82 @@ const ENVELOPE_BYTES = 64 * 1024;
 /** Encryption makes a message longer by far less than this share. */
 const ENCRYPTION = 1.02;
 
-/** Of one that a computation of these requisitions and registers can need, encrypted. */
-export function largestMessage(computation: StoredComputation, message: string): number {
-  const bytes =
-    message === 'AGGREGATION_PHASE_INPUT'
-      ? shuffledCount(planOf(computation).parameters)
-      : computation.view.requisitions.length * SEED_BYTES;
-  return Math.ceil(bytes * ENCRYPTION) + ENVELOPE_BYTES;
+/** In bytes, before it is encrypted. */
+export interface MessageSize {
+  least: number;
+  most: number;
+}
+
+/** Of one that a computation can need, encrypted. */
+export function largestMessage(computation: StoredComputation, message: string, sender: string): number {
+  return Math.ceil(messageSize(computation, message, sender).most * ENCRYPTION) + ENVELOPE_BYTES;
+}
+
+export function messageSize(computation: StoredComputation, message: string, sender: string): MessageSize {
+  return SIZES[computation.protocol](computation, message, sender);
+}
+
+const SIZES: Record<
+  MpcProtocol,
+  (computation: StoredComputation, message: string, sender: string) => MessageSize
+> = {
+  honestMajorityShareShuffle(computation, message) {
+    const most =
+      message === 'AGGREGATION_PHASE_INPUT'
+        ? shuffledCount(planOf('honestMajorityShareShuffle', computation).parameters)
+        : computation.view.requisitions.length * SEED_BYTES;
+    return { least: 0, most };
+  },
+
+  reachOnlyLiquidLegionsV2(computation, message, sender) {
+    const { parameters } = planOf('reachOnlyLiquidLegionsV2', computation);
+    const registers =
+      message === 'SETUP_PHASE_INPUT'
+        ? registersOf(computation, parameters, sender)
+        : allRegisters(computation, parameters);
+    return exactly(registers * REACH_REGISTER_BYTES + CIPHERTEXT_BYTES);
+  },
+
+  liquidLegionsV2(computation, message, sender) {
+    const { parameters } = planOf('liquidLegionsV2', computation);
+    const { noiseTupleCount, duchyCount, maximumFrequency } = parameters;
+    const registers = allRegisters(computation, parameters);
+    switch (message) {
+      case 'SETUP_PHASE_INPUT':
+        return exactly(registersOf(computation, parameters, sender) * FREQUENCY_REGISTER_BYTES);
+      case 'EXECUTION_PHASE_ONE_INPUT':
+        return exactly(registers * FREQUENCY_REGISTER_BYTES);
+      case 'EXECUTION_PHASE_TWO_INPUT': {
+        // Of the aggregator, with which the round starts, and of the workers up to the sender.
+        const noise =
+          (1 + ((ownPlace(computation.view).ring.indexOf(sender) + 1) % duchyCount)) * noiseTupleCount;
+        return { least: noise * TUPLE_BYTES, most: (registers + noise) * TUPLE_BYTES };
+      }
+      case 'EXECUTION_PHASE_THREE_INPUT': {
+        const tuples = registers + duchyCount * noiseTupleCount;
+        return { least: 0, most: tuples * (maximumFrequency - 1) * CIPHERTEXT_BYTES };
+      }
+      default:
+        throw new PermanentError(`The protocol has no ${message}.`);
+    }
+  },
+};
+
+function exactly(bytes: number): MessageSize {
+  return { least: bytes, most: bytes };
+}
+
+/** The sketches that a worker took, and its noise. */
+function registersOf(
+  { view, registerCount }: StoredComputation,
+  noise: NoiseParameters,
+  worker: string,
+): number {
+  const taken = view.requisitions.filter(({ fulfillingDuchy }) => fulfillingDuchy === worker).length;
+  return taken * registerCount + noise.noiseRegisterCount;
+}
+
+/** All sketches, and the noise of all duchies. */
+function allRegisters({ view, registerCount }: StoredComputation, noise: NoiseParameters): number {
+  return view.requisitions.length * registerCount + noise.duchyCount * noise.noiseRegisterCount;
 }

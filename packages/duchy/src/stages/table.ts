@@ -1,8 +1,8 @@
 /** A protocol is a table: what each role waits for, computes and sends, stage by stage. */
-import type { Computation, ComputationState, DuchyRole } from '@measurement-exchange/contract';
+import type { ComputationState, DuchyRole } from '@measurement-exchange/contract';
 import type { Duchy } from '../context.ts';
 import type { StoredComputation } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
+import type { Place } from './places.ts';
 
 /** The last stage: a duchy has done its part, and waits until the exchange says how the computation ended. */
 export const COMPLETE = 'COMPLETE';
@@ -12,10 +12,10 @@ export interface StageRow {
   stage: string;
   role: DuchyRole;
   /** No mill takes a stage that waits; it is over when all of this is there. */
-  waitsFor?: { state: ComputationState } | { message: string; from: readonly DuchyRole[] };
+  waitsFor?: { state: ComputationState } | { message: string; from: readonly Place[] };
   /** What a mill does; what it returns is sent. */
   run?: StageFunction;
-  sends?: { message: string; to: DuchyRole | typeof EXCHANGE };
+  sends?: { message: string; to: Place | typeof EXCHANGE };
   next: string;
 }
 
@@ -29,11 +29,6 @@ export interface Work {
   computation: StoredComputation;
   /** Aborted when the lease is lost or the duchy stops. */
   signal: AbortSignal;
-}
-
-/** The duchy that has a role in a computation. */
-export function duchyWith(role: DuchyRole, { participants }: Pick<Computation, 'participants'>): string {
-  const found = Object.entries(participants).find(([, participant]) => participant.role === role);
-  if (found === undefined) throw new PermanentError(`The computation has no ${role}.`);
-  return found[0];
+  /** How far a long stage is, from 0 to 1. */
+  onProgress: (fraction: number) => void;
 }

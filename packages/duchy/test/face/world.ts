@@ -73,6 +73,13 @@ export class StubExchange {
         this.reports.push(body.requisition);
         return structuredClone(computation);
       },
+      failComputation: async ({ name, body }: { name: string; body: { message: string } }) => {
+        this.requireUp();
+        const computation = this.computations.get(name)!;
+        computation.state = 'FAILED';
+        computation.failure = { reason: 'COMPUTATION_PARTICIPANT_FAILED', message: body.message };
+        return structuredClone(computation);
+      },
     };
     return methods as unknown as ExchangeClient;
   }

@@ -91,7 +91,7 @@ describe.each([
     for (const each of world.duchies) await step(each);
     const id = measurement.name!.split('/').at(-1)!;
     const { db } = world.of('FIRST_WORKER').duchy;
-    ({ parameters } = planOf((await readComputation(db, id))!));
+    ({ parameters } = planOf('honestMajorityShareShuffle', (await readComputation(db, id))!));
     secrets = {};
     for (const { duchy } of world.duchies) secrets[duchy.name] = await readSecrets(duchy.db, id);
     shares = [];

@@ -155,14 +155,14 @@ describe('an exchange’s lie to a duchy ends the measurement, which says what w
     ['a sample that the consumer did not sign', spec((s) => (s.vidSamplingInterval!.width = 0.1)), /measurementSpec: The signature/],
     ['a certificate of another consumer', (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/1'), /no certificate of measurementConsumers/],
     ['a provider left out', (view) => view.requisitions.pop(), /nonces the consumer signed/],
-    ['a duchy with two roles', protocol({ aggregator: 'duchies/alpha' }), /three duchies with a role each/],
-    ['a duchy that takes no part', protocol({ firstWorker: 'duchies/mallory' }), /three duchies with a role each/],
-    ['roles that are swapped', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /three duchies with a role each/],
+    ['a duchy with two roles', protocol({ aggregator: 'duchies/alpha' }), /with a role each/],
+    ['a duchy that takes no part', protocol({ firstWorker: 'duchies/mallory' }), /with a role each/],
+    ['roles that are swapped', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /with a role each/],
     ['another population', protocol({ populationFingerprint: new Uint8Array(32) }), /does not have the fingerprint/],
     ['a ring that is too small', protocol({ ringModulus: 2 }), /ringModulus must be/],
     ['a protocol that no duchy knows', (view) => (view.protocolConfig = { direct: {} }), /does not know the protocol/],
     ['a key that the other worker did not sign', ({ participants }) => { const own = participants['duchies/alpha']!.parameters?.honestMajorityShareShuffle; if (own) own.publicKey = mallorysKey; }, /The key of duchies\/alpha: The signature/],
-    ['a certificate of another duchy', ({ participants }) => { const { alpha, gamma } = { alpha: participants['duchies/alpha']!, gamma: participants['duchies/gamma']! }; if (alpha.parameters) alpha.certificate = gamma.certificate ?? 'duchies/gamma/certificates/1'; }, /is no certificate of duchies\/alpha/],
+    ['a certificate of another duchy', ({ participants }) => { const alpha = participants['duchies/alpha']!; if (alpha.parameters) alpha.certificate = 'duchies/gamma/certificates/1'; }, /is no certificate of duchies\/alpha/],
   ])('%s', async (_what, change, says) => {
     await lyingTo(world.of('SECOND_WORKER'), change, async () => {
       const measurement = await world.ask();

@@ -84,7 +84,8 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       await world.of('SECOND_WORKER').mill.once();
       const [computation] = await pendingComputations(duchy.db);
       expect(computation!.stage).toBe('SHUFFLE_PHASE');
-      const work = { duchy, computation: computation!, signal: new AbortController().signal };
+      const { signal } = new AbortController();
+      const work = { duchy, computation: computation!, signal, onProgress: () => {} };
       const { run } = rowOf(computation!)!;
       const once = (await run!(work))!;
       expect(once.length).toBeGreaterThan(1000);

@@ -1,0 +1,73 @@
+/** Uploads of both Liquid Legions protocols: a sketch of encrypted registers. */
+import {
+  type duchyMessages,
+  ExchangeError,
+  type LiquidLegionsProtocol,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import type { Duchy } from '../context.ts';
+import type { StoredComputation } from '../database/index.ts';
+import { NotReady, PermanentError } from '../errors.ts';
+import { fail } from '../exchange.ts';
+import { follow } from '../herald/follow.ts';
+import { withParameters } from '../peers/key.ts';
+import { combinedKey } from '../stages/legionsKeys.ts';
+import { wrongKey, wrongTerm } from '../stages/legionsTerms.ts';
+import { ownPlace } from '../stages/places.ts';
+import { configOf } from '../stages/plan.ts';
+import { mismatch } from './errors.ts';
+import { asPoints } from './points.ts';
+import { passing } from './signed.ts';
+import type { UploadRules } from './uploadRules.ts';
+
+const REGISTER_BYTES: Record<LiquidLegionsProtocol, number> = {
+  reachOnlyLiquidLegionsV2: REACH_REGISTER_BYTES,
+  liquidLegionsV2: FREQUENCY_REGISTER_BYTES,
+};
+
+export function legionsRules(protocol: LiquidLegionsProtocol): UploadRules {
+  const registerBytes = REGISTER_BYTES[protocol];
+  return {
+    dataLength: ({ registerCount }) => registerCount * registerBytes,
+    secretSeed(fulfillment, { view }) {
+      requireNone(wrongTerm(termsOf(fulfillment), configOf(protocol, view)));
+      return new Uint8Array(0);
+    },
+    async requireKeys(duchy, fulfillment, computation) {
+      requireNone(wrongKey(termsOf(fulfillment), await keyOf(duchy, computation)));
+    },
+    checked: (data) => asPoints(data, registerBytes),
+  };
+}
+
+function termsOf({ protocolData }: duchyMessages.Fulfillment): duchyMessages.Fulfillment_LiquidLegions {
+  if (protocolData.case === 'liquidLegions') return protocolData.value;
+  throw mismatch('fulfillment.liquidLegions', 'must be there');
+}
+
+function requireNone(violation: Violation | undefined): void {
+  if (violation) throw mismatch(`fulfillment.liquidLegions.${violation.field}`, violation.description);
+}
+
+/** The combined key of the ring. Where keys are wrong no upload can ever be right, and the computation ends. */
+async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
+  try {
+    const { ring } = ownPlace(computation.view);
+    return await combinedKey(duchy, await withParameters(duchy, computation, ring));
+  } catch (error) {
+    if (error instanceof NotReady) throw notReady();
+    if (!(error instanceof PermanentError)) throw passing(error);
+    const ended = await fail(duchy.client, computation.view.name!, error.message).catch((failed) => {
+      throw passing(failed);
+    });
+    await follow(duchy, ended);
+    throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation has ended: ${error.message}`);
+  }
+}
+
+function notReady(): ExchangeError {
+  return new ExchangeError('STAGE_OUT_OF_ORDER', 'Not all duchies have set their parameters yet: retry.', {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,28 @@
+/** Points of the curve, checked while they pass, in the threads that compute. */
+import { POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { checkPoints, LiquidLegionsError } from '../liquidLegions/index.ts';
+import { mismatch } from './errors.ts';
+
+/** The octets, which are registers of compressed points. */
+export async function* asPoints(
+  data: AsyncIterable<Uint8Array>,
+  registerBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array(0);
+  let checked = 0;
+  for await (const chunk of data) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.length - (bytes.length % POINT_BYTES);
+    try {
+      await checkPoints(bytes.subarray(0, end));
+    } catch (error) {
+      if (!(error instanceof LiquidLegionsError)) throw error;
+      const [first, last] = [checked, checked + end - 1].map((at) => Math.floor(at / registerBytes));
+      const place = `registers ${first} to ${last}`;
+      throw mismatch('data', `must be compressed points of P-256, and something in ${place} is none`);
+    }
+    checked += end;
+    rest = bytes.subarray(end);
+    yield chunk;
+  }
+}

@@ -1,0 +1,59 @@
+/** What the stages of a ring work on: sketches of providers, and what the other duchies sent. */
+import { readBlob, type StoredComputation } from '../database/index.ts';
+import { PermanentError } from '../errors.ts';
+import { received } from '../peers/inbox.ts';
+import { duchiesAt, duchyAt } from './places.ts';
+import { messageSize } from './sizes.ts';
+import type { Work } from './table.ts';
+import { ownUploads } from './uploads.ts';
+
+export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Array[]> {
+  const sketches: Uint8Array[] = [];
+  for (const { blob } of await ownUploads(duchy, computation)) {
+    sketches.push(Buffer.concat(await Array.fromAsync(readBlob(duchy.db, blob))));
+  }
+  return sketches;
+}
+
+export async function fromWorkers(work: Work, message: string): Promise<Uint8Array[]> {
+  const messages: Uint8Array[] = [];
+  for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
+    messages.push(await messageFrom(work, message, worker));
+  }
+  return messages;
+}
+
+export async function fromPrevious(work: Work, message: string): Promise<Uint8Array> {
+  return messageFrom(work, message, duchyAt('PREVIOUS', work.computation.view));
+}
+
+async function messageFrom(
+  { duchy, computation }: Work,
+  message: string,
+  sender: string,
+): Promise<Uint8Array> {
+  const bytes = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, sender)));
+  requireSize(computation, message, sender, bytes.length);
+  return bytes;
+}
+
+/** As many registers as all sketches and all noise are. */
+function requireSize(computation: StoredComputation, message: string, sender: string, length: number): void {
+  const { least, most } = messageSize(computation, message, sender);
+  if (length >= least && length <= most) return;
+  const expected = least === most ? least : `${least} to ${most}`;
+  throw new PermanentError(`${message} of ${sender} has ${length} bytes instead of ${expected}.`);
+}
+
+/** Errors that tell of bytes that nobody who follows the protocol sends. */
+const DEVIATIONS = ['PointError', 'ElGamalError', 'LiquidLegionsError', 'RangeError'];
+
+/** Ends the computation where what came in cannot be computed with. */
+export async function computed<T>(compute: () => Promise<T>): Promise<T> {
+  try {
+    return await compute();
+  } catch (error) {
+    if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
+    throw new PermanentError(`What came in cannot be computed with: ${error.message}.`, { cause: error });
+  }
+}

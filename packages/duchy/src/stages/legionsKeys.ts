@@ -1,0 +1,69 @@
+/** The ElGamal keys of a computation with sketches. */
+import { hkdfSync } from 'node:crypto';
+import { unpackElGamalPublicKey } from '@measurement-exchange/consent';
+import { equalBytes } from '@measurement-exchange/contract';
+import {
+  Curve,
+  combineKeys,
+  type ElGamalKeyPair,
+  Keystream,
+  newKeyPair,
+  PointError,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
+import type { Duchy } from '../context.ts';
+import { type ComputationSecrets, readSecrets, type StoredComputation } from '../database/index.ts';
+import { NotReady, PermanentError } from '../errors.ts';
+import { type RingKeys, ringKeys } from '../liquidLegions/index.ts';
+import { verifiedKey } from '../peers/verifiedKey.ts';
+import { ownPlace } from './places.ts';
+import type { Work } from './table.ts';
+
+/** The own pair, which is the same whenever it is needed. */
+export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
+  return newKeyPair(new Keystream(randomSeed!));
+}
+
+/** What a stage draws its noise and its blinding from: the same when it is repeated, and another one for each stage. */
+export function stageSeed({ noiseSeed }: ComputationSecrets, stage: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', noiseSeed!, '', stage, SEED_BYTES));
+}
+
+/** The key that providers encrypt for: that of the whole ring, each part of which its duchy signed. */
+export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
+  const keys = await verifiedKeys(duchy, computation);
+  return usable(() => combineKeys(new Curve(1), keys));
+}
+
+/** All that the stages of this duchy need. */
+export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
+  const keys = await verifiedKeys(duchy, computation);
+  const { place } = ownPlace(computation.view);
+  const own = elGamalKeyPair(await readSecrets(duchy.db, computation.id));
+  if (!equalBytes(keys[place]!, own.publicKey)) {
+    throw new NotReady('The exchange has another key of this duchy for this computation.');
+  }
+  return usable(() => ringKeys(own.secretKey, keys, place));
+}
+
+/** In the order of the ring. */
+async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
+  const { ring } = ownPlace(computation.view);
+  const keys: Uint8Array[] = [];
+  for (const peer of ring) {
+    const unpack = unpackElGamalPublicKey;
+    keys.push(await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', unpack));
+  }
+  return keys;
+}
+
+function usable<T>(combine: () => T): T {
+  try {
+    return combine();
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof PointError)) throw error;
+    throw new PermanentError(`The keys of the duchies cannot be combined: ${error.message}.`, {
+      cause: error,
+    });
+  }
+}

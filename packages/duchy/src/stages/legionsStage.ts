@@ -1,0 +1,57 @@
+/** What a stage of a ring is given, whichever of the two protocols it is of. */
+import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
+import { readSecrets } from '../database/index.ts';
+import type { RingKeys, StageRun } from '../liquidLegions/index.ts';
+import { computed, fromWorkers, ownSketches } from './legionsInput.ts';
+import { ownKeys, stageSeed } from './legionsKeys.ts';
+import { type Plan, planOf } from './plan.ts';
+import type { StageFunction, Work } from './table.ts';
+
+/** What both protocols begin with. */
+interface Setup {
+  setup(
+    sketches: readonly Uint8Array[],
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun,
+  ): Promise<Uint8Array>;
+  combine(messages: readonly Uint8Array[], run: StageRun): Promise<Uint8Array>;
+}
+
+export interface Given<P extends LiquidLegionsProtocol, S extends Setup> extends Work {
+  plan: Plan<P>;
+  /** What computes. */
+  stages: S;
+  keys: RingKeys;
+  seed: Uint8Array;
+}
+
+/** Makes the stages of a protocol. */
+export function legionsStages<P extends LiquidLegionsProtocol, S extends Setup>(
+  protocol: P,
+  stagesOf: (parameters: Plan<P>['parameters']) => S,
+) {
+  const stage =
+    (compute: (given: Given<P, S>) => Promise<Uint8Array>): StageFunction =>
+    async (work) => {
+      const { duchy, computation } = work;
+      const plan = planOf(protocol, computation);
+      const stages = stagesOf(plan.parameters);
+      const keys = await ownKeys(work);
+      const seed = stageSeed(await readSecrets(duchy.db, computation.id), computation.stage);
+      return computed(() => compute({ ...work, plan, stages, keys, seed }));
+    };
+  return {
+    stage,
+    /** A worker's: the sketches that it took, with noise. */
+    setup: stage(async (given) =>
+      given.stages.setup(await ownSketches(given), given.keys, given.seed, given),
+    ),
+    /** The aggregator's: what all workers sent, with noise of its own. */
+    combine: stage(async (given) => {
+      const messages = await fromWorkers(given, 'SETUP_PHASE_INPUT');
+      const noise = await given.stages.setup([], given.keys, given.seed, given);
+      return given.stages.combine([...messages, noise], given);
+    }),
+  };
+}

@@ -1,0 +1,39 @@
+/** What a provider of a sketch signed that it was told, held against what this duchy was told. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type duchyMessages,
+  equalBytes,
+  type LiquidLegionsConfig,
+  type Violation,
+} from '@measurement-exchange/contract';
+
+/** The first that differs; the combined key is none of them. */
+export function wrongTerm(
+  signed: duchyMessages.Fulfillment_LiquidLegions,
+  config: LiquidLegionsConfig,
+): Violation | undefined {
+  const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
+    config;
+  const told = {
+    ...{ workers, aggregator, noiseMechanism, decayRate },
+    maxSize: BigInt(config.maxSize),
+    histogramEpsilon: histogramPrivacyParams.epsilon,
+    histogramDelta: histogramPrivacyParams.delta,
+    publisherEpsilon: publisherPrivacyParams.epsilon,
+    publisherDelta: publisherPrivacyParams.delta,
+    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
+    maximumFrequency: config.maximumFrequency ?? 0,
+  };
+  const members = Object.keys(told) as (keyof typeof told)[];
+  const field = members.find((member) => !isDeepStrictEqual(signed[member], told[member]));
+  return field && { field, description: `must be ${told[field]}, as this duchy was told` };
+}
+
+export function wrongKey(
+  { combinedPublicKey }: duchyMessages.Fulfillment_LiquidLegions,
+  combined: Uint8Array,
+): Violation | undefined {
+  if (equalBytes(combinedPublicKey, combined)) return undefined;
+  const description = 'must be the sum of the keys that the duchies of this computation signed';
+  return { field: 'combinedPublicKey', description };
+}

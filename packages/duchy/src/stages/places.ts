@@ -1,0 +1,47 @@
+/** Which duchies of a computation the rows of a table mean. */
+import { type Computation, type DuchyRole, parseName, ringOf } from '@measurement-exchange/contract';
+import { PermanentError } from '../errors.ts';
+import { legionsOf } from './plan.ts';
+
+/** One with a role that only one has; or of the ring every worker, or the duchy before or after the own one. */
+export type Place = Exclude<DuchyRole, 'WORKER'> | 'EVERY_WORKER' | 'PREVIOUS' | 'NEXT';
+
+type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
+
+/** Throws PermanentError where there is none. */
+export function duchiesAt(place: Place, view: View): string[] {
+  switch (place) {
+    case 'EVERY_WORKER':
+      return legionsOf(view).config.workers;
+    case 'PREVIOUS':
+      return [neighbor(view, -1)];
+    case 'NEXT':
+      return [neighbor(view, 1)];
+    default:
+      return [duchyWith(place, view)];
+  }
+}
+
+/** Of a place that one duchy has. */
+export function duchyAt(place: Place, view: View): string {
+  return duchiesAt(place, view)[0]!;
+}
+
+/** The workers in their order, the aggregator last, and where the duchy is that has this view. */
+export function ownPlace(view: View): { ring: string[]; place: number } {
+  const ring = ringOf(legionsOf(view).config);
+  const { duchy } = parseName('computation', view.name ?? '') ?? {};
+  return { ring, place: ring.indexOf(`duchies/${duchy}`) };
+}
+
+/** The first worker comes after the aggregator. */
+function neighbor(view: View, distance: 1 | -1): string {
+  const { ring, place } = ownPlace(view);
+  return ring.at((place + distance) % ring.length)!;
+}
+
+function duchyWith(role: DuchyRole, { participants }: View): string {
+  const found = Object.entries(participants).find(([, participant]) => participant.role === role);
+  if (found === undefined) throw new PermanentError(`The computation has no ${role}.`);
+  return found[0];
+}

@@ -1,0 +1,32 @@
+/** What duchies compute in the reach-only protocol. */
+import { create } from '@bufbuild/protobuf';
+import { specs } from '@measurement-exchange/contract';
+import { estimateReach, ReachOnlyStages } from '../liquidLegions/index.ts';
+import { fromPrevious } from './legionsInput.ts';
+import { legionsStages } from './legionsStage.ts';
+import { configOf } from './plan.ts';
+import { sealedResult } from './result.ts';
+
+const PROTOCOL = 'reachOnlyLiquidLegionsV2';
+
+const { stage, setup, combine } = legionsStages(PROTOCOL, (parameters) => new ReachOnlyStages(parameters));
+
+export { combine, setup };
+
+/** A worker's: its key comes off, and nobody can tell any more which register is which. */
+export const execute = stage(async (given) =>
+  given.stages.execute(await fromPrevious(given, 'EXECUTION_PHASE_INPUT'), given.keys, given.seed, given),
+);
+
+/** The aggregator's: counts the registers. */
+export const count = stage(async (given) => {
+  const { stages, plan, keys, computation } = given;
+  const registers = await stages.count(await fromPrevious(given, 'EXECUTION_PHASE_INPUT'), keys, given);
+  return sealedResult(given, {
+    reach: estimateReach(plan.parameters, registers, plan.spec.vidSamplingInterval?.width ?? 1),
+    noiseMechanism: configOf(PROTOCOL, computation.view).noiseMechanism,
+    methodology: {
+      reach: { case: PROTOCOL, value: create(specs.ReachOnlyLiquidLegionsV2MethodologySchema) },
+    },
+  });
+});

@@ -1,0 +1,91 @@
+/** A duchy that is asked to take part in computations, without a database: what it accepts, and what it rejects. */
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import {
+  createEncryptionKeysets,
+  createSigner,
+  createTrustStore,
+  nonceHash,
+  packEncryptionPublicKey,
+  type Signer,
+} from '@measurement-exchange/consent';
+import {
+  type Computation,
+  ExchangeError,
+  type SignedMessage,
+  specs,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
+import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
+import type { Duchy } from '../src/context.ts';
+
+export const CONSUMER = 'measurementConsumers/acme';
+export const VID_RANGES = [{ start: 1, end: 1000 }];
+export const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
+export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, { $typeName: string }>;
+
+export interface Accepting {
+  /** `duchies/beta`; its exchange knows two certificates of the consumer, one of them issued by another root. */
+  duchy: Duchy;
+  stranger: Identity;
+  /** A reach of two providers, with a key for the result. */
+  spec: SpecInit;
+  /** Two, which alpha and beta take. */
+  requisitions: Computation['requisitions'];
+  /** A spec as the consumer signs it, or somebody else. */
+  signed(spec: SpecInit, by?: Signer): Promise<SignedMessage>;
+  /** What the exchange says from now on. */
+  says: { revocationState: 'REVOKED' | undefined; vidRanges: { start: number; end: number }[] };
+}
+
+export async function startAccepting(): Promise<Accepting> {
+  const identity = (party: string) => createIdentity({ party, commonName: party, now: Date.now(), days: 1 });
+  const acme = await identity(CONSUMER);
+  const stranger = await identity('measurementConsumers/globex');
+  const signer = await createSigner(acme.privateKeyPem);
+  const says: Accepting['says'] = { revocationState: undefined, vidRanges: VID_RANGES };
+  const der = (pem: string) => Buffer.from(pem.replace(/-----.*?-----/g, ''), 'base64');
+  const certificates: Record<string, Identity> = {
+    [`${CONSUMER}/certificates/c`]: acme,
+    [`${CONSUMER}/certificates/foreign`]: stranger,
+  };
+  const duchy = {
+    name: 'duchies/beta',
+    noiseMechanisms: ['DISCRETE_GAUSSIAN'],
+    trust: createTrustStore([{ party: CONSUMER, pem: acme.root.certificatePem }]),
+    client: {
+      async getCertificate({ name }: { name: string }) {
+        const found = certificates[name];
+        if (found === undefined) throw new ExchangeError('CERTIFICATE_NOT_FOUND', name);
+        return { x509Der: der(found.certificatePem), revocationState: says.revocationState };
+      },
+      getPopulation: async () => ({ vidRanges: says.vidRanges }),
+    },
+  } as unknown as Duchy;
+  const hashes = await Promise.all([1n, 2n].map(nonceHash));
+  const { publicKeyset } = await createEncryptionKeysets();
+  return {
+    duchy,
+    stranger,
+    says,
+    spec: {
+      measurementPublicKey: {
+        typeUrl: TYPE_URLS.EncryptionPublicKey,
+        value: packEncryptionPublicKey(publicKeyset),
+      },
+      nonceHashes: hashes,
+      vidSamplingInterval: { start: 0, width: 0.5 },
+      measurementType: { case: 'reach', value: { privacyParams: PRIVACY } },
+    },
+    requisitions: ['streamly', 'chirper'].map((provider, i) => ({
+      name: `dataProviders/${provider}/requisitions/r${i}`,
+      dataProvider: `dataProviders/${provider}`,
+      dataProviderCertificate: `dataProviders/${provider}/certificates/c`,
+      requisitionSpecHash: new Uint8Array(32),
+      nonceHash: hashes[i]!,
+      state: 'UNFULFILLED' as const,
+      fulfillingDuchy: i === 0 ? 'duchies/alpha' : 'duchies/beta',
+    })),
+    signed: (spec, by = signer) =>
+      by.sign(toBinary(specs.MeasurementSpecSchema, create(specs.MeasurementSpecSchema, spec))),
+  };
+}

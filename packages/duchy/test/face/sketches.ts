@@ -1,0 +1,154 @@
+/** Computations with sketches at the face of one duchy, and uploads of them. */
+import { createECDH } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import {
+  createEncryptionKeysets,
+  createSigner,
+  packElGamalPublicKey,
+  packEncryptionPublicKey,
+} from '@measurement-exchange/consent';
+import {
+  duchyMessages,
+  FULFILLMENT_PURPOSE,
+  type LiquidLegionsConfig,
+  type LiquidLegionsProtocol,
+} from '@measurement-exchange/contract';
+import {
+  Curve,
+  combineKeys,
+  FREQUENCY_REGISTER_BYTES,
+  POINT_BYTES,
+  REACH_REGISTER_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { createComputation } from '../../src/database/index.ts';
+import { makeComputation, type TestComputation } from '../view.ts';
+import { type FaceWorld, sha256, type TestUpload } from './world.ts';
+
+export const REGISTERS = 5;
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+const CONFIG: LiquidLegionsConfig = {
+  workers: ['duchies/alpha', 'duchies/beta'],
+  aggregator: 'duchies/gamma',
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  decayRate: 12,
+  maxSize: REGISTERS,
+  histogramPrivacyParams: HIDING,
+  publisherPrivacyParams: HIDING,
+};
+const CONFIGS = {
+  reachOnlyLiquidLegionsV2: CONFIG,
+  liquidLegionsV2: { ...CONFIG, samplingIndicatorSize: 1000, maximumFrequency: 10 },
+};
+
+export interface LegionsComputation extends TestComputation {
+  protocol: LiquidLegionsProtocol;
+  /** The points of the duchies, by name. */
+  keys: Record<string, Uint8Array>;
+}
+
+export function randomPoint(): Uint8Array {
+  const ecdh = createECDH('prime256v1');
+  ecdh.generateKeys();
+  return ecdh.getPublicKey(null, 'compressed');
+}
+
+export const points = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, randomPoint));
+
+let made = 0;
+
+/** One whose uploads this duchy takes; a test may change what the exchange says before it is stored. */
+export async function makeLegions(
+  world: FaceWorld,
+  protocol: LiquidLegionsProtocol,
+  { points: given = {}, change = () => {} }: LegionsOptions = {},
+): Promise<LegionsComputation> {
+  const { duchy, identities } = world;
+  const computation = await makeComputation(`l${++made}`, duchy.name, duchy.name);
+  const { id, view, spec } = computation;
+  view.role = 'WORKER';
+  view.protocolConfig = { [protocol]: structuredClone(CONFIGS[protocol]) };
+  const keys: Record<string, Uint8Array> = {};
+  for (const [name, participant] of Object.entries(view.participants)) {
+    keys[name] = given[name] ?? randomPoint();
+    const signer = await createSigner(identities[name]!.privateKeyPem);
+    const { publicKeyset } = await createEncryptionKeysets();
+    participant.role = name === CONFIG.aggregator ? 'AGGREGATOR' : 'WORKER';
+    participant.parameters = {
+      [protocol]: {
+        publicKey: await signer.sign(packEncryptionPublicKey(publicKeyset)),
+        elGamalPublicKey: await signer.sign(packElGamalPublicKey(keys[name])),
+      },
+    };
+  }
+  change(view);
+  const stage = 'WAIT_REQUISITIONS_AND_KEY_SET';
+  await createComputation(world.database.db, {
+    ...{ id, role: 'WORKER', protocol, stage, view, spec },
+    registerCount: REGISTERS,
+  });
+  world.exchange.computations.set(view.name!, structuredClone(view));
+  return { ...computation, protocol, keys };
+}
+
+interface LegionsOptions {
+  points?: Record<string, Uint8Array>;
+  change?: (view: TestComputation['view']) => unknown;
+}
+
+const REGISTER_BYTES = {
+  reachOnlyLiquidLegionsV2: REACH_REGISTER_BYTES,
+  liquidLegionsV2: FREQUENCY_REGISTER_BYTES,
+};
+
+/** An upload that is right; a test spoils what it is about. */
+export function makeSketch(world: FaceWorld, computation: LegionsComputation): TestUpload {
+  const { view, spec, nonces, protocol } = computation;
+  const requisition = view.requisitions[0]!;
+  const config = CONFIGS[protocol];
+  const data = points((REGISTERS * REGISTER_BYTES[protocol]) / POINT_BYTES);
+  const fulfillment = create(duchyMessages.FulfillmentSchema, {
+    purpose: FULFILLMENT_PURPOSE,
+    requisition: requisition.name,
+    requisitionFingerprint: sha256(Buffer.concat([spec, requisition.requisitionSpecHash])),
+    nonce: nonces[0]!,
+    protocol,
+    registerCount: BigInt(REGISTERS),
+    dataSha256: sha256(data),
+    dataLength: BigInt(data.length),
+    duchy: requisition.fulfillingDuchy,
+    certificate: `${requisition.dataProvider}/certificates/1`,
+    protocolData: { case: 'liquidLegions', value: termsOf(config, combined(computation)) },
+  });
+  return {
+    requisition: requisition.name,
+    fulfillment,
+    data,
+    privateKeyPem: world.identities[requisition.dataProvider]!.privateKeyPem,
+    afterSigning: (signed) => signed,
+  };
+}
+
+/** What a provider says that it was told. */
+export function termsOf(config: LiquidLegionsConfig, combinedPublicKey: Uint8Array) {
+  const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
+    config;
+  return {
+    ...{ workers: [...workers], aggregator, noiseMechanism, decayRate, combinedPublicKey },
+    maxSize: BigInt(config.maxSize),
+    histogramEpsilon: histogramPrivacyParams.epsilon,
+    histogramDelta: histogramPrivacyParams.delta,
+    publisherEpsilon: publisherPrivacyParams.epsilon,
+    publisherDelta: publisherPrivacyParams.delta,
+    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
+    maximumFrequency: config.maximumFrequency ?? 0,
+  };
+}
+
+function combined({ keys }: LegionsComputation): Uint8Array {
+  try {
+    return combineKeys(new Curve(1), Object.values(keys));
+  } catch {
+    // Of keys that cannot be combined there is no right one.
+    return randomPoint();
+  }
+}

@@ -1,0 +1,159 @@
+/** Sketches with one thing wrong: rejected where they enter, naming what it is, and nothing is kept. */
+import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import type { Computation, duchyMessages, SignedMessage } from '@measurement-exchange/contract';
+import { POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type LegionsComputation,
+  makeLegions,
+  makeSketch,
+  points,
+  REGISTERS,
+  randomPoint,
+} from './sketches.ts';
+import { type FaceWorld, sendUpload, startFaceWorld, type TestUpload, withData } from './world.ts';
+
+let world: FaceWorld;
+beforeAll(async () => {
+  world = await startFaceWorld();
+});
+afterAll(async () => {
+  await world.stop();
+});
+
+const legions = ({ fulfillment }: TestUpload) =>
+  fulfillment.protocolData.value as duchyMessages.Fulfillment_LiquidLegions;
+const terms = (change: Partial<duchyMessages.Fulfillment_LiquidLegions>) => (upload: TestUpload) =>
+  Object.assign(legions(upload), change);
+const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: TestUpload) =>
+  Object.assign(upload.fulfillment, change);
+/** Other bytes at the place of a point. */
+const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
+  withData(
+    upload,
+    Buffer.concat([
+      upload.data.subarray(0, at * POINT_BYTES),
+      bytes,
+      upload.data.subarray((at + 1) * POINT_BYTES),
+    ]),
+  );
+
+/** x = 1 is that of no point. */
+const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
+  i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
+);
+const TOO_LARGE = Buffer.from(`02${'ff'.repeat(32)}`, 'hex');
+const INFINITY = new Uint8Array(POINT_BYTES);
+const UNCOMPRESSED = Uint8Array.from({ length: POINT_BYTES }, () => 4);
+
+describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (protocol) => {
+  test('an upload that is right is stored and reported, and the same again is the same', async () => {
+    const computation = await makeLegions(world, protocol);
+    const upload = makeSketch(world, computation);
+    expect(await sendUpload(world, upload)).toMatchObject({ status: 200, body: { state: 'FULFILLED' } });
+    expect(await sendUpload(world, upload)).toMatchObject({ status: 200 });
+    expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
+    expect(world.exchange.reports.filter((r) => r === upload.requisition)).toHaveLength(1);
+    const other = makeSketch(world, computation);
+    expect(await sendUpload(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
+  });
+
+  describe('an upload with one thing wrong is rejected:', () => {
+    let computation: LegionsComputation;
+    beforeAll(async () => {
+      computation = await makeLegions(world, protocol);
+    });
+
+    // biome-ignore format: a table, one row per line
+    test.each<[what: string, spoil: (upload: TestUpload) => unknown, named: string]>([
+      ['the other protocol', field({ protocol: protocol === 'liquidLegionsV2' ? 'reachOnlyLiquidLegionsV2' : 'liquidLegionsV2' }), 'fulfillment.protocol'],
+      ['share-shuffle', field({ protocol: 'honestMajorityShareShuffle' }), 'fulfillment.protocol'],
+      ['a population', field({ populationFingerprint: new Uint8Array(32) }), 'fulfillment.populationFingerprint'],
+      ['another nonce', field({ nonce: 1n }), 'fulfillment.nonce'],
+      ['a short sketch', field({ registerCount: BigInt(REGISTERS - 1) }), 'fulfillment.registerCount'],
+      ['a length that is no sketch’s', field({ dataLength: 66n }), 'fulfillment.dataLength'],
+      ['fewer registers than it says', (u) => withData(u, u.data.subarray(POINT_BYTES)), 'data'],
+      ['more registers than it says', (u) => withData(u, Buffer.concat([u.data, points(2)])), 'data'],
+      ['other bytes than it signed', (u) => (u.data = points(u.data.length / POINT_BYTES)), 'data'],
+      ['a point that is not on the curve', point(0, OFF_CURVE), 'data'],
+      ['a last point that is not on the curve', point(9, OFF_CURVE), 'data'],
+      ['a point above the field', point(3, TOO_LARGE), 'data'],
+      ['the point at infinity', point(1, INFINITY), 'data'],
+      ['a point that is not compressed', point(2, UNCOMPRESSED), 'data'],
+      ['no terms', field({ protocolData: { case: undefined } }), 'fulfillment.liquidLegions'],
+      ['a worker less', (u) => legions(u).workers.pop(), 'fulfillment.liquidLegions.workers'],
+      ['workers in another order', (u) => legions(u).workers.reverse(), 'fulfillment.liquidLegions.workers'],
+      ['two workers as one', (u) => (legions(u).workers = [legions(u).workers.join(',')]), 'fulfillment.liquidLegions.workers'],
+      ['another aggregator', terms({ aggregator: 'duchies/mallory' }), 'fulfillment.liquidLegions.aggregator'],
+      ['other noise', terms({ noiseMechanism: 'NONE' }), 'fulfillment.liquidLegions.noiseMechanism'],
+      ['another decay rate', terms({ decayRate: 11 }), 'fulfillment.liquidLegions.decayRate'],
+      ['another size', terms({ maxSize: 6n }), 'fulfillment.liquidLegions.maxSize'],
+      ['less to hide the histogram', terms({ histogramEpsilon: 1 }), 'fulfillment.liquidLegions.histogramEpsilon'],
+      ['another delta of the histogram', terms({ histogramDelta: 1e-6 }), 'fulfillment.liquidLegions.histogramDelta'],
+      ['less to hide the registers of a provider', terms({ publisherEpsilon: 1 }), 'fulfillment.liquidLegions.publisherEpsilon'],
+      ['another delta of a provider', terms({ publisherDelta: 1e-6 }), 'fulfillment.liquidLegions.publisherDelta'],
+      ['other sampling indicators', terms({ samplingIndicatorSize: 7n }), 'fulfillment.liquidLegions.samplingIndicatorSize'],
+      ['another maximum frequency', terms({ maximumFrequency: 7 }), 'fulfillment.liquidLegions.maximumFrequency'],
+      ['another combined key', terms({ combinedPublicKey: randomPoint() }), 'fulfillment.liquidLegions.combinedPublicKey'],
+      ['the key of one duchy alone', (u) => (legions(u).combinedPublicKey = computation.keys['duchies/alpha']!), 'fulfillment.liquidLegions.combinedPublicKey'],
+      ['no combined key', terms({ combinedPublicKey: new Uint8Array(0) }), 'fulfillment.liquidLegions.combinedPublicKey'],
+      ['a certificate of another provider', field({ certificate: 'dataProviders/chirper/certificates/1' }), 'fulfillment.certificate'],
+      ['another provider’s key', (u) => (u.privateKeyPem = world.identities['dataProviders/chirper']!.privateKeyPem), 'fulfillment.signature'],
+    ])('%s', async (_what, spoil, named) => {
+      const upload = makeSketch(world, computation);
+      spoil(upload);
+      expect(await sendUpload(world, upload)).toMatchObject({ status: 400, field: named });
+      expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
+    });
+  });
+
+  describe('keys that an exchange made up end the computation:', () => {
+    const parameters = (view: Computation, duchy: string) =>
+      view.participants[duchy]!.parameters![protocol] as {
+        publicKey: SignedMessage;
+        elGamalPublicKey: SignedMessage;
+      };
+    let mallorys: SignedMessage;
+    let betas: (bytes: Uint8Array) => Promise<SignedMessage>;
+    let unsigned: { generator: SignedMessage };
+    beforeAll(async () => {
+      const mallory = await createSigner(world.identities['dataProviders/chirper']!.privateKeyPem);
+      mallorys = await mallory.sign(packElGamalPublicKey(randomPoint()));
+      const beta = await createSigner(world.identities['duchies/beta']!.privateKeyPem);
+      betas = (bytes) => beta.sign(bytes);
+      const packed = packElGamalPublicKey(randomPoint());
+      // The generator comes before the element.
+      const other = Buffer.from(packed).fill(7, packed.length - 70, packed.length - 60);
+      unsigned = { generator: await betas(other) };
+    });
+    const one = randomPoint();
+    const negative = Uint8Array.from(one).with(0, one[0] === 2 ? 3 : 2);
+
+    // biome-ignore format: a table, one row per line
+    test.each<[what: string, options: Parameters<typeof makeLegions>[2], says: RegExp]>([
+      ['one that its duchy did not sign', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = mallorys) }, /The key of duchies\/beta: The signature/],
+      ['one of another duchy', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = parameters(view, 'duchies/gamma').elGamalPublicKey) }, /The key of duchies\/beta: The signature/],
+      ['a certificate of another duchy', { change: (view) => (view.participants['duchies/beta']!.certificate = 'duchies/gamma/certificates/1') }, /is no certificate of duchies\/beta/],
+      ['another generator', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = unsigned.generator) }, /The key of duchies\/beta: The ElGamalPublicKey/],
+      ['one that is not on the curve', { points: { 'duchies/beta': OFF_CURVE } }, /cannot be combined: .*not on the curve/],
+      ['one that two duchies have', { points: { 'duchies/beta': one, 'duchies/gamma': one } }, /different from each other/],
+      ['two that cancel out', { points: { 'duchies/alpha': one, 'duchies/beta': negative } }, /must not cancel out/],
+    ])('%s', async (_what, options, says) => {
+      const computation = await makeLegions(world, protocol, options);
+      const answer = await sendUpload(world, makeSketch(world, computation));
+      expect(answer).toMatchObject({ status: 400, reason: 'COMPUTATION_STATE_ILLEGAL' });
+      expect(JSON.stringify(answer.body)).toMatch(says);
+      expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
+      const [stored] = await world.database.query('SELECT outcome, failure FROM computations WHERE id = $1', [computation.id]);
+      expect(stored).toMatchObject({ outcome: 'FAILED', failure: expect.stringMatching(says) });
+    });
+
+    test('before a duchy has published its key, an upload waits', async () => {
+      const computation = await makeLegions(world, protocol, {
+        change: (view) => (view.participants['duchies/gamma']!.parameters = undefined),
+      });
+      const answer = await sendUpload(world, makeSketch(world, computation));
+      expect(answer).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
+    });
+  });
+});
