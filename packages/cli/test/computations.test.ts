@@ -3,7 +3,7 @@ import { shareMeasurement } from '@measurement-exchange/testkit/shareMeasurement
 import { addCertificate, castOf, createMeasurement, ok, post } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exchange, token as tokenFor, useExchange } from './adminWorld.ts';
-import { lines, mex, mexJson } from './mexInProcess.ts';
+import { lines, mex, mexJson, run } from './mexInProcess.ts';
 
 const DUCHIES = { firstWorker: 'duchies/a', secondWorker: 'duchies/b', aggregator: 'duchies/c' };
 useExchange();
@@ -58,5 +58,31 @@ describe('mex computations', () => {
     const timeline = await mex('measurements', 'timeline', measurement, '--as', 'acme');
     expect(timeline).toMatch(/duchies\/b +SETUP +2 +25 % +combining shares/);
     expect(timeline).toMatch(new RegExp(`computations/${id} +CREATED → READY`));
+  });
+
+  it('how far each duchy has come is shown to the consumer while they compute', async () => {
+    const { acme, streamly, chirper } = castOf(exchange);
+    const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const computation = name.split('/').at(-1)!;
+    await shareMeasurement(exchange.database, computation, DUCHIES, 'COMPUTING');
+    const report = (stage: string, progress?: number) =>
+      ok(
+        post(exchange, { token } as never, `duchies/b/computations/${computation}:log`, {
+          ...{ stage, attempt: 1, message: 'at work' },
+          ...(progress !== undefined && { progress }),
+        }),
+      );
+    await report('SETUP_PHASE', 1);
+    await report('SHUFFLE_PHASE', 0.4);
+    const shown = await mex('measurements', 'show', name, '--as', 'acme');
+    expect(shown).toMatch(/protocol +honestMajorityShareShuffle/);
+    expect(shown).toContain('  duchies/b  SHUFFLE_PHASE 40 %\n');
+    expect(shown).not.toContain('SETUP_PHASE');
+    const waited = await run(
+      ...['measurements', 'results', name, '--as', 'acme', '--wait', '--timeout', '0.1s'],
+    );
+    expect(waited.error).toMatchObject({ exitCode: 4 });
+    expect(waited.err).toContain('duchies/b: … SHUFFLE_PHASE 40 %\n');
+    expect(waited.err).not.toContain('computing');
   });
 });

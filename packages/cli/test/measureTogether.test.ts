@@ -39,13 +39,11 @@ it('prints one figure with its interval and who computed it', async () => {
   const { firstWorker, secondWorker, aggregator } = w.duchies;
   expect(err).toContain(`${aggregator.name}: ✓ computed`);
   expect(out).toMatch(/^all 2 providers, everybody counted once\n {2}reach +640 +95 %: 614 to 666$/m);
-  expect(out).toContain(
-    `computed by ${aggregator.name}, with noise of ${firstWorker.name} and ${secondWorker.name}\n`,
-  );
+  expect(out).toContain(`computed by ${aggregator.name} with ${firstWorker.name} and ${secondWorker.name}\n`);
   const shown = await mex('measurements', 'show', name, '--as', 'acme');
   expect(shown).toMatch(new RegExp(`computed by +${aggregator.name}, .*: everybody counted once`));
   const verified = await mex('verify', 'measurement', name, '--as', 'acme', ...accepted);
-  expect(verified).toContain('it computes with two others, and you accept all three');
+  expect(verified).toContain('it computes with others, and you accept all of them');
   expect(verified).toContain('the aggregator has exactly one result, of what was asked');
 });
 

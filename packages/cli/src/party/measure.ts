@@ -1,6 +1,7 @@
 /** `mex measure`: creates a measurement, waits, and prints its result. */
+import { type Measurement, PROTOCOLS } from '@measurement-exchange/contract';
 import { asCreated, type MeasurementRequest } from '@measurement-exchange/sdk';
-import { Argument, type Command, type Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import type { Acting } from '../credentials.ts';
 import { note, print, printJson } from '../output.ts';
@@ -56,6 +57,9 @@ export function measureCommand(): Command {
       parseSampling,
     )
     .option('--model-line <name>', 'the model line that assigned people to events')
+    .addOption(
+      new Option('--protocol <name>', 'the protocol to try first (the exchange chooses)').choices(PROTOCOLS),
+    )
     .option('--reference <text>', 'your own reference, stored with the measurement')
     .option('--request-id <id>', 'makes the command idempotent: a repetition returns the same measurement')
     .option('--spec <file>', 'the whole request as JSON (- for standard input), instead of the options above')
@@ -100,6 +104,7 @@ export function measureCommand(): Command {
       throw explainEnd(error, options);
     });
     const name = measurement.name!;
+    noteOtherProtocol(request, measurement, options);
     if (!options.wait) {
       // Only the name, for scripts.
       if (options.json) printJson(measurement);
@@ -111,6 +116,20 @@ export function measureCommand(): Command {
       acting.consumer.open(asCreated(done, measurement)),
     );
   });
+}
+
+/** The protocol that was asked for may not fit. */
+function noteOtherProtocol(
+  { protocol }: MeasurementRequest,
+  { name, protocolConfig }: Measurement,
+  options: MeasureOptions,
+): void {
+  if (protocol === undefined || protocolConfig === undefined || protocolConfig[protocol] !== undefined)
+    return;
+  const chosen = PROTOCOLS.find((each) => protocolConfig[each] !== undefined);
+  note(
+    `${protocol} is not possible here, and ${chosen} is used. Why: ${nextCommand(options, `measurements timeline ${name}`)}`,
+  );
 }
 
 async function requestFromOptions(
@@ -140,6 +159,8 @@ const HELP = `
   mex measure reach --as acme --provider streamly --from 2026-01-01 --to 2026-02-01
   mex measure frequency --as acme --provider streamly --provider chirper --from 2026-01-01 --to 2026-02-01 \\
       --filter 'age_group == "18-34"' --epsilon 0.5 --max-frequency 15
+  mex measure reach --as acme --provider streamly --provider chirper --from 2026-01-01 --to 2026-02-01 \\
+      --protocol reachOnlyLiquidLegionsV2
   mex measure impressions --as acme --provider streamly:spring-video --from 2026-01-01 --to 2026-02-01 --max-frequency 20
   mex measure population --as acme --provider streamly --filter 'gender == "F"'
   mex measure --as acme --spec request.json --json
@@ -147,6 +168,7 @@ const HELP = `
 Impressions and watch durations of several providers add up. Reaches do not: where the exchange has duchies that
 compute it, the reach of all together is shown, with everybody counted once; else each provider's own, and between
 which bounds the reach of all lies. Which duchies may compute it is yours to say: --root duchies/x=x.pem for each.
+--protocol asks for one of their protocols, or for direct; where it does not fit, another one is taken.
 
 --json prints the result: {measurement, type, dataProviders: [{name, reach: {value, variance, standardDeviation,
 interval}, …}], total: {…, deduplicated: {reach, frequency, aggregator, workers}}}; an unknown variance is null. When the measurement failed, the measurement itself is printed.

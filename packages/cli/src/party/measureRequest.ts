@@ -1,5 +1,5 @@
 /** Turns the arguments of `mex measure` into a MeasurementRequest. */
-import { type EventGroup, type Timestamp, toPlainJson } from '@measurement-exchange/contract';
+import { type EventGroup, type Protocol, type Timestamp, toPlainJson } from '@measurement-exchange/contract';
 import type {
   ExchangeClient,
   MeasurementRequest,
@@ -31,6 +31,7 @@ export interface Asked {
   maxWatchDuration?: number;
   sampling?: { start: number; width: number };
   modelLine?: string;
+  protocol?: Protocol;
   reference?: string;
   requestId?: string;
 }
@@ -106,6 +107,7 @@ export async function requestOf(
     ...(type === 'duration' && { maximumWatchDurationSeconds: asked.maxWatchDuration! }),
     ...(asked.sampling && { vidSampling: asked.sampling }),
     ...(asked.modelLine && { modelLine: asked.modelLine }),
+    ...(asked.protocol && { protocol: asked.protocol }),
     ...(asked.reference && { referenceId: asked.reference }),
     ...(asked.requestId && { requestId: asked.requestId }),
   };

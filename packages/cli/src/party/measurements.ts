@@ -5,6 +5,7 @@ import {
   type MeasurementState,
   type Requisition,
 } from '@measurement-exchange/contract';
+import { duchyProtocolOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import { type CallOptions, group, remote } from '../admin/command.ts';
 import { paint, print, printFacts, visible } from '../output.ts';
@@ -22,7 +23,7 @@ import {
 } from './command.ts';
 import { resultsCommand } from './results.ts';
 import { duchiesOf, specFacts, typeWords } from './spec.ts';
-import { showTimeline } from './timeline.ts';
+import { latestReports, showTimeline } from './timeline.ts';
 import { parsePast, shortTime } from './times.ts';
 
 export function measurementsCommand(): Command {
@@ -93,6 +94,10 @@ function show(): Command {
       const requisitions = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name }));
       describe(measurement);
       for (const requisition of requisitions) print(`  ${requisitionLine(requisition)}`);
+      if (measurement.state === 'COMPUTING') {
+        const { progress = [] } = await client.getMeasurementTimeline({ name });
+        for (const [duchy, report] of latestReports(progress)) print(`  ${duchy}  ${report}`);
+      }
       print(`\n${nextStep(measurement, options)}`);
     },
   );
@@ -102,6 +107,7 @@ function describe(m: Measurement): void {
   printFacts(m.name!, {
     state: m.state,
     ...specFacts(m.measurementSpec?.message),
+    protocol: duchyProtocolOf(m.protocolConfig)?.protocol,
     'computed by': computedBy(m),
     reference: m.measurementReferenceId && visible(m.measurementReferenceId),
     created: `${shortTime(m.createTime)} UTC`,

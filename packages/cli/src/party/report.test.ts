@@ -48,6 +48,6 @@ it('prints one figure of all providers where duchies computed it, with its inter
   expect(out).toContain(
     '  honest majority share shuffle, discrete Gaussian noise; signature and certificate verified\n',
   );
-  expect(out).toContain('  computed by duchies/gamma, with noise of duchies/alpha and duchies/beta\n');
+  expect(out).toContain('  computed by duchies/gamma with duchies/alpha and duchies/beta\n');
   expect(out).not.toContain('between');
 });

@@ -35,7 +35,7 @@ function printDeduplicated({ dataProviders }: MeasurementResult, figures: Dedupl
   for (const line of frequencyLines(figures)) print(line);
   print(paint('dim', `  of ${dataProviders.map(({ name }) => name).join(', ')}`));
   print(paint('dim', `  ${visible(howComputed(figures))}`));
-  print(paint('dim', `  computed by ${aggregator}, with noise of ${workers.join(' and ')}`));
+  print(paint('dim', `  computed by ${aggregator} with ${workers.join(' and ')}`));
   print('');
 }
 

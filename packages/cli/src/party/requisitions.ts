@@ -7,7 +7,7 @@ import {
   type Requisition,
   type RequisitionState,
 } from '@measurement-exchange/contract';
-import { retryOnAborted } from '@measurement-exchange/sdk';
+import { duchyProtocolOf, retryOnAborted } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import { type CallOptions, group, remote } from '../admin/command.ts';
 import { print, printFacts, visible } from '../output.ts';
@@ -122,13 +122,17 @@ function show(): Command {
 
 /** Who computes on the provider's share, where duchies do. */
 function duchyFacts(r: Requisition): Record<string, string | undefined> {
-  const config = r.protocolConfig?.honestMajorityShareShuffle;
-  if (config === undefined) return {};
-  const { firstWorker, secondWorker, aggregator, noiseMechanism, population } = config;
+  const computed = duchyProtocolOf(r.protocolConfig);
+  if (computed === undefined) return {};
+  const { protocol, workers, aggregator } = computed;
   return {
-    'computed by': `${firstWorker} and ${secondWorker}, added up by ${aggregator}`,
-    noise: `${noiseMechanism}, by the duchies`,
-    'counted in': population,
+    protocol,
+    'computed by': `${workers.join(' and ')}, added up by ${aggregator}`,
+    noise: `${computed.config.noiseMechanism}, by the duchies`,
+    'counted in':
+      computed.protocol === 'honestMajorityShareShuffle'
+        ? computed.config.population
+        : `a sketch of ${computed.config.maxSize.toLocaleString('en-US')} registers`,
     'share taken by': r.duchies ? r.fulfillingDuchy : 'nobody yet: the duchies are not ready',
   };
 }

@@ -17,6 +17,7 @@ import { interruptible } from './interrupt.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';
 import { printResult } from './report.ts';
 import { duchiesOf } from './spec.ts';
+import { latestReports } from './timeline.ts';
 
 export interface WaitingOptions extends ActingOptions {
   timeout?: number;
@@ -89,7 +90,7 @@ const WORDS = {
   WITHDRAWN: '– withdrawn',
 } as const;
 
-function linesOf({ measurement, requisitions }: Progress): Map<string, string> {
+function linesOf({ measurement, requisitions, reports }: Progress): Map<string, string> {
   const lines = new Map(
     requisitions.map(({ dataProvider, name, state, refusal }) => {
       const why = refusal ? `: ${refusal.justification} ${refusal.message ?? ''}` : '';
@@ -97,7 +98,10 @@ function linesOf({ measurement, requisitions }: Progress): Map<string, string> {
     }),
   );
   const [aggregator] = duchiesOf(measurement.protocolConfig);
-  if (aggregator !== undefined && measurement.state === 'COMPUTING') lines.set(aggregator, '… computing');
+  if (aggregator !== undefined && measurement.state === 'COMPUTING') {
+    if (reports.length === 0) lines.set(aggregator, '… computing');
+    for (const [duchy, report] of latestReports(reports)) lines.set(duchy, `… ${report}`);
+  }
   if (aggregator !== undefined && measurement.state === 'SUCCEEDED') lines.set(aggregator, '✓ computed');
   return lines;
 }

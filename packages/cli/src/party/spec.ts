@@ -5,6 +5,7 @@ import {
   type PlainSpec,
   type PrivacyParams,
 } from '@measurement-exchange/contract';
+import { duchyProtocolOf } from '@measurement-exchange/sdk';
 
 const TYPE_WORDS: Record<PlainSpec['measurementType'], string> = {
   REACH: 'reach',
@@ -20,8 +21,8 @@ export function typeWords(type: PlainSpec['measurementType'] | undefined): strin
 
 /** The duchies that compute it, the aggregator first; none where each provider computes by itself. */
 export function duchiesOf(protocolConfig: Measurement['protocolConfig']): string[] {
-  const shuffle = protocolConfig?.honestMajorityShareShuffle;
-  return shuffle === undefined ? [] : [shuffle.aggregator, shuffle.firstWorker, shuffle.secondWorker];
+  const computed = duchyProtocolOf(protocolConfig);
+  return computed === undefined ? [] : [computed.aggregator, ...computed.workers];
 }
 
 /** One line each, for people. */

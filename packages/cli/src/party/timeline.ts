@@ -1,4 +1,4 @@
-import type { Timeline } from '@measurement-exchange/contract';
+import type { Progress, Timeline } from '@measurement-exchange/contract';
 import type { CallOptions } from '../admin/command.ts';
 import { paint, print, printTable, visible } from '../output.ts';
 import { showResource } from './command.ts';
@@ -32,9 +32,20 @@ ${paint('yellow', code)} at ${visible(field)}: ${visible(message)}
         p.duchy,
         visible(p.stage),
         String(p.attempt),
-        p.progress === undefined ? '' : `${Math.round(p.progress * 100)} %`,
+        percentOf(p),
         visible(p.message),
       ]),
     );
   });
+}
+
+/** What each duchy reported last, such as `EXECUTION_PHASE 40 %`. */
+export function latestReports(progress: readonly Progress[]): Map<string, string> {
+  return new Map(
+    progress.map((report) => [report.duchy, visible(`${report.stage} ${percentOf(report)}`.trimEnd())]),
+  );
+}
+
+function percentOf({ progress }: Progress): string {
+  return progress === undefined ? '' : `${Math.round(progress * 100)} %`;
 }

@@ -45,9 +45,9 @@ export async function verifyMeasurement(list: Checklist, context: Context, name:
   });
 }
 
-/** The duchies see more than anybody else: they are to be three, and all of the consumer's choice. */
+/** The duchies see more than anybody else: they are to be different ones, and all of the consumer's choice. */
 async function checkDuchies(list: Checklist, context: Context, duchies: string[]) {
-  await list.check('it computes with two others, and you accept all three', () => {
+  await list.check('it computes with others, and you accept all of them', () => {
     const unknown = duchies.find((duchy) => !context.duchies.includes(duchy));
     if (unknown !== undefined)
       throw new DoesNotHold(`you do not accept ${unknown}: --root ${unknown}=<file>`);

@@ -16,7 +16,7 @@ export interface AskedFrequency {
 
 /** How far figures of one protocol may be from the truth. A variance that is not finite is unknown. */
 export interface Errors {
-  /** More people than there are. */
+  /** Nobody can reach more people than this. */
   maximum: number;
   reachVariance: number;
   /** Of the share and the number of people at each frequency, from 1 on. */
@@ -27,7 +27,7 @@ export interface Errors {
   ): { shareVariance: number; countVariance: number }[];
 }
 
-/** The variance of their noise; Infinity where the result does not say which noise it has, or one that does not fit what was asked. */
+/** Of their noise: Infinity where the result does not say which it has, or one that does not fit what was asked. */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   params: PrivacyParams | undefined,
