@@ -1,7 +1,6 @@
 /** What compares the counts of tuples with each frequency below the maximum, and how often they were equal. */
 import {
   CIPHERTEXT_BYTES,
-  countPoints,
   drawScalars,
   Keystream,
   POINT_BYTES,
@@ -46,9 +45,9 @@ function compare(
   const random = new Keystream(seed);
   const total = (counts.length / CIPHERTEXT_BYTES) * compared;
   const places = Uint32Array.from({ length: total }, (_, i) => Math.floor(i / compared));
-  const frequencies = Uint32Array.from({ length: total }, (_, i) => i % compared);
+  const points = workspace.counts(compared);
   const comparisons = takeBlocks(counts, CIPHERTEXT_BYTES, places);
-  const units = takeBlocks(countPoints(workspace.curve, compared), POINT_BYTES, frequencies);
+  const units = Buffer.concat(Array.from({ length: total }, (_, i) => points[i % compared]!));
   workspace.change(comparisons, ALONE, comparisons, (batch, count, from) => {
     batch.addPoints(units, -1, { at: from * POINT_BYTES });
     batch.multiplyEach(drawScalars(random, count));

@@ -1,7 +1,5 @@
 /** Registers that nobody is in: how many of which kind a duchy adds, and the texts that their indexes are made from. */
-import type { RandomSource } from '@measurement-exchange/sdk';
 import {
-  DESTROYED_KEY,
   drawMpcNoise,
   drawScalars,
   Keystream,
@@ -9,7 +7,6 @@ import {
   SCALAR_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import type { NoiseParameters } from './noiseParameters.ts';
-import { HISTOGRAM_KEY } from './tuples.ts';
 
 /**
  * `histogram`: registers that look as if several providers had them. `publisher`: one register, many times, that hides how
@@ -54,41 +51,29 @@ export function drawNoiseRegisters(
   return { registers, histogramCount };
 }
 
-/** For each of `registers` the text of its index, which is not a decimal number, as that of a person's register is. */
-export function indexTexts(registers: Uint8Array): string[] {
-  return mapRegisters(registers, (kind, number) => {
-    switch (kind) {
-      case 'histogram':
-        return `blinded_histogram_noise${decimal(number)}`;
-      case 'reach':
-        return `reach_dp_noise${decimal(number)}`;
-      case 'publisher':
-        return NOBODY_INDEX;
-      case 'padding':
-        return PADDING_INDEX;
-    }
-  });
+/** The text of the index of a noise register, which is not a decimal number, as that of a person's register is. */
+export function indexText(kind: NoiseKind, number: Uint8Array): string {
+  switch (kind) {
+    case 'histogram':
+      return `blinded_histogram_noise${decimal(number)}`;
+    case 'reach':
+      return `reach_dp_noise${decimal(number)}`;
+    case 'publisher':
+      return NOBODY_INDEX;
+    case 'padding':
+      return PADDING_INDEX;
+  }
 }
 
-/** The texts of index, key and count, one after the other; counts of noise are never looked at. */
-export function registerTexts(registers: Uint8Array, random: RandomSource): string[] {
-  const keys = mapRegisters(registers, (kind) => {
-    if (kind === 'histogram') return HISTOGRAM_KEY;
-    return kind === 'reach' ? DESTROYED_KEY : randomText('random_key', random);
-  });
-  return indexTexts(registers).flatMap((index, i) => [index, keys[i]!, keys[i]!]);
-}
-
-function mapRegisters<T>(registers: Uint8Array, of: (kind: NoiseKind, number: Uint8Array) => T): T[] {
+/** The kind and the number of each register. */
+export function readNoiseRegisters(registers: Uint8Array): { kind: NoiseKind; number: Uint8Array }[] {
   return Array.from({ length: registers.length / NOISE_REGISTER_BYTES }, (_, i) => {
     const at = i * NOISE_REGISTER_BYTES;
-    return of(NOISE_KINDS[registers[at]!]!, registers.subarray(at + 1, at + NOISE_REGISTER_BYTES));
+    return {
+      kind: NOISE_KINDS[registers[at]!]!,
+      number: registers.subarray(at + 1, at + NOISE_REGISTER_BYTES),
+    };
   });
-}
-
-/** A text that nobody else draws. */
-export function randomText(prefix: string, random: RandomSource): string {
-  return `${prefix}${decimal(drawScalars(random, 1))}`;
 }
 
 function decimal(number: Uint8Array): string {

@@ -1,25 +1,32 @@
 /** Batches of registers: one ciphertext each, that of the index, or three, of index, key and count. */
 import {
   CIPHERTEXT_BYTES,
-  countPoints,
+  DESTROYED_KEY,
   drawScalars,
   Keystream,
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
 import { LiquidLegionsError } from './errors.ts';
-import { indexTexts, registerTexts } from './noiseRegisters.ts';
+import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
 import type { RingKeys } from './ringKeys.ts';
-import { ALONE, type Workspace } from './workspace.ts';
+import { HISTOGRAM_KEY } from './tuples.ts';
+import { ALONE, type Plain, type Workspace } from './workspace.ts';
 
 /** Noise registers, encrypted: with key and count, or only their indexes. */
 export function encryptNoiseRegisters(
   workspace: Workspace,
   { blocks, seed, key, isFull }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; isFull: boolean },
 ): Uint8Array<ArrayBuffer> {
-  const random = new Keystream(seed);
-  const points = workspace.points(isFull ? registerTexts(blocks, random) : indexTexts(blocks));
-  return workspace.encrypt(points, workspace.key(key), random);
+  const registers = readNoiseRegisters(blocks);
+  const indexes = workspace.points(registers.map(({ kind, number }) => indexText(kind, number)));
+  const [histogram, destroyed] = workspace.points([HISTOGRAM_KEY, DESTROYED_KEY]);
+  const keys: { [K in NoiseKind]?: Plain } = { histogram: histogram!, reach: destroyed! };
+  const texts = registers.flatMap(({ kind }, i): Plain[] =>
+    // A count of noise is never looked at.
+    isFull ? [indexes[i]!, keys[kind] ?? 'random', 'random'] : [indexes[i]!],
+  );
+  return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
 }
 
 /** Takes a key off the indexes, multiplies them by `blinding`, and re-randomizes everything. */
@@ -80,11 +87,8 @@ export function encryptCount(
   { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
 ): Uint8Array<ArrayBuffer> {
   const random = new Keystream(seed);
-  const encrypted = workspace.encryptZeros(1, workspace.key(key), random);
-  if (count === 0) return encrypted;
-  const point = countPoints(workspace.curve, count).subarray(-POINT_BYTES);
-  workspace.change(encrypted, ALONE, encrypted, (batch) => batch.addPoints(point));
-  return encrypted;
+  const text = count === 0 ? 'zero' : workspace.counts(count)[count - 1]!;
+  return workspace.encrypt([text], workspace.key(key), random);
 }
 
 /** The sum of what is encrypted in all of them. */
@@ -107,10 +111,8 @@ export function decryptCount(
 ): number {
   if (workspace.zeros(count, secretKey)[0] === 1) return 0;
   const point = Buffer.from(workspace.decrypt(count, ALONE, secretKey));
-  const table = countPoints(workspace.curve, most);
-  for (let i = 0; i < most; i++) {
-    if (point.equals(table.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES))) return i + 1;
-  }
+  const place = workspace.counts(most).findIndex((one) => point.equals(one));
+  if (place >= 0 && place < most) return place + 1;
   throw new LiquidLegionsError('the number of noise registers is none that the duchies can have added');
 }
 

@@ -119,7 +119,7 @@ function finished(
   random: RandomSource,
 ): Uint8Array<ArrayBuffer> {
   const { other } = workspace;
-  const special = workspace.points([DESTROYED_KEY, HISTOGRAM_KEY]);
+  const special = Buffer.concat(workspace.points([DESTROYED_KEY, HISTOGRAM_KEY]));
   const randomized = Buffer.concat([same, same, same]);
   for (const i of [0, 1]) {
     const flags = randomized.subarray(i * same.length, (i + 1) * same.length);

@@ -5,11 +5,16 @@ import {
   CIPHERTEXT_BYTES,
   Ciphertexts,
   Curve,
+  countPoints,
   drawScalars,
   ElGamalPublicKey,
   mapToCurve,
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
+import { putBlocks } from './blocks.ts';
+
+/** What is encrypted. */
+export type Plain = 'zero' | 'random' | Uint8Array;
 
 /** One ciphertext of each block. */
 export interface Column {
@@ -28,6 +33,7 @@ export class Workspace {
   readonly curve: Curve;
   readonly batch: Ciphertexts;
   readonly other: Ciphertexts;
+  private countPoints: Uint8Array<ArrayBuffer>[] = [];
   private readonly keys = new Map<string, ElGamalPublicKey>();
 
   constructor(curve = new Curve()) {
@@ -68,22 +74,34 @@ export class Workspace {
     });
   }
 
-  /** Encrypts points. */
-  encrypt(points: Uint8Array, key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
-    return this.encryptBatches(points.length / POINT_BYTES, (from, count) =>
-      this.batch.encrypt(key, points, drawScalars(random, count), { at: from * POINT_BYTES }),
+  /** Encrypts points: of 33 bytes each, `zero` for that at infinity, `random` for one that nobody knows. */
+  encrypt(texts: readonly Plain[], key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
+    const ciphertexts = new Uint8Array(texts.length * CIPHERTEXT_BYTES);
+    const places = { zero: [] as number[], random: [] as number[], point: [] as number[] };
+    texts.forEach((text, i) => {
+      places[typeof text === 'string' ? text : 'point'].push(i);
+    });
+    const put = (some: number[], encrypted: Uint8Array) =>
+      putBlocks(encrypted, CIPHERTEXT_BYTES, some, ciphertexts);
+    put(places.zero, this.encryptZeros(places.zero.length, key, random));
+    put(
+      places.random,
+      this.encryptBatches(places.random.length, (_, count) =>
+        this.batch.encryptRandom(drawScalars(random, count), drawScalars(random, count)),
+      ),
     );
+    const points = Buffer.concat(places.point.map((i) => texts[i] as Uint8Array));
+    put(
+      places.point,
+      this.encryptBatches(places.point.length, (from, count) =>
+        this.batch.encrypt(key, points, drawScalars(random, count), { at: from * POINT_BYTES }),
+      ),
+    );
+    return ciphertexts;
   }
 
   encryptZeros(count: number, key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
     return this.encryptBatches(count, (_, some) => this.batch.encryptZeros(key, drawScalars(random, some)));
-  }
-
-  /** Ciphertexts of points that nobody knows, under whatever key. */
-  encryptRandom(count: number, random: RandomSource): Uint8Array<ArrayBuffer> {
-    return this.encryptBatches(count, (_, some) =>
-      this.batch.encryptRandom(drawScalars(random, some), drawScalars(random, some)),
-    );
   }
 
   private encryptBatches(
@@ -118,7 +136,20 @@ export class Workspace {
     return points;
   }
 
-  points(texts: readonly string[]): Uint8Array<ArrayBuffer> {
-    return mapToCurve(this.curve, texts);
+  /** The points of texts. */
+  points(texts: readonly string[]): Uint8Array<ArrayBuffer>[] {
+    return pointsOf(mapToCurve(this.curve, texts));
   }
+
+  /** The points that counts from 1 on are encrypted as. */
+  counts(most: number): Uint8Array<ArrayBuffer>[] {
+    if (this.countPoints.length < most) this.countPoints = pointsOf(countPoints(this.curve, most));
+    return this.countPoints;
+  }
+}
+
+function pointsOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
+  return Array.from({ length: bytes.length / POINT_BYTES }, (_, i) =>
+    bytes.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES),
+  );
 }

@@ -2,7 +2,7 @@
 export const NUMBER_BYTES = 32;
 
 export function toBytes(value: bigint): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(Buffer.from(value.toString(16).padStart(2 * NUMBER_BYTES, '0'), 'hex'));
+  return new Uint8Array(Buffer.from(value.toString(16).padStart(2 * NUMBER_BYTES, '0'), 'hex'));
 }
 
 export function toNumber(bytes: Uint8Array): bigint {

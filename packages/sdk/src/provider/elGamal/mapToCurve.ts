@@ -4,20 +4,32 @@
  */
 import { hash } from 'node:crypto';
 import { POINT_BYTES } from './affine.ts';
-import { NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
+import { NUMBER_BYTES, toBytes } from './bigEndian.ts';
 import type { Curve } from './curve.ts';
 import { PRIME } from './limbs.ts';
 
-/** The points, compressed, one after the other. */
+/** The points, compressed, one after the other. A text that is there often is mapped once. */
 export function mapToCurve(curve: Curve, texts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const placeOf = new Map<string, number>();
+  for (const text of texts) if (!placeOf.has(text)) placeOf.set(text, placeOf.size);
+  const distinct = mapDistinct(curve, [...placeOf.keys()]);
+  if (placeOf.size === texts.length) return distinct;
+  const points = new Uint8Array(texts.length * POINT_BYTES);
+  for (let i = 0; i < texts.length; i++) {
+    const from = placeOf.get(texts[i]!)! * POINT_BYTES;
+    points.set(distinct.subarray(from, from + POINT_BYTES), i * POINT_BYTES);
+  }
+  return points;
+}
+
+function mapDistinct(curve: Curve, texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const points = new Uint8Array(texts.length * POINT_BYTES);
   const [batch] = curve.spare;
   for (let from = 0; from < texts.length; from += curve.capacity) {
     let places = texts.slice(from, from + curve.capacity).map((_, i) => from + i);
-    let xs = places.map((place) => hashToField(new TextEncoder().encode(texts[place])));
+    let xs = places.map((place) => hashToField(Buffer.from(texts[place]!)));
     while (places.length > 0) {
-      const given = Buffer.concat(xs);
-      const rejected = new Set(curve.loadX(batch, given, places.length, NUMBER_BYTES, 0));
+      const rejected = new Set(curve.loadX(batch, Buffer.concat(xs), places.length, NUMBER_BYTES, 0));
       places.forEach((place, i) => {
         if (rejected.has(i)) return;
         points[place * POINT_BYTES] = 2;
@@ -32,13 +44,16 @@ export function mapToCurve(curve: Curve, texts: readonly string[]): Uint8Array<A
 
 /** Two hashes, so that no x is likelier than another. */
 function hashToField(message: Uint8Array): Uint8Array {
-  const [high, low] = [1, 2].map((prefix) =>
-    hash('sha256', Buffer.concat([Buffer.of(prefix), message]), 'buffer'),
-  );
-  return toBytes(toNumber(Buffer.concat([high!, low!])) % PRIME);
+  const prefixed = new Uint8Array(message.length + 1);
+  prefixed.set(message, 1);
+  prefixed[0] = 1;
+  const high = hash('sha256', prefixed, 'hex');
+  prefixed[0] = 2;
+  return toBytes(BigInt(`0x${high}${hash('sha256', prefixed, 'hex')}`) % PRIME);
 }
 
 function withoutLeadingZeros(x: Uint8Array): Uint8Array {
-  const first = x.findIndex((byte) => byte !== 0);
-  return x.subarray(first < 0 ? x.length : first);
+  let first = 0;
+  while (x[first] === 0) first++;
+  return x.subarray(first);
 }
