@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type MpcRelease, mpcCharge } from './mpcCharge.ts';
+import { type LegionsRelease, legionsCharge, type MpcRelease, mpcCharge } from './mpcCharge.ts';
 import { type MpcNoise, mpcNoise } from './mpcNoise.ts';
 import type { NoiseMechanism } from './noise.ts';
 
@@ -61,6 +61,68 @@ describe('what a frequency histogram of two workers costs', () => {
     const [a, b] = [A, B].map((params) => amounts(ofReach('DISCRETE_GAUSSIAN', params)).delta);
     expect(amounts(ofFrequency('DISCRETE_GAUSSIAN', A, B)).delta).toBe(b! + a!);
     expect(amounts(ofFrequency('DISCRETE_GAUSSIAN', B, A)).delta).toBe(2 * a!);
+  });
+});
+
+describe('what the aggregator of Liquid Legions sees costs', () => {
+  const HIDING = { epsilon: 0.01, delta: 1e-9 };
+  const legions = (changes: Partial<LegionsRelease> = {}) =>
+    amounts(
+      legionsCharge({
+        ...{ measurementType: 'REACH', noiseMechanism: 'DISCRETE_GAUSSIAN', reachPrivacyParams: A },
+        ...{ duchies: 3, dataProviders: 2, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+        ...changes,
+      } as LegionsRelease),
+    );
+  /** With the noise of so many of the duchies. */
+  const rhoOf = (params: typeof A, unknown = 2, duchies = 3) => {
+    const noise = mpcNoise('DISCRETE_GAUSSIAN', params, { workers: duchies, sensitivity: 1 });
+    return duchies / unknown / (2 * (noise as Extract<MpcNoise, { sigma: number }>).sigma ** 2);
+  };
+  const frequencies = (reach: typeof A, frequency: typeof A) => ({
+    ...({ measurementType: 'REACH_AND_FREQUENCY', reachPrivacyParams: reach } as const),
+    frequencyPrivacyParams: frequency,
+  });
+
+  test('for a reach: it, and the number of registers of a provider, with the noise of all others', () => {
+    expect(legions().rho / (rhoOf(A) + rhoOf(HIDING))).toBeCloseTo(1, 12);
+    const two = legions({ duchies: 2 }).rho;
+    expect(two / (rhoOf(A, 1, 2) + rhoOf(HIDING, 1, 2))).toBeCloseTo(1, 12);
+  });
+
+  test('for a register that other providers have: two of their numbers, where that is more', () => {
+    const rho = legions({ histogramPrivacyParams: B }).rho;
+    expect(rho / (2 * rhoOf(B) + rhoOf(HIDING))).toBeCloseTo(1, 12);
+  });
+
+  test('for frequencies: the reach and one of them, or two of them and two numbers of providers', () => {
+    const [a, b, hidden] = [A, B, HIDING].map((params) => rhoOf(params)) as [number, number, number];
+    expect(legions(frequencies(B, A)).rho / (b + a + hidden)).toBeCloseTo(1, 12);
+    expect(legions(frequencies(A, B)).rho / (2 * b + 3 * hidden)).toBeCloseTo(1, 12);
+  });
+
+  test('for geometric noise: each count in proportion to what it was calibrated for', () => {
+    const geometric = { noiseMechanism: 'GEOMETRIC', dataProviders: 5 } as const;
+    expect(legions(geometric)).toMatchObject({ epsilon: 0.1 + 0.01 / 5, rho: 0 });
+    const { epsilon } = legions({ ...geometric, ...frequencies(A, B) });
+    expect(epsilon).toBeCloseTo(0.4 / 2 + Math.max(0.1, 0.4 / 2 + 2 * (0.01 / 2)) + 0.01 / 5, 12);
+  });
+
+  test('no more in delta than half of all that was asked for', () => {
+    expect(legions().delta).toBeGreaterThan(0);
+    expect(legions().delta).toBeLessThanOrEqual((A.delta + HIDING.delta) / 2);
+    expect(legions(frequencies(A, A)).delta).toBeLessThanOrEqual((2 * A.delta + 3 * HIDING.delta) / 2);
+  });
+
+  test('at least what a count with the noise of two of three duchies gives away, computed exactly', () => {
+    const params = { epsilon: 1, delta: 1e-6 };
+    const { left, lost } = neighbors(mpcNoise('DISCRETE_GAUSSIAN', params, { workers: 3, sensitivity: 1 }));
+    const charged = legions({ reachPrivacyParams: params });
+    expect(lost).toBeLessThanOrEqual(charged.delta);
+    for (const order of [1.01, 2, 5, 20]) {
+      expect(divergence(left, order)).toBeLessThanOrEqual(order * charged.rho);
+      expect(divergence(left, order)).toBeGreaterThan(order * charged.rho * 0.9);
+    }
   });
 });
 
