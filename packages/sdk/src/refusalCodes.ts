@@ -49,11 +49,11 @@ export const REFUSAL_CODES = {
     'Change the value at the position given.',
   ),
   PROTOCOL_INVALID: spec(
-    'The parameters of the protocol do not fit the measurement: its type, or a ring too small for its frequencies.',
+    'The parameters of the protocol do not fit the measurement (its type, its frequencies), are out of range, or hide too little.',
     'Ask for a lower maximumFrequency or fewer providers; else tell the operator of the exchange.',
   ),
   DUCHIES_INVALID: consent(
-    'The duchies of the requisition are not two workers and an aggregator, one role each.',
+    'The duchies of the requisition are not those of its protocol, one role each, with the keys that it needs.',
     REPORT,
   ),
   DUCHY_UNKNOWN: consent(

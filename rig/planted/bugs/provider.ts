@@ -222,8 +222,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'duchy-in-two-roles',
     edits: [
       inProvider(
-        'multiParty/verify.ts',
-        'if (roles.some((other) => other !== role && config[other] === duchy)) {',
+        'multiParty/duchies.ts',
+        'if (participants.some((other, j) => j !== i && other.duchy === duchy)) {',
         'if (false) {',
       ),
     ],
@@ -255,7 +255,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'duchy-not-in-settings',
-    edits: [inProvider('multiParty/verify.ts', 'if (!trusted.has(duchy)) {', 'if (false) {')],
+    edits: [inProvider('multiParty/duchies.ts', 'if (!trusted.has(duchy)) {', 'if (false) {')],
     foundBy: DUCHIES_TEST,
   },
   {

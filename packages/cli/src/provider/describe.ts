@@ -29,7 +29,8 @@ function ofExchange(event: Extract<AgentEvent, { type: 'unreachable' | 'reachabl
 const STAGES: Record<AgentStage, string> = {
   ordering: 'putting the population in order',
   scanning: 'scanning',
-  uploading: 'sending the share to a duchy',
+  encrypting: 'encrypting the sketch',
+  uploading: 'sending it to a duchy',
 };
 
 function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): string {

@@ -1,6 +1,11 @@
 /** The agent of a data provider: fulfills or refuses each of its requisitions exactly once, also after a crash. */
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
-import { type EventGroup, ExchangeError, type Requisition } from '@measurement-exchange/contract';
+import {
+  type EventGroup,
+  ExchangeError,
+  type Protocol,
+  type Requisition,
+} from '@measurement-exchange/contract';
 import { backoffMs, type Clock, systemClock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../credentials.ts';
@@ -12,11 +17,10 @@ import { type Events, QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
 import type { Ledger, RequisitionResponse } from './ledger.ts';
-import { announceShareShuffle } from './multiParty/capabilities.ts';
-import { signUpload } from './multiParty/fulfillment.ts';
+import { announceProtocols } from './multiParty/capabilities.ts';
 import { createParticipant } from './multiParty/participant.ts';
 import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
-import type { ShareShuffleSettings } from './multiParty/settings.ts';
+import type { LiquidLegionsSettings, ShareShuffleSettings } from './multiParty/settings.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
 import type { References } from './selection.ts';
 import { type EncryptionKeys, type VerifiedRequisition, verifyRequisition } from './verify.ts';
@@ -33,8 +37,9 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   events?: Events | (() => Promise<Events>);
   /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
   references: References | 'unchecked';
-  /** What is accepted of computations by duchies; absent: direct results only. The agent tells the exchange which. */
+  /** What is accepted of computations by duchies; neither: direct results only. The agent tells the exchange which. */
   shareShuffle?: ShareShuffleSettings;
+  liquidLegions?: LiquidLegionsSettings;
   ledger: Ledger;
   /** How many requisitions are processed concurrently; 2 by default. */
   concurrency?: number;
@@ -79,10 +84,14 @@ export function createAgent(options: AgentOptions): Agent {
   const handled = new Set<string>();
   const counts = { handled: 0, failed: 0 };
   const failures = new Map<string, { attempts: number; notBefore: number }>();
-  const { shareShuffle } = options;
+  const { shareShuffle, liquidLegions } = options;
   const participant =
-    shareShuffle &&
-    createParticipant(shareShuffle, { client, clock, name: credentials.name, rejections: ledger.rejections });
+    shareShuffle || liquidLegions
+      ? createParticipant(
+          { shareShuffle, liquidLegions },
+          { client, clock, name: credentials.name, rejections: ledger.rejections },
+        )
+      : undefined;
   /** Requisitions whose duchies are not ready. */
   const waiting = new Set<string>();
   let announced = false;
@@ -101,16 +110,17 @@ export function createAgent(options: AgentOptions): Agent {
   async function compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
     const { name } = verified;
     const watch = { ...(signal && { signal }), onProgress: progressOf(name, 'scanning') };
-    if (!verified.shareShuffle) {
+    if (!verified.shareShuffle && !verified.liquidLegions) {
       const { random } = options;
       const result = await computeResult(verified, { ...methodology, ...watch, ...(random && { random }) });
       return (sealing: Sealing) => sealResult(result, verified, sealing);
     }
-    const share = await participant!.makeShare(verified, methodology.events!, {
+    const sign = await participant!.makeUpload(verified, methodology.events!, {
       ...watch,
+      onEncrypted: progressOf(name, 'encrypting'),
       onWarning: (message) => log({ type: 'warning', requisition: name, message }),
     });
-    return async (sealing: Sealing) => ({ upload: await signUpload(verified, share, sealing) });
+    return async (sealing: Sealing) => ({ upload: await sign(sealing) });
   }
 
   /**
@@ -129,14 +139,12 @@ export function createAgent(options: AgentOptions): Agent {
         fetchCertificate: (certificate) => client.getCertificate({ name: certificate, ...watch }),
         fetchEventGroup,
         references: options.references,
-        shareShuffle: participant?.context(watch),
+        ...participant?.context(watch),
         now: new Date(clock.now()),
       });
       const methodology = await methodologyFor(verified);
       await requireComputable(verified, methodology);
-      if (verified.shareShuffle) {
-        await participant!.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
-      }
+      await participant?.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
       // A bad key of our own is found before anything is charged.
       await signer;
       const fresh = await client.getRequisition({ name, ...watch });
@@ -167,7 +175,7 @@ export function createAgent(options: AgentOptions): Agent {
     response: RequisitionResponse,
   ): Promise<Decision> {
     try {
-      if (response.upload) await participant?.requireDeliverable(requisition.name!);
+      if (response.upload) await participant?.requireDeliverable(requisition);
       return { requisition, response };
     } catch (error) {
       const refusal = refusalFor(error);
@@ -178,7 +186,7 @@ export function createAgent(options: AgentOptions): Agent {
 
   function send(requisition: Requisition, response: RequisitionResponse, signal?: AbortSignal) {
     if (!response.upload) return deliver(client, requisition, response, signal);
-    if (!participant) throw new Error('A share is stored to be sent to a duchy: set shareShuffle again.');
+    if (!participant) throw new Error('An upload is stored to be sent to a duchy: set its protocol again.');
     const onProgress = progressOf(requisition.name!, 'uploading');
     return participant.deliver(requisition, response.upload, { signal, onProgress });
   }
@@ -232,14 +240,14 @@ export function createAgent(options: AgentOptions): Agent {
     } else log({ type: 'retrying', attempt: attempts, ...about });
   }
 
-  /** Tells the exchange whether duchies may be asked for here. Direct results do not wait for that. */
+  /** Tells the exchange which protocols of duchies may be asked for here. Direct results do not wait for that. */
   async function announce(signal?: AbortSignal): Promise<boolean> {
-    const supported = participant !== undefined;
+    const supported = participant?.protocols ?? [];
     try {
-      await announceShareShuffle(client, { name: credentials.name, supported, signal });
+      await announceProtocols(client, { name: credentials.name, supported, signal });
       return true;
     } catch (error) {
-      if (supported) throw error;
+      if (participant) throw error;
       return false;
     }
   }
@@ -274,7 +282,7 @@ export function createAgent(options: AgentOptions): Agent {
   /** Whether the duchies of a computation are not ready; without settings for them it is refused at once. */
   function mustWait(requisition: Requisition): boolean {
     const name = requisition.name!;
-    if (!participant || !awaitsDuchies(requisition)) return false;
+    if (!awaitsDuchies(requisition) || !participant?.protocols.some(isProtocolOf(requisition))) return false;
     if (!waiting.has(name)) log({ type: 'waiting', requisition: name });
     waiting.add(name);
     return true;
@@ -318,6 +326,11 @@ interface Decision {
   /** Why it is refused; not kept over a restart. */
   why?: string;
 }
+
+const isProtocolOf =
+  ({ protocolConfig = {} }: Requisition) =>
+  (protocol: Protocol) =>
+    protocolConfig[protocol] !== undefined;
 
 /** Whether the exchange deleted the requisition because its retention period ended. */
 function isGone(error: unknown): boolean {

@@ -30,5 +30,5 @@ export type AgentEvent =
       remedy: string;
     };
 
-/** What takes long: ordering the VIDs of a population, reading events, sending a share to a duchy. */
-export type AgentStage = 'ordering' | 'scanning' | 'uploading';
+/** What takes long: ordering the VIDs of a population, reading events, encrypting a sketch, sending what a duchy gets. */
+export type AgentStage = 'ordering' | 'scanning' | 'encrypting' | 'uploading';

@@ -10,7 +10,7 @@ import type { EventQuery, Events } from './events.ts';
 import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
 import type { Charge } from './ledger.ts';
 import { capMillis } from './limits.ts';
-import { shareShuffleCharge } from './multiParty/charge.ts';
+import { liquidLegionsCharge, shareShuffleCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
 import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
@@ -63,7 +63,8 @@ export async function requireComputable(
   if (spec.measurementType === 'DURATION' && !events.hasDuration) {
     throw new RefusalError('DURATION_NOT_OFFERED', 'This provider does not record watch durations.');
   }
-  for (const { params } of verified.shareShuffle ? [] : releases(verified, methodology)) {
+  const isComputed = verified.shareShuffle ?? verified.liquidLegions;
+  for (const { params } of isComputed ? [] : releases(verified, methodology)) {
     if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
     throw new RefusalError(
       'DELTA_REQUIRED',
@@ -91,6 +92,7 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
 
 function costOf(verified: VerifiedRequisition, methodology: Methodology): Units {
   if (verified.shareShuffle) return costInUnits(shareShuffleCharge(verified));
+  if (verified.liquidLegions) return costInUnits(liquidLegionsCharge(verified));
   return releases(verified, methodology)
     .map(({ mechanism, params, sensitivity, changed }) =>
       costInUnits(charge(mechanism, params, sensitivity, changed)),
@@ -213,7 +215,7 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
   }
 }
 
-/** The registers of a share are a sample of their own, of people in another order. */
+/** The registers of a share are a sample of their own, of people in another order; a sketch is of those that are sampled here. */
 export function queryOf({ selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
   return { eventGroups: selection.events ?? [], vidSampling: shareShuffle ? EVERYBODY : vidSampling };
 }

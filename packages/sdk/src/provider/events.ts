@@ -3,7 +3,15 @@ import { BIGINT, type DuckDBConnection } from '@duckdb/node-api';
 import { MAX_VID } from '@measurement-exchange/contract';
 import { bucketRange } from '../privacy/vidSampling.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
-import { type Engine, localFiles, peopleOf, rowsOf, startEngine, type Watch } from './events/engine.ts';
+import {
+  type Engine,
+  localFiles,
+  peopleOf,
+  rowsOf,
+  startEngine,
+  type Vids,
+  type Watch,
+} from './events/engine.ts';
 import { evaluate, evaluationsOf, joinOf, matchedSql } from './events/evaluation.ts';
 import type { EventQuery } from './events/query.ts';
 import { inRange, isEverybody, withBucket } from './events/sampling.ts';
@@ -54,7 +62,9 @@ export interface Events {
    * Hands over every person with how many events they have, at most `maximumFrequency`: some thousand people at a time,
    * in no order, the next ones when `take` is done. A VID that no population can hold comes as 0.
    */
-  people(query: EventQuery, maximumFrequency: number, take: TakePeople): Promise<void>;
+  people(query: EventQuery, maximumFrequency: number, take: TakePeople<Uint32Array>): Promise<void>;
+  /** The same with every VID as it is. */
+  allPeople(query: EventQuery, maximumFrequency: number, take: TakePeople<BigInt64Array>): Promise<void>;
   /** Events, at most `maximumPerUser` of one person. */
   impressions(query: EventQuery, maximumPerUser: number): Promise<bigint>;
   /** Milliseconds watched, at most `maximumMillisPerUser` of one person. */
@@ -63,7 +73,7 @@ export interface Events {
 }
 
 /** Receives people: `frequencies[i]` is of `vids[i]`. The arrays are the receiver's to keep. */
-export type TakePeople = (vids: Uint32Array, frequencies: Uint8Array) => void | Promise<void>;
+export type TakePeople<Vids> = (vids: Vids, frequencies: Uint8Array) => void | Promise<void>;
 
 /** Opens events in Parquet or CSV, and checks that the columns exist with suitable types. */
 export async function openEvents(config: EventsConfig): Promise<Events> {
@@ -146,6 +156,27 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
     return sum ?? 0n;
   }
 
+  /** Events without a VID are one row, the only one with a frequency of 0. */
+  async function scanPeople<V extends Vids>(
+    query: EventQuery,
+    maximumFrequency: number,
+    ofVids: new (length: number) => V,
+    vid: string,
+    take: TakePeople<V>,
+  ): Promise<void> {
+    requireWhole('maximumFrequency', maximumFrequency, MAX_BYTE);
+    const each: Figure = (people, parameters) =>
+      `SELECT ${vid},
+         CAST(CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${parameters.bind(BigInt(maximumFrequency), BIGINT)})
+         END AS UTINYINT) FROM ${people}`;
+    await scan(query, undefined, each, async (connection, sql, parameters) => {
+      for await (const { vids, frequencies } of peopleOf(connection, sql, parameters, ofVids)) {
+        if (frequencies.includes(0)) config.onWarning?.('Events without a VID were left out.');
+        await take(vids, frequencies);
+      }
+    });
+  }
+
   return {
     attributes,
     hasDuration: columns.durationMillis !== undefined,
@@ -167,20 +198,10 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
       return histogram;
     },
 
-    async people(query, maximumFrequency, take) {
-      requireWhole('maximumFrequency', maximumFrequency, MAX_BYTE);
-      // Events without a VID are one row, the only one with a frequency of 0.
-      const each: Figure = (people, parameters) =>
-        `SELECT CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER),
-           CAST(CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${parameters.bind(BigInt(maximumFrequency), BIGINT)})
-           END AS UTINYINT) FROM ${people}`;
-      await scan(query, undefined, each, async (connection, sql, parameters) => {
-        for await (const { vids, frequencies } of peopleOf(connection, sql, parameters)) {
-          if (frequencies.includes(0)) config.onWarning?.('Events without a VID were left out.');
-          await take(vids, frequencies);
-        }
-      });
-    },
+    people: (query, maximumFrequency, take) =>
+      scanPeople(query, maximumFrequency, Uint32Array, SMALL_VID, take),
+    allPeople: (query, maximumFrequency, take) =>
+      scanPeople(query, maximumFrequency, BigInt64Array, 'coalesce(vid, 0)', take),
 
     async impressions(query, maximumPerUser) {
       requireWhole('maximumPerUser', maximumPerUser, MAX_PER_USER);
@@ -207,6 +228,8 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
 type Figure = (people: string, parameters: Parameters) => string;
 type Read<T> = (connection: DuckDBConnection, sql: string, parameters: Parameters) => Promise<T>;
 
+/** 0 for one that no population can hold. */
+const SMALL_VID = `CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER)`;
 const MAXIMUM_COMBINATIONS = 1_000_000;
 const TIMEOUT_SECONDS = 600;
 const MAX_FREQUENCY = 100_000;

@@ -10,12 +10,15 @@ export type { RejectedUpload, Rejection, Rejections } from './ledger/rejections.
 export * from './ledger.ts';
 export { LIMITS } from './limits.ts';
 export {
+  type ComputationSettings,
   createDuchyTrust,
   type DuchySettings,
   type DuchyTrust,
+  type LiquidLegionsSettings,
   type ShareShuffleSettings,
 } from './multiParty/settings.ts';
 export { awaitsDuchies, type ShareShuffleContext, type VerifiedShareShuffle } from './multiParty/verify.ts';
+export type { LiquidLegionsContext, VerifiedLiquidLegions } from './multiParty/verifyLegions.ts';
 export * from './population.ts';
 export { RefusalError, type RefusalPlace } from './refusalError.ts';
 export type { PlainInterval } from './requisitionSpec.ts';

@@ -1,5 +1,7 @@
 import type { ConsentError } from '@measurement-exchange/consent';
 import type {
+  LiquidLegionsConfig,
+  LiquidLegionsProtocol,
   Refusal,
   RefusalJustification,
   Requisition,
@@ -16,6 +18,7 @@ type FilterPlace = `events[${number}].filter` | 'population.filter';
 export type RefusalPlace =
   | keyof Requisition
   | `protocolConfig.honestMajorityShareShuffle.${keyof ShareShuffleConfig}`
+  | `protocolConfig.${LiquidLegionsProtocol}.${keyof LiquidLegionsConfig}${'' | '.epsilon' | '.delta'}`
   | `measurementSpec.${string}`
   | `requisitionSpec${'' | '.nonce' | '.measurementPublicKey'}`
   | 'events'

@@ -19,6 +19,7 @@ import {
   type Certificate,
   decodeMeasurementSpec,
   equalBytes,
+  liquidLegionsOf,
   measurementSpecViolations,
   type PlainSpec,
   type Protocol,
@@ -29,11 +30,17 @@ import {
 import type { Credentials } from '../credentials.ts';
 import { isNotYetValid, type RetryableCode, refuseOnConsentError } from './consentRefusal.ts';
 import { outOfRange, requireInRange } from './limits.ts';
+import { LEGIONS_PROTOCOLS } from './multiParty/settings.ts';
 import {
   type ShareShuffleContext,
   type VerifiedShareShuffle,
   verifyShareShuffle,
 } from './multiParty/verify.ts';
+import {
+  type LiquidLegionsContext,
+  type VerifiedLiquidLegions,
+  verifyLiquidLegions,
+} from './multiParty/verifyLegions.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';
 import { found, type Selection, type SelectionContext, selectionOf } from './selection.ts';
@@ -47,8 +54,9 @@ export interface VerifyContext extends SelectionContext {
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
-  /** What the provider accepts of computations by duchies; absent: it computes direct results only. */
+  /** What the provider accepts of computations by duchies; without either of them it computes direct results only. */
   shareShuffle?: ShareShuffleContext | undefined;
+  liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;
 }
 
@@ -63,8 +71,9 @@ export interface VerifiedRequisition {
   nonce: bigint;
   /** The Tink keyset to encrypt the result under. */
   resultKeyset: Uint8Array;
-  /** The computation by duchies; absent where the result is direct. */
+  /** The computation by duchies; neither is there where the result is direct. */
   shareShuffle?: VerifiedShareShuffle;
+  liquidLegions?: VerifiedLiquidLegions;
 }
 
 /** Runs all checks in order, without relying on any check of the exchange. */
@@ -88,10 +97,7 @@ export async function verifyRequisition(
   await requireNonce(requisitionSpec.nonce, parts.nonceHash, spec.nonceHashes);
   requireInRange(spec);
   const selection = await selectionOf(spec, requisitionSpec, parts.measurementConsumer, context);
-  const shareShuffle =
-    protocol.name === 'honestMajorityShareShuffle'
-      ? await verifyShareShuffle(requisition, protocol.config, spec, { ...context, ...protocol.context })
-      : undefined;
+  const computation = await verifyComputation(requisition, protocol, spec, context);
 
   return {
     name: parts.name,
@@ -101,7 +107,7 @@ export async function verifyRequisition(
     vidSampling: spec.vidSamplingInterval ?? { start: 0, width: 1 },
     nonce: requisitionSpec.nonce,
     resultKeyset,
-    ...(shareShuffle && { shareShuffle }),
+    ...computation,
   };
 }
 
@@ -136,15 +142,46 @@ function requireAddressedTo(provider: string, requisition: Requisition): Parts {
 }
 
 /** The protocol of the measurement, which this provider has to offer. */
-function protocolOf({ protocolConfig }: Requisition, { shareShuffle: context }: VerifyContext) {
-  if (protocolConfig?.direct) return { name: 'direct' } as const;
-  const config = protocolConfig?.honestMajorityShareShuffle;
-  if (config && context) return { name: 'honestMajorityShareShuffle', config, context } as const;
+function protocolOf({ protocolConfig = {} }: Requisition, { shareShuffle, liquidLegions }: VerifyContext) {
+  if (protocolConfig.direct) return { name: 'direct' } as const;
+  const config = protocolConfig.honestMajorityShareShuffle;
+  if (config && shareShuffle) return { name: 'honestMajorityShareShuffle', config, shareShuffle } as const;
+  const legions = liquidLegionsOf(protocolConfig);
+  if (legions && liquidLegions) {
+    const { protocols = LEGIONS_PROTOCOLS } = liquidLegions;
+    if (protocols.includes(legions.protocol)) {
+      return { name: legions.protocol, config: legions.config, liquidLegions } as const;
+    }
+  }
   throw new RefusalError(
     'PROTOCOL_NOT_OFFERED',
     'This provider has no settings for the protocol of the measurement.',
     { at: 'protocolConfig' },
   );
+}
+
+/** The duchies of the protocol, where it has any. */
+async function verifyComputation(
+  requisition: Requisition,
+  protocol: ReturnType<typeof protocolOf>,
+  spec: PlainSpec,
+  context: VerifyContext,
+): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>> {
+  switch (protocol.name) {
+    case 'direct':
+      return {};
+    case 'honestMajorityShareShuffle': {
+      const accepted = { ...context, ...protocol.shareShuffle };
+      return { shareShuffle: await verifyShareShuffle(requisition, protocol.config, spec, accepted) };
+    }
+    default: {
+      const { name, config } = protocol;
+      const accepted = { ...context, ...protocol.liquidLegions };
+      return {
+        liquidLegions: await verifyLiquidLegions(requisition, { protocol: name, config }, spec, accepted),
+      };
+    }
+  }
 }
 
 /** The certificate is the consumer's, not revoked, and chains to a root that is trusted for that consumer. */

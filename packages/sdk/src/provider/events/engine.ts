@@ -174,10 +174,18 @@ export async function* chunksOf(connection: DuckDBConnection, sql: string, param
 /** How many rows are read before they are handed over: enough that each takes longer than handing it over. */
 const PEOPLE_AT_ONCE = 1 << 16;
 
-/** Streams the rows of a statement with two columns: VIDs (UINTEGER) and frequencies (UTINYINT), none of them NULL. */
-export async function* peopleOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
+/** UINTEGER or BIGINT in the engine. */
+export type Vids = Uint32Array | BigInt64Array;
+
+/** Streams the rows of a statement with two columns: VIDs and frequencies (UTINYINT), none of them NULL. */
+export async function* peopleOf<V extends Vids>(
+  connection: DuckDBConnection,
+  sql: string,
+  parameters: Parameters,
+  ofVids: new (length: number) => V,
+): AsyncGenerator<{ vids: V; frequencies: Uint8Array }> {
   const result = await connection.stream(sql, parameters.values, parameters.types);
-  let [vids, frequencies, length] = [new Uint32Array(PEOPLE_AT_ONCE), new Uint8Array(PEOPLE_AT_ONCE), 0];
+  let [vids, frequencies, length] = [new ofVids(PEOPLE_AT_ONCE), new Uint8Array(PEOPLE_AT_ONCE), 0];
   for (
     let chunk = await result.fetchChunk();
     chunk !== null && chunk.rowCount > 0;
@@ -185,14 +193,14 @@ export async function* peopleOf(connection: DuckDBConnection, sql: string, param
   ) {
     const [vid, frequency, { rowCount }] = [chunk.getColumnVector(0), chunk.getColumnVector(1), chunk];
     for (let i = 0; i < rowCount; i++) {
-      vids[length] = vid.getItem(i) as number;
+      vids[length] = vid.getItem(i) as V[number];
       frequencies[length++] = frequency.getItem(i) as number;
       if (length < PEOPLE_AT_ONCE) continue;
       yield { vids, frequencies };
-      [vids, frequencies, length] = [new Uint32Array(PEOPLE_AT_ONCE), new Uint8Array(PEOPLE_AT_ONCE), 0];
+      [vids, frequencies, length] = [new ofVids(PEOPLE_AT_ONCE), new Uint8Array(PEOPLE_AT_ONCE), 0];
     }
   }
-  if (length > 0) yield { vids: vids.slice(0, length), frequencies: frequencies.slice(0, length) };
+  if (length > 0) yield { vids: vids.slice(0, length) as V, frequencies: frequencies.slice(0, length) };
 }
 
 /**

@@ -1,25 +1,56 @@
-import type { PlainSpec } from '@measurement-exchange/contract';
-import { type MpcRelease, mpcCharge } from '../../privacy/index.ts';
+/** What a result of duchies costs a unit of privacy. */
+import type { MpcNoiseMechanism, PlainSpec } from '@measurement-exchange/contract';
+import {
+  type Charge,
+  legionsCharge,
+  type MpcRelease,
+  mpcCharge,
+  type NoiseMechanism,
+} from '../../privacy/index.ts';
 import type { PrivacyAmount } from '../ledger/amounts.ts';
 import { outOfRange } from '../limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
-/** What a result of the duchies costs a unit of privacy. */
 export function shareShuffleCharge({ spec, shareShuffle }: VerifiedRequisition): Partial<PrivacyAmount> {
-  const { noiseMechanism } = shareShuffle!.config;
   const release = releaseOf(spec);
+  return chargeOf(release, shareShuffle!.config.noiseMechanism, (noiseMechanism) =>
+    mpcCharge({ noiseMechanism, ...release }),
+  );
+}
+
+export function liquidLegionsCharge({ spec, liquidLegions }: VerifiedRequisition): Partial<PrivacyAmount> {
+  const release = releaseOf(spec);
+  const { config } = liquidLegions!;
+  const { histogramPrivacyParams, publisherPrivacyParams } = config;
+  return chargeOf(release, config.noiseMechanism, (noiseMechanism) =>
+    legionsCharge({
+      noiseMechanism,
+      ...release,
+      ...{ histogramPrivacyParams, publisherPrivacyParams },
+      dataProviders: spec.nonceHashes.length,
+      duchies: config.workers.length + 1,
+    }),
+  );
+}
+
+type Release = MpcRelease extends infer R ? (R extends unknown ? Omit<R, 'noiseMechanism'> : never) : never;
+
+/** Refuses parameters that no noise can meet. */
+function chargeOf(
+  release: Release,
+  noiseMechanism: MpcNoiseMechanism,
+  charge: (noiseMechanism: NoiseMechanism) => Charge,
+): Partial<PrivacyAmount> {
   if (noiseMechanism === 'NONE') return withoutNoise(release);
   try {
-    return mpcCharge({ noiseMechanism, ...release });
+    return charge(noiseMechanism);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw outOfRange('privacyParams', `are none that duchies can meet: ${error.message}`);
   }
 }
 
-type Release = MpcRelease extends infer R ? (R extends unknown ? Omit<R, 'noiseMechanism'> : never) : never;
-
-/** verifyShareShuffle has checked the type, and measurementSpecViolations that the parameters are present. */
+/** The protocol's verification has checked the type, and measurementSpecViolations that the parameters are present. */
 function releaseOf(spec: PlainSpec): Release {
   switch (spec.measurementType) {
     case 'REACH':

@@ -2,7 +2,7 @@ import type { Duchy, Requisition, RequisitionState } from '@measurement-exchange
 import { backoffMs, type Clock } from '../../client/clock.ts';
 import type { ExchangeClient } from '../../client/index.ts';
 import type { Upload } from '../ledger.ts';
-import type { ShareShuffleSettings } from './settings.ts';
+import type { ComputationSettings } from './settings.ts';
 import type { ShareFiles } from './shareFiles.ts';
 import { UploadFailed, upload, uploadUrl } from './upload.ts';
 
@@ -19,7 +19,7 @@ export async function deliverUpload(
   { duchy, fulfillment }: Upload,
   context: {
     client: ExchangeClient;
-    settings: ShareShuffleSettings;
+    settings: ComputationSettings;
     files: ShareFiles;
     clock: Clock;
     signal?: AbortSignal | undefined;
@@ -54,7 +54,7 @@ export async function deliverUpload(
 
 async function endpointOf(
   duchy: string,
-  { duchies }: ShareShuffleSettings,
+  { duchies }: ComputationSettings,
   client: ExchangeClient,
   options: { signal?: AbortSignal },
 ): Promise<string> {

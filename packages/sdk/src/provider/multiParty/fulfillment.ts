@@ -1,4 +1,4 @@
-/** What a provider signs for an upload: whose it is, for which computation by whom, and the digest of the share. */
+/** What a provider signs for an upload: whose it is, for which computation by whom, and the digest of its data. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -13,38 +13,81 @@ import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredShare } from './share.ts';
+import type { StoredFile } from './storedFile.ts';
+
+type Fields = Pick<
+  duchyMessages.Fulfillment,
+  'protocol' | 'populationFingerprint' | 'registerCount' | 'protocolData'
+>;
 
 /** Signs the seed and encrypts it for the other worker, then signs the whole for the duchy that takes the share. */
-export async function signUpload(
-  { name, nonce, shareShuffle }: VerifiedRequisition,
+export async function signShare(
+  verified: VerifiedRequisition,
   share: StoredShare,
-  { signer, certificate }: Sealing,
+  sealing: Sealing,
 ): Promise<Upload> {
-  const { config, fingerprint, fulfillingDuchy: duchy, peerKeyset } = shareShuffle!;
+  const { config, peerKeyset } = verified.shareShuffle!;
   const { firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus } = config;
-  const seed = await signer.sign(
+  const seed = await sealing.signer.sign(
     toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: share.seed })),
   );
   const ciphertext = await encrypt(peerKeyset, packSignedMessage(seed, TYPE_URLS.RandomSeed));
+  const value = create(duchyMessages.Fulfillment_HonestMajorityShareShuffleSchema, {
+    secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage },
+    ...{ firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus },
+  });
+  return signUpload(verified, verified.shareShuffle!, share, sealing, {
+    protocol: 'honestMajorityShareShuffle',
+    populationFingerprint: config.populationFingerprint,
+    registerCount: BigInt(share.registerCount),
+    protocolData: { case: 'honestMajorityShareShuffle', value },
+  });
+}
+
+/** Signs what the provider agreed to: the ring, the parameters, and the key that the registers are encrypted for. */
+export function signSketch(
+  verified: VerifiedRequisition,
+  sketch: StoredFile,
+  sealing: Sealing,
+): Promise<Upload> {
+  const { protocol, config, combinedPublicKey } = verified.liquidLegions!;
+  const { workers, aggregator, noiseMechanism, decayRate, maxSize } = config;
+  const { histogramPrivacyParams: histogram, publisherPrivacyParams: publisher } = config;
+  const value = create(duchyMessages.Fulfillment_LiquidLegionsSchema, {
+    ...{ workers, aggregator, noiseMechanism, decayRate, combinedPublicKey },
+    maxSize: BigInt(maxSize),
+    histogramEpsilon: histogram.epsilon,
+    histogramDelta: histogram.delta,
+    publisherEpsilon: publisher.epsilon,
+    publisherDelta: publisher.delta,
+    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
+    maximumFrequency: config.maximumFrequency ?? 0,
+  });
+  return signUpload(verified, verified.liquidLegions!, sketch, sealing, {
+    protocol,
+    populationFingerprint: new Uint8Array(),
+    registerCount: BigInt(maxSize),
+    protocolData: { case: 'liquidLegions', value },
+  });
+}
+
+async function signUpload(
+  { name, nonce }: VerifiedRequisition,
+  { fingerprint, fulfillingDuchy: duchy }: { fingerprint: Uint8Array; fulfillingDuchy: string },
+  { sha256, length }: StoredFile,
+  { signer, certificate }: Sealing,
+  fields: Fields,
+): Promise<Upload> {
   const fulfillment = create(duchyMessages.FulfillmentSchema, {
     purpose: FULFILLMENT_PURPOSE,
     requisition: name,
     requisitionFingerprint: fingerprint,
     nonce,
-    protocol: 'honestMajorityShareShuffle',
-    populationFingerprint: config.populationFingerprint,
-    registerCount: BigInt(share.registerCount),
-    dataSha256: share.sha256,
-    dataLength: BigInt(share.length),
+    dataSha256: sha256,
+    dataLength: BigInt(length),
     duchy,
     certificate,
-    protocolData: {
-      case: 'honestMajorityShareShuffle',
-      value: {
-        secretSeed: { ciphertext, typeUrl: TYPE_URLS.SignedMessage },
-        ...{ firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus },
-      },
-    },
+    ...fields,
   });
   const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, fulfillment));
   return { duchy, fulfillment: toJson(FulfillmentPart, { fulfillment: signed }) };

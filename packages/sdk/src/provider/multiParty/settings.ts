@@ -1,21 +1,35 @@
-/** Which duchies may compute with a provider's shares, on which people, with which noise: the provider decides. */
+/** Which duchies may compute with what a provider uploads, with which protocols and noise: the provider decides. */
 import { createTrustStore, type TrustStore } from '@measurement-exchange/consent';
-import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
+import type { LiquidLegionsProtocol, MpcNoiseMechanism } from '@measurement-exchange/contract';
 
-/** What a provider accepts of HonestMajorityShareShuffle, whatever the exchange says. */
-export interface ShareShuffleSettings {
+/** What a provider accepts of computations by duchies, whatever the exchange says. */
+export interface ComputationSettings {
   /** The duchies that may take part, by resource name: `duchies/alpha`. Run by different operators, or they protect nothing. */
   duchies: Readonly<Record<string, DuchySettings>>;
-  /** SHA-256 fingerprints of the populations that the provider's VIDs are of. `unchecked` in development only. */
-  populations: readonly Uint8Array[] | 'unchecked';
-  /** The noise of duchies that is enough. By default every mechanism but `NONE`. */
+  /** The noise of duchies that is enough. */
   noiseMechanisms?: readonly MpcNoiseMechanism[];
-  /** A folder for the order of each population's VIDs, and for shares that no duchy has taken yet. */
+  /** A folder for what no duchy has taken yet; for share-shuffle also for the order of each population's VIDs. */
   folder: string;
   /** Whether duchies may be reached without TLS. In development only. */
   allowHttp?: boolean;
   /** How long an upload may take; each 256 KB of it have a second more. Default 60. */
   uploadTimeoutSeconds?: number;
+}
+
+/** What a provider accepts of HonestMajorityShareShuffle. By default every noise but `NONE` is enough. */
+export interface ShareShuffleSettings extends ComputationSettings {
+  /** SHA-256 fingerprints of the populations that the provider's VIDs are of. `unchecked` in development only. */
+  populations: readonly Uint8Array[] | 'unchecked';
+}
+
+/**
+ * What a provider accepts of the Liquid Legions protocols, which need no common population. By default only
+ * `DISCRETE_GAUSSIAN` noise is enough: the aggregator adds noise too and knows its part, and geometric noise without a part
+ * promises nothing.
+ */
+export interface LiquidLegionsSettings extends ComputationSettings {
+  /** Default: both. */
+  protocols?: readonly LiquidLegionsProtocol[];
 }
 
 /** What a provider knows of a duchy from its operator. */
@@ -27,12 +41,17 @@ export interface DuchySettings {
 }
 
 export const ACCEPTED_NOISE: readonly MpcNoiseMechanism[] = ['DISCRETE_GAUSSIAN', 'GEOMETRIC'];
+export const ACCEPTED_LEGIONS_NOISE: readonly MpcNoiseMechanism[] = ['DISCRETE_GAUSSIAN'];
+export const LEGIONS_PROTOCOLS: readonly LiquidLegionsProtocol[] = [
+  'reachOnlyLiquidLegionsV2',
+  'liquidLegionsV2',
+];
 
 /** Who may vouch for the certificates of each duchy. */
 export type DuchyTrust = ReadonlyMap<string, TrustStore>;
 
 /** Throws ConsentError where a root is not one. Of duchies that share a root, each certificate has to name its duchy. */
-export function createDuchyTrust(duchies: ShareShuffleSettings['duchies']): DuchyTrust {
+export function createDuchyTrust(duchies: ComputationSettings['duchies']): DuchyTrust {
   const roots = Object.entries(duchies).map(([party, { rootPem: pem }]) => ({ party, pem }));
   const trust = createTrustStore(roots);
   return new Map(roots.map(({ party }) => [party, trust]));

@@ -1,31 +1,19 @@
 /** Makes a provider's share of a computation: counts people in the events, and leaves the rest to a thread. */
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { VidRange } from '@measurement-exchange/contract';
 import { queryOf } from '../compute.ts';
 import type { Events, Watch } from '../events.ts';
 import type { VerifiedRequisition } from '../verify.ts';
+import type { StoredFile } from './storedFile.ts';
+import { startThread } from './thread.ts';
 
 /** A share in a file, and what its receivers have to know. */
-export interface StoredShare {
+export interface StoredShare extends StoredFile {
   /** Expands to the other share. It is secret, and used once: two shares of one seed would tell how they differ. */
   seed: Uint8Array;
-  /** Of the file. */
-  sha256: Uint8Array;
-  /** Of the file, in bytes. */
-  length: number;
   registerCount: number;
   /** How many people of the events are not of the population. */
   outside: number;
-}
-
-/** The thread or the disk failed; the events are not at fault. */
-class ShareFailed extends Error {
-  override readonly name = 'ShareFailed';
-
-  constructor(cause: Error) {
-    super(`The share cannot be made: ${cause.message}`, { cause });
-  }
 }
 
 /** What the thread starts with. */
@@ -51,10 +39,11 @@ const THREAD = new URL(`./shareThread${extname(import.meta.url)}`, import.meta.u
 
 /** Orders the VIDs of the population where that is not on the disk yet, which takes seconds for millions. */
 export async function prepareOrder(verified: VerifiedRequisition, options: Options): Promise<void> {
-  options.onProgress?.(0);
-  const thread = await startThread(jobOf(verified, options), options.signal);
+  const { signal, onProgress } = options;
+  onProgress?.(0);
+  const thread = await startThread<ThreadRequest>(THREAD, jobOf(verified, options), { signal });
   await thread.end();
-  options.onProgress?.(100);
+  onProgress?.(100);
 }
 
 /** Counts how often each person was reached, and stores a share of that with a seed of its own. */
@@ -65,7 +54,7 @@ export async function storeShare(
 ): Promise<StoredShare> {
   const job = jobOf(verified, options);
   const { signal, onProgress } = options;
-  const thread = await startThread(job, signal);
+  const thread = await startThread<ThreadRequest>(THREAD, job, { signal });
   try {
     const query = { ...queryOf(verified), signal, onProgress };
     await events.people(query, job.maximumFrequency, async (vids, frequencies) => {
@@ -86,43 +75,4 @@ function jobOf(verified: VerifiedRequisition, { folder, file }: Options): ShareJ
   const isFrequency = spec.measurementType === 'REACH_AND_FREQUENCY';
   const maximumFrequency = isFrequency ? spec.reachAndFrequency.maximumFrequency : 1;
   return { folder, file, vidRanges, vidSampling, maximumFrequency, ringModulus: config.ringModulus };
-}
-
-/** A thread that is ready. Aborting ends it, whatever it does. */
-async function startThread(job: ShareJob, signal: AbortSignal | undefined) {
-  signal?.throwIfAborted();
-  const worker = new Worker(THREAD, { workerData: job });
-  let failure: unknown;
-  let asking: { resolve(reply: unknown): void; reject(error: unknown): void } | undefined;
-  const fail = (error: unknown) => {
-    failure ??= error;
-    asking?.reject(failure);
-  };
-  const reply = () =>
-    new Promise<unknown>((resolve, reject) => {
-      asking = { resolve, reject };
-      if (failure !== undefined) reject(failure);
-    });
-  const onAbort = () => fail(signal!.reason);
-  signal?.addEventListener('abort', onAbort);
-  worker.on('message', (message) => asking?.resolve(message));
-  worker.on('error', (error: Error) => fail(new ShareFailed(error)));
-  worker.on('exit', () => fail(new ShareFailed(new Error('its thread ended.'))));
-  const thread = {
-    ask(request: ThreadRequest, transfer: ArrayBuffer[] = []): Promise<unknown> {
-      worker.postMessage(request, transfer);
-      return reply();
-    },
-    async end(): Promise<void> {
-      signal?.removeEventListener('abort', onAbort);
-      await worker.terminate();
-    },
-  };
-  try {
-    await reply();
-    return thread;
-  } catch (error) {
-    await thread.end();
-    throw error;
-  }
 }

@@ -2,15 +2,13 @@
  * The thread in which a share is made: it knows the order of the population, counts people into registers, and writes the
  * share to a file. It answers each message with one of its own.
  */
-import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 // Not the index of the folder: what a thread loads, it loads each time it starts.
 import { FrequencyVector, uploadChunks } from '../shareShuffle/frequencyVector.ts';
 import { newSeed } from '../shareShuffle/keystream.ts';
 import { openVidIndex } from '../shareShuffle/vidIndex.ts';
 import type { ShareJob, StoredShare, ThreadRequest } from './share.ts';
+import { storeFile } from './storedFile.ts';
 
 const { folder, vidRanges, vidSampling, maximumFrequency, ringModulus, file }: ShareJob = workerData;
 const vector = new FrequencyVector(await openVidIndex(folder, vidRanges), vidSampling, maximumFrequency);
@@ -29,27 +27,8 @@ function take({ vids, frequencies }: Exclude<ThreadRequest, 'store'>): 'taken' {
   return 'taken';
 }
 
-/** The file appears under its name when all of it is on the disk. */
 function store(): StoredShare {
   const seed = newSeed();
-  const hash = createHash('sha256');
-  const part = `${file}.part`;
-  const descriptor = openSync(part, 'w', 0o600);
-  let length = 0;
-  try {
-    for (const chunk of uploadChunks(vector.frequencies, seed, ringModulus)) {
-      hash.update(chunk);
-      for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at);
-      length += chunk.length;
-    }
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(part, file);
-  const directory = openSync(dirname(file), 'r');
-  fsyncSync(directory);
-  closeSync(directory);
-  const sha256 = new Uint8Array(hash.digest());
-  return { seed, sha256, length, registerCount: vector.frequencies.length, outside };
+  const stored = storeFile(file, uploadChunks(vector.frequencies, seed, ringModulus));
+  return { ...stored, seed, registerCount: vector.frequencies.length, outside };
 }

@@ -1,5 +1,5 @@
 /**
- * Verifies what the exchange says about a computation of duchies, before any share is made: that the duchies are the ones
+ * Verifies what the exchange says about a computation on shares, before any share is made: that the duchies are the ones
  * the provider knows, that the key is of the duchy it is said to be of, and that the parameters hide what they should.
  */
 import {
@@ -9,8 +9,8 @@ import {
   verifySignature,
 } from '@measurement-exchange/consent';
 import {
-  type Certificate,
   equalBytes,
+  liquidLegionsOf,
   type PlainSpec,
   type Population,
   type Requisition,
@@ -19,11 +19,19 @@ import {
   sampledRegisters,
   type VidRange,
 } from '@measurement-exchange/contract';
-import { isNotYetValid, refuseOnConsentError } from '../consentRefusal.ts';
+import { refuseOnConsentError } from '../consentRefusal.ts';
 import { outOfRange } from '../limits.ts';
 import { RefusalError } from '../refusalError.ts';
 import { found } from '../selection.ts';
 import { populationFingerprint as fingerprintOf, isPrime } from '../shareShuffle/index.ts';
+import {
+  type DuchyContext,
+  duchyCertificate,
+  privacyParamsOf,
+  requireEntries,
+  requireKnownDuchies,
+  requireNoise,
+} from './duchies.ts';
 import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './settings.ts';
 
 /** What the provider accepts, and how to read populations. */
@@ -32,10 +40,7 @@ export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populat
   fetchPopulation(name: string): Promise<Population>;
 }
 
-type Context = ShareShuffleContext & {
-  fetchCertificate(name: string): Promise<Certificate>;
-  now: Date;
-};
+type Context = ShareShuffleContext & DuchyContext;
 
 /** A computation that passed every check. */
 export interface VerifiedShareShuffle {
@@ -51,8 +56,9 @@ export interface VerifiedShareShuffle {
 }
 
 /** Whether the duchies of a multi-party computation have not said yet what a provider needs: the requisition waits. */
-export function awaitsDuchies({ protocolConfig, duchies }: Requisition): boolean {
-  return protocolConfig?.honestMajorityShareShuffle !== undefined && duchies === undefined;
+export function awaitsDuchies({ protocolConfig = {}, duchies }: Requisition): boolean {
+  const isComputed = protocolConfig.honestMajorityShareShuffle ?? liquidLegionsOf(protocolConfig);
+  return isComputed !== undefined && duchies === undefined;
 }
 
 export async function verifyShareShuffle(
@@ -61,8 +67,12 @@ export async function verifyShareShuffle(
   spec: PlainSpec,
   context: Context,
 ): Promise<VerifiedShareShuffle> {
-  requireKnownDuchies(config, context.duchies);
-  requireNoise(config, spec, context);
+  const roles = (['firstWorker', 'secondWorker', 'aggregator'] as const).map((role) => ({
+    ...{ duchy: config[role], role, at: placeOf(role) },
+  }));
+  requireKnownDuchies(roles, context.duchies);
+  const { noiseMechanisms = ACCEPTED_NOISE } = context;
+  requireNoise(config.noiseMechanism, noiseMechanisms, privacyParamsOf(spec), placeOf('noiseMechanism'));
   requireModulus(config, spec);
   const { fulfillingDuchy, peer, publicKey } = workersOf(requisition, config);
   const entries = requisition.duchies!;
@@ -82,51 +92,6 @@ export async function verifyShareShuffle(
 
 const placeOf = (member: keyof ShareShuffleConfig) =>
   `protocolConfig.honestMajorityShareShuffle.${member}` as const;
-
-/** Two of them together see what none of them may see alone, so each has to be another one, and one that is trusted. */
-function requireKnownDuchies(config: ShareShuffleConfig, trusted: DuchyTrust): void {
-  const roles = ['firstWorker', 'secondWorker', 'aggregator'] as const;
-  for (const role of roles) {
-    const duchy = config[role];
-    const at = placeOf(role);
-    if (roles.some((other) => other !== role && config[other] === duchy)) {
-      throw new RefusalError('DUCHIES_INVALID', `${duchy} has two roles.`, { at });
-    }
-    if (!trusted.has(duchy)) {
-      throw new RefusalError('DUCHY_UNKNOWN', `${duchy} (${role}) is not in the settings.`, { at });
-    }
-  }
-}
-
-function requireNoise(
-  { noiseMechanism }: ShareShuffleConfig,
-  spec: PlainSpec,
-  { noiseMechanisms = ACCEPTED_NOISE }: ShareShuffleContext,
-): void {
-  if (!noiseMechanisms.includes(noiseMechanism)) {
-    const message = `The duchies add ${noiseMechanism} noise, and ${noiseMechanisms.join(', ')} is accepted.`;
-    throw new RefusalError('NOISE_NOT_ACCEPTED', message, { at: placeOf('noiseMechanism') });
-  }
-  const isBounded = privacyParamsOf(spec).every((params) => params!.delta > 0);
-  if (noiseMechanism === 'NONE' || isBounded) return;
-  throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
-}
-
-/** measurementSpecViolations has checked that the parameters are present. */
-function privacyParamsOf(spec: PlainSpec) {
-  switch (spec.measurementType) {
-    case 'REACH':
-      return [spec.reach.privacyParams];
-    case 'REACH_AND_FREQUENCY':
-      return [spec.reachAndFrequency.reachPrivacyParams, spec.reachAndFrequency.frequencyPrivacyParams];
-    default:
-      throw new RefusalError(
-        'PROTOCOL_INVALID',
-        `${spec.measurementType} cannot be computed from frequency vectors.`,
-        { at: 'protocolConfig' },
-      );
-  }
-}
 
 /**
  * A sum of frequencies must not go round the ring, nor reach its last value, which marks noise. For reach a sum other
@@ -148,10 +113,8 @@ function workersOf(requisition: Requisition, { firstWorker, secondWorker }: Shar
   const { duchies = {}, fulfillingDuchy } = requisition;
   const invalid = (message: string, at: 'duchies' | 'fulfillingDuchy' = 'duchies') =>
     new RefusalError('DUCHIES_INVALID', message, { at });
-  const names = Object.keys(duchies);
-  if (names.length !== 2 || !names.includes(firstWorker) || !names.includes(secondWorker)) {
-    throw invalid(`It has entries of ${names.join(', ')}: not of ${firstWorker} and ${secondWorker}.`);
-  }
+  const names = [firstWorker, secondWorker];
+  requireEntries(requisition, names);
   const keyOf = (duchy: string): SignedMessage | undefined =>
     duchies[duchy]!.honestMajorityShareShuffle?.publicKey;
   const [peer, ...others] = names.filter((duchy) => keyOf(duchy) !== undefined);
@@ -166,20 +129,6 @@ function workersOf(requisition: Requisition, { firstWorker, secondWorker }: Shar
     );
   }
   return { fulfillingDuchy: taking, peer, publicKey: keyOf(peer)! };
-}
-
-async function duchyCertificate(duchy: string, name: string, context: Context) {
-  const invalid = (problem: string) =>
-    new RefusalError('DUCHY_CERTIFICATE_INVALID', `${name} ${problem}.`, { at: 'duchies' });
-  if (!name.startsWith(`${duchy}/certificates/`)) throw invalid(`is no certificate of ${duchy}`);
-  const { x509Der, revocationState } = await found(
-    context.fetchCertificate(name),
-    'CERTIFICATE_NOT_FOUND',
-    invalid('does not exist'),
-  );
-  if (revocationState) throw invalid(`is revoked (${revocationState})`);
-  const trusted = context.duchies.get(duchy)!.verify(duchy, x509Der, context.now);
-  return refuseOnConsentError('DUCHY_CERTIFICATE_INVALID', 'duchies', trusted, isNotYetValid);
 }
 
 async function readKeyset({ message }: SignedMessage): Promise<Uint8Array> {

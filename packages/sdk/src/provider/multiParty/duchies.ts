@@ -1,0 +1,90 @@
+/** What a provider checks of the duchies of every computation, whatever they compute. */
+import type { X509 } from '@measurement-exchange/consent';
+import type {
+  Certificate,
+  MpcNoiseMechanism,
+  PlainSpec,
+  PrivacyParams,
+  Requisition,
+} from '@measurement-exchange/contract';
+import { isNotYetValid, refuseOnConsentError } from '../consentRefusal.ts';
+import { RefusalError, type RefusalPlace } from '../refusalError.ts';
+import { found } from '../selection.ts';
+import type { DuchyTrust } from './settings.ts';
+
+export interface DuchyContext {
+  duchies: DuchyTrust;
+  fetchCertificate(name: string): Promise<Certificate>;
+  now: Date;
+}
+
+/** A duchy with what it does, and where the requisition says so. */
+export interface Participation {
+  duchy: string;
+  role: string;
+  at: RefusalPlace;
+}
+
+/** Together they see what none of them may see alone, so each has to be another one, and one that is trusted. */
+export function requireKnownDuchies(participants: readonly Participation[], trusted: DuchyTrust): void {
+  for (const [i, { duchy, role, at }] of participants.entries()) {
+    if (participants.some((other, j) => j !== i && other.duchy === duchy)) {
+      throw new RefusalError('DUCHIES_INVALID', `${duchy} has two roles.`, { at });
+    }
+    if (!trusted.has(duchy)) {
+      throw new RefusalError('DUCHY_UNKNOWN', `${duchy} (${role}) is not in the settings.`, { at });
+    }
+  }
+}
+
+/** The requisition has an entry of each of these duchies, and of no other one. */
+export function requireEntries({ duchies = {} }: Requisition, expected: readonly string[]): void {
+  const names = Object.keys(duchies);
+  if (names.length === expected.length && expected.every((duchy) => names.includes(duchy))) return;
+  const message = `It has entries of ${names.join(', ')}: not of ${expected.join(' and ')}.`;
+  throw new RefusalError('DUCHIES_INVALID', message, { at: 'duchies' });
+}
+
+/** The certificate is the duchy's, not revoked, and chains to the root that the settings have for it. */
+export async function duchyCertificate(duchy: string, name: string, context: DuchyContext): Promise<X509> {
+  const invalid = (problem: string) =>
+    new RefusalError('DUCHY_CERTIFICATE_INVALID', `${name} ${problem}.`, { at: 'duchies' });
+  if (!name.startsWith(`${duchy}/certificates/`)) throw invalid(`is no certificate of ${duchy}`);
+  const { x509Der, revocationState } = await found(
+    context.fetchCertificate(name),
+    'CERTIFICATE_NOT_FOUND',
+    invalid('does not exist'),
+  );
+  if (revocationState) throw invalid(`is revoked (${revocationState})`);
+  const trusted = context.duchies.get(duchy)!.verify(duchy, x509Der, context.now);
+  return refuseOnConsentError('DUCHY_CERTIFICATE_INVALID', 'duchies', trusted, isNotYetValid);
+}
+
+/** The noise is of a kind that the provider accepts, and has the delta that it needs. */
+export function requireNoise(
+  noiseMechanism: MpcNoiseMechanism,
+  accepted: readonly MpcNoiseMechanism[],
+  params: readonly PrivacyParams[],
+  at: RefusalPlace,
+): void {
+  if (!accepted.includes(noiseMechanism)) {
+    const message = `The duchies add ${noiseMechanism} noise, and ${accepted.join(', ')} is accepted.`;
+    throw new RefusalError('NOISE_NOT_ACCEPTED', message, { at });
+  }
+  if (noiseMechanism === 'NONE' || params.every(({ delta }) => delta > 0)) return;
+  throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
+}
+
+/** Of what is released. measurementSpecViolations has checked that they are present. */
+export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
+  switch (spec.measurementType) {
+    case 'REACH':
+      return [spec.reach.privacyParams!];
+    case 'REACH_AND_FREQUENCY':
+      return [spec.reachAndFrequency.reachPrivacyParams!, spec.reachAndFrequency.frequencyPrivacyParams!];
+    default:
+      throw new RefusalError('PROTOCOL_INVALID', `${spec.measurementType} cannot be computed by duchies.`, {
+        at: 'protocolConfig',
+      });
+  }
+}

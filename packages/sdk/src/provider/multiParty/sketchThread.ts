@@ -1,0 +1,62 @@
+/**
+ * The thread in which a sketch is made: it puts people into registers, then encrypts these and writes them to a file. It
+ * answers each message with one of its own, and says in between how far the encryption is.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { secureRandom } from '../../privacy/random.ts';
+import { Curve, ElGamalPublicKey } from '../elGamal/index.ts';
+import {
+  FREQUENCY_REGISTER_BYTES,
+  REACH_REGISTER_BYTES,
+  SketchEncrypter,
+} from '../liquidLegions/encryptSketch.ts';
+import { FrequencySketch, ReachSketch } from '../liquidLegions/sketch.ts';
+import type { SketchJob, ThreadRequest } from './sketch.ts';
+import { type StoredFile, storeFile } from './storedFile.ts';
+import type { ThreadProgress } from './thread.ts';
+
+const { decayRate, maxSize, samplingIndicatorSize, maximumFrequency, combinedPublicKey, file }: SketchJob =
+  workerData;
+const params = { decayRate, maxSize };
+const sketch =
+  samplingIndicatorSize === undefined
+    ? new ReachSketch(params)
+    : new FrequencySketch({ ...params, samplingIndicatorSize });
+
+parentPort!.on('message', (request: ThreadRequest) => {
+  parentPort!.postMessage(request === 'store' ? store() : take(request));
+});
+parentPort!.postMessage('ready');
+
+function take({ vids, frequencies }: Exclude<ThreadRequest, 'store'>): 'taken' {
+  for (let i = 0; i < vids.length; i++) {
+    const frequency = frequencies[i]!;
+    if (frequency === 0) continue;
+    const vid = smallest(vids[i]!);
+    if (sketch instanceof ReachSketch) sketch.add(vid);
+    else sketch.add(vid, frequency);
+  }
+  return 'taken';
+}
+
+/** A number where it is one of 32 bits, which is faster. */
+function smallest(vid: bigint): number | bigint {
+  return vid >= 0n && vid <= 0xffffffffn ? Number(vid) : vid;
+}
+
+function store(): StoredFile {
+  const curve = new Curve();
+  const encrypter = new SketchEncrypter(curve, new ElGamalPublicKey(curve, combinedPublicKey), secureRandom);
+  return sketch instanceof ReachSketch
+    ? storeFile(file, watched(encrypter.reach(sketch), REACH_REGISTER_BYTES))
+    : storeFile(file, watched(encrypter.frequency(sketch, maximumFrequency), FREQUENCY_REGISTER_BYTES));
+}
+
+function* watched(chunks: Iterable<Uint8Array>, registerBytes: number): Generator<Uint8Array> {
+  let done = 0;
+  for (const chunk of chunks) {
+    yield chunk;
+    done += chunk.length / registerBytes;
+    parentPort!.postMessage({ percent: (100 * done) / maxSize } satisfies ThreadProgress);
+  }
+}

@@ -1,0 +1,34 @@
+/** How a thread stores what is uploaded: the file appears under its name when all of it is on the disk. */
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What a duchy gets, in a file. */
+export interface StoredFile {
+  sha256: Uint8Array;
+  /** In bytes. */
+  length: number;
+}
+
+/** Synchronous: a thread has nothing else to do. */
+export function storeFile(file: string, chunks: Iterable<Uint8Array>): StoredFile {
+  const hash = createHash('sha256');
+  const part = `${file}.part`;
+  const descriptor = openSync(part, 'w', 0o600);
+  let length = 0;
+  try {
+    for (const chunk of chunks) {
+      hash.update(chunk);
+      for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at);
+      length += chunk.length;
+    }
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(part, file);
+  const directory = openSync(dirname(file), 'r');
+  fsyncSync(directory);
+  closeSync(directory);
+  return { sha256: new Uint8Array(hash.digest()), length };
+}

@@ -1,0 +1,251 @@
+/** Requisitions of computations on sketches that can never be fulfilled: what is wrong with each, and what it is refused with. */
+import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import type { RefusalJustification } from '@measurement-exchange/contract';
+import { newKeyPair } from '../../src/provider/elGamal/index.ts';
+import { Keystream } from '../../src/provider/shareShuffle/index.ts';
+import {
+  entriesOf,
+  type LegionsWorld,
+  RING,
+  type SpoiledLegions,
+  signElement,
+} from './legionsRequisitions.ts';
+import { ALPHA, BETA, GAMMA } from './shareShuffleRequisitions.ts';
+import { frequencySpec } from './shareWorld.ts';
+
+type Row = [
+  what: string,
+  justification: RefusalJustification,
+  says: string,
+  spoil: (world: LegionsWorld) => SpoiledLegions | Promise<SpoiledLegions>,
+];
+
+const frequency = (maximumFrequency: number): SpoiledLegions => ({
+  ...(frequencySpec(maximumFrequency) as Pick<SpoiledLegions, 'spec'>),
+  protocol: 'liquidLegionsV2',
+});
+const without = (world: LegionsWorld, duchy: string) => {
+  const { [duchy]: _, ...others } = entriesOf(world.ring.signed, 'reachOnlyLiquidLegionsV2');
+  return others;
+};
+const stranger = newKeyPair(new Keystream(new Uint8Array(48).fill(9))).publicKey;
+/** Beta's key is these bytes, signed by Beta. */
+const betaSigns = async ({ duchies }: LegionsWorld, bytes: Uint8Array): Promise<SpoiledLegions> => ({
+  signed: { [BETA!]: await (await createSigner(duchies[BETA!]!.privateKeyPem)).sign(bytes) },
+});
+/** The other point with the same x, whose sum with the first is at infinity. */
+const negated = (point: Uint8Array) => Uint8Array.of(point[0]! ^ 1, ...point.subarray(1));
+const hiding = (epsilon: number, delta = 1e-9) => ({ epsilon, delta });
+
+export const SPOILED_LEGIONS: Row[] = [
+  ['the provider has no settings for it', 'DECLINED', 'no settings for', () => ({ settings: 'none' })],
+  [
+    'the provider takes part in the other protocol only',
+    'DECLINED',
+    'no settings for',
+    () => ({ settings: { protocols: ['liquidLegionsV2'] } }),
+  ],
+  [
+    'the provider does not know a worker',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/delta (worker) is not in the settings',
+    () => ({ config: { workers: [ALPHA!, 'duchies/delta'] } }),
+  ],
+  [
+    'the provider does not know the aggregator',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/delta (aggregator) is not in the settings',
+    () => ({ config: { aggregator: 'duchies/delta' } }),
+  ],
+  [
+    'a duchy is in the ring twice',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/alpha has two roles',
+    () => ({ config: { workers: [ALPHA!, ALPHA!] } }),
+  ],
+  [
+    'a worker is the aggregator too',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/beta has two roles',
+    () => ({ config: { aggregator: BETA! } }),
+  ],
+  ['there is no worker', 'SPEC_INVALID', 'workers of', () => ({ config: { workers: [] } })],
+  [
+    'a duchy of the ring has no entry',
+    'CONSENT_SIGNAL_INVALID',
+    'not of duchies/alpha and duchies/beta and duchies/gamma',
+    (world) => ({ entries: without(world, GAMMA!) }),
+  ],
+  [
+    'a duchy that is not of the ring has an entry',
+    'CONSENT_SIGNAL_INVALID',
+    'not of duchies/alpha and duchies/gamma',
+    () => ({ config: { workers: [ALPHA!] } }),
+  ],
+  [
+    'an entry has a key of the other protocol',
+    'CONSENT_SIGNAL_INVALID',
+    'duchies/alpha has no elGamalPublicKey',
+    ({ ring }) => ({ entries: entriesOf(ring.signed, 'liquidLegionsV2') }),
+  ],
+  [
+    'the aggregator is to take the upload',
+    'CONSENT_SIGNAL_INVALID',
+    'fulfillingDuchy is duchies/gamma',
+    () => ({ fulfillingDuchy: GAMMA }),
+  ],
+  [
+    'nobody is to take the upload',
+    'CONSENT_SIGNAL_INVALID',
+    'fulfillingDuchy is undefined',
+    () => ({ fulfillingDuchy: undefined }),
+  ],
+  ...RING.map(
+    (duchy): Row => [
+      `the certificate of ${duchy} is revoked`,
+      'CONSENT_SIGNAL_INVALID',
+      `${duchy}/certificates/c1 is revoked (REVOKED)`,
+      ({ certificates }) => ({
+        certificates: {
+          [`${duchy}/certificates/c1`]: {
+            ...certificates[`${duchy}/certificates/c1`]!,
+            revocationState: 'REVOKED',
+          },
+        },
+      }),
+    ],
+  ),
+  [
+    'the certificate of a duchy is the one of another',
+    'CONSENT_SIGNAL_INVALID',
+    'CERTIFICATE_OF_ANOTHER_PARTY',
+    ({ certificates }) => ({
+      certificates: { [`${GAMMA}/certificates/c1`]: certificates[`${ALPHA}/certificates/c1`]! },
+    }),
+  ],
+  ...RING.map(
+    (duchy): Row => [
+      `another duchy signed the key of ${duchy}`,
+      'CONSENT_SIGNAL_INVALID',
+      'SIGNATURE_INVALID',
+      async ({ duchies }) => ({
+        signed: { [duchy]: await signElement(stranger, duchies[duchy === ALPHA ? BETA! : ALPHA!]!) },
+      }),
+    ],
+  ),
+  [
+    'the exchange put its own key in place',
+    'CONSENT_SIGNAL_INVALID',
+    'SIGNATURE_INVALID',
+    ({ ring }) => ({
+      signed: { [GAMMA!]: { ...ring.signed[GAMMA!]!, message: packElGamalPublicKey(stranger) } },
+    }),
+  ],
+  [
+    'a key is no ElGamalPublicKey',
+    'CONSENT_SIGNAL_INVALID',
+    'MESSAGE_MALFORMED',
+    (world) => betaSigns(world, Uint8Array.of(0xff)),
+  ],
+  [
+    'a key has another generator',
+    'CONSENT_SIGNAL_INVALID',
+    'KEY_NOT_SUPPORTED',
+    (world) => {
+      const message = packElGamalPublicKey(stranger);
+      // Minus the standard generator: its first byte is 2 in place of 3.
+      const at = Buffer.from(message).indexOf(Buffer.from('036b17d1f2', 'hex'));
+      return betaSigns(world, message.with(at, 2));
+    },
+  ],
+  [
+    'a key is no point of the curve',
+    'CONSENT_SIGNAL_INVALID',
+    'cannot be used together',
+    (world) => betaSigns(world, packElGamalPublicKey(Uint8Array.of(2, ...new Uint8Array(31), 1))),
+  ],
+  [
+    'two duchies have the same key',
+    'CONSENT_SIGNAL_INVALID',
+    'must be different from each other',
+    async ({ ring, duchies }) => ({
+      signed: { [BETA!]: await signElement(ring.keys[ALPHA!]!.publicKey, duchies[BETA!]!) },
+    }),
+  ],
+  [
+    'keys of two duchies cancel out',
+    'CONSENT_SIGNAL_INVALID',
+    'must not cancel out',
+    async ({ ring, duchies }) => ({
+      signed: { [BETA!]: await signElement(negated(ring.keys[ALPHA!]!.publicKey), duchies[BETA!]!) },
+    }),
+  ],
+  ['the duchies add no noise', 'DECLINED', 'add NONE noise', () => ({ config: { noiseMechanism: 'NONE' } })],
+  [
+    'the duchies add noise of which the aggregator knows too much',
+    'DECLINED',
+    'add GEOMETRIC noise',
+    () => ({ config: { noiseMechanism: 'GEOMETRIC' } }),
+  ],
+  ...(['histogramPrivacyParams', 'publisherPrivacyParams'] as const).flatMap((field): Row[] => [
+    [
+      `epsilon of ${field} is too large`,
+      'SPEC_INVALID',
+      `${field}.epsilon of`,
+      () => ({ config: { [field]: hiding(1.01) } }),
+    ],
+    [
+      `delta of ${field} is too large`,
+      'SPEC_INVALID',
+      `${field}.delta of`,
+      () => ({ config: { [field]: hiding(0.1, 1.1e-5) } }),
+    ],
+  ]),
+  ['the decay rate is 0', 'SPEC_INVALID', 'decayRate of', () => ({ config: { decayRate: 0 } })],
+  ['the decay rate is too large', 'SPEC_INVALID', 'decayRate of', () => ({ config: { decayRate: 101 } })],
+  ['the sketch is too large', 'SPEC_INVALID', 'maxSize of', () => ({ config: { maxSize: 1_000_001 } })],
+  ['the sketch has no register', 'SPEC_INVALID', 'maxSize of', () => ({ config: { maxSize: 0 } })],
+  [
+    'there are too many sampling indicators',
+    'SPEC_INVALID',
+    'samplingIndicatorSize of',
+    () => ({ ...frequency(5), config: { samplingIndicatorSize: 2 ** 32 - 1 } }),
+  ],
+  [
+    'the duchies do not count as far',
+    'SPEC_INVALID',
+    'count to 10, and the measurement asks for 11',
+    () => frequency(11),
+  ],
+  [
+    'it measures frequencies with sketches that have none',
+    'SPEC_INVALID',
+    'REACH_AND_FREQUENCY is not computed with reachOnlyLiquidLegionsV2',
+    () => ({ ...frequency(5), protocol: 'reachOnlyLiquidLegionsV2' }),
+  ],
+  [
+    'it measures a reach with frequencies',
+    'SPEC_INVALID',
+    'REACH is not computed with liquidLegionsV2',
+    () => ({ protocol: 'liquidLegionsV2' }),
+  ],
+  [
+    'it measures impressions',
+    'SPEC_INVALID',
+    'IMPRESSION cannot be computed',
+    () => ({
+      spec: {
+        measurementType: {
+          case: 'impression',
+          value: { privacyParams: hiding(0.5), maximumFrequencyPerUser: 5 },
+        },
+      },
+    }),
+  ],
+  [
+    'the sampling interval goes on at 0',
+    'SPEC_INVALID',
+    'vidSamplingInterval',
+    () => ({ spec: { vidSamplingInterval: { start: 0.75, width: 0.5 } } }),
+  ],
+];
