@@ -1,4 +1,6 @@
 /** Calls over real HTTP, and what comes back. */
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import { toJson } from './requests.ts';
 
@@ -10,6 +12,9 @@ export interface Reply {
   json: any;
 }
 
+/** Of `node:http`, since `fetch` takes twice as much of the processor for a small request. */
+const agent = new Agent({ keepAlive: true });
+
 /** `body`: a string is sent as it is, anything else as JSON (bigints as integers). */
 export async function call(
   token: string | undefined,
@@ -18,20 +23,26 @@ export async function call(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Reply> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    body: body === undefined ? null : typeof body === 'string' ? body : toJson(body),
+  const content = body === undefined ? undefined : typeof body === 'string' ? body : toJson(body);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(url, {
+      method,
+      agent,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(content === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        ...headers,
+      },
+    });
+    sent.on('response', resolve).on('error', reject).end(content);
   });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  const text = await textOf(response);
+  const isJson = response.headers['content-type']?.startsWith('application/json');
   return {
-    status: response.status,
-    headers: response.headers,
+    status: response.statusCode!,
+    headers: new Headers(Object.entries(response.headers) as [string, string][]),
     text,
     json: isJson ? JSON.parse(text) : undefined,
   };
