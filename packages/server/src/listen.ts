@@ -1,6 +1,6 @@
 /** An HTTP server at its address. */
 import { readFile } from 'node:fs/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 
 export interface Address {
   host: string;
@@ -13,6 +13,14 @@ export interface Listening {
   url: string;
   stop(): Promise<void>;
 }
+
+const unused = () => {
+  throw new Error('Bodies are read and written by the codec of the contract.');
+};
+/** For Fastify, which would load compilers of schemas at every start: they take longer than the rest of it. */
+export const NO_SCHEMAS: FastifyServerOptions['schemaController'] = {
+  compilersFactory: { buildValidator: unused, buildSerializer: unused },
+};
 
 /** Requests in flight have this long; then their connections are closed. */
 const DRAIN_MS = 8_000;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError, isId, isName } from '@measurement-exchange/contract';
-import { COMMON_HEADERS, sendClientError } from '@measurement-exchange/server';
+import { COMMON_HEADERS, NO_SCHEMAS, sendClientError } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { FaceLimits } from '../config/config.ts';
@@ -51,6 +51,7 @@ export function createFace(options: FaceOptions): FastifyInstance {
   const app = Fastify({
     // Its log lines hold URLs; ours hold only what is listed below.
     logger: false,
+    schemaController: NO_SCHEMAS,
     genReqId: () => randomBytes(12).toString('hex'),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' } } : { http }),

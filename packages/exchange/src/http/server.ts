@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
-import { COMMON_HEADERS, sendClientError } from '@measurement-exchange/server';
+import { COMMON_HEADERS, NO_SCHEMAS, sendClientError } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ApiOptions, type HttpProgress, isApiUrl, registerApi } from './api.ts';
 import { sendError, toExchangeError } from './errors.ts';
@@ -55,6 +55,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     // Its log lines hold URLs; ours hold only what is listed below.
     logger: false,
+    schemaController: NO_SCHEMAS,
     genReqId: newRequestId,
     trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
