@@ -16,7 +16,7 @@ export const h5: Harness = {
       const elsewhere: number[] = [];
       const starts: number[] = [];
       const { unknown, ...counted } = await underCrashes(context, world, {
-        kills: { slice: 2, short: 30, long: 500 },
+        kills: { slice: 1, short: 30, long: 500 },
         momentMs: () => random.int(MOMENT_MS),
         async crash() {
           const { survivors, victims } = draw(random, world.exchanges.length);

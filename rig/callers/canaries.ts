@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { fulfillment, measurementRequest, nonceHash } from '@measurement-exchange/testkit/requests';
-import type { Context, Harness, Outcome, Violations } from '../harness.ts';
+import { atScale, type Context, type Harness, type Outcome, type Violations } from '../harness.ts';
 import type { Random } from '../random.ts';
 import { type Counted, type World, type WorldOptions, withWorld } from '../world.ts';
 import { fuzz } from './fuzz.ts';
@@ -25,7 +25,7 @@ function lookForCanaries(context: Context): Promise<Outcome> {
   const password = secrets.make('the database password', context.random);
   const outputs: string[] = [];
   const options: WorldOptions = {
-    replicas: 2,
+    replicas: atScale(context, { slice: 1, short: 2, long: 2 }),
     // Everything that an exchange can say.
     config: { ...WORLD_CONFIG, logLevel: 'trace' },
     databaseUrl: (direct) => withPassword(direct, password),
@@ -56,6 +56,7 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
   const parts = [
     await tryTokens(slice, world, { canary: secrets.make('a claim of a token', random), listener }),
     await fuzz(slice, world, {
+      requests: atScale(context, { slice: 400, short: 1_500, long: 1_500 }),
       canary: secrets.make('a ciphertext of the fuzzer', random),
       onNonce: (nonce) => secrets.addNonce('a nonce of the fuzzer', nonce),
       listener,
