@@ -29,6 +29,8 @@ export const tests = {
   setupFiles: ['scripts/fastCheckSeed.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  // Not a second: a busy machine may take longer.
+  expect: { poll: { timeout: 30_000 } },
 };
 
 export default defineConfig({

@@ -200,7 +200,7 @@ describe('mex certificates and mex whoami', () => {
     await vi.waitFor(
       async () =>
         expect((await run('certificates', 'release-hold', name!, '--as', 'globex')).error).toBeUndefined(),
-      5_000,
+      30_000,
     );
     await run('certificates', 'revoke', name!, '--as', 'globex');
     expect((await run('certificates', 'list', '--as', 'globex')).out).toMatch(

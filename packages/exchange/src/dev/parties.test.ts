@@ -207,7 +207,10 @@ describe('dev.json', () => {
     try {
       file.startRenewal();
       vi.advanceTimersByTime(6 * 3600_000);
-      await vi.waitFor(async () => expect((await devJson()).operator.token).not.toBe(before.operator.token));
+      await vi.waitFor(
+        async () => expect((await devJson()).operator.token).not.toBe(before.operator.token),
+        30_000,
+      );
       const after = await devJson();
       const strip = (contents: typeof before) =>
         JSON.stringify(contents, (key, value) => (key === 'token' ? 0 : value));

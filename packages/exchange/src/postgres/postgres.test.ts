@@ -189,7 +189,7 @@ describe('a later start', () => {
     await Promise.all([first.stop(), first.stop()]);
     expect(await isPostmaster(first.pid, cluster)).toBe(false);
     // Its parent may take a moment to collect it.
-    await vi.waitFor(() => expect(() => process.kill(first.pid, 0)).toThrow('ESRCH'));
+    await vi.waitFor(() => expect(() => process.kill(first.pid, 0)).toThrow('ESRCH'), 30_000);
     const log = readFileSync(join(dataDir, 'postgres.log'), 'utf8');
     expect(log).toMatch(/fast shutdown request.*database system is shut down\n$/s);
 

@@ -124,7 +124,10 @@ describe('a COMMIT', () => {
     await db.tx('test', async (tx) => {
       tx.last(TELL, ['slowly']);
       tx.commit();
-      await vi.waitFor(async () => expect(await committing()).toHaveLength(1), { interval: 5 });
+      await vi.waitFor(async () => expect(await committing()).toHaveLength(1), {
+        interval: 5,
+        timeout: 30_000,
+      });
       expect(await told()).toEqual([]);
     });
     expect(await told()).toEqual([{ how: 'slowly' }]);

@@ -291,7 +291,7 @@ async function withoutOrderedIndexes(): Promise<void> {
       WHERE datname = current_database() AND application_name LIKE 'mex %'`,
   );
   const list = () => exchange.call(exchange.dev.operator.token, 'GET', '/v2alpha/trustedRoots');
-  await vi.waitUntil(async () => (await list()).status === 200);
+  await vi.waitUntil(async () => (await list()).status === 200, 30_000);
 }
 
 const available = (from: number, to?: number) => ({

@@ -202,10 +202,7 @@ it('3 kills between charge and scan: the charge is there once, and the next agen
     expect(await agent.ended).toBe('SIGKILL');
     expect(await answersIn(path, asked)).toEqual([]);
   }
-  const last = startAgent(path);
-  await untilClosed(asked);
-  last.kill();
-  await last.ended;
+  await finish(path, asked);
   expect(await reckon(path, asked)).toEqual({
     states: each(2, 'FULFILLED'),
     closings: each(2, 1),
@@ -226,10 +223,7 @@ it(`${KILLS / 2} kills between result and fulfillment: the ledger’s sum is exa
     for (const ciphertext of replies) stored.add(ciphertext);
   }
   expect(stored.size).toBeLessThanOrEqual(asked.length);
-  const last = startAgent(path);
-  await untilClosed(asked);
-  last.kill();
-  await last.ended;
+  await finish(path, asked);
   expect(await reckon(path, asked)).toEqual({
     states: each(3, 'FULFILLED'),
     closings: each(3, 1),
@@ -253,18 +247,25 @@ it(`${KILLS} kills at any point while requisitions arrive: each is fulfilled or 
     agent.kill();
     await agent.ended;
     expect(agent.lines.filter((line) => line.includes('Error'))).toEqual([]);
+    // More than five kills during one requisition, and it is refused as their likely cause.
+    if (i % 4 === 3) await finish(path, await Promise.all(asking));
   }
   const asked = await Promise.all(asking);
-  const last = startAgent(path);
-  await untilClosed(asked);
-  last.kill();
-  await last.ended;
+  await finish(path, asked);
   const { states, closings, spending } = await reckon(path, asked);
   expect(states).toEqual(asked.map((_, i) => (i % 5 === 4 ? 'REFUSED' : 'FULFILLED')));
   expect(closings).toEqual(each(KILLS * arrivals, 1));
   const fulfilled = states.filter((state) => state === 'FULFILLED').length;
   expect(spending).toEqual(DAYS.map((day) => [day, { epsilon: 0.25 * fulfilled, delta: 0, rho: 0 }]));
 }, 240_000);
+
+/** An agent that is left alone until all of them are closed. */
+async function finish(ledger: string, asked: Measurement[]): Promise<void> {
+  const agent = startAgent(ledger);
+  await untilClosed(asked);
+  agent.kill();
+  await agent.ended;
+}
 
 async function untilClosed(asked: Measurement[]): Promise<void> {
   for (const measurement of asked) {
