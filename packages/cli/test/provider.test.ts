@@ -245,6 +245,16 @@ describe('mex provider run --config', () => {
       computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { noiseMechanisms: ['LAPLACE'] }),
       'noiseMechanisms must be a list of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
     ],
+    [
+      'a ring of one duchy',
+      { protocols: { liquidLegions: { duchies: { 'duchies/alpha': { rootFile: 'root.pem' } } } } },
+      'liquidLegions.duchies must be an object with two duchies or more',
+    ],
+    [
+      'a protocol on sketches that there is not',
+      { protocols: { liquidLegions: { duchies: {}, protocols: ['honestMajorityShareShuffle'] } } },
+      'liquidLegions.protocols must be a list of reachOnlyLiquidLegionsV2, liquidLegionsV2.',
+    ],
     ['no data', {}, 'Say which data to use'],
     ['no identity', { events: { files: 'x' } }, 'Say who you are'],
     ['no trusted roots', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],

@@ -130,7 +130,7 @@ describe('mex verify, of a computation', () => {
       /which gets the seed of the other share[\s\S]*✓ the key for the seed is signed with its key/,
     );
     expect(out).toContain(
-      '✓ duchies, ring, population, nonce, result key, limits and event groups are in order',
+      '✓ duchies, parameters of the protocol, nonce, result key, limits and event groups are in order',
     );
   });
 

@@ -10,7 +10,7 @@ import {
   openPopulation,
 } from '@measurement-exchange/sdk/provider';
 import { type DevFile, type DevParty, findDevParty } from '../devFile.ts';
-import { shareShuffleOf } from '../provider/shareShuffle.ts';
+import { duchySettingsOf } from '../provider/duchies.ts';
 import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
 
 export interface StartedProviders {
@@ -54,7 +54,7 @@ export async function startProviders(options: {
       const events = await openEvents({ files: file });
       opened.push(events);
       const path = join(directory, `${party.name.split('/')[1]}.ledger`);
-      const shareShuffle = await shareShuffleOf({ as: party.name }, path);
+      const { shareShuffle, liquidLegions } = await duchySettingsOf({ as: party.name }, path);
       const ledger = openLedger(path, BUDGET);
       opened.push(ledger);
       eventGroups.set(dataProvider, await describeEventGroups(client, dataProvider, consumer.name));
@@ -67,6 +67,7 @@ export async function startProviders(options: {
         ledger,
         references,
         ...(shareShuffle && { shareShuffle: { ...shareShuffle, folder: sharesFolder } }),
+        ...(liquidLegions && { liquidLegions: { ...liquidLegions, folder: sharesFolder } }),
         pollMs,
       });
       agents.push(agent.run(stopping.signal));

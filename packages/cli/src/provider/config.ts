@@ -4,11 +4,12 @@ import { dirname, resolve } from 'node:path';
 import { fromBase64, MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
 import type { NoiseMechanism } from '@measurement-exchange/sdk';
 import type {
+  ComputationSettings,
   EventsConfig,
+  LiquidLegionsSettings,
   PrivacyAmount,
   ReferenceAccess,
   References,
-  ShareShuffleSettings,
 } from '@measurement-exchange/sdk/provider';
 
 /** Paths are relative to the folder of the file. */
@@ -37,21 +38,25 @@ export interface ProviderConfig {
   /** A lower cap on the impressions of one person than the consumer's. */
   maximumFrequencyPerUser?: number;
   /** Multi-party protocols that the provider takes part in, which the agent tells the exchange. */
-  protocols?: { honestMajorityShareShuffle?: ShareShuffleConfig };
+  protocols?: { honestMajorityShareShuffle?: ShareShuffleConfig; liquidLegions?: LiquidLegionsConfig };
   concurrency?: number;
   pollSeconds?: number;
 }
 
-/** `protocols.honestMajorityShareShuffle` of `provider.json`. */
-export interface ShareShuffleConfig
-  extends Partial<
-    Pick<ShareShuffleSettings, 'noiseMechanisms' | 'folder' | 'allowHttp' | 'uploadTimeoutSeconds'>
-  > {
+/** What all protocols of duchies have in common. */
+export interface ComputationConfig extends Partial<Omit<ComputationSettings, 'duchies'>> {
   /** The duchies that may take part, by resource name. */
   duchies: Record<string, { rootFile: string; endpoint?: string }>;
+}
+
+/** `protocols.honestMajorityShareShuffle` of `provider.json`. */
+export interface ShareShuffleConfig extends ComputationConfig {
   /** Fingerprints of populations: in hexadecimal, as `mex populations show` prints them, or in base64, as the API does. */
   populations: string[];
 }
+
+/** `protocols.liquidLegions` of `provider.json`, for both protocols. */
+export interface LiquidLegionsConfig extends ComputationConfig, Pick<LiquidLegionsSettings, 'protocols'> {}
 
 export async function readProviderConfig(path: string): Promise<ProviderConfig> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -73,7 +78,7 @@ function withPaths(config: ProviderConfig, folder: string): ProviderConfig {
   const from = (path: string) => resolve(folder, path);
   const rooted = (root: string) => root.replace(/[^=]+$/, from);
   const { tokenFile, identity, earlierIdentities, roots, ledger, events, population, protocols } = config;
-  const shareShuffle = protocols?.honestMajorityShareShuffle;
+  const { honestMajorityShareShuffle: shareShuffle, liquidLegions } = protocols ?? {};
   return {
     ...config,
     ...(tokenFile && { tokenFile: from(tokenFile) }),
@@ -83,11 +88,16 @@ function withPaths(config: ProviderConfig, folder: string): ProviderConfig {
     ...(ledger && { ledger: from(ledger) }),
     ...(events && { events: { ...events, files: [events.files].flat().map(from) } }),
     ...(population && { population: from(population) }),
-    ...(shareShuffle && { protocols: { honestMajorityShareShuffle: withDuchyPaths(shareShuffle, from) } }),
+    ...(protocols && {
+      protocols: {
+        ...(shareShuffle && { honestMajorityShareShuffle: withDuchyPaths(shareShuffle, from) }),
+        ...(liquidLegions && { liquidLegions: withDuchyPaths(liquidLegions, from) }),
+      },
+    }),
   };
 }
 
-function withDuchyPaths(config: ShareShuffleConfig, from: (path: string) => string): ShareShuffleConfig {
+function withDuchyPaths<C extends ComputationConfig>(config: C, from: (path: string) => string): C {
   const { folder } = config;
   const duchies = Object.entries(config.duchies).map(([name, duchy]) => [
     name,
@@ -154,17 +164,19 @@ const references: Check = (value, path) => {
   return twice === undefined ? [] : [`${path} lists ${twice} twice: an event group has one reference.`];
 };
 
-const duchies: Check = (value, path) => {
-  const each = objectOf({ rootFile: text, endpoint: text }, ['rootFile']);
-  if (!isObject(value) || Object.keys(value).length < 3) {
-    return [`${path} must be an object with three duchies or more, by name: duchies/….`];
-  }
-  return Object.entries(value).flatMap(([name, duchy]) =>
-    /^duchies\/[^/]+$/.test(name)
-      ? each(duchy, `${path}.${name}`)
-      : [`${path}.${name} must be named as the duchy: duchies/….`],
-  );
-};
+const duchies =
+  (least: number, inWords: string): Check =>
+  (value, path) => {
+    const each = objectOf({ rootFile: text, endpoint: text }, ['rootFile']);
+    if (!isObject(value) || Object.keys(value).length < least) {
+      return [`${path} must be an object with ${inWords} duchies or more, by name: duchies/….`];
+    }
+    return Object.entries(value).flatMap(([name, duchy]) =>
+      /^duchies\/[^/]+$/.test(name)
+        ? each(duchy, `${path}.${name}`)
+        : [`${path}.${name} must be named as the duchy: duchies/….`],
+    );
+  };
 /** Undefined where it is not one. */
 export function readFingerprint(text: string): Uint8Array | undefined {
   const digits = text.replaceAll(':', '');
@@ -172,20 +184,29 @@ export function readFingerprint(text: string): Uint8Array | undefined {
   const bytes = isHex ? new Uint8Array(Buffer.from(digits, 'hex')) : fromBase64(text);
   return bytes?.length === 32 ? bytes : undefined;
 }
+const listOf = (names: readonly string[]) =>
+  is(
+    `a list of ${names.join(', ')}`,
+    (value) => isTexts(value) && value.every((name) => names.includes(name)),
+  );
+const computation: Record<keyof Omit<ComputationConfig, 'duchies'>, Check> = {
+  noiseMechanisms: listOf(MPC_NOISE_MECHANISMS),
+  folder: text,
+  allowHttp: is('true or false', (value) => typeof value === 'boolean'),
+  uploadTimeoutSeconds: above,
+};
 const shareShuffle: Record<keyof ShareShuffleConfig, Check> = {
-  duchies,
+  ...computation,
+  duchies: duchies(3, 'three'),
   populations: is(
     'a list of fingerprints of populations, as mex populations show prints them',
     (value) => isTexts(value) && value.length > 0 && value.every((each) => readFingerprint(each)),
   ),
-  noiseMechanisms: is(
-    `a list of ${MPC_NOISE_MECHANISMS.join(', ')}`,
-    (value) =>
-      isTexts(value) && value.every((name) => (MPC_NOISE_MECHANISMS as readonly string[]).includes(name)),
-  ),
-  folder: text,
-  allowHttp: is('true or false', (value) => typeof value === 'boolean'),
-  uploadTimeoutSeconds: above,
+};
+const liquidLegions: Record<keyof LiquidLegionsConfig, Check> = {
+  ...computation,
+  duchies: duchies(2, 'two'),
+  protocols: listOf(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2']),
 };
 
 const columns: Record<keyof NonNullable<EventsConfig['columns']>, Check> = {
@@ -218,7 +239,10 @@ const settings: Record<keyof ProviderConfig, Check> = {
   population: text,
   noise: oneOf('DISCRETE_GAUSSIAN', 'GEOMETRIC'),
   maximumFrequencyPerUser: count,
-  protocols: objectOf({ honestMajorityShareShuffle: objectOf(shareShuffle, ['duchies', 'populations']) }),
+  protocols: objectOf({
+    honestMajorityShareShuffle: objectOf(shareShuffle, ['duchies', 'populations']),
+    liquidLegions: objectOf(liquidLegions, ['duchies']),
+  }),
   concurrency: count,
   pollSeconds: above,
 };

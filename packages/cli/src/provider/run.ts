@@ -7,7 +7,6 @@ import type {
   Events,
   EventsConfig,
   PrivacyAmount,
-  ShareShuffleSettings,
 } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
@@ -15,7 +14,7 @@ import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts
 import { Failed, note, paint, print, printJsonLine } from '../output.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
 import { describeEvent } from './describe.ts';
-import { shareShuffleOf } from './shareShuffle.ts';
+import { type DuchySettings, duchySettingsOf } from './duchies.ts';
 
 export interface RunOptions {
   config?: string;
@@ -64,7 +63,7 @@ async function run(options: RunOptions): Promise<void> {
   }
   const references = referencesOf(settings);
   const { budget, path } = await ledgerOf(settings, credentials.name);
-  const shareShuffle = await shareShuffleOf(settings, path);
+  const duchies = await duchySettingsOf(settings, path);
   const ledger = openLedger(path, budget);
   const events = eventsOf(settings);
   const { signal, dispose } = untilStopped();
@@ -78,14 +77,14 @@ async function run(options: RunOptions): Promise<void> {
       earlierKeys: await Promise.all((settings.earlierIdentities ?? []).map(readEncryptionKeys)),
       ...(settings.events && { events: events.open }),
       ...(settings.population && { population: openPopulation(await readPopulation(settings.population)) }),
-      ...(shareShuffle && { shareShuffle }),
+      ...duchies,
       ...(settings.noise && { noise: settings.noise }),
       ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
       ...(settings.concurrency && { concurrency: settings.concurrency }),
       ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
       log: options.json ? logJson : logLine(),
     });
-    if (!options.json) note(banner(credentials.name, path, budget, options, shareShuffle));
+    if (!options.json) note(banner(credentials.name, path, budget, options, duchies));
     if (!options.once) return await agent.run(signal);
     const { failed } = await agent.once(signal);
     if (failed > 0) throw new Failed(1, `${failed} requisitions could not be fulfilled yet: run it again.`);
@@ -217,14 +216,15 @@ function banner(
   ledger: string,
   budget: PrivacyAmount,
   { once }: RunOptions,
-  shareShuffle: ShareShuffleSettings | undefined,
+  { shareShuffle, liquidLegions }: DuchySettings,
 ): string {
   const { epsilon, delta, rho } = budget;
-  const duchies = shareShuffle && `  Duchies ${Object.keys(shareShuffle.duchies).join(', ')}\n`;
+  const names = new Set([shareShuffle, liquidLegions].flatMap((each) => Object.keys(each?.duchies ?? {})));
+  const duchies = names.size > 0 ? `  Duchies ${[...names].join(', ')}\n` : '';
   return `${paint('bold', provider, process.stderr)} processes its requisitions${once ? ' once' : '; Ctrl-C stops it'}.
   Ledger  ${ledger}
   Budget  epsilon ${epsilon}, delta ${delta}, rho ${rho} for a reference and day
-${duchies ?? ''}`;
+${duchies}`;
 }
 
 const HELP = `
@@ -255,7 +255,11 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
       "duchies": {"duchies/alpha": {"rootFile": "alpha.pem"}, …},  * three, of operators independent of each other
       "populations": ["0B:20:6F:4C:…"],         * fingerprints of the people that your VIDs are of: mex populations show
       "noiseMechanisms": ["DISCRETE_GAUSSIAN"],   that is enough for you; else also GEOMETRIC
-      "folder": "lakeside.shares"}},              order of each population, and shares to be sent
+      "folder": "lakeside.shares"},               order of each population, and shares to be sent
+                  "liquidLegions": {              who may compute on encrypted sketches, without a common population:
+      "duchies": {"duchies/alpha": {"rootFile": "alpha.pem"}, …},  * two or more
+      "protocols": ["reachOnlyLiquidLegionsV2"],  else also liquidLegionsV2, with frequencies
+      "noiseMechanisms": ["DISCRETE_GAUSSIAN"]}}, that is enough for you; folder as above
     "concurrency": 2, "pollSeconds": 2
   }
 

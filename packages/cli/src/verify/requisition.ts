@@ -1,11 +1,15 @@
 /** Verifies a requisition as its provider does before it fulfills it. */
 import {
   equalBytes,
+  liquidLegionsOf,
   MPC_NOISE_MECHANISMS,
+  type ProtocolConfig,
   type Requisition,
-  type ShareShuffleConfig,
+  ringOf,
+  type SignedMessage,
 } from '@measurement-exchange/contract';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/sdk';
+import type { ShareShuffleContext, VerifyContext } from '@measurement-exchange/sdk/provider';
 import { type Checklist, DoesNotHold } from './checklist.ts';
 import { type Context, checkCertificate, checkSignature, checkSpec } from './steps.ts';
 
@@ -19,31 +23,63 @@ export async function verifyRequisition(list: Checklist, context: Context, name:
   await checkSpec(list, spec?.message);
   const signed = await checkDecryption(list, context, requisition);
   await checkSignature(list, 'the RequisitionSpec', signed, certificate);
-  const config = requisition.protocolConfig?.honestMajorityShareShuffle;
-  if (config) await checkDuchies(list, context, requisition, config);
-  if (config) list.about('all together');
-  await checkRest(list, context, requisition, config);
+  const duchies = duchiesOf(requisition);
+  for (const duchy of duchies) await checkDuchy(list, context, requisition, duchy);
+  if (duchies.length > 0) list.about('all together');
+  await checkRest(list, context, requisition);
 }
 
-/** The two workers, with the roots that the provider gave for them. */
-async function checkDuchies(
+/** A duchy of the protocol that a provider hears of. */
+interface InvolvedDuchy {
+  duchy: string;
+  /** What it does. */
+  does: string;
+  /** What the signed key is for; absent: it has none. */
+  keyFor?: string;
+  keyOf?: (entry: Entry) => SignedMessage | undefined;
+}
+type Entry = NonNullable<Requisition['duchies']>[string];
+
+function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): InvolvedDuchy[] {
+  const { honestMajorityShareShuffle: shuffle } = protocolConfig;
+  const legions = liquidLegionsOf(protocolConfig);
+  if (legions) {
+    return ringOf(legions.config).map((duchy) => ({
+      duchy,
+      does: duchy === fulfillingDuchy ? 'takes your sketch' : 'takes its key off the registers',
+      keyFor: 'the key for the registers',
+      keyOf: (entry) => entry[legions.protocol]?.elGamalPublicKey,
+    }));
+  }
+  return [shuffle?.firstWorker, shuffle?.secondWorker].flatMap((duchy): InvolvedDuchy[] => {
+    if (duchy === undefined) return [];
+    if (duchy === fulfillingDuchy) return [{ duchy, does: 'takes your share' }];
+    return [
+      {
+        duchy,
+        does: 'gets the seed of the other share',
+        keyFor: 'the key for the seed',
+        keyOf: (entry) => entry.honestMajorityShareShuffle?.publicKey,
+      },
+    ];
+  });
+}
+
+/** With the root that the provider gave for it. */
+async function checkDuchy(
   list: Checklist,
   context: Context,
-  { duchies, fulfillingDuchy }: Requisition,
-  { firstWorker, secondWorker }: ShareShuffleConfig,
+  { duchies }: Requisition,
+  { duchy, does, keyFor, keyOf }: InvolvedDuchy,
 ): Promise<void> {
-  for (const duchy of [firstWorker, secondWorker]) {
-    const takes = duchy === fulfillingDuchy;
-    list.about(`${duchy}, which ${takes ? 'takes your share' : 'gets the seed of the other share'}`);
-    const entry = await list.check('it has said what a provider needs', () => {
-      const found = duchies?.[duchy];
-      if (found === undefined) throw new DoesNotHold('not yet: the requisition waits for its duchies');
-      return { value: found };
-    });
-    const certificate = await checkCertificate(list, context, duchy, entry?.duchyCertificate);
-    const publicKey = entry?.honestMajorityShareShuffle?.publicKey;
-    if (!takes) await checkSignature(list, 'the key for the seed', publicKey, certificate);
-  }
+  list.about(`${duchy}, which ${does}`);
+  const entry = await list.check('it has said what a provider needs', () => {
+    const found = duchies?.[duchy];
+    if (found === undefined) throw new DoesNotHold('not yet: the requisition waits for its duchies');
+    return { value: found };
+  });
+  const certificate = await checkCertificate(list, context, duchy, entry?.duchyCertificate);
+  if (keyFor && keyOf) await checkSignature(list, keyFor, entry && keyOf(entry), certificate);
 }
 
 async function checkDecryption(list: Checklist, { credentials }: Context, requisition: Requisition) {
@@ -65,15 +101,11 @@ async function checkDecryption(list: Checklist, { credentials }: Context, requis
 }
 
 /** Nonce, result key, limits and event groups, as the agent of the provider judges them. */
-async function checkRest(
-  list: Checklist,
-  { client, credentials, trust }: Context,
-  requisition: Requisition,
-  config: ShareShuffleConfig | undefined,
-) {
+async function checkRest(list: Checklist, { client, credentials, trust }: Context, requisition: Requisition) {
   // Imported here, since it loads the query engine.
   const provider = await import('@measurement-exchange/sdk/provider');
-  const computed = config ? 'duchies, ring, population, ' : '';
+  const { protocolConfig = {} } = requisition;
+  const computed = protocolConfig.direct ? '' : 'duchies, parameters of the protocol, ';
   await list.check(`${computed}nonce, result key, limits and event groups are in order`, async () => {
     const { selection } = await provider.verifyRequisition(requisition, {
       name: credentials.name,
@@ -82,21 +114,37 @@ async function checkRest(
       fetchCertificate: (certificate) => client.getCertificate({ name: certificate }),
       fetchEventGroup: (eventGroup) => client.getEventGroup({ name: eventGroup }),
       references: 'unchecked',
-      ...(config && {
-        shareShuffle: {
-          // The roots that were given decide which duchies are known.
-          duchies: new Map(
-            [config.firstWorker, config.secondWorker, config.aggregator].map((d) => [d, trust]),
-          ),
-          populations: 'unchecked',
-          noiseMechanisms: MPC_NOISE_MECHANISMS,
-          fetchPopulation: (name) => client.getPopulation({ name }),
-        },
+      ...accepting(protocolConfig, {
+        trust,
+        fetchPopulation: (population) => client.getPopulation({ name: population }),
       }),
       now: new Date(),
     });
     return { value: selection, detail: words(selection) };
   });
+}
+
+/** Whatever the protocol is: the roots that were given decide which duchies are known. */
+function accepting(
+  protocolConfig: ProtocolConfig,
+  { trust, fetchPopulation }: Pick<Context, 'trust'> & Pick<ShareShuffleContext, 'fetchPopulation'>,
+): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
+  const { honestMajorityShareShuffle: shuffle } = protocolConfig;
+  const legions = liquidLegionsOf(protocolConfig);
+  const known = (duchies: string[]) => ({
+    duchies: new Map(duchies.map((duchy) => [duchy, trust])),
+    noiseMechanisms: MPC_NOISE_MECHANISMS,
+  });
+  return {
+    ...(shuffle && {
+      shareShuffle: {
+        ...known([shuffle.firstWorker, shuffle.secondWorker, shuffle.aggregator]),
+        populations: 'unchecked' as const,
+        fetchPopulation,
+      },
+    }),
+    ...(legions && { liquidLegions: known(ringOf(legions.config)) }),
+  };
 }
 
 interface Selected {

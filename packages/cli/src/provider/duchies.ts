@@ -1,0 +1,50 @@
+/** What a provider accepts of computations by duchies: from its settings, or in development from the demo duchies. */
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
+import { readDevFile } from '../devFile.ts';
+import { readCertificates } from '../keyFiles.ts';
+import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
+
+/** Neither of them where the provider computes direct results only. */
+export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
+
+/** What is to be sent is kept beside the ledger, where the settings do not say otherwise. */
+export async function duchySettingsOf(
+  { as, protocols }: Pick<ProviderConfig, 'protocols'> & { as?: string },
+  ledger: string,
+): Promise<DuchySettings> {
+  const folder = `${ledger}.shares`;
+  if (protocols === undefined) return as === undefined ? {} : demoDuchies(folder);
+  const { honestMajorityShareShuffle: shareShuffle, liquidLegions } = protocols;
+  return {
+    ...(shareShuffle && {
+      shareShuffle: {
+        ...(await configured(shareShuffle, folder)),
+        // The check of the settings has read them before.
+        populations: shareShuffle.populations.map((fingerprint) => readFingerprint(fingerprint)!),
+      },
+    }),
+    ...(liquidLegions && { liquidLegions: await configured(liquidLegions, folder) }),
+  };
+}
+
+/** With the certificates in place of their files. */
+async function configured<C extends ComputationConfig>(
+  config: C,
+  folder: string,
+): Promise<Omit<C, keyof ComputationConfig> & ComputationSettings> {
+  const duchies = Object.entries(config.duchies).map(async ([name, { rootFile, ...rest }]) => {
+    const rootPem = (await readCertificates(rootFile)).join('');
+    return [name, { rootPem, ...rest }] as const;
+  });
+  return { folder, ...config, duchies: Object.fromEntries(await Promise.all(duchies)) };
+}
+
+/** The duchies of the development exchange, which have its root in common. */
+async function demoDuchies(folder: string): Promise<DuchySettings> {
+  const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
+  if (dev.duchies.length === 0) return {};
+  const rooted = dev.duchies.map(({ name }) => [name, { rootPem: dev.rootCertificatePem }]);
+  const accepted = { duchies: Object.fromEntries(rooted), allowHttp: true, folder };
+  return { shareShuffle: { ...accepted, populations: 'unchecked' }, liquidLegions: accepted };
+}
