@@ -2,7 +2,6 @@
  * Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 MEX_SKETCH_SIZE=2000 runs more and larger
  * worlds.
  */
-import { DESTROYED } from '@measurement-exchange/sdk/liquidLegions';
 import { expect, test } from 'vitest';
 import {
   type Events,
@@ -10,6 +9,7 @@ import {
   noiseCount,
   Ring,
   randomEvents,
+  unionOf,
 } from '../../test/liquidLegions/ring.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { FrequencyStages, relativeFrequencies } from './frequency.ts';
@@ -48,22 +48,7 @@ function world(spec: Partial<World['spec']>, events: Events[]): World {
   };
 }
 
-/** Of the union of the sketches: registers with somebody, and those with one person by how often they were reached. */
-function truth({ spec, events }: World): { registers: number; frequencies: number[] } {
-  const sketches = events.map((one) => frequencySketch(spec, one));
-  const frequencies: number[] = Array(spec.maximumFrequency).fill(0);
-  let registers = 0;
-  for (let index = 0; index < spec.maxSize; index++) {
-    const active = sketches.filter((sketch) => sketch.frequencies[index]! > 0);
-    if (active.length === 0) continue;
-    registers++;
-    const found = new Set(active.map((sketch) => sketch.keys[index]!));
-    if (found.size > 1 || found.has(DESTROYED)) continue;
-    const sum = active.reduce((total, sketch) => total + sketch.frequencies[index]!, 0);
-    frequencies[Math.min(sum, spec.maximumFrequency) - 1]!++;
-  }
-  return { registers, frequencies };
-}
+const truth = ({ spec, events }: World) => unionOf(spec, events);
 
 /** Every stage once; providers upload to the duchies in turn. */
 async function run({ spec, events }: World, seeds = Array.from({ length: 9 }, () => dice.seed())) {

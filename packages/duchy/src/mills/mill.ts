@@ -19,6 +19,7 @@ import { deliver } from '../peers/deliver.ts';
 import { storedOutput, storeOutput } from '../peers/outbox.ts';
 import { moveOn, rowOf, runAfter } from '../stages/progress.ts';
 import { keepLease } from './lease.ts';
+import { nowAndThen } from './progress.ts';
 
 export interface MillOptions {
   /** Names the process in the database. */
@@ -42,8 +43,6 @@ const LEASE_MS = 60_000;
 const POLL_MS = 200;
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
-/** Between two reports of how far a stage is: the exchange keeps a few hundred of each duchy. */
-const REPORT_MS = 5_000;
 /** A stage that failed, or took its process down, this often fails the computation. */
 const MAX_ATTEMPTS = 10;
 
@@ -87,7 +86,7 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     const { id, stage, attempt, view } = computation;
     if (attempt > MAX_ATTEMPTS) throw new PermanentError(`${stage} failed ${MAX_ATTEMPTS} times.`);
     const { run, sends, next } = rowOf(computation)!;
-    const work = { duchy, computation, signal, onProgress: progressReporter(claim) };
+    const work = { duchy, computation, signal, onProgress: progressOf(claim) };
     if (sends === undefined) {
       await run!(work);
       await finish(claim, next);
@@ -103,15 +102,11 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     void report(duchy.client, view.name!, { stage, attempt, message: 'Done.', progress: 1 });
   }
 
-  /** Tells the exchange now and then how far a long stage is. */
-  function progressReporter({ computation }: Claim): (fraction: number) => void {
+  function progressOf({ computation }: Claim): (fraction: number) => void {
     const { stage, attempt, view } = computation;
-    let reportedAt = performance.now();
-    return (progress) => {
-      if (progress >= 1 || performance.now() < reportedAt + REPORT_MS) return;
-      reportedAt = performance.now();
+    return nowAndThen((progress) => {
       void report(duchy.client, view.name!, { stage, attempt, message: 'In progress.', progress });
-    };
+    });
   }
 
   /** What was sent is acknowledged, and the computation moves on: both, or neither. */

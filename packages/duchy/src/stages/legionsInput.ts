@@ -1,6 +1,7 @@
 /** What the stages of a ring work on: sketches of providers, and what the other duchies sent. */
 import { readBlob, type StoredComputation } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
+import { checkPoints } from '../liquidLegions/index.ts';
 import { received } from '../peers/inbox.ts';
 import { duchiesAt, duchyAt } from './places.ts';
 import { messageSize } from './sizes.ts';
@@ -18,7 +19,10 @@ export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Ar
 export async function fromWorkers(work: Work, message: string): Promise<Uint8Array[]> {
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
-    messages.push(await messageFrom(work, message, worker));
+    const bytes = await messageFrom(work, message, worker);
+    // Nothing is computed with them before the next duchy has them, which could not tell whose they are.
+    await computed(`${message} of ${worker}`, () => checkPoints(bytes, { signal: work.signal }));
+    messages.push(bytes);
   }
   return messages;
 }
@@ -46,14 +50,14 @@ function requireSize(computation: StoredComputation, message: string, sender: st
 }
 
 /** Errors that tell of bytes that nobody who follows the protocol sends. */
-const DEVIATIONS = ['PointError', 'ElGamalError', 'LiquidLegionsError', 'RangeError'];
+const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
 /** Ends the computation where what came in cannot be computed with. */
-export async function computed<T>(compute: () => Promise<T>): Promise<T> {
+export async function computed<T>(what: string, compute: () => Promise<T>): Promise<T> {
   try {
     return await compute();
   } catch (error) {
     if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
-    throw new PermanentError(`What came in cannot be computed with: ${error.message}.`, { cause: error });
+    throw new PermanentError(`${what} cannot be computed with: ${error.message}.`, { cause: error });
   }
 }

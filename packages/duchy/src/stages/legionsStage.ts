@@ -39,7 +39,8 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends Setup>(
       const stages = stagesOf(plan.parameters);
       const keys = await ownKeys(work);
       const seed = stageSeed(await readSecrets(duchy.db, computation.id), computation.stage);
-      return computed(() => compute({ ...work, plan, stages, keys, seed }));
+      const what = `What ${computation.stage} was given`;
+      return computed(what, () => compute({ ...work, plan, stages, keys, seed }));
     };
   return {
     stage,

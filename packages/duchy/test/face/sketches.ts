@@ -21,6 +21,7 @@ import {
   REACH_REGISTER_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { createComputation } from '../../src/database/index.ts';
+import { termsOf } from '../terms.ts';
 import { makeComputation, type TestComputation } from '../view.ts';
 import { type FaceWorld, sha256, type TestUpload } from './world.ts';
 
@@ -60,7 +61,7 @@ let made = 0;
 export async function makeLegions(
   world: FaceWorld,
   protocol: LiquidLegionsProtocol,
-  { points: given = {}, change = () => {} }: LegionsOptions = {},
+  { points: given = {}, change = () => {}, stage = 'WAIT_REQUISITIONS_AND_KEY_SET' }: LegionsOptions = {},
 ): Promise<LegionsComputation> {
   const { duchy, identities } = world;
   const computation = await makeComputation(`l${++made}`, duchy.name, duchy.name);
@@ -81,7 +82,6 @@ export async function makeLegions(
     };
   }
   change(view);
-  const stage = 'WAIT_REQUISITIONS_AND_KEY_SET';
   await createComputation(world.database.db, {
     ...{ id, role: 'WORKER', protocol, stage, view, spec },
     registerCount: REGISTERS,
@@ -93,6 +93,7 @@ export async function makeLegions(
 interface LegionsOptions {
   points?: Record<string, Uint8Array>;
   change?: (view: TestComputation['view']) => unknown;
+  stage?: string;
 }
 
 const REGISTER_BYTES = {
@@ -125,22 +126,6 @@ export function makeSketch(world: FaceWorld, computation: LegionsComputation): T
     data,
     privateKeyPem: world.identities[requisition.dataProvider]!.privateKeyPem,
     afterSigning: (signed) => signed,
-  };
-}
-
-/** What a provider says that it was told. */
-export function termsOf(config: LiquidLegionsConfig, combinedPublicKey: Uint8Array) {
-  const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
-    config;
-  return {
-    ...{ workers: [...workers], aggregator, noiseMechanism, decayRate, combinedPublicKey },
-    maxSize: BigInt(config.maxSize),
-    histogramEpsilon: histogramPrivacyParams.epsilon,
-    histogramDelta: histogramPrivacyParams.delta,
-    publisherEpsilon: publisherPrivacyParams.epsilon,
-    publisherDelta: publisherPrivacyParams.delta,
-    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
-    maximumFrequency: config.maximumFrequency ?? 0,
   };
 }
 

@@ -11,7 +11,16 @@ import {
   REGISTERS,
   randomPoint,
 } from './sketches.ts';
-import { type FaceWorld, sendUpload, startFaceWorld, type TestUpload, withData } from './world.ts';
+import {
+  type FaceWorld,
+  makeMessage,
+  sendMessage,
+  sendUpload,
+  startFaceWorld,
+  type TestMessage,
+  type TestUpload,
+  withData,
+} from './world.ts';
 
 let world: FaceWorld;
 beforeAll(async () => {
@@ -155,5 +164,36 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
       const answer = await sendUpload(world, makeSketch(world, computation));
       expect(answer).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
     });
+  });
+});
+
+describe('what comes around the ring', () => {
+  const waiting = () =>
+    makeLegions(world, 'reachOnlyLiquidLegionsV2', { stage: 'WAIT_EXECUTION_PHASE_INPUTS' });
+  const registers = { stage: 'EXECUTION_PHASE_INPUT', sender: 'duchies/gamma' };
+
+  test('is taken from the duchy before, and moves the computation on', async () => {
+    const computation = await waiting();
+    const message = makeMessage(world, computation, registers);
+    expect(await sendMessage(world, message)).toMatchObject({ status: 200 });
+    const [row] = await world.database.query('SELECT stage FROM computations WHERE id = $1', [
+      computation.id,
+    ]);
+    expect(row).toEqual({ stage: 'EXECUTION_PHASE' });
+  });
+
+  // biome-ignore format: a table, one row per line
+  test.each<[what: string, sent: { stage: string; sender: string }, spoil: (message: TestMessage) => unknown, named: string]>([
+    ['the duchy after it as sender', { ...registers, sender: 'duchies/beta' }, () => {}, 'message.sender'],
+    ['a message that only the aggregator takes', { ...registers, stage: 'SETUP_PHASE_INPUT' }, () => {}, 'message.stage'],
+    ['a message of the other protocol', { ...registers, stage: 'EXECUTION_PHASE_ONE_INPUT' }, () => {}, 'message.stage'],
+    ['more bytes than all registers have', registers, (m) => (m.message.dataLength = 2n ** 24n), 'message.dataLength'],
+    ['the key of another duchy', registers, (m) => (m.privateKeyPem = world.identities['duchies/beta']!.privateKeyPem), 'message.signature'],
+  ])('is rejected with %s', async (_what, sent, spoil, named) => {
+    const computation = await waiting();
+    const message = makeMessage(world, computation, sent);
+    spoil(message);
+    expect(await sendMessage(world, message)).toMatchObject({ status: 400, field: named });
+    expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
   });
 });

@@ -1,6 +1,7 @@
 /** Sketches of a few providers, and a ring of duchies that hold a key each. */
 import {
   Curve,
+  DESTROYED,
   type ElGamalKeyPair,
   ElGamalPublicKey,
   FrequencySketch,
@@ -54,6 +55,26 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
   const sketch = new FrequencySketch(params);
   for (const [vid, times] of events) sketch.add(vid, times);
   return sketch;
+}
+
+/** Of the union of the sketches: registers with somebody, and those with one person by how often they were reached. */
+export function unionOf(
+  spec: FrequencySketchParams & { maximumFrequency: number },
+  events: Events[],
+): { registers: number; frequencies: number[] } {
+  const sketches = events.map((one) => frequencySketch(spec, one));
+  const frequencies: number[] = Array(spec.maximumFrequency).fill(0);
+  let registers = 0;
+  for (let index = 0; index < spec.maxSize; index++) {
+    const active = sketches.filter((sketch) => sketch.frequencies[index]! > 0);
+    if (active.length === 0) continue;
+    registers++;
+    const found = new Set(active.map((sketch) => sketch.keys[index]!));
+    if (found.size > 1 || found.has(DESTROYED)) continue;
+    const sum = active.reduce((total, sketch) => total + sketch.frequencies[index]!, 0);
+    frequencies[Math.min(sum, spec.maximumFrequency) - 1]!++;
+  }
+  return { registers, frequencies };
 }
 
 /** Providers that have some people in common, some of them nobody at all. */

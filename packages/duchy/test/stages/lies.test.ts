@@ -19,10 +19,10 @@ import {
 } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AUDIENCES, truth } from './audiences.ts';
-import { mapClient } from './mapClient.ts';
+import { lyingTo } from './lyingTo.ts';
 import { openResult, reachOf } from './results.ts';
 import { makeUpload, type Upload, uploadAll } from './uploads.ts';
-import { type DuchyWorld, startDuchyWorld, type TestDuchy } from './world.ts';
+import { type DuchyWorld, startDuchyWorld } from './world.ts';
 
 let world: DuchyWorld;
 beforeAll(async () => {
@@ -98,36 +98,6 @@ describe('a provider’s lie is rejected, and its requisition waits for the trut
     await expectExact(measurement);
   });
 });
-
-async function* mapped(views: AsyncIterable<unknown>, lie: (view: Computation) => Computation) {
-  for await (const view of views) yield lie(view as Computation);
-}
-
-/** Meanwhile the exchange says something else about computations, to this duchy alone. */
-async function lyingTo<T>(
-  { duchy: { client } }: TestDuchy,
-  change: (view: Computation) => unknown,
-  meanwhile: () => Promise<T>,
-): Promise<T> {
-  const honest = { ...client };
-  const lie = (view: Computation) => {
-    change(view);
-    return view;
-  };
-  Object.assign(
-    client,
-    mapClient(honest, (call, operation) => (args) => {
-      const told = call(args);
-      if (!/Computation/.test(operation)) return told;
-      return 'then' in told ? told.then((view) => lie(view as Computation)) : mapped(told, lie);
-    }),
-  );
-  try {
-    return await meanwhile();
-  } finally {
-    Object.assign(client, honest);
-  }
-}
 
 describe('an exchange’s lie to a duchy ends the measurement, which says what was wrong:', () => {
   let mallorysKey: SignedMessage;

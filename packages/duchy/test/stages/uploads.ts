@@ -91,8 +91,18 @@ export async function makeUpload(
       },
     },
   });
-  const { endpoint } = (await provider.client.getParty({ name: requisition.fulfillingDuchy! })) as Duchy;
-  const url = new URL(`/v2alpha/${requisition.name}:fulfill`, endpoint);
+  return uploadOf(provider, requisition, fulfillment, data);
+}
+
+/** What is sent to the duchy that takes it. */
+export async function uploadOf(
+  provider: Party,
+  { name, fulfillingDuchy }: Requisition,
+  fulfillment: duchyMessages.Fulfillment,
+  data: Uint8Array,
+): Promise<Upload> {
+  const { endpoint } = (await provider.client.getParty({ name: fulfillingDuchy! })) as Duchy;
+  const url = new URL(`/v2alpha/${name}:fulfill`, endpoint);
   const upload: Upload = {
     url,
     fulfillment,
@@ -111,7 +121,7 @@ export async function makeUpload(
 }
 
 /** Once every duchy has published its key. */
-async function readyRequisition(provider: Party, { name }: Measurement): Promise<Requisition> {
+export async function readyRequisition(provider: Party, { name }: Measurement): Promise<Requisition> {
   const requisition = await requisitionOf(provider, name!);
   if (requisition.duchies === undefined) throw new Error(`${requisition.name} is not ready`);
   return requisition;

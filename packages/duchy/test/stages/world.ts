@@ -1,4 +1,4 @@
-/** Three duchies in this process, each on a database of its own, beside an exchange that has people counted once. */
+/** Duchies in this process, each on a database of its own, beside an exchange that has people counted once. */
 import { createSigner } from '@measurement-exchange/consent';
 import type { DuchyRole, Measurement, MpcNoiseMechanism, VidRange } from '@measurement-exchange/contract';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -25,7 +25,11 @@ const NAMES = {
   SECOND_WORKER: 'duchies/beta',
   AGGREGATOR: 'duchies/gamma',
 } satisfies Partial<Record<DuchyRole, string>>;
-type Role = keyof typeof NAMES;
+const CAPABILITIES = {
+  honestMajorityShareShuffleSupported: true,
+  reachOnlyLiquidLegionsV2Supported: true,
+  liquidLegionsV2Supported: true,
+};
 /** VIDs 1 to 600 and 1001 to 1400. */
 export const VID_RANGES: VidRange[] = [
   { start: 1001, end: 1400 },
@@ -44,7 +48,8 @@ const LIMITS = {
 };
 
 export interface TestDuchy {
-  role: DuchyRole;
+  /** In share-shuffle; a fourth one has none there. */
+  role: DuchyRole | undefined;
   duchy: Duchy;
   herald: Herald;
   mill: Mill;
@@ -62,6 +67,7 @@ export interface DuchyWorld extends World {
   providers: Party[];
   duchies: TestDuchy[];
   of(role: DuchyRole): TestDuchy;
+  named(name: string): TestDuchy;
   /** A measurement of everybody's people. */
   ask(changes?: Partial<MeasurementRequest>): Promise<Measurement>;
   /** Every duchy looks for changes, then does what is due. */
@@ -74,15 +80,17 @@ export interface DuchyWorld extends World {
 
 export interface DuchyWorldOptions {
   noiseMechanism?: MpcNoiseMechanism;
+  /** Absent: share-shuffle alone. */
+  protocols?: NonNullable<Parameters<typeof startWorld>[0]>['protocols'];
+  /** Absent: the three of share-shuffle. */
+  names?: readonly string[];
   /** The address that is called instead of `url`, which is that of `to`; `from` is a duchy, or anybody. */
   between?: (url: string, to: string, from?: string) => Promise<string>;
 }
 
 export async function startDuchyWorld({
   noiseMechanism = 'NONE',
-  between = async (url) => url,
-}: DuchyWorldOptions = {}): Promise<DuchyWorld> {
-  const protocols = {
+  protocols = {
     honestMajorityShareShuffle: {
       firstWorker: NAMES.FIRST_WORKER,
       secondWorker: NAMES.SECOND_WORKER,
@@ -91,9 +99,12 @@ export async function startDuchyWorld({
       reachRingModulus: 127,
       reachAndFrequencyRingModulus: 127,
     },
-  };
+  },
+  names = Object.values(NAMES),
+  between = async (url) => url,
+}: DuchyWorldOptions = {}): Promise<DuchyWorld> {
   const world = await startWorld({ protocols, rate: UNLIMITED }, async ({ query }) => {
-    for (const name of Object.values(NAMES)) {
+    for (const name of names) {
       // Its face gets an address when it listens.
       await query(
         `INSERT INTO parties (name, state, endpoint, create_time, update_time)
@@ -110,15 +121,15 @@ export async function startDuchyWorld({
     client: acme.client,
     credentials: acme,
     trust,
-    duchies: Object.values(NAMES),
+    duchies: [...names],
   });
   const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
   await operator.createPopulation({ body: { vidRanges: VID_RANGES, default: true } });
   for (const { client, name } of providers) {
-    await client.updateParty({ name, body: { capabilities: { honestMajorityShareShuffleSupported: true } } });
+    await client.updateParty({ name, body: { capabilities: CAPABILITIES } });
   }
   const duchies: TestDuchy[] = [];
-  for (const role of Object.keys(NAMES) as Role[]) duchies.push(await startDuchy(world, role, between));
+  for (const name of names) duchies.push(await startDuchy(world, name, between));
 
   async function turn() {
     for (const { herald, mill } of duchies) {
@@ -133,6 +144,7 @@ export async function startDuchyWorld({
     providers,
     duchies,
     of: (role) => duchies.find((duchy) => duchy.role === role)!,
+    named: (name) => duchies.find(({ duchy }) => duchy.name === name)!,
     ask: (changes) =>
       consumer.create({
         type: 'reach',
@@ -168,10 +180,9 @@ export function startFace(duchy: Duchy, port = 0) {
 
 async function startDuchy(
   { exchange, root, trust }: World,
-  role: Role,
+  name: string,
   between: NonNullable<DuchyWorldOptions['between']>,
 ): Promise<TestDuchy> {
-  const name = NAMES[role];
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   let failing: string | undefined;
   const baseUrl = await between(exchange.url, 'exchange', name);
@@ -206,6 +217,7 @@ async function startDuchy(
   };
   await up();
   await client.updateParty({ name, body: { endpoint: await between(face!.url, name) } });
+  const role = (Object.keys(NAMES) as (keyof typeof NAMES)[]).find((key) => NAMES[key] === name);
   return {
     role,
     duchy,
