@@ -64,28 +64,33 @@ export interface ComputationWorld extends ReturnType<typeof castOf> {
 /** Like useExchange. */
 export function useComputations(overrides: Partial<Config> = {}): ComputationWorld {
   const exchange = useShareShuffle(overrides);
-  const world = {
-    exchange,
-    create: (providers = 2) =>
-      createMeasurement(exchange, world.acme, exchange.dev.dataProviders.slice(0, providers)),
-    async createComputing() {
-      const measurement = await world.create();
-      await setAllParameters(exchange, world.duchies, measurement);
-      for (const i of [0, 1]) await ok(reportFulfilled(exchange, world.duchies, measurement, i));
-      return measurement;
-    },
-    async states(measurement) {
-      const read = await Promise.all(
-        all(world.duchies).map((duchy) => readComputation(exchange, duchy, measurement)),
-      );
-      const { state } = await get(exchange, world.acme, measurement.name);
-      return [state, ...new Set(read.map((computation) => computation.state))];
-    },
-  } as ComputationWorld;
+  const world: ComputationWorld = computationWorld(exchange, () => world);
   beforeAll(async () => {
     Object.assign(world, castOf(exchange), { duchies: await prepareComputations(exchange) });
   });
   return world;
+}
+
+/** Without its parties, who are added to `world()` once the exchange runs. */
+export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
+  return {
+    exchange,
+    create: (providers = 2) =>
+      createMeasurement(exchange, world().acme, exchange.dev.dataProviders.slice(0, providers)),
+    async createComputing() {
+      const measurement = await world().create();
+      await setAllParameters(exchange, world().duchies, measurement);
+      for (const i of [0, 1]) await ok(reportFulfilled(exchange, world().duchies, measurement, i));
+      return measurement;
+    },
+    async states(measurement) {
+      const read = await Promise.all(
+        all(world().duchies).map((duchy) => readComputation(exchange, duchy, measurement)),
+      );
+      const { state } = await get(exchange, world().acme, measurement.name);
+      return [state, ...new Set(read.map((computation) => computation.state))];
+    },
+  } as ComputationWorld;
 }
 
 export const all = ({ firstWorker, secondWorker, aggregator }: Duchies) => [

@@ -20,7 +20,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'duchy-key-unsigned',
-    edits: [inExchange(COMPUTATION, 'if (isKeySigned) return;', 'return;')],
+    edits: [inExchange('domain/parameters.ts', 'if (signed.includes(member)) continue;', 'continue;')],
     foundBy: found('parameters', 'needs a key from a worker, signed by the certificate it names'),
   },
   {
@@ -34,11 +34,44 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
       ),
       inExchange(
         'operations/requisitions/view.ts',
-        "const workers = participants.filter((p) => p.role !== 'AGGREGATOR');",
-        "const workers = participants.filter((p) => p.role !== 'AGGREGATOR' && p.parameters !== undefined);",
+        "const shown = participants.filter((p) => !isShuffle || p.role !== 'AGGREGATOR');",
+        "const shown = participants.filter((p) => p.role !== 'AGGREGATOR' && p.parameters !== undefined);",
       ),
     ],
     foundBy: found('parameters', 'show both workers once all duchies have set their parameters'),
+  },
+  {
+    name: 'ring-starts-unconfirmed',
+    edits: [
+      inExchange(
+        'domain/participants.ts',
+        "unconfirmed(aggregate).length > 0 ? 'PENDING_CONFIRMATION' : 'COMPUTING'",
+        "unconfirmed(aggregate).length > 1 ? 'PENDING_CONFIRMATION' : 'COMPUTING'",
+      ),
+    ],
+    foundBy: found('ring', 'is computed once all duchies have confirmed'),
+  },
+  {
+    name: 'confirmed-on-a-revoked-certificate',
+    edits: [
+      inExchange(
+        'operations/computations/confirm.ts',
+        'if (change.steps.length > 0) requireNoneRevoked(revoked);',
+        '',
+      ),
+    ],
+    foundBy: found('ring', 'is not confirmed on a certificate that was put on hold'),
+  },
+  {
+    name: 'wish-after-the-usual-order',
+    edits: [
+      inExchange(
+        'domain/protocol.ts',
+        '.sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish))',
+        '',
+      ),
+    ],
+    foundBy: test('exchange/src/domain/liquidLegions.test.ts'),
   },
   {
     name: 'revocation-ignores-duchies',

@@ -64,7 +64,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
     name: 'ring-one-too-small',
     edits: [
       inExchange(
-        'domain/protocol.ts',
+        'domain/shareShuffle.ts',
         'maximumFrequency * providers + 1 < modulus',
         'maximumFrequency * providers + 1 <= modulus',
       ),
@@ -73,12 +73,12 @@ export const POPULATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'share-shuffle-without-delta',
-    edits: [inExchange('domain/protocol.ts', "delta > 0, 'delta must", "delta >= 0, 'delta must")],
+    edits: [inExchange('domain/protocolReasons.ts', '...(delta > 0 ?', '...(delta >= 0 ?')],
     foundBy: DOMAIN_TEST,
   },
   {
     name: 'share-shuffle-of-nobody',
-    edits: [inExchange('domain/protocol.ts', 'if (sample === 0) {', 'if (sample < 0) {')],
+    edits: [inExchange('domain/shareShuffle.ts', 'if (sample === 0) {', 'if (sample < 0) {')],
     foundBy: protocolTest('is direct where no duchy would take part'),
   },
   {
@@ -91,8 +91,8 @@ export const POPULATION_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'domain/protocol.ts',
-        "if (parties.get(name)!.protocols.includes('honestMajorityShareShuffle')) continue;",
-        "if (providers.some((one) => parties.get(one)!.protocols.includes('honestMajorityShareShuffle'))) continue;",
+        'if (parties.get(name)!.protocols.includes(option.protocol)) continue;',
+        'if (providers.some((one) => parties.get(one)!.protocols.includes(option.protocol))) continue;',
       ),
     ],
     foundBy: protocolTest('is direct where a provider does not support it'),

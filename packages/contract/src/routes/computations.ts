@@ -65,7 +65,7 @@ export const COMPUTATION_ROUTES = [
     operation: 'confirmComputation',
     verb: 'confirm',
     body: { form: 'message', schema: ConfirmRequest, also: 'name' },
-    errors: NOT_NOW,
+    errors: [...NOT_NOW, 'CERTIFICATE_IS_INVALID'],
     summary: 'Confirm that a duchy has all it needs (Liquid Legions)',
   },
   {

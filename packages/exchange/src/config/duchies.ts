@@ -2,27 +2,26 @@
 import type { Queryable } from '../database/db.ts';
 import { getParties } from '../database/parties.ts';
 import { DUCHIES } from '../dev/duchies.ts';
-import { duchiesOf, type Protocols } from '../domain/protocol.ts';
+import { duchiesOf, optionsOf, type Protocols } from '../domain/protocol.ts';
 import { type Config, ConfigError } from './config.ts';
-import { SHARE_SHUFFLE, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
+import { at, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 /** Before the first request: no measurement may be given to duchies that cannot be reached. */
-export async function requireDuchies(
-  db: Queryable,
-  { honestMajorityShareShuffle: setting }: Protocols,
-): Promise<void> {
-  if (setting === undefined) return;
-  const duchies = duchiesOf(setting);
-  const parties = await getParties(db, duchies);
-  const problems = duchies.flatMap((duchy) => {
-    const party = parties.get(duchy);
-    if (party === undefined)
-      return [`${SHARE_SHUFFLE}: ${duchy} does not exist. Register it: mex admin onboard.`];
-    if (party.endpoint !== undefined) return [];
-    return [
-      `${SHARE_SHUFFLE}: ${duchy} has no endpoint. Set it: mex admin parties update ${duchy} --endpoint <url>.`,
-    ];
-  });
+export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
+  const options = optionsOf(protocols);
+  if (options.length === 0) return;
+  const parties = await getParties(db, [...new Set(options.flatMap(duchiesOf))]);
+  const problems = options.flatMap((option) =>
+    duchiesOf(option).flatMap((duchy) => {
+      const party = parties.get(duchy);
+      if (party === undefined)
+        return [`${at(option)}: ${duchy} does not exist. Register it: mex admin onboard.`];
+      if (party.endpoint !== undefined) return [];
+      return [
+        `${at(option)}: ${duchy} has no endpoint. Set it: mex admin parties update ${duchy} --endpoint <url>.`,
+      ];
+    }),
+  );
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
@@ -38,6 +37,6 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
 
 /** The names of the demo duchies that belong to an exchange with this configuration. */
 export function demoDuchies(config: Config): string[] {
-  const setting = demoProtocols(config)?.honestMajorityShareShuffle;
-  return setting === undefined ? [] : duchiesOf(setting);
+  const protocols = demoProtocols(config);
+  return protocols === undefined ? [] : [...new Set(optionsOf(protocols).flatMap(duchiesOf))];
 }

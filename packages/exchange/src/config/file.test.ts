@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
 
+const ring = { workers: ['duchies/a', 'duchies/b'], aggregator: 'duchies/c', decayRate: 12, maxSize: 1000 };
 const shareShuffle = { firstWorker: 'duchies/a', secondWorker: 'duchies/b', aggregator: 'duchies/c' };
 const issuer = { issuer: 'https://id.example.com', audience: 'exchange' };
 
@@ -59,7 +60,19 @@ it.each([
   [{ host: null }, 'host must not be null.'],
   [{ protocols: null }, 'protocols must not be null.'],
   [{ protocols: ['honestMajorityShareShuffle'] }, 'protocols must be an object.'],
-  [{ protocols: { liquidLegionsV2: {} } }, 'protocols.liquidLegionsV2 is not a known field.'],
+  [{ protocols: { quantum: {} } }, 'protocols.quantum is not a known field.'],
+  [
+    { protocols: { liquidLegionsV2: { ...ring, maxSize: undefined } } },
+    'protocols.liquidLegionsV2.maxSize is required.',
+  ],
+  [
+    { protocols: { liquidLegionsV2: { ...ring, workers: [] } } },
+    'protocols.liquidLegionsV2.workers must have at least 1 items.',
+  ],
+  [
+    { protocols: { reachOnlyLiquidLegionsV2: { ...ring, maximumFrequency: 5 } } },
+    'protocols.reachOnlyLiquidLegionsV2.maximumFrequency is not a known field.',
+  ],
   [
     { protocols: { honestMajorityShareShuffle: { ...shareShuffle, aggregator: undefined } } },
     'protocols.honestMajorityShareShuffle.aggregator is required.',
@@ -90,6 +103,22 @@ it.each([
 
 it('is where settings come from', () => {
   expect(load('{"port": 443}')).toMatchObject({ port: 443, host: '127.0.0.1' });
+});
+
+it('needs to say of a Liquid Legions protocol who takes part, and what its sketches are', () => {
+  const protocols = { reachOnlyLiquidLegionsV2: ring, liquidLegionsV2: { ...ring, maximumFrequency: 5 } };
+  const hiding = { epsilon: 0.1, delta: 1e-9 };
+  const both = {
+    ...ring,
+    noiseMechanism: 'DISCRETE_GAUSSIAN',
+    ...{ histogramPrivacyParams: hiding, publisherPrivacyParams: hiding },
+  };
+  expect(load(JSON.stringify({ protocols }))).toMatchObject({
+    protocols: {
+      reachOnlyLiquidLegionsV2: both,
+      liquidLegionsV2: { ...both, samplingIndicatorSize: 10_000_000, maximumFrequency: 5 },
+    },
+  });
 });
 
 it('needs to say of a protocol only who takes part', () => {

@@ -1,9 +1,13 @@
 /** The JSON file of MEX_CONFIG. A problem names its place and never quotes a value, which may be a secret. */
 import { readFileSync } from 'node:fs';
 import {
+  frequencySketchMembers,
   type JsonValue,
+  type LiquidLegionsV2Config,
   MPC_NOISE_MECHANISMS,
   parseJsonBytes,
+  type ReachOnlyLiquidLegionsV2Config,
+  sketchMembers,
   type Violation,
 } from '@measurement-exchange/contract';
 import { decode } from '@measurement-exchange/contract/codec';
@@ -22,8 +26,8 @@ import {
 } from '@measurement-exchange/contract/schema';
 import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Deadlines } from '../domain/deadlines.ts';
-import type { ShareShuffleSetting } from '../domain/protocol.ts';
-import { SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
+import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
+import { LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 import { type Config, DEFAULTS } from './settings.ts';
 
 const MAX_TEXT_LENGTH = 64 * 1024;
@@ -49,9 +53,19 @@ const shareShuffle: { [K in keyof ShareShuffleSetting]: TSchema } = {
     reachAndFrequencyRingModulus: number(),
   }),
 };
+const { workers, aggregator, decayRate, maxSize, ...withDefault } = sketchMembers;
+const reachOnly: { [K in keyof ReachOnlyLiquidLegionsV2Config]: TSchema } = {
+  ...{ workers, aggregator, decayRate, maxSize },
+  ...partial(withDefault),
+};
+const legions: { [K in keyof LiquidLegionsV2Config]: TSchema } = {
+  ...reachOnly,
+  ...partial(frequencySketchMembers),
+};
 const deadlines: { [K in keyof Deadlines]: TSchema } = {
   parametersWithinHours: above0(),
   fulfillWithinHours: above0(),
+  confirmWithinHours: above0(),
   computeWithinHours: above0(),
 };
 const rate = object({ perSecond: number(), burst: number() });
@@ -68,7 +82,13 @@ const settings: { [K in keyof Config]: TSchema } = {
   allowedPrivateHosts: array(string()),
   pageTokenKey: string(),
   checks: enumOf(['advisory', 'strict']),
-  protocols: object(partial({ honestMajorityShareShuffle: object(shareShuffle) })),
+  protocols: object(
+    partial({
+      honestMajorityShareShuffle: object(shareShuffle),
+      reachOnlyLiquidLegionsV2: object(reachOnly),
+      liquidLegionsV2: object(legions),
+    }),
+  ),
   demoDuchies: boolean(),
   bodyLimitBytes: number(),
   rate,
@@ -110,12 +130,20 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
 /** What a setting of several parts leaves out. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
   const { computations, protocols } = file;
-  const given = protocols?.honestMajorityShareShuffle;
+  const {
+    honestMajorityShareShuffle: shuffle,
+    reachOnlyLiquidLegionsV2: reachOnly,
+    liquidLegionsV2: legions,
+  } = protocols ?? {};
   return {
     ...file,
     ...(computations && { computations: { ...DEFAULTS.computations, ...computations } }),
-    ...(given && {
-      protocols: { honestMajorityShareShuffle: { ...SHARE_SHUFFLE_DEFAULTS, ...given } },
+    ...(protocols && {
+      protocols: {
+        ...(shuffle && { honestMajorityShareShuffle: { ...SHARE_SHUFFLE_DEFAULTS, ...shuffle } }),
+        ...(reachOnly && { reachOnlyLiquidLegionsV2: { ...REACH_ONLY_DEFAULTS, ...reachOnly } }),
+        ...(legions && { liquidLegionsV2: { ...LIQUID_LEGIONS_DEFAULTS, ...legions } }),
+      },
     }),
   };
 }

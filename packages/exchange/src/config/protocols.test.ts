@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accepts, problemsOf, refuses } from '../../test/production/settings.ts';
-import type { ShareShuffleSetting } from '../domain/protocol.ts';
-import { protocolProblems, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
+import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
+import { protocolProblems, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 const of = (changes: Partial<ShareShuffleSetting> = {}) => ({
   honestMajorityShareShuffle: {
@@ -12,6 +12,11 @@ const of = (changes: Partial<ShareShuffleSetting> = {}) => ({
     ...changes,
   },
 });
+const RING = {
+  ...REACH_ONLY_DEFAULTS,
+  ...{ workers: ['duchies/a', 'duchies/b'], aggregator: 'duchies/c', decayRate: 12, maxSize: 1000 },
+};
+const FREQUENCY = { samplingIndicatorSize: 10_000_000, maximumFrequency: 10 };
 const AT = 'protocols.honestMajorityShareShuffle';
 
 describe('the protocols', () => {
@@ -47,8 +52,31 @@ describe('the protocols', () => {
   });
 });
 
+describe('Liquid Legions protocols', () => {
+  it('may be enabled beside each other', () => {
+    const all = { ...of(), reachOnlyLiquidLegionsV2: RING, liquidLegionsV2: { ...RING, ...FREQUENCY } };
+    expect(protocolProblems(all)).toEqual([]);
+  });
+
+  it('have each duchy once, and sketches that duchies can compute', () => {
+    const reachOnlyLiquidLegionsV2 = { ...RING, workers: ['duchies/a', 'duchies/c'], decayRate: 101 };
+    const liquidLegionsV2 = { ...RING, ...FREQUENCY, maximumFrequency: 101, maxSize: 2_000_000 };
+    expect(protocolProblems({ reachOnlyLiquidLegionsV2, liquidLegionsV2 })).toEqual([
+      'protocols.reachOnlyLiquidLegionsV2.workers and aggregator must be different duchies, and duchies/c is there twice.',
+      'protocols.reachOnlyLiquidLegionsV2.decayRate must be above 0 and at most 100.',
+      'protocols.liquidLegionsV2.maxSize must be a whole number from 1 to 1000000.',
+      'protocols.liquidLegionsV2.maximumFrequency must be a whole number from 2 to 100.',
+    ]);
+  });
+});
+
 describe('production', () => {
   refuses([
+    [
+      'Liquid Legions without noise',
+      () => problemsOf({ protocols: { reachOnlyLiquidLegionsV2: { ...RING, noiseMechanism: 'NONE' } } }),
+      /reachOnlyLiquidLegionsV2\.noiseMechanism NONE is for development mode only/,
+    ],
     [
       'results without noise',
       () => problemsOf({ protocols: of({ noiseMechanism: 'NONE' }) }),

@@ -1,6 +1,7 @@
 /** The setting `protocols`: what it is by default, and what it may be. */
-import { MAX_RING_MODULUS } from '@measurement-exchange/contract';
-import { duchiesOf, type Protocols, type ShareShuffleSetting } from '../domain/protocol.ts';
+import { liquidLegionsViolations, MAX_RING_MODULUS } from '@measurement-exchange/contract';
+import { type Option, optionsOf, type Protocols } from '../domain/protocol.ts';
+import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
 
 type Defaults = Pick<
   ShareShuffleSetting,
@@ -12,29 +13,51 @@ export const SHARE_SHUFFLE_DEFAULTS: Defaults = {
   reachAndFrequencyRingModulus: MAX_RING_MODULUS,
 };
 
-/** Where problems are. */
-export const SHARE_SHUFFLE = 'protocols.honestMajorityShareShuffle';
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+export const REACH_ONLY_DEFAULTS = {
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  histogramPrivacyParams: HIDING,
+  publisherPrivacyParams: HIDING,
+} as const;
+export const LIQUID_LEGIONS_DEFAULTS = {
+  ...REACH_ONLY_DEFAULTS,
+  samplingIndicatorSize: 10_000_000,
+  maximumFrequency: 10,
+} as const;
 
-export function protocolProblems({ honestMajorityShareShuffle: setting }: Protocols): string[] {
-  if (setting === undefined) return [];
-  const duchies = duchiesOf(setting);
+/** Where problems are. */
+export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
+
+export function protocolProblems(protocols: Protocols): string[] {
+  return optionsOf(protocols).flatMap((option) =>
+    option.protocol === 'honestMajorityShareShuffle'
+      ? shareShuffleProblems(option.setting, at(option))
+      : liquidLegionsViolations(option.setting).map(
+          ({ field, description }) => `${at(option)}.${field} ${description}.`,
+        ),
+  );
+}
+
+function shareShuffleProblems(setting: ShareShuffleSetting, place: string): string[] {
+  const duchies = [setting.firstWorker, setting.secondWorker, setting.aggregator];
   const problems = duchies
     .filter((duchy, i) => duchies.indexOf(duchy) !== i)
-    .map(
-      (duchy) => `${SHARE_SHUFFLE}: ${duchy} has two roles. Name three duchies, each run by somebody else.`,
-    );
+    .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
     // A smaller one is not taken by providers of the public system; this one is a prime, as reach needs it.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
-    problems.push(`${SHARE_SHUFFLE}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
+    problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
   }
   return problems;
 }
 
 /** In production every result is noised. */
-export function noiseProblems({ honestMajorityShareShuffle: setting }: Protocols): string[] {
-  if (setting?.noiseMechanism !== 'NONE') return [];
-  return [`${SHARE_SHUFFLE}.noiseMechanism NONE is for development mode only. Set DISCRETE_GAUSSIAN.`];
+export function noiseProblems(protocols: Protocols): string[] {
+  return optionsOf(protocols)
+    .filter(({ setting }) => setting.noiseMechanism === 'NONE')
+    .map(
+      (option) => `${at(option)}.noiseMechanism NONE is for development mode only. Set DISCRETE_GAUSSIAN.`,
+    );
 }

@@ -63,7 +63,10 @@ export const DEFAULTS: Config = {
   behindTlsProxy: false,
   trustedProxies: undefined,
   corsOrigins: [],
-  computations: { parametersWithinHours: 1, fulfillWithinHours: 14 * 24, computeWithinHours: 24 },
+  computations: {
+    ...{ parametersWithinHours: 1, fulfillWithinHours: 14 * 24 },
+    ...{ confirmWithinHours: 1, computeWithinHours: 24 },
+  },
   retention: undefined,
   logLevel: 'info',
 };

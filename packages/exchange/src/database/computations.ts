@@ -63,7 +63,7 @@ export async function lockComputation(
 
 /** Bytes of a computation in a response, roughly, and those that are hashed for it. */
 const SIZE = `
-  (SELECT 12000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
+  (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
      FROM requisitions s WHERE s.measurement = m.id)`;
 
@@ -119,7 +119,8 @@ function overdueStatement(state: WaitingState, since: 'create_time' | 'update_ti
 const OVERDUE = {
   PENDING_PARAMS: overdueStatement('PENDING_PARAMS', 'create_time'),
   PENDING_FULFILLMENT: overdueStatement('PENDING_FULFILLMENT', 'create_time'),
-  // Nothing changes while the duchies compute: the last change is the last fulfillment.
+  PENDING_CONFIRMATION: overdueStatement('PENDING_CONFIRMATION', 'update_time'),
+  // Nothing changes while the duchies compute: the last change is the last fulfillment or confirmation.
   COMPUTING: overdueStatement('COMPUTING', 'update_time'),
 };
 

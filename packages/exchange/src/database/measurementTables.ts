@@ -82,6 +82,11 @@ export const participants = table<ParticipantRecord>('computations', {
       signature: column('key_signature', 'bytes'),
       signatureAlgorithm: optional('key_algorithm'),
     }),
+    elGamalPublicKey: optionalGroup('elgamal_message', {
+      message: column('elgamal_message', 'bytes'),
+      signature: column('elgamal_signature', 'bytes'),
+      signatureAlgorithm: optional('elgamal_algorithm'),
+    }),
   }),
   version: column('version', 'int'),
   updateTime: column('update_time', 'time'),
@@ -102,7 +107,7 @@ export const joined = object<JoinedRow>({
 });
 
 /** Of a measurement `m`. Within the statement, so that a direct one costs nothing more. */
-const PARTICIPANTS = `(SELECT json_agg(c ORDER BY c.role) FROM computations c WHERE c.id = m.id)`;
+const PARTICIPANTS = `(SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id)`;
 const readParticipant = jsonReader(participants);
 
 export function readParticipants(row: JoinedRow): ParticipantRecord[] {

@@ -20,8 +20,9 @@ function withParticipants(row: JoinedRow): RequisitionWithMeasurement {
   return { ...row, participants: readParticipants(row) };
 }
 
-/** Bytes of a requisition in a response, roughly; parameters of duchies are short. */
-const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE 5000 END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
+/** Bytes of a requisition in a response, roughly; each duchy has a short key in it. */
+const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
+  coalesce(3000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 5000) END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
   + coalesce(octet_length(r.fulfillment_context::text), 0)) * 4 / 3)`;
 

@@ -16,7 +16,7 @@ import type {
   SignedMessage,
   Timestamp,
 } from '@measurement-exchange/contract';
-import type { StoredShareShuffleConfig } from './protocol.ts';
+import type { StoredProtocolConfig } from './protocolConfig.ts';
 import { strictlyAfter } from './time.ts';
 
 export interface MeasurementRecord {
@@ -29,8 +29,8 @@ export interface MeasurementRecord {
   labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
-  /** Of honestMajorityShareShuffle only. */
-  protocolConfig: StoredShareShuffleConfig | undefined;
+  /** Absent where no duchies compute. */
+  protocolConfig: StoredProtocolConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
   /** What the duchies computed together; the results of a direct measurement are those of its requisitions. */
@@ -104,6 +104,8 @@ export interface DuchyParameters {
   certificate: string;
   /** An EncryptionPublicKey, signed with the certificate's key. */
   publicKey: SignedMessage | undefined;
+  /** In Liquid Legions: an ElGamalPublicKey, signed with the same key. */
+  elGamalPublicKey: SignedMessage | undefined;
 }
 
 export interface Aggregate {
@@ -152,8 +154,12 @@ export const EDGES = [
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
   ['participant', 'created', undefined, 'CREATED'],
+  // In share-shuffle nothing is left to confirm once all data is there.
   ['participant', 'parametersSet', 'CREATED', 'READY'],
+  ['participant', 'keysSet', 'CREATED', 'PARAMS_SET'],
+  ['participant', 'confirmed', 'PARAMS_SET', 'READY'],
   ['participant', 'failed', 'CREATED', 'FAILED'],
+  ['participant', 'failed', 'PARAMS_SET', 'FAILED'],
   ['participant', 'failed', 'READY', 'FAILED'],
 ] as const;
 

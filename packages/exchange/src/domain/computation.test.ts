@@ -7,10 +7,10 @@ import {
   fulfillRequisition,
   giveUp,
   requireOpenComputation,
-  setParameters,
   setResult,
 } from './computation.ts';
 import { cancel, create } from './measurement.ts';
+import { setParameters } from './parameters.ts';
 import { computationState, fulfillingDuchyOf } from './participants.ts';
 
 const NOW = '2026-01-02T03:04:05.000000Z';
@@ -73,8 +73,8 @@ const set = (before: Aggregate, duchy: string) =>
     {
       etag: computationEtag(before),
       certificate: certificateOf(duchy),
-      publicKey: keyOf(duchy),
-      isKeySigned: true,
+      keys: { protocol: 'honestMajorityShareShuffle', publicKey: keyOf(duchy), elGamalPublicKey: undefined },
+      signed: ['publicKey'],
     },
     LATER,
   );
@@ -127,7 +127,7 @@ const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   fulfill: (a) => fulfill(a, 0),
   result: (a) => finish(a),
   fail: (a) => giveUp(a, SECOND, { etag: computationEtag(a), message: 'gave up' }, LATER),
-  confirm: (a) => confirm(a, FIRST, { etag: computationEtag(a) }),
+  confirm: (a) => confirm(a, FIRST, { etag: computationEtag(a) }, LATER),
   log: (a) => {
     requireOpenComputation(a, FIRST);
     return undefined;
@@ -277,7 +277,8 @@ describe('a computation', () => {
 
   it('needs a signed key of a worker, and none of the aggregator', () => {
     const before = fresh();
-    const input = { etag: computationEtag(before), publicKey: undefined, isKeySigned: false };
+    const none = { protocol: undefined, publicKey: undefined, elGamalPublicKey: undefined };
+    const input = { etag: computationEtag(before), keys: none, signed: [] };
     const attempt = (duchy: string, changes: object = {}) =>
       outcome(() =>
         setParameters(before, duchy, { ...input, certificate: certificateOf(duchy), ...changes }, LATER),
@@ -285,7 +286,7 @@ describe('a computation', () => {
     expect(attempt(AGGREGATOR)).toBe('PENDING_PARAMS 1');
     expect(attempt(FIRST)).toBe('INVALID_FIELD_VALUE');
     for (const duchy of [FIRST, AGGREGATOR]) {
-      expect(attempt(duchy, { publicKey: keyOf(duchy) })).toBe('INVALID_FIELD_VALUE');
+      expect(attempt(duchy, { keys: { ...none, publicKey: keyOf(duchy) } })).toBe('INVALID_FIELD_VALUE');
     }
     expect(attempt(AGGREGATOR, { certificate: undefined })).toBe('CERTIFICATE_NOT_FOUND');
     const revoked = { ...certificateOf(AGGREGATOR), revocationState: 'REVOKED' };

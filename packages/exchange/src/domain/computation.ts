@@ -9,100 +9,20 @@ import {
   ExchangeError,
   equalBytes,
   type FulfillmentContext,
-  invalid,
   isTerminal,
   type MeasurementState,
-  type SignedMessage,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import {
-  type Aggregate,
-  type Change,
-  Changing,
-  type DuchyParameters,
-  type ParticipantRecord,
-} from './aggregate.ts';
+import { type Aggregate, type Change, Changing, type ParticipantRecord } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
 import { requireNonce, requisitionClosed } from './measurement.ts';
-import { areParametersSet, computationState } from './participants.ts';
-import { requireEncryptionPublicKey } from './party.ts';
+import { areParametersSet, computationState, hasConfirmation } from './participants.ts';
 
 /** Changes with everything that a duchy sees: derived from the versions of all parts, never from a clock. */
 export function computationEtag({ measurement, requisitions, participants }: Aggregate): string {
   const parts = [measurement, ...requisitions, ...participants];
   const version = parts.reduce((sum, part) => sum + part.version, 0);
   return hash('sha256', `computation ${measurement.id} ${version}`).slice(0, 20);
-}
-
-export interface ParametersInput {
-  etag: string;
-  /** The certificate named in the request, if it exists. */
-  certificate: Certificate | undefined;
-  publicKey: SignedMessage | undefined;
-  /** Whether the key of the certificate signed the public key. */
-  isKeySigned: boolean;
-}
-
-/** The key is handed on in every requisition of the measurement. */
-const MAX_KEY_BYTES = 1024;
-const KEY = 'honestMajorityShareShuffle.publicKey';
-
-/** What can be said of a key without looking anything up. */
-export function requireParametersKey(key: SignedMessage | undefined): void {
-  for (const member of ['message', 'signature'] as const) {
-    if ((key?.[member].length ?? 0) <= MAX_KEY_BYTES) continue;
-    throw invalid([{ field: `${KEY}.${member}`, description: `must be at most ${MAX_KEY_BYTES} bytes` }]);
-  }
-  requireEncryptionPublicKey(key, KEY);
-}
-
-/** The last participant to set its parameters makes the requisitions ready to be fulfilled. */
-export function setParameters(
-  before: Aggregate,
-  duchy: string,
-  input: ParametersInput,
-  now: Timestamp,
-): Change {
-  const own = participantOf(before, duchy);
-  if (own.parameters !== undefined && isSame(own.parameters, input)) return unchanged(before);
-  requireCurrent(before, duchy, input.etag);
-  if (own.parameters !== undefined) {
-    throw illegal(before, duchy, `${duchy} has set other parameters already, and they stay.`);
-  }
-  const certificate = requireUsable(input.certificate, 'certificate', now);
-  requireKey(own, input);
-
-  const changing = new Changing(before, now);
-  const { publicKey } = input;
-  changing.stepParticipant(own, 'parametersSet', { parameters: { certificate: certificate.id, publicKey } });
-  if (areParametersSet(changing)) {
-    for (const requisition of changing.requisitions) changing.stepRequisition(requisition, 'parametersSet');
-  }
-  return changing.done();
-}
-
-function isSame(stored: DuchyParameters, { certificate, publicKey }: ParametersInput): boolean {
-  return stored.certificate === certificate?.id && isSameMessage(stored.publicKey, publicKey);
-}
-
-function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return (
-    equalBytes(a.message, b.message) &&
-    equalBytes(a.signature, b.signature) &&
-    a.signatureAlgorithm === b.signatureAlgorithm
-  );
-}
-
-/** Data providers encrypt for a worker, never for the aggregator. */
-function requireKey({ role }: ParticipantRecord, { publicKey, isKeySigned }: ParametersInput): void {
-  if (publicKey === undefined) {
-    if (role === 'AGGREGATOR') return;
-    throw invalid([{ field: KEY, description: 'must be set by a worker' }]);
-  }
-  if (isKeySigned) return;
-  const description = 'is not one over message by the key of certificate';
-  throw invalid([{ field: `${KEY}.signature`, description }]);
 }
 
 export interface FulfillRequisitionInput {
@@ -115,7 +35,7 @@ export interface FulfillRequisitionInput {
   context: FulfillmentContext | undefined;
 }
 
-/** A provider's data is stored at the duchy. The last requisition starts the computation. */
+/** A provider's data is stored at the duchy. The last requisition starts the computation, or has the duchies confirm. */
 export function fulfillRequisition(
   before: Aggregate,
   duchy: string,
@@ -198,10 +118,18 @@ export function giveUp(
   return changing.done();
 }
 
-/** In HonestMajorityShareShuffle nothing is left to confirm once the requisitions are fulfilled. */
-export function confirm(before: Aggregate, duchy: string, input: { etag: string }): never {
+/** Says of itself that it has all it needs: the last of the duchies to do so starts the computation. */
+export function confirm(before: Aggregate, duchy: string, input: { etag: string }, now: Timestamp): Change {
+  const own = participantOf(before, duchy);
+  if (hasConfirmation(before.measurement) && own.state === 'READY') return unchanged(before);
   requireCurrent(before, duchy, input.etag);
-  throw illegal(before, duchy, `${before.measurement.protocol} has no confirmation.`);
+  const state = computationState(before);
+  if (state !== 'PENDING_CONFIRMATION') {
+    throw illegal(before, duchy, `The computation is ${state}, not PENDING_CONFIRMATION.`);
+  }
+  const changing = new Changing(before, now);
+  changing.stepParticipant(own, 'confirmed');
+  return changing.done();
 }
 
 /** Progress is reported until the computation ends. */
@@ -210,11 +138,11 @@ export function requireOpenComputation(aggregate: Aggregate, duchy: string): voi
   if (isFinal(state)) throw illegal(aggregate, duchy, `The computation is ${state} and stays so.`);
 }
 
-function participantOf({ participants }: Aggregate, duchy: string): ParticipantRecord {
+export function participantOf({ participants }: Aggregate, duchy: string): ParticipantRecord {
   return participants.find((p) => p.duchy === duchy)!;
 }
 
-function unchanged(before: Aggregate): Change {
+export function unchanged(before: Aggregate): Change {
   return { after: before, steps: [] };
 }
 
@@ -223,7 +151,7 @@ function isFinal(state: ComputationState): boolean {
 }
 
 /** That it has ended is said whatever the etag: reading it again would not help. */
-function requireCurrent(aggregate: Aggregate, duchy: string, etag: string): void {
+export function requireCurrent(aggregate: Aggregate, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);
   if (etag === actual) return;
@@ -234,7 +162,7 @@ function requireCurrent(aggregate: Aggregate, duchy: string, etag: string): void
   );
 }
 
-function illegal(aggregate: Aggregate, duchy: string, message: string): ExchangeError {
+export function illegal(aggregate: Aggregate, duchy: string, message: string): ExchangeError {
   const computation = computationName(duchy, aggregate.measurement.id);
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', message, {
     metadata: { computation, state: computationState(aggregate) },

@@ -1,24 +1,38 @@
+import type { Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import type { Aggregate } from './aggregate.ts';
 import { expireComputation, type Report, type WaitingState } from './deadlines.ts';
 import { create } from './measurement.ts';
-import type { StoredShareShuffleConfig } from './protocol.ts';
+import type { StoredProtocolConfig, StoredShareShuffleConfig } from './protocolConfig.ts';
 
 const NOW = '2026-01-02T03:04:05.000000Z';
 const [FIRST, SECOND, AGGREGATOR] = ['duchies/first', 'duchies/second', 'duchies/aggregator'] as const;
-const DEADLINES = { parametersWithinHours: 1, fulfillWithinHours: 336, computeWithinHours: 24 };
+const DEADLINES = {
+  ...{ parametersWithinHours: 1, fulfillWithinHours: 336 },
+  ...{ confirmWithinHours: 2, computeWithinHours: 24 },
+};
 
-function measurement(providers = 2): Aggregate {
-  const protocolConfig: StoredShareShuffleConfig = {
-    ...{ firstWorker: FIRST, secondWorker: SECOND, aggregator: AGGREGATOR },
-    noiseMechanism: 'DISCRETE_GAUSSIAN',
-    ...{ ringModulus: 127, population: 'populations/p', populationFingerprint: '' },
-  };
+const SHUFFLE: StoredShareShuffleConfig = {
+  ...{ firstWorker: FIRST, secondWorker: SECOND, aggregator: AGGREGATOR },
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  ...{ ringModulus: 127, population: 'populations/p', populationFingerprint: '' },
+};
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+const RING: StoredProtocolConfig = {
+  ...{ workers: [SECOND, FIRST], aggregator: AGGREGATOR, noiseMechanism: 'DISCRETE_GAUSSIAN' },
+  ...{ decayRate: 12, maxSize: 1000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+};
+
+function measurement(
+  providers = 2,
+  protocol: Protocol = 'honestMajorityShareShuffle',
+  protocolConfig: StoredProtocolConfig = SHUFFLE,
+): Aggregate {
   const message = { message: new Uint8Array(1), signature: new Uint8Array(1) };
   return create(
     {
       ...{ id: 'm', consumer: 'measurementConsumers/x', certificate: 'c', spec: message, labels: {} },
-      ...{ measurementType: 'REACH', protocol: 'honestMajorityShareShuffle', protocolConfig },
+      ...{ measurementType: 'REACH', protocol, protocolConfig },
     },
     Array.from({ length: providers }, (_, i) => ({
       ...{ id: `r${i}`, provider: `dataProviders/p${i}`, certificate: 'c' },
@@ -37,7 +51,9 @@ function failureOf(state: WaitingState, before = measurement(), reports: Report[
 describe('a computation that is overdue says for whom it waited:', () => {
   it('the duchies without parameters', () => {
     const before = measurement();
-    before.participants[0]!.parameters = { certificate: 'c', publicKey: undefined };
+    before.participants[0]!.parameters = {
+      ...{ certificate: 'c', publicKey: undefined, elGamalPublicKey: undefined },
+    };
     expect(failureOf('PENDING_PARAMS', before)).toEqual({
       reason: 'COMPUTATION_PARTICIPANT_FAILED',
       message: `${SECOND}, ${AGGREGATOR} set no parameters within 1 h of the creation.`,
@@ -91,8 +107,46 @@ describe('a computation that is overdue says for whom it waited:', () => {
     );
   });
 
-  function computing(): Aggregate {
-    const { measurement: m, requisitions, participants } = measurement();
+  it('the duchies that have not confirmed', () => {
+    const before = measurement(2, 'liquidLegionsV2', RING);
+    for (const participant of before.participants) participant.state = 'PARAMS_SET';
+    before.participants[1]!.state = 'READY';
+    expect(failureOf('PENDING_CONFIRMATION', before)!.message).toBe(
+      `${SECOND}, ${AGGREGATOR} did not confirm within 2 h of the last fulfillment or confirmation.`,
+    );
+  });
+
+  const done = (stage: string) => ({ stage, attempt: 1, progress: 1 });
+  const last = (stage: string) => `whose last report is ${stage}, attempt 1, done`;
+  it.each<[late: string, reports: (Omit<Report, 'duchy'> | undefined)[]]>([
+    [`${SECOND}, ${nothing}; ${FIRST}, ${nothing}`, [undefined, undefined, undefined]],
+    [`${SECOND}, ${nothing}`, [done('SETUP_PHASE'), undefined, undefined]],
+    [`${AGGREGATOR}, ${nothing}`, [done('SETUP_PHASE'), done('SETUP_PHASE'), undefined]],
+    [`${SECOND}, ${last('SETUP_PHASE')}`, [done('SETUP_PHASE'), done('SETUP_PHASE'), done('SETUP_PHASE')]],
+    [
+      `${FIRST}, ${last('SETUP_PHASE')}`,
+      [done('SETUP_PHASE'), done('EXECUTION_PHASE_ONE'), done('SETUP_PHASE')],
+    ],
+    [
+      `${AGGREGATOR}, ${last('EXECUTION_PHASE_ONE')}`,
+      [done('EXECUTION_PHASE_TWO'), done('EXECUTION_PHASE_TWO'), done('EXECUTION_PHASE_ONE')],
+    ],
+    [
+      `${AGGREGATOR}, ${last('EXECUTION_PHASE_THREE')}`,
+      [done('EXECUTION_PHASE_THREE'), done('EXECUTION_PHASE_THREE'), done('EXECUTION_PHASE_THREE')],
+    ],
+  ])('in a ring: %s', (late, reports) => {
+    const named = reports.flatMap((report, i) =>
+      report ? [{ duchy: [FIRST, SECOND, AGGREGATOR][i]!, ...report }] : [],
+    );
+    const before = computing(measurement(2, 'liquidLegionsV2', RING));
+    expect(failureOf('COMPUTING', before, named)!.message).toBe(
+      `No result came within 24 h of the last confirmation: it waited for ${late}.`,
+    );
+  });
+
+  function computing(before = measurement()): Aggregate {
+    const { measurement: m, requisitions, participants } = before;
     return { measurement: { ...m, state: 'COMPUTING' }, requisitions, participants };
   }
 });

@@ -1,13 +1,9 @@
 /** How long a computation may wait, and for whom it waited when it fails. */
-import {
-  type LogRequest,
-  type ProtocolConfig,
-  type ProtocolStep,
-  stepsOf,
-  type Timestamp,
-} from '@measurement-exchange/contract';
+import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate, Change } from './aggregate.ts';
 import { fail } from './measurement.ts';
+import { hasConfirmation, unconfirmed } from './participants.ts';
+import { viewProtocol } from './protocolConfig.ts';
 
 /** In hours. */
 export interface Deadlines {
@@ -15,7 +11,9 @@ export interface Deadlines {
   parametersWithinHours: number;
   /** From the creation of a measurement until the data of all providers is at the duchies. */
   fulfillWithinHours: number;
-  /** From the last fulfillment until the result. */
+  /** From the last fulfillment, or the last confirmation, until the next one: where duchies confirm that all data is there. */
+  confirmWithinHours: number;
+  /** From the last fulfillment, or the last confirmation where duchies confirm, until the result. */
   computeWithinHours: number;
 }
 
@@ -23,6 +21,7 @@ export interface Deadlines {
 export const WAITING = {
   PENDING_PARAMS: 'parametersWithinHours',
   PENDING_FULFILLMENT: 'fulfillWithinHours',
+  PENDING_CONFIRMATION: 'confirmWithinHours',
   COMPUTING: 'computeWithinHours',
 } as const satisfies Record<string, keyof Deadlines>;
 export type WaitingState = keyof typeof WAITING;
@@ -55,21 +54,25 @@ const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports
       .map((r) => `${r.provider} (to ${r.fulfillingDuchy})`);
     return `No data came from ${listed(late)} ${within} of the creation.`;
   },
+  PENDING_CONFIRMATION(before, within) {
+    const late = unconfirmed(before).join(', ');
+    return `${late} did not confirm ${within} of the last fulfillment or confirmation.`;
+  },
   COMPUTING(before, within, reports) {
+    const start = hasConfirmation(before.measurement) ? 'confirmation' : 'fulfillment';
     const late = behind(before, reports).map((duchy) => {
       const report = reports.find((r) => r.duchy === duchy);
       if (report === undefined) return `${duchy}, which reported nothing`;
       const { stage, attempt, progress } = report;
       return `${duchy}, whose last report is ${stage}, attempt ${attempt}, ${progress === 1 ? 'done' : 'not done'}`;
     });
-    return `No result came ${within} of the last fulfillment: it waited for ${late.join('; ')}.`;
+    return `No result came ${within} of the last ${start}: it waited for ${late.join('; ')}.`;
   },
 };
 
 /** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
 function behind({ measurement, participants }: Aggregate, reports: Report[]): string[] {
-  const { protocol, protocolConfig } = measurement;
-  const steps = stepsOf({ [protocol]: protocolConfig } as ProtocolConfig);
+  const steps = stepsOf(viewProtocol(measurement));
   const open = participants.map(({ duchy }) => ({
     duchy,
     step: openStep(

@@ -1,31 +1,31 @@
 /** Which duchies take part in the computation of a measurement, and how far it has come. */
 import { hash } from 'node:crypto';
-import type {
-  ComputationState,
-  DuchyRole,
-  ShareShuffleConfig,
-  Timestamp,
-} from '@measurement-exchange/contract';
+import type { ComputationState, DuchyRole, Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate, MeasurementRecord, ParticipantRecord } from './aggregate.ts';
+import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementRecord, 'protocolConfig'>;
 
-const MEMBERS = {
-  FIRST_WORKER: 'firstWorker',
-  SECOND_WORKER: 'secondWorker',
-  AGGREGATOR: 'aggregator',
-} as const satisfies Partial<Record<DuchyRole, keyof ShareShuffleConfig>>;
-const ROLES = Object.keys(MEMBERS) as (keyof typeof MEMBERS)[];
+/** The workers first, in the order of the protocol. */
+function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
+  const workers: { duchy: string; role: DuchyRole }[] =
+    'workers' in config
+      ? config.workers.map((duchy) => ({ duchy, role: 'WORKER' }))
+      : [
+          { duchy: config.firstWorker, role: 'FIRST_WORKER' },
+          { duchy: config.secondWorker, role: 'SECOND_WORKER' },
+        ];
+  return [...workers, { duchy: config.aggregator, role: 'AGGREGATOR' }];
+}
 
-/** One for each role of the protocol; none for a direct measurement. */
+/** None for a direct measurement. */
 export function createParticipants(
   { protocolConfig: config }: Configured,
   now: Timestamp,
 ): ParticipantRecord[] {
   if (config === undefined) return [];
-  return ROLES.map((role) => ({
-    duchy: config[MEMBERS[role]],
-    role,
+  return rolesOf(config).map((participant) => ({
+    ...participant,
     state: 'CREATED',
     parameters: undefined,
     version: 1,
@@ -33,14 +33,14 @@ export function createParticipants(
   }));
 }
 
-/** Takes the data of about half of the requisitions each; from the ID, so that it never changes. */
+/** A worker, each of which takes the data of about as many requisitions; from the ID, so that it never changes. */
 export function fulfillingDuchyOf(
   { protocolConfig: config }: Configured,
   requisition: string,
 ): string | undefined {
   if (config === undefined) return undefined;
-  const isFirst = hash('sha256', requisition, 'buffer')[0]! % 2 === 0;
-  return isFirst ? config.firstWorker : config.secondWorker;
+  const workers = rolesOf(config).slice(0, -1);
+  return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
 /** Whether every participant has set its parameters, so that requisitions can be fulfilled. */
@@ -48,9 +48,25 @@ export function areParametersSet({ participants }: Pick<Aggregate, 'participants
   return participants.every((p) => p.parameters !== undefined);
 }
 
+/** Whether duchies confirm that they have all they need before they compute. */
+export function hasConfirmation({ protocol }: Pick<MeasurementRecord, 'protocol'>): boolean {
+  return protocol !== 'honestMajorityShareShuffle';
+}
+
+/** Those that have not confirmed yet. */
+export function unconfirmed({ participants }: Pick<Aggregate, 'participants'>): string[] {
+  return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
+}
+
 /** What the duchies see of the state of the measurement. */
 export function computationState(aggregate: Aggregate): ComputationState {
   const { state } = aggregate.measurement;
-  if (state !== 'AWAITING_REQUISITION_FULFILLMENT') return state;
-  return areParametersSet(aggregate) ? 'PENDING_FULFILLMENT' : 'PENDING_PARAMS';
+  switch (state) {
+    case 'AWAITING_REQUISITION_FULFILLMENT':
+      return areParametersSet(aggregate) ? 'PENDING_FULFILLMENT' : 'PENDING_PARAMS';
+    case 'COMPUTING':
+      return unconfirmed(aggregate).length > 0 ? 'PENDING_CONFIRMATION' : 'COMPUTING';
+    default:
+      return state;
+  }
 }

@@ -1,6 +1,7 @@
 import type { PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { candidateOf, chooseProtocol, type Protocols, type ShareShuffleSetting } from './protocol.ts';
+import { candidateOf, chooseProtocol, type Protocols } from './protocol.ts';
+import type { ShareShuffleSetting } from './shareShuffle.ts';
 
 const SETTING: ShareShuffleSetting = {
   firstWorker: 'duchies/one',

@@ -1,79 +1,115 @@
 /** Selects the protocol of a measurement, once, at its creation. */
 import {
   type Finding,
-  MAX_NOISE_REGISTERS,
-  MAX_SHUFFLED,
-  MIN_MPC_EPSILON,
-  type MpcNoiseMechanism,
+  type LiquidLegionsConfig,
+  type LiquidLegionsProtocol,
+  type LiquidLegionsV2Config,
   measurementSpecViolations,
-  mpcNoiseOffset,
-  noiseRegisterCount,
   type PartyState,
   type PlainSpec,
-  type PrivacyParams,
   type Protocol,
-  type ShareShuffleConfig,
-  sampledRegisters,
-  toBase64,
+  type ReachOnlyLiquidLegionsV2Config,
+  ringOf,
 } from '@measurement-exchange/contract';
 import { areNonceHashesOf, finding, reachFinding } from './findings.ts';
-import { populationName } from './population.ts';
-
-/** How HonestMajorityShareShuffle is run, where it is enabled. */
-export interface ShareShuffleSetting {
-  /** `duchies/x`, each another one. */
-  firstWorker: string;
-  secondWorker: string;
-  aggregator: string;
-  noiseMechanism: MpcNoiseMechanism;
-  reachRingModulus: number;
-  reachAndFrequencyRingModulus: number;
-}
+import { legionsReasons, legionsRegisterReasons } from './liquidLegions.ts';
+import type { StoredProtocolConfig } from './protocolConfig.ts';
+import { type CountingSpec, privacyReasons, type Reason } from './protocolReasons.ts';
+import {
+  type Population,
+  type ShareShuffleSetting,
+  shareShuffleConfig,
+  shareShuffleReasons,
+  shuffledRegisterReasons,
+} from './shareShuffle.ts';
 
 /** The multi-party protocols that are enabled. */
 export interface Protocols {
   honestMajorityShareShuffle?: ShareShuffleSetting;
+  reachOnlyLiquidLegionsV2?: ReachOnlyLiquidLegionsV2Config;
+  liquidLegionsV2?: LiquidLegionsV2Config;
 }
-
-/** What is stored with a measurement: the bytes of the fingerprint are base64, as in a response. */
-export type StoredShareShuffleConfig = Omit<ShareShuffleConfig, 'populationFingerprint'> & {
-  populationFingerprint: string;
-};
 
 export interface Choice {
   protocol: Protocol;
-  /** Of honestMajorityShareShuffle only. */
-  config: StoredShareShuffleConfig | undefined;
+  /** Absent where no duchies compute. */
+  config: StoredProtocolConfig | undefined;
   findings: Finding[];
 }
 
-/** A measurement that a multi-party protocol could compute, if everything fits. */
+/** A protocol that is enabled, and how it is run. */
+export type Option =
+  | { protocol: 'honestMajorityShareShuffle'; setting: ShareShuffleSetting }
+  | { protocol: LiquidLegionsProtocol; setting: LiquidLegionsConfig };
+
+/** How a measurement could be computed. */
 export interface Candidate {
-  spec: Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
-  setting: ShareShuffleSetting | undefined;
+  /** Undefined where there are no people of several data providers to be counted once. */
+  spec: CountingSpec | undefined;
+  /** In the order in which they are tried; if everything about one fits, it is taken. */
+  options: Option[];
+  /** Why what the consumer asked for is none of them. */
+  findings: Finding[];
 }
 
-export function duchiesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleSetting): string[] {
-  return [firstWorker, secondWorker, aggregator];
+/** The usual order, with what each protocol computes. */
+const ORDER = {
+  honestMajorityShareShuffle: ['REACH', 'REACH_AND_FREQUENCY'],
+  reachOnlyLiquidLegionsV2: ['REACH'],
+  liquidLegionsV2: ['REACH_AND_FREQUENCY'],
+} as const satisfies Record<keyof Protocols, readonly CountingSpec['measurementType'][]>;
+const MPC_PROTOCOLS = Object.keys(ORDER) as (keyof Protocols)[];
+
+/** The protocols that are enabled, each with its setting. */
+export function optionsOf(enabled: Protocols): Option[] {
+  return MPC_PROTOCOLS.filter((protocol) => enabled[protocol] !== undefined).map(
+    (protocol) => ({ protocol, setting: enabled[protocol] }) as Option,
+  );
 }
 
-/** Undefined where there are no people of several data providers to be counted once. */
+export function duchiesOf({ protocol, setting }: Option): string[] {
+  if (protocol !== 'honestMajorityShareShuffle') return ringOf(setting);
+  return [setting.firstWorker, setting.secondWorker, setting.aggregator];
+}
+
+/** `wish`: the protocol that the consumer asked for. */
 export function candidateOf(
   spec: PlainSpec | undefined,
   providers: number,
   enabled: Protocols,
-): Candidate | undefined {
-  if (providers < 2) return undefined;
-  if (spec?.measurementType !== 'REACH' && spec?.measurementType !== 'REACH_AND_FREQUENCY') return undefined;
-  return { spec, setting: enabled.honestMajorityShareShuffle };
+  wish?: Protocol,
+): Candidate {
+  const against = (reason: string) =>
+    wish === undefined || wish === 'direct' ? [] : [notUsed(wish, 'protocolConfig', reason)];
+  if (
+    providers < 2 ||
+    (spec?.measurementType !== 'REACH' && spec?.measurementType !== 'REACH_AND_FREQUENCY')
+  ) {
+    const findings = against('there are no people of several data providers to be counted once');
+    return { spec: undefined, options: [], findings };
+  }
+  if (wish === 'direct') return { spec, options: [], findings: [] };
+  const options = optionsOf(enabled)
+    .filter(({ protocol }) => computes(protocol, spec))
+    // What was asked for comes first; the others keep their order.
+    .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
+  if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [] };
+  const reason = computes(wish, spec)
+    ? 'it is not enabled on this exchange'
+    : `it does not compute ${spec.measurementType}`;
+  return { spec, options, findings: against(reason) };
+}
+
+function computes(protocol: keyof Protocols, { measurementType }: CountingSpec): boolean {
+  return (ORDER[protocol] as readonly string[]).includes(measurementType);
 }
 
 /** What the choice depends on beside the request. */
 export interface Circumstances {
-  /** The parties of the request and the duchies of the setting, by name. */
+  /** The parties of the request and the duchies of the options, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
   /** That of the spec's model line, or the default one where the spec names none. */
-  population: { id: string; size: number; fingerprint: Uint8Array } | undefined;
+  population: Population | undefined;
   /** Whether the key of the consumer's certificate signed the spec. */
   isSpecSigned: boolean;
 }
@@ -82,160 +118,117 @@ export interface Circumstances {
 type Entries = Readonly<Record<string, { nonceHash: Uint8Array }>>;
 
 export function chooseProtocol(
-  candidate: Candidate | undefined,
+  { spec, options, findings: unfit }: Candidate,
   entries: Entries,
   circumstances: Circumstances,
 ): Choice {
-  if (candidate === undefined) return { protocol: 'direct', config: undefined, findings: [] };
-  const { spec, setting } = candidate;
-  if (setting === undefined) return { protocol: 'direct', config: undefined, findings: [reachFinding()] };
+  const findings = [...unfit];
+  if (spec === undefined) return { protocol: 'direct', config: undefined, findings };
+  for (const option of options) {
+    const { protocol } = option;
+    const reasons = reasonsAgainst(option, spec, entries, circumstances);
+    if (reasons.length === 0) {
+      return { protocol, config: configOf(option, spec, circumstances), findings };
+    }
+    findings.push(...reasons.map(({ field, reason }) => notUsed(protocol, field, reason)));
+  }
+  return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
+}
+
+function notUsed(protocol: Protocol, field: string, reason: string): Finding {
+  return finding('PROTOCOL_NOT_USED', field, `${protocol} is not used: ${reason}.`);
+}
+
+function configOf(option: Option, spec: CountingSpec, { population }: Circumstances): StoredProtocolConfig {
+  if (option.protocol !== 'honestMajorityShareShuffle') return option.setting;
+  return shareShuffleConfig(spec, option.setting, population!);
+}
+
+function reasonsAgainst(
+  option: Option,
+  spec: CountingSpec,
+  entries: Entries,
+  circumstances: Circumstances,
+): Reason[] {
   const providers = Object.keys(entries);
-  const unsigned = consentFindings(spec, entries, circumstances);
-  const findings = [
-    ...circumstanceFindings(spec, setting, providers, circumstances),
+  const unsigned = consentReasons(spec, entries, circumstances);
+  return [
+    ...circumstanceReasons(option, spec, providers, circumstances),
     // The parameters are read only where the spec lists as many nonce hashes as there are entries, not a million.
     ...(unsigned.length > 0
       ? unsigned
-      : specFindings(spec, setting, providers.length, circumstances.population)),
+      : specReasons(option, spec, providers.length, circumstances.population)),
   ];
-  if (findings.length > 0) {
-    return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
-  }
-  const { firstWorker, secondWorker, aggregator, noiseMechanism } = setting;
-  const { id, fingerprint } = circumstances.population!;
-  const config = {
-    ...{ firstWorker, secondWorker, aggregator, noiseMechanism },
-    ringModulus: ringModulusOf(spec, setting),
-    population: populationName(id),
-    populationFingerprint: toBase64(fingerprint),
-  };
-  return { protocol: 'honestMajorityShareShuffle', config, findings: [] };
 }
 
-function notUsed(field: string, reason: string): Finding {
-  return finding('PROTOCOL_NOT_USED', field, `honestMajorityShareShuffle is not used: ${reason}.`);
-}
-
-function circumstanceFindings(
-  spec: Candidate['spec'],
-  setting: ShareShuffleSetting,
+function circumstanceReasons(
+  option: Option,
+  spec: CountingSpec,
   providers: string[],
   { parties, population }: Circumstances,
-): Finding[] {
-  const findings: Finding[] = [];
+): Reason[] {
+  const reasons: Reason[] = [];
   for (const name of providers) {
-    if (parties.get(name)!.protocols.includes('honestMajorityShareShuffle')) continue;
-    findings.push(notUsed(`dataProviders[${name}]`, `${name} does not support it`));
+    if (parties.get(name)!.protocols.includes(option.protocol)) continue;
+    reasons.push({ field: `dataProviders[${name}]`, reason: `${name} does not support it` });
   }
-  for (const name of duchiesOf(setting)) {
+  for (const name of duchiesOf(option)) {
     if (parties.get(name)?.state === 'ACTIVE') continue;
-    findings.push(notUsed('protocolConfig', `${name}, which takes part in it, is suspended`));
+    reasons.push({ field: 'protocolConfig', reason: `${name}, which takes part in it, is suspended` });
   }
-  if (population === undefined) {
-    const field = 'measurementSpec.message.modelLine';
+  if (option.protocol === 'honestMajorityShareShuffle' && population === undefined) {
     const reason =
       spec.modelLine === undefined
         ? 'the spec names no model line, and no population is the default'
         : 'no population has the model line of the spec';
-    findings.push(notUsed(field, reason));
+    reasons.push({ field: 'measurementSpec.message.modelLine', reason });
   }
-  return findings;
+  return reasons;
 }
 
 /** A direct measurement is relayed as it is, and its providers judge it; duchies take part only in what is signed whole. */
-function consentFindings(
-  { nonceHashes }: Candidate['spec'],
+function consentReasons(
+  { nonceHashes }: CountingSpec,
   entries: Entries,
   { isSpecSigned }: Circumstances,
-): Finding[] {
-  const findings: Finding[] = [];
+): Reason[] {
+  const reasons: Reason[] = [];
   if (!isSpecSigned) {
     const reason = 'the key of measurementConsumerCertificate did not sign the message';
-    findings.push(notUsed('measurementSpec.signature', reason));
+    reasons.push({ field: 'measurementSpec.signature', reason });
   }
   if (!areNonceHashesOf(Object.values(entries), nonceHashes)) {
     const reason = 'the spec must list the nonceHash of each entry in dataProviders, once';
-    findings.push(notUsed('measurementSpec.message.nonceHashes', reason));
+    reasons.push({ field: 'measurementSpec.message.nonceHashes', reason });
   }
-  return findings;
+  return reasons;
 }
 
 /** What the protocol cannot compute, though another one might. */
-function specFindings(
-  spec: Candidate['spec'],
-  setting: ShareShuffleSetting,
+function specReasons(
+  option: Option,
+  spec: CountingSpec,
   providers: number,
-  population: Circumstances['population'],
-): Finding[] {
-  const violations = measurementSpecViolations(spec, 'honestMajorityShareShuffle');
+  population: Population | undefined,
+): Reason[] {
+  const violations = measurementSpecViolations(spec, option.protocol);
   if (violations.length > 0) {
-    return violations.map(({ field, description }) =>
-      notUsed(`measurementSpec.message.${field}`, `${field} ${description}`),
-    );
+    return violations.map(({ field, description }) => ({
+      field: `measurementSpec.message.${field}`,
+      reason: `${field} ${description}`,
+    }));
   }
-  const findings: Finding[] = [];
-  const check = (field: string, ok: boolean, reason: string) => {
-    if (!ok) findings.push(notUsed(`measurementSpec.message.${field}`, reason));
-  };
-  const checkPrivacy = (field: string, { epsilon, delta }: PrivacyParams) => {
-    if (setting.noiseMechanism === 'NONE') return;
-    check(`${field}.epsilon`, epsilon >= MIN_MPC_EPSILON, `epsilon must be at least ${MIN_MPC_EPSILON}`);
-    check(`${field}.delta`, delta > 0, 'delta must be above 0');
-  };
-  const modulus = ringModulusOf(spec, setting);
-  if (spec.measurementType === 'REACH') {
-    checkPrivacy('reach.privacyParams', spec.reach.privacyParams!);
-    const reason = `there are ${providers} data providers, and it takes at most ${modulus - 1}`;
-    if (providers >= modulus) findings.push(notUsed('dataProviders', reason));
-  } else {
-    const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-    checkPrivacy('reachAndFrequency.reachPrivacyParams', reachPrivacyParams!);
-    checkPrivacy('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams!);
-    const field = 'reachAndFrequency.maximumFrequency';
-    const reason = `maximumFrequency, times ${providers} data providers, must be below ${modulus - 1}`;
-    check(field, maximumFrequency * providers + 1 < modulus, reason);
-  }
+  const isShuffled = option.protocol === 'honestMajorityShareShuffle';
+  const reasons = [
+    ...privacyReasons(spec, option.setting.noiseMechanism),
+    ...(isShuffled
+      ? shareShuffleReasons(spec, option.setting, providers)
+      : legionsReasons(spec, option.setting)),
+  ];
   // What the registers are counted from is sound now.
-  if (findings.length > 0 || population === undefined) return findings;
-  return registerFindings(spec, setting, providers, population.size);
-}
-
-/** What would be nobody, or more than duchies can hold. */
-function registerFindings(
-  spec: Candidate['spec'],
-  setting: ShareShuffleSetting,
-  providers: number,
-  people: number,
-): Finding[] {
-  const noise = noiseRegistersOf(spec, setting, providers);
-  if (noise > MAX_NOISE_REGISTERS) {
-    const reason = `its noise would take ${noise} registers, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`;
-    return [notUsed('measurementSpec.message', reason)];
-  }
-  const { count: sample } = sampledRegisters(people, spec.vidSamplingInterval!);
-  const field = 'measurementSpec.message.vidSamplingInterval.width';
-  if (sample === 0) {
-    return [notUsed(field, `the interval has nobody of the ${people} people of the population: widen it`)];
-  }
-  if (sample + 2 * noise <= MAX_SHUFFLED) return [];
-  const reason = `the sample has ${sample} people, and about ${MAX_SHUFFLED} are possible: narrow the interval`;
-  return [notUsed(field, reason)];
-}
-
-/** Of one worker. */
-function noiseRegistersOf(spec: Candidate['spec'], setting: ShareShuffleSetting, providers: number): number {
-  if (setting.noiseMechanism === 'NONE') return 0;
-  const offset = (params: PrivacyParams) => mpcNoiseOffset(setting.noiseMechanism, params);
-  if (spec.measurementType === 'REACH')
-    return noiseRegisterCount(offset(spec.reach.privacyParams!), 0, providers);
-  const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-  return noiseRegisterCount(
-    offset(reachPrivacyParams!),
-    offset(frequencyPrivacyParams!),
-    maximumFrequency * providers,
-  );
-}
-
-function ringModulusOf({ measurementType }: Candidate['spec'], setting: ShareShuffleSetting): number {
-  return measurementType === 'REACH' ? setting.reachRingModulus : setting.reachAndFrequencyRingModulus;
+  if (reasons.length > 0) return reasons;
+  if (!isShuffled) return legionsRegisterReasons(option.protocol, spec, option.setting, providers);
+  return population === undefined
+    ? []
+    : shuffledRegisterReasons(spec, option.setting, providers, population.size);
 }

@@ -44,10 +44,11 @@ const endOf = async ({ name }: Json) => {
 };
 
 describe('a deadline', () => {
-  it('is an hour for the parameters, two weeks for the data and a day for the result, unless it is set', () => {
+  it('is an hour for the parameters and for confirmations, two weeks for the data and a day for the result, unless it is set', () => {
     expect(loadConfig({}).computations).toEqual({
       parametersWithinHours: 1,
       fulfillWithinHours: 14 * DAY,
+      confirmWithinHours: 1,
       computeWithinHours: DAY,
     });
   });

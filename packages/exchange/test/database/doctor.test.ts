@@ -189,7 +189,7 @@ describe('the doctor', () => {
       {
         check: 'requisition-order',
         severity: 'error',
-        rows: 9,
+        rows: 12,
         examples: five.map((id) => `${BRAND}/measurements/${id}`),
         meaning: expect.stringContaining('numbered'),
         remedy: expect.stringContaining('ordinal'),

@@ -214,7 +214,10 @@ const exchange = useExchange({
   rate: UNLIMITED,
   logLevel: 'warn',
   // What is loaded here is old.
-  computations: { parametersWithinHours: 1e5, fulfillWithinHours: 1e5, computeWithinHours: 1e5 },
+  computations: {
+    ...{ parametersWithinHours: 1e5, fulfillWithinHours: 1e5 },
+    ...{ confirmWithinHours: 1e5, computeWithinHours: 1e5 },
+  },
 });
 beforeAll(async () => {
   const { acme, streamly, chirper } = castOf(exchange);

@@ -206,18 +206,6 @@ describe('fulfilling', () => {
     });
     expect((await get(exchange, acme, measurement.name)).results).toMatchObject([{ certificate }]);
   });
-
-  it('is refused where the protocol takes no direct result', async () => {
-    const { measurement, requisitions } = await begin();
-    const id = measurement.name.split('/').at(-1);
-    await exchange.database.query(`UPDATE measurements SET protocol = 'liquidLegionsV2' WHERE id = $1`, [id]);
-    expect(await reread(streamly, requisitions[0])).toMatchObject({
-      protocolConfig: { measurementType: 'REACH', liquidLegionsV2: {} },
-    });
-    expect(errorOf(await fulfill(exchange, streamly, requisitions[0], 1n))).toBe(
-      '400 FAILED_PRECONDITION PROTOCOL_NOT_DIRECT',
-    );
-  });
 });
 
 describe('refusing', () => {

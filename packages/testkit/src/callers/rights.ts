@@ -82,8 +82,7 @@ export const MATRIX: Record<string, Row> = {
   'GET duchies/*/computations': { may: { duchy: 'own' } },
   'GET duchies/*/computations/*': duchyOwn,
   'POST duchies/*/computations/*:setParameters': duchyOwn,
-  // Of no protocol that there is.
-  'POST duchies/*/computations/*:confirm': { ...duchyOwn, present: '400 COMPUTATION_STATE_ILLEGAL' },
+  'POST duchies/*/computations/*:confirm': duchyOwn,
   'POST duchies/*/computations/*:fulfillRequisition': duchyOwn,
   'POST duchies/*/computations/*:setResult': duchyOwn,
   'POST duchies/*/computations/*:fail': duchyOwn,

@@ -229,6 +229,7 @@ async function duchyHoldings(
   };
   const pending = await share(aggregating, 'PENDING_PARAMS');
   const ready = await share(working, 'PENDING_FULFILLMENT');
+  const fulfilled = await share(working, 'PENDING_CONFIRMATION');
   const computing = await share(aggregating, 'COMPUTING');
   const certificate = `${duchy}/certificates/key1`;
   const { encryptedResult } = fulfillment(providers[0]!, computing, 1n);
@@ -237,11 +238,12 @@ async function duchyHoldings(
       certificate: 'key1',
       computation: lastId(pending),
       'fulfillComputationRequisition.computation': lastId(ready),
+      'confirmComputation.computation': lastId(fulfilled),
       'setComputationResult.computation': lastId(computing),
     },
     bodies: {
       setComputationParameters: { etag: pending.etag, certificate },
-      confirmComputation: { etag: pending.etag },
+      confirmComputation: { etag: fulfilled.etag },
       fulfillComputationRequisition: {
         etag: ready.etag,
         requisition: ready.requisitions[0].name,

@@ -7,11 +7,15 @@ const CONFIGURED = `
     FROM measurements m CROSS JOIN (VALUES
            ('FIRST_WORKER', 'firstWorker'), ('SECOND_WORKER', 'secondWorker'), ('AGGREGATOR', 'aggregator')
          ) AS configured(role, member)
-   WHERE m.protocol_config IS NOT NULL`;
+   WHERE m.protocol_config ? member
+   UNION ALL
+  SELECT m.id, 'WORKER', worker
+    FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`;
 
 /** What the measurement and its participants make of the state of a computation. */
 const EXPECTED = `
-  SELECT m.id, CASE WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state
+  SELECT m.id, CASE WHEN m.state = 'COMPUTING' AND bool_or(c.participant_state = 'PARAMS_SET') THEN 'PENDING_CONFIRMATION'
+                    WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state
                     WHEN bool_and(c.certificate IS NOT NULL) THEN 'PENDING_FULFILLMENT'
                     ELSE 'PENDING_PARAMS' END AS state,
          max(c.update_time) AS update_time
@@ -51,7 +55,22 @@ export const computationChecks: Check[] = [
          OR c.participant_state <> 'FAILED' AND (c.certificate IS NULL) <> (c.participant_state = 'CREATED')
          OR c.certificate IS NOT NULL AND c.role <> 'AGGREGATOR' AND c.key_message IS NULL
          OR c.certificate IS NULL AND c.key_message IS NOT NULL
-         OR (c.key_message IS NULL) <> (c.key_signature IS NULL)`,
+         OR (c.key_message IS NULL) <> (c.key_signature IS NULL)
+         OR (c.elgamal_message IS NULL) <> (c.elgamal_signature IS NULL)
+         OR (c.elgamal_message IS NOT NULL) <> (c.certificate IS NOT NULL AND EXISTS (
+              SELECT FROM measurements m WHERE m.id = c.id AND m.protocol_config ? 'workers'))`,
+  ),
+  check(
+    {
+      id: 'computation-confirmation',
+      meaning:
+        'A duchy has confirmed a computation before all data was there, or one that has no confirmation is waiting for it.',
+      remedy: `Cancel the measurement and create it again. ${RESTORE}`,
+    },
+    `SELECT ${COMPUTATION_NAME} AS name FROM computations c JOIN measurements m ON m.id = c.id
+      WHERE m.protocol_config ? 'workers' AND c.participant_state = 'READY' AND EXISTS (
+              SELECT FROM requisitions r WHERE r.measurement = m.id AND r.state <> 'FULFILLED')
+         OR c.participant_state = 'PARAMS_SET' AND (NOT m.protocol_config ? 'workers' OR m.state = 'SUCCEEDED')`,
   ),
   check(
     {
@@ -83,7 +102,7 @@ export const computationChecks: Check[] = [
     },
     `SELECT ${REQUISITION_NAME} AS name FROM requisitions r JOIN measurements m ON m.id = r.measurement
       WHERE CASE WHEN m.protocol_config IS NULL THEN r.fulfilling_duchy IS NOT NULL
-                 ELSE coalesce(r.fulfilling_duchy, '') NOT IN
-                      (m.protocol_config ->> 'firstWorker', m.protocol_config ->> 'secondWorker') END`,
+                 ELSE NOT coalesce(jsonb_build_array(m.protocol_config -> 'firstWorker', m.protocol_config -> 'secondWorker')
+                                   || coalesce(m.protocol_config -> 'workers', '[]') ? r.fulfilling_duchy, false) END`,
   ),
 ];

@@ -1,5 +1,5 @@
 /** Populations, and the measurements that count their people. */
-import { equalBytes, MAX_VID, type VidRange } from '@measurement-exchange/contract';
+import { equalBytes, MAX_VID, PROTOCOLS, type VidRange } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { isAscending, summaryOf } from '../../domain/population.ts';
 import {
@@ -63,7 +63,8 @@ export const populationChecks: Check[] = [
     `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
        LEFT JOIN populations o ON ${POPULATION_NAME} = m.protocol_config->>'population'
             AND encode(o.fingerprint, 'base64') = m.protocol_config->>'populationFingerprint'
-      WHERE (m.protocol = 'honestMajorityShareShuffle') <> (m.protocol_config IS NOT NULL)
-         OR m.protocol_config IS NOT NULL AND o.id IS NULL`,
+      WHERE (m.protocol = ANY($1::text[])) <> (m.protocol_config IS NOT NULL)
+         OR (m.protocol = 'honestMajorityShareShuffle') <> (o.id IS NOT NULL)`,
+    [PROTOCOLS.filter((protocol) => protocol !== 'direct')],
   ),
 ];

@@ -133,7 +133,8 @@ export const rowChecks: Check[] = [
       UNION ALL
      SELECT ${COMPUTATION_NAME} FROM computations c
       WHERE c.duchy NOT LIKE 'duchies/%' OR c.version < 1
-         OR greatest(octet_length(c.key_message), octet_length(c.key_signature)) > 1024
+         OR greatest(octet_length(c.key_message), octet_length(c.key_signature), octet_length(c.elgamal_message),
+                     octet_length(c.elgamal_signature)) > 1024
       UNION ALL
      SELECT 'report of ' || l.duchy || ' on ' || l.computation FROM computation_log l
       WHERE l.n < 1 OR l.attempt < 1 OR l.progress NOT BETWEEN 0 AND 1

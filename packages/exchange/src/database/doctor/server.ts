@@ -7,7 +7,7 @@ export const UNIQUE_INDEXES = [
   'certificates_der',
   'certificates_pkey',
   'computation_log_pkey',
-  'computations_id_role_key',
+  'computations_one_of_a_role',
   'computations_pkey',
   'descriptor_types_pkey',
   'descriptors_request_id',

@@ -1,4 +1,6 @@
 import type { Computation, RequestOf } from '@measurement-exchange/contract';
+import { revokedOfComputation } from '../../database/certificates.ts';
+import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { confirm } from '../../domain/computation.ts';
 import type { Call, Exchange } from '../context.ts';
 import { changeComputation } from './change.ts';
@@ -13,7 +15,11 @@ export function confirmComputation(
     exchange,
     call,
     request,
-    async () => undefined,
-    (before, duchy) => confirm(before, duchy, request.body),
+    (tx) => revokedOfComputation(tx, request.params.computation),
+    (before, duchy, revoked) => {
+      const change = confirm(before, duchy, request.body, exchange.clock());
+      if (change.steps.length > 0) requireNoneRevoked(revoked);
+      return { change };
+    },
   );
 }

@@ -1,16 +1,16 @@
 import { ConsentError, cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
-import {
-  type Computation,
-  invalid,
-  parseName,
-  type RequestOf,
-  type SignedMessage,
-} from '@measurement-exchange/contract';
+import { type Computation, invalid, parseName, type RequestOf } from '@measurement-exchange/contract';
 import { type CertificateRecord, shareCertificates } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { partyName } from '../../domain/access.ts';
-import { requireParametersKey, setParameters } from '../../domain/computation.ts';
 import { trustFindings } from '../../domain/consent.ts';
+import {
+  KEY_MEMBERS,
+  type KeyMember,
+  type ParameterKeys,
+  readKeys,
+  setParameters,
+} from '../../domain/parameters.ts';
 import type { Call, Exchange } from '../context.ts';
 import { trustCheck } from '../trust.ts';
 import { changeComputation } from './change.ts';
@@ -22,8 +22,7 @@ export async function setComputationParameters(
 ): Promise<Computation> {
   const { params, body } = request;
   const id = requireOwnCertificate(params.duchy, body.certificate);
-  const publicKey = body.honestMajorityShareShuffle?.publicKey;
-  requireParametersKey(publicKey);
+  const keys = readKeys(body);
   const party = partyName('duchy', params.duchy);
   return changeComputation(
     'setComputationParameters',
@@ -34,8 +33,7 @@ export async function setComputationParameters(
     async (before, duchy, [certificates, roots]) => {
       const now = exchange.clock();
       const certificate = certificates.get(body.certificate);
-      const isKeySigned = await isSigned(publicKey, certificate);
-      const input = { etag: body.etag, certificate, publicKey, isKeySigned };
+      const input = { etag: body.etag, certificate, keys, signed: await signedBy(certificate, keys) };
       const change = setParameters(before, duchy, input, now);
       const why = certificate && (await trustCheck(roots, now)(certificate));
       return { change, findings: trustFindings('certificate', why) };
@@ -51,16 +49,23 @@ export function requireOwnCertificate(duchy: string, name: string): string {
   throw invalid([{ field: 'certificate', description }]);
 }
 
-async function isSigned(
-  message: SignedMessage | undefined,
+/** Those of the keys that the key of the certificate signed. */
+async function signedBy(
   certificate: CertificateRecord | undefined,
-): Promise<boolean> {
-  if (message === undefined || certificate === undefined) return false;
+  keys: ParameterKeys,
+): Promise<KeyMember[]> {
+  if (certificate === undefined) return [];
   try {
-    return await isSignedBy(message, cachedCertificate(certificate.x509Der));
+    const x509 = cachedCertificate(certificate.x509Der);
+    const signed: KeyMember[] = [];
+    for (const member of KEY_MEMBERS) {
+      const key = keys[member];
+      if (key !== undefined && (await isSignedBy(key, x509))) signed.push(member);
+    }
+    return signed;
   } catch (error) {
     // Of a certificate that was registered before today's rules for reading certificates.
-    if (error instanceof ConsentError) return false;
+    if (error instanceof ConsentError) return [];
     throw error;
   }
 }

@@ -1,11 +1,16 @@
 /** Computations as resources of the API, each in the view of one participant. */
-import { type Computation, ExchangeError, type Participant } from '@measurement-exchange/contract';
+import {
+  type Computation,
+  ExchangeError,
+  type Participant,
+  type Protocol,
+} from '@measurement-exchange/contract';
 import type { ComputationRecord } from '../../database/computations.ts';
 import type { ParticipantRecord } from '../../domain/aggregate.ts';
 import { computationEtag, computationName } from '../../domain/computation.ts';
 import { computationState } from '../../domain/participants.ts';
+import { viewProtocol } from '../../domain/protocolConfig.ts';
 import { certificateName } from '../certificates/view.ts';
-import { viewProtocol } from '../measurements/view.ts';
 
 export function viewComputation(
   { aggregate, requisitionSpecHashes }: ComputationRecord,
@@ -21,7 +26,7 @@ export function viewComputation(
     measurementSpec: m.spec,
     measurementConsumerCertificate: certificateName(m.consumer, m.certificate),
     protocolConfig: viewProtocol(m),
-    participants: Object.fromEntries(participants.map((p) => [p.duchy, viewParticipant(p)])),
+    participants: Object.fromEntries(participants.map((p) => [p.duchy, viewParticipant(p, m.protocol)])),
     requisitions: requisitions.map((r, i) => ({
       name: `${r.provider}/requisitions/${r.id}`,
       dataProvider: r.provider,
@@ -39,14 +44,17 @@ export function viewComputation(
   };
 }
 
-function viewParticipant({ duchy, role, state, parameters }: ParticipantRecord): Participant {
+function viewParticipant(
+  { duchy, role, state, parameters }: ParticipantRecord,
+  protocol: Protocol,
+): Participant {
   if (parameters === undefined) return { role, state };
-  const { certificate, publicKey } = parameters;
+  const { certificate, publicKey, elGamalPublicKey } = parameters;
   return {
     role,
     state,
     certificate: certificateName(duchy, certificate),
-    parameters: { honestMajorityShareShuffle: { publicKey } },
+    parameters: { [protocol]: { publicKey, elGamalPublicKey } },
   };
 }
 

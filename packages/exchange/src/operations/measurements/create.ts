@@ -7,6 +7,7 @@ import {
   MeasurementInput,
   type RequestOf,
   type Violation,
+  wishedProtocol,
 } from '@measurement-exchange/contract';
 import { shareCertificates } from '../../database/certificates.ts';
 import type { Transaction } from '../../database/db.ts';
@@ -44,22 +45,27 @@ export async function createMeasurement(
     measurementConsumerCertificate: own,
     measurementSpec,
     dataProviders,
-    protocolConfig: _wish,
+    protocolConfig: wish,
     ...labels
   } = request.body;
+  const candidate = candidateOf(
+    inspected.spec,
+    Object.keys(dataProviders).length,
+    exchange.protocols,
+    wishedProtocol(wish, 'protocolConfig'),
+  );
+  const shuffled = candidate.options.find(({ protocol }) => protocol === 'honestMajorityShareShuffle');
   return idempotently('measurements_request_id', () =>
     mutate('createMeasurement', exchange, call, request, async (tx) => {
       const entries = Object.entries(dataProviders);
       const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
       const providers = entries.map(([name]) => name);
-      const candidate = candidateOf(inspected.spec, providers.length, exchange.protocols);
-      const duchies = candidate?.setting ? duchiesOf(candidate.setting) : [];
       const [earlier, parties, certificates, roots, population] = await Promise.all([
         findByRequestId(tx, consumer, request.requestId),
-        getParties(tx, [...providers, ...duchies]),
+        getParties(tx, [...new Set([...providers, ...candidate.options.flatMap(duchiesOf)])]),
         shareCertificates(tx, named),
         rootsForParties(tx, [consumer, ...providers]),
-        candidate?.setting && populationOfMeasurement(tx, candidate.spec.modelLine),
+        shuffled && populationOfMeasurement(tx, candidate.spec!.modelLine),
       ]);
       if (earlier !== undefined) {
         const existing = await replay(tx, consumer, earlier, hash, request.requestId!);

@@ -1,7 +1,8 @@
 /** Measurements as resources of the API. */
-import { fromBase64, type Measurement, type ProtocolConfig } from '@measurement-exchange/contract';
+import type { Measurement } from '@measurement-exchange/contract';
 import type { MeasurementTombstone } from '../../database/retention.ts';
 import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../../domain/aggregate.ts';
+import { viewProtocol } from '../../domain/protocolConfig.ts';
 import { certificateName } from '../certificates/view.ts';
 
 export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' | 'id'>): string {
@@ -44,13 +45,6 @@ function resultsOf({ result }: MeasurementRecord, requisitions: RequisitionRecor
     certificate: certificateName(provider, fulfillment!.result!.certificate),
     encryptedResult: fulfillment!.result!.encryptedResult,
   }));
-}
-
-export function viewProtocol(m: MeasurementRecord): ProtocolConfig {
-  const { measurementType, protocol, protocolConfig: config } = m;
-  if (config === undefined) return { measurementType, [protocol]: {} };
-  const populationFingerprint = fromBase64(config.populationFingerprint)!;
-  return { measurementType, [protocol]: { ...config, populationFingerprint } };
 }
 
 export function viewTombstone({ id, consumer, ...left }: MeasurementTombstone): Measurement {

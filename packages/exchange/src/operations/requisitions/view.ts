@@ -1,13 +1,19 @@
 /** Requisitions as resources of the API. */
-import { type DuchyEntry, ExchangeError, type Requisition } from '@measurement-exchange/contract';
+import {
+  type DuchyEntry,
+  ExchangeError,
+  type Protocol,
+  type Requisition,
+} from '@measurement-exchange/contract';
 import type { RequisitionWithMeasurement } from '../../database/requisitions.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
 import type { Aggregate, ParticipantRecord, RequisitionRecord } from '../../domain/aggregate.ts';
 import { etagOf } from '../../domain/measurement.ts';
 import { areParametersSet } from '../../domain/participants.ts';
+import { viewProtocol } from '../../domain/protocolConfig.ts';
 import { certificateName } from '../certificates/view.ts';
 import type { Exchange } from '../context.ts';
-import { measurementName, viewProtocol } from '../measurements/view.ts';
+import { measurementName } from '../measurements/view.ts';
 
 /** `view` decides the form of the name: each side sees the one it may use. */
 export function viewRequisition(
@@ -29,7 +35,7 @@ export function viewRequisition(
     nonceHash: r.nonceHash,
     nonce: r.fulfillment?.nonce,
     protocolConfig: viewProtocol(m),
-    duchies: viewDuchies(r, participants),
+    duchies: viewDuchies(r, m.protocol, participants),
     fulfillingDuchy: r.fulfillingDuchy,
     refusal: r.refusal,
     fulfillmentContext: r.fulfillment?.context,
@@ -39,24 +45,29 @@ export function viewRequisition(
   };
 }
 
-/** The workers, all at once: a requisition that does not show them yet cannot be fulfilled yet. */
+/** All at once: a requisition that does not show duchies yet cannot be fulfilled yet. */
 function viewDuchies(
   { fulfillingDuchy }: RequisitionRecord,
+  protocol: Protocol,
   participants: ParticipantRecord[],
 ): Record<string, DuchyEntry> | undefined {
   if (participants.length === 0 || !areParametersSet({ participants })) return undefined;
-  const workers = participants.filter((p) => p.role !== 'AGGREGATOR');
+  const isShuffle = protocol === 'honestMajorityShareShuffle';
+  // In share-shuffle the aggregator gets nothing from providers; elsewhere they encrypt for all duchies together.
+  const shown = participants.filter((p) => !isShuffle || p.role !== 'AGGREGATOR');
   return Object.fromEntries(
-    workers.map(({ duchy, parameters }) => [
-      duchy,
-      {
-        duchyCertificate: certificateName(duchy, parameters!.certificate),
-        // The data goes to one worker, and a seed, encrypted for the other one, beside it.
-        honestMajorityShareShuffle: {
-          publicKey: duchy === fulfillingDuchy ? undefined : parameters!.publicKey,
+    shown.map(({ duchy, parameters }) => {
+      const { certificate, publicKey, elGamalPublicKey } = parameters!;
+      // The share goes to one worker, and a seed, encrypted for the other one, beside it.
+      const seedKey = duchy === fulfillingDuchy ? undefined : publicKey;
+      return [
+        duchy,
+        {
+          duchyCertificate: certificateName(duchy, certificate),
+          [protocol]: isShuffle ? { publicKey: seedKey } : { elGamalPublicKey },
         },
-      },
-    ]),
+      ];
+    }),
   );
 }
 

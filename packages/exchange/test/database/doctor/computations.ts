@@ -4,13 +4,10 @@ import { insertProgress } from '../../../src/database/computations.ts';
 import type { Database } from '../../../src/database/db.ts';
 import { insertParty } from '../../../src/database/parties.ts';
 import type { Aggregate } from '../../../src/domain/aggregate.ts';
-import {
-  computationEtag,
-  fulfillRequisition,
-  setParameters,
-  setResult,
-} from '../../../src/domain/computation.ts';
+import { computationEtag, confirm, fulfillRequisition, setResult } from '../../../src/domain/computation.ts';
+import { KEY_MEMBERS, setParameters } from '../../../src/domain/parameters.ts';
 import { newParty } from '../../../src/domain/party.ts';
+import type { StoredProtocolConfig } from '../../../src/domain/protocolConfig.ts';
 import { addMeasurement, BYTES, certificateOf, change, clock, NONCE } from './data.ts';
 import { type Illness, measurement, tvRequisition } from './illness.ts';
 
@@ -28,6 +25,13 @@ async function configOf(db: Database) {
     populationFingerprint: rows[0].fingerprint.toString('base64'),
   } as const;
 }
+
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+const RING: StoredProtocolConfig = {
+  ...{ workers: [FIRST, SECOND], aggregator: AGGREGATOR, noiseMechanism: 'DISCRETE_GAUSSIAN' },
+  ...{ decayRate: 12, maxSize: 1000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+};
+const KEY = { message: BYTES, signature: BYTES };
 
 /** After the populations. One that waits for parameters of two duchies, one that is computed, one with a result. */
 export async function addComputations(db: Database): Promise<void> {
@@ -49,10 +53,25 @@ export async function addComputations(db: Database): Promise<void> {
     encryptedResult: { ciphertext: BYTES, typeUrl: 'type' },
   };
   await change(db, running, (now) => setResult(running, AGGREGATOR, input, now));
+  await addRings(db);
 }
 
-async function compute(db: Database, id: string): Promise<Aggregate> {
-  let aggregate = await addMeasurement(db, id, await configOf(db));
+/** One that waits for the data, one for a confirmation, and one that is computed. */
+async function addRings(db: Database): Promise<void> {
+  let aggregate = await addMeasurement(db, 'sketches-wanted', RING);
+  for (const duchy of [FIRST, SECOND, AGGREGATOR]) aggregate = await setBy(db, aggregate, duchy);
+  await confirmBy(db, await compute(db, 'sketches-sent', RING), FIRST);
+  aggregate = await compute(db, 'sketches-counted', RING);
+  for (const duchy of [FIRST, SECOND, AGGREGATOR]) aggregate = await confirmBy(db, aggregate, duchy);
+}
+
+function confirmBy(db: Database, before: Aggregate, duchy: string): Promise<Aggregate> {
+  const input = { etag: computationEtag(before) };
+  return change(db, before, (now) => confirm(before, duchy, input, now));
+}
+
+async function compute(db: Database, id: string, config?: StoredProtocolConfig): Promise<Aggregate> {
+  let aggregate = await addMeasurement(db, id, config ?? (await configOf(db)));
   for (const duchy of [FIRST, SECOND, AGGREGATOR]) aggregate = await setBy(db, aggregate, duchy);
   for (const { id: requisition, provider, fulfillingDuchy, nonceHash } of aggregate.requisitions) {
     const before = aggregate;
@@ -69,11 +88,17 @@ async function compute(db: Database, id: string): Promise<Aggregate> {
 }
 
 function setBy(db: Database, before: Aggregate, duchy: string): Promise<Aggregate> {
+  const isRing = 'workers' in before.measurement.protocolConfig!;
+  const hasKey = isRing || duchy !== AGGREGATOR;
   const input = {
     etag: computationEtag(before),
     certificate: certificateOf(duchy),
-    publicKey: duchy === AGGREGATOR ? undefined : { message: BYTES, signature: BYTES },
-    isKeySigned: true,
+    keys: {
+      protocol: undefined,
+      publicKey: hasKey ? KEY : undefined,
+      elGamalPublicKey: isRing ? KEY : undefined,
+    },
+    signed: [...KEY_MEMBERS],
   };
   return change(db, before, (now) => setParameters(before, duchy, input, now));
 }
@@ -89,6 +114,43 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     'computation-participants',
     // The one that is configured and absent, and the one that is there.
     [measurement('shares-missing')],
+  ],
+  [
+    'a ring without one of its workers',
+    `DELETE FROM computations ${of(SECOND, 'sketches-wanted')};
+     DELETE FROM transitions WHERE measurement = 'sketches-wanted' AND requisition = '${SECOND}'`,
+    'computation-participants',
+    [measurement('sketches-wanted')],
+  ],
+  [
+    'a ring that computes before all have confirmed',
+    `UPDATE computations SET state = 'COMPUTING' WHERE id = 'sketches-sent'`,
+    'computation-state',
+    [FIRST, SECOND, AGGREGATOR].map((duchy) => computation(duchy, 'sketches-sent')),
+  ],
+  [
+    'a duchy of a ring without an ElGamal key, and one of share-shuffle with one',
+    `UPDATE computations SET elgamal_message = NULL, elgamal_signature = NULL ${of(AGGREGATOR, 'sketches-counted')};
+     UPDATE computations SET elgamal_message = 'k', elgamal_signature = 's' ${of(FIRST, 'shares-sent')}`,
+    'computation-parameters',
+    [computation(FIRST, 'shares-sent'), computation(AGGREGATOR, 'sketches-counted')],
+  ],
+  [
+    'a duchy that confirmed before the data was there, and one of share-shuffle that is to confirm',
+    `UPDATE computations SET participant_state = 'READY', version = 3 ${of(FIRST, 'sketches-wanted')};
+     UPDATE computations SET participant_state = 'PARAMS_SET' ${of(FIRST, 'shares-missing')};
+     UPDATE transitions SET cause = 'keysSet', to_state = 'PARAMS_SET'
+       WHERE measurement = 'shares-missing' AND requisition = '${FIRST}' AND version = 2;
+     INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+       VALUES ('sketches-wanted', '${FIRST}', 3, 'PARAMS_SET', 'READY', now(), 'actor', 'confirmed', 'request')`,
+    'computation-confirmation',
+    [computation(FIRST, 'shares-missing'), computation(FIRST, 'sketches-wanted')],
+  ],
+  [
+    'data of a ring that goes to its aggregator',
+    `UPDATE requisitions SET fulfilling_duchy = '${AGGREGATOR}' WHERE id = 'sketches-wanted-tv'`,
+    'fulfilling-duchy',
+    [tvRequisition('sketches-wanted')],
   ],
   [
     'a computation that is further than its participants, and one that changed for one of them only',
@@ -169,7 +231,9 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     'computations that rest on a certificate on hold, and nothing that will fail them',
     `UPDATE certificates SET revocation_state = 'HOLD' WHERE party = '${FIRST}'`,
     'revoked-pending',
-    [measurement('shares-missing'), measurement('shares-sent')],
+    ['shares-missing', 'shares-sent', 'sketches-counted', 'sketches-sent', 'sketches-wanted'].map(
+      measurement,
+    ),
   ],
   [
     'a report on no computation',

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { create as message, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { type Protocol, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { insertCertificate, updateCertificate } from '../../../src/database/certificates.ts';
 import type { Database, Transaction } from '../../../src/database/db.ts';
 import { insertDescriptor, updateDescriptor } from '../../../src/database/descriptors.ts';
@@ -165,7 +165,7 @@ export async function addMeasurements(db: Database): Promise<void> {
   await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
 }
 
-/** `protocolConfig`: of the duchies that compute it. */
+/** `protocolConfig`: of the duchies that compute it; a ring of them where it names workers. */
 export async function addMeasurement(
   db: Database,
   id: string,
@@ -181,7 +181,7 @@ export async function addMeasurement(
       spec: { message: BYTES, signature: BYTES, signatureAlgorithm: undefined },
       labels: { measurementReferenceId: 'reference' },
       measurementType: 'REACH',
-      protocol: protocolConfig === undefined ? 'direct' : 'honestMajorityShareShuffle',
+      protocol: protocolOf(protocolConfig),
       protocolConfig,
     },
     [TV, RADIO].map((provider) => ({
@@ -198,6 +198,11 @@ export async function addMeasurement(
   const request = { id: `${id}-request`, hash: sha256(id) };
   await db.tx('add', async (tx) => insertMeasurement(tx, made, request, AUTHOR));
   return made.after;
+}
+
+function protocolOf(config: Aggregate['measurement']['protocolConfig']): Protocol {
+  if (config === undefined) return 'direct';
+  return 'workers' in config ? 'reachOnlyLiquidLegionsV2' : 'honestMajorityShareShuffle';
 }
 
 export async function change(

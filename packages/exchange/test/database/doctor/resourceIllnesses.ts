@@ -158,7 +158,7 @@ export const RESOURCE_ILLNESSES: Illness[] = [
     'measurements that outlived a certificate of their consumer',
     `UPDATE certificates SET revocation_state = 'REVOKED' WHERE party = '${BRAND}'`,
     'revoked-pending',
-    ['awaiting', 'computing', 'shares-missing', 'shares-sent'].map(measurement),
+    ['awaiting', 'computing', 'shares-missing', 'shares-sent', 'sketches-counted'].map(measurement),
   ],
   [
     'a measurement that outlived the certificate of a result, where another revocation is still at work',

@@ -1,0 +1,266 @@
+/** When a Liquid Legions protocol is chosen, beside the others and at a consumer's wish. */
+import type { LiquidLegionsV2Config, PlainSpec, Protocol } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { candidateOf, chooseProtocol, duchiesOf, optionsOf, type Protocols } from './protocol.ts';
+import type { ShareShuffleSetting } from './shareShuffle.ts';
+
+const SHUFFLE: ShareShuffleSetting = {
+  ...{ firstWorker: 'duchies/one', secondWorker: 'duchies/two', aggregator: 'duchies/three' },
+  ...{ noiseMechanism: 'DISCRETE_GAUSSIAN', reachRingModulus: 127, reachAndFrequencyRingModulus: 127 },
+};
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+const { samplingIndicatorSize, maximumFrequency, ...REACH_ONLY }: LiquidLegionsV2Config = {
+  ...{
+    workers: ['duchies/one', 'duchies/four'],
+    aggregator: 'duchies/five',
+    noiseMechanism: 'DISCRETE_GAUSSIAN',
+  },
+  ...{ decayRate: 12, maxSize: 100_000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+  ...{ samplingIndicatorSize: 10_000_000, maximumFrequency: 10 },
+};
+const LEGIONS = { ...REACH_ONLY, samplingIndicatorSize, maximumFrequency };
+const ALL: Protocols = {
+  liquidLegionsV2: LEGIONS,
+  reachOnlyLiquidLegionsV2: REACH_ONLY,
+  honestMajorityShareShuffle: SHUFFLE,
+};
+const NAMES: Protocol[] = ['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2', 'liquidLegionsV2'];
+
+const PARAMS = { epsilon: 0.1, delta: 1e-9 };
+const COMMON = {
+  measurementPublicKey: { value: Uint8Array.of(1) },
+  vidSamplingInterval: { start: 0.5, width: 0.5 },
+  nonceHashes: [],
+};
+const reach = (changes: object = {}): PlainSpec => ({
+  ...{ ...COMMON, measurementType: 'REACH', reach: { privacyParams: PARAMS } },
+  ...changes,
+});
+const frequency = (changes: object = {}): PlainSpec => ({
+  ...{ ...COMMON, measurementType: 'REACH_AND_FREQUENCY' },
+  reachAndFrequency: {
+    ...{ reachPrivacyParams: PARAMS, frequencyPrivacyParams: PARAMS, maximumFrequency: 10 },
+    ...changes,
+  },
+});
+
+interface World {
+  enabled?: Protocols;
+  wish?: Protocol;
+  providers?: number;
+  /** What all providers support. */
+  supported?: Protocol[];
+  suspended?: string;
+  hasPopulation?: boolean;
+  isSpecSigned?: boolean;
+}
+
+/** The protocol, and the findings as `code: protocol field`. */
+function choose(spec: PlainSpec, world: World = {}) {
+  const { enabled = ALL, wish, providers = 2, supported = NAMES, hasPopulation = true } = world;
+  const names = Array.from({ length: providers }, (_, i) => `dataProviders/p${i}`);
+  const entries = Object.fromEntries(names.map((name, i) => [name, { nonceHash: Uint8Array.of(i) }]));
+  const nonceHashes = Object.values(entries).map(({ nonceHash }) => nonceHash);
+  const candidate = candidateOf({ ...spec, nonceHashes }, providers, enabled, wish);
+  const duchies = optionsOf(enabled).flatMap(duchiesOf);
+  const stateOf = (name: string) => (name === world.suspended ? ('SUSPENDED' as const) : ('ACTIVE' as const));
+  const choice = chooseProtocol(candidate, entries, {
+    parties: new Map(
+      [...names, ...duchies].map((name) => [name, { state: stateOf(name), protocols: supported }]),
+    ),
+    population: hasPopulation
+      ? { id: 'people', size: 1000, fingerprint: new Uint8Array(32).fill(7) }
+      : undefined,
+    isSpecSigned: world.isSpecSigned ?? true,
+  });
+  const findings = choice.findings.map(({ code, field, message }) =>
+    code === 'PROTOCOL_NOT_USED' ? `${message.split(' ')[0]} ${field}` : code,
+  );
+  return { ...choice, findings, messages: choice.findings.map(({ message }) => message) };
+}
+
+describe('of several protocols that are enabled', () => {
+  it.each<[string, PlainSpec, World, Protocol, string[]]>([
+    ['share-shuffle comes first', reach(), {}, 'honestMajorityShareShuffle', []],
+    ['share-shuffle comes first for frequencies, too', frequency(), {}, 'honestMajorityShareShuffle', []],
+    [
+      'reach without a population goes to reach-only',
+      reach(),
+      { hasPopulation: false },
+      'reachOnlyLiquidLegionsV2',
+      ['honestMajorityShareShuffle measurementSpec.message.modelLine'],
+    ],
+    [
+      'frequencies without a population go to Liquid Legions',
+      frequency(),
+      { hasPopulation: false },
+      'liquidLegionsV2',
+      ['honestMajorityShareShuffle measurementSpec.message.modelLine'],
+    ],
+    [
+      'what no provider supports is not taken',
+      reach(),
+      { supported: ['reachOnlyLiquidLegionsV2'] },
+      'reachOnlyLiquidLegionsV2',
+      [
+        'honestMajorityShareShuffle dataProviders[dataProviders/p0]',
+        'honestMajorityShareShuffle dataProviders[dataProviders/p1]',
+      ],
+    ],
+    [
+      'a suspended duchy leaves those without it',
+      reach(),
+      { suspended: 'duchies/two' },
+      'reachOnlyLiquidLegionsV2',
+      ['honestMajorityShareShuffle protocolConfig'],
+    ],
+    [
+      'a suspended duchy of all of them leaves none',
+      reach(),
+      { suspended: 'duchies/one' },
+      'direct',
+      [
+        'honestMajorityShareShuffle protocolConfig',
+        'reachOnlyLiquidLegionsV2 protocolConfig',
+        'REACH_NOT_DEDUPLICATED',
+      ],
+    ],
+    [
+      'reach never goes to the protocol with frequencies',
+      reach(),
+      { enabled: { liquidLegionsV2: LEGIONS } },
+      'direct',
+      ['REACH_NOT_DEDUPLICATED'],
+    ],
+    [
+      'what is not signed goes to none',
+      reach(),
+      { isSpecSigned: false },
+      'direct',
+      [
+        'honestMajorityShareShuffle measurementSpec.signature',
+        'reachOnlyLiquidLegionsV2 measurementSpec.signature',
+        'REACH_NOT_DEDUPLICATED',
+      ],
+    ],
+    [
+      'only share-shuffle samples around the end of the unit interval',
+      reach({ vidSamplingInterval: { start: 0.75, width: 0.5 } }),
+      { hasPopulation: false },
+      'direct',
+      [
+        'honestMajorityShareShuffle measurementSpec.message.modelLine',
+        'reachOnlyLiquidLegionsV2 measurementSpec.message.vidSamplingInterval',
+        'REACH_NOT_DEDUPLICATED',
+      ],
+    ],
+  ])('%s', (_what, spec, world, protocol, findings) => {
+    expect(choose(spec, world)).toMatchObject({ protocol, findings });
+  });
+
+  it('the config is the setting', () => {
+    expect(choose(reach(), { hasPopulation: false }).config).toEqual(REACH_ONLY);
+    expect(choose(frequency(), { hasPopulation: false }).config).toEqual(LEGIONS);
+  });
+});
+
+describe('a consumer that asks for a protocol', () => {
+  it.each<[Protocol, PlainSpec, World, Protocol, string[]]>([
+    ['liquidLegionsV2', frequency(), {}, 'liquidLegionsV2', []],
+    ['reachOnlyLiquidLegionsV2', reach(), {}, 'reachOnlyLiquidLegionsV2', []],
+    ['honestMajorityShareShuffle', reach(), {}, 'honestMajorityShareShuffle', []],
+    ['direct', reach(), {}, 'direct', ['REACH_NOT_DEDUPLICATED']],
+    ['liquidLegionsV2', reach(), {}, 'honestMajorityShareShuffle', ['liquidLegionsV2 protocolConfig']],
+    [
+      'reachOnlyLiquidLegionsV2',
+      frequency(),
+      {},
+      'honestMajorityShareShuffle',
+      ['reachOnlyLiquidLegionsV2 protocolConfig'],
+    ],
+    [
+      'liquidLegionsV2',
+      frequency(),
+      { enabled: { honestMajorityShareShuffle: SHUFFLE } },
+      'honestMajorityShareShuffle',
+      ['liquidLegionsV2 protocolConfig'],
+    ],
+    [
+      'liquidLegionsV2',
+      frequency(),
+      { suspended: 'duchies/five' },
+      'honestMajorityShareShuffle',
+      ['liquidLegionsV2 protocolConfig'],
+    ],
+    ['liquidLegionsV2', frequency(), { providers: 1 }, 'direct', ['liquidLegionsV2 protocolConfig']],
+    ['direct', frequency(), { providers: 1 }, 'direct', []],
+    [
+      'liquidLegionsV2',
+      { ...COMMON, measurementType: 'POPULATION' },
+      {},
+      'direct',
+      ['liquidLegionsV2 protocolConfig'],
+    ],
+  ])('%s gets it, or is told why not: %j %j', (wish, spec, world, protocol, findings) => {
+    expect(choose(spec, { ...world, wish })).toMatchObject({ protocol, findings });
+  });
+
+  it('is told what to change', () => {
+    expect(choose(reach(), { wish: 'liquidLegionsV2' }).messages).toEqual([
+      'liquidLegionsV2 is not used: it does not compute REACH.',
+    ]);
+    expect(choose(frequency(), { wish: 'liquidLegionsV2', enabled: {} }).messages[0]).toBe(
+      'liquidLegionsV2 is not used: it is not enabled on this exchange.',
+    );
+    expect(choose(frequency(), { wish: 'liquidLegionsV2', providers: 1 }).messages).toEqual([
+      'liquidLegionsV2 is not used: there are no people of several data providers to be counted once.',
+    ]);
+  });
+});
+
+describe('a Liquid Legions protocol', () => {
+  const only = (setting: Partial<LiquidLegionsV2Config> = {}): World => ({
+    enabled: { liquidLegionsV2: { ...LEGIONS, ...setting } },
+  });
+  const reason = (spec: PlainSpec, world: World) => choose(spec, world).messages[0];
+
+  it('computes no frequency above its maximum', () => {
+    expect(reason(frequency({ maximumFrequency: 11 }), only())).toBe(
+      'liquidLegionsV2 is not used: maximumFrequency must be at most 10.',
+    );
+    expect(choose(frequency({ maximumFrequency: 2 }), only()).protocol).toBe('liquidLegionsV2');
+  });
+
+  it('needs privacy parameters that noise can be drawn for, unless it draws none', () => {
+    const exact = { epsilon: 0.1, delta: 0 };
+    expect(reason(frequency({ frequencyPrivacyParams: exact }), only())).toContain('delta must be above 0');
+    expect(
+      choose(frequency({ frequencyPrivacyParams: exact }), only({ noiseMechanism: 'NONE' })).protocol,
+    ).toBe('liquidLegionsV2');
+  });
+
+  it('adds as much noise as duchies can hold', () => {
+    const weak = { epsilon: 0.00003, delta: 1e-9 };
+    for (const member of ['reachPrivacyParams', 'frequencyPrivacyParams']) {
+      expect(reason(frequency({ [member]: weak }), only())).toMatch(
+        /its noise would take \d+ registers, and 1048576 are possible: raise epsilon/,
+      );
+    }
+    expect(
+      reason(frequency(), only({ histogramPrivacyParams: { epsilon: 0.001, delta: 1e-9 } })),
+    ).toBeUndefined();
+    const hiding = { epsilon: 0.0001, delta: 1e-9 };
+    expect(reason(frequency(), only({ histogramPrivacyParams: hiding }))).toMatch(/its noise would take/);
+    expect(reason(frequency(), only({ publisherPrivacyParams: { epsilon: 1e-5, delta: 1e-9 } }))).toMatch(
+      /its noise would take/,
+    );
+  });
+
+  it('takes as many sketches as duchies can hold', () => {
+    const world = (providers: number) => ({ ...only({ maxSize: 1_000_000 }), providers });
+    expect(choose(frequency(), world(4)).protocol).toBe('liquidLegionsV2');
+    expect(reason(frequency(), world(5))).toMatch(
+      /5 data providers and the noise take 50\d+ registers, and 5000000 are possible/,
+    );
+  });
+});

@@ -1,0 +1,66 @@
+/** What the Liquid Legions protocols cannot compute. */
+import {
+  knownRegisterCount,
+  type LiquidLegionsConfig,
+  type LiquidLegionsProtocol,
+  legionsNoiseRegisterCount,
+  legionsNoiseShapes,
+  legionsNoiseTupleCount,
+  MAX_LEGIONS_NOISE,
+  MAX_LEGIONS_REGISTERS,
+  type MpcNoiseShape,
+  mpcNoiseOffset,
+  type PrivacyParams,
+  ringOf,
+} from '@measurement-exchange/contract';
+import type { CountingSpec, Reason } from './protocolReasons.ts';
+
+export function legionsReasons(spec: CountingSpec, { maximumFrequency }: LiquidLegionsConfig): Reason[] {
+  if (spec.measurementType === 'REACH') return [];
+  if (spec.reachAndFrequency.maximumFrequency <= maximumFrequency!) return [];
+  const reason = `maximumFrequency must be at most ${maximumFrequency}`;
+  return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
+}
+
+/** More than duchies can hold. */
+export function legionsRegisterReasons(
+  protocol: LiquidLegionsProtocol,
+  spec: CountingSpec,
+  setting: LiquidLegionsConfig,
+  providers: number,
+): Reason[] {
+  const { registers, tuples } = noiseOf(protocol, spec, setting, providers);
+  const most = Math.max(registers, tuples);
+  if (most > MAX_LEGIONS_NOISE) {
+    const reason = `its noise would take ${most} registers, and ${MAX_LEGIONS_NOISE} are possible: raise epsilon`;
+    return [{ field: 'measurementSpec.message', reason }];
+  }
+  const all = providers * setting.maxSize + ringOf(setting).length * (registers + tuples);
+  if (all <= MAX_LEGIONS_REGISTERS) return [];
+  const reason = `${providers} data providers and the noise take ${all} registers, and ${MAX_LEGIONS_REGISTERS} are possible`;
+  return [{ field: 'dataProviders', reason }];
+}
+
+/** Of one duchy. */
+function noiseOf(
+  protocol: LiquidLegionsProtocol,
+  spec: CountingSpec,
+  setting: LiquidLegionsConfig,
+  providers: number,
+): { registers: number; tuples: number } {
+  const shapes = legionsNoiseShapes(providers, ringOf(setting).length);
+  const offset = (params: PrivacyParams, shape: MpcNoiseShape) =>
+    mpcNoiseOffset(setting.noiseMechanism, params, shape);
+  const isReach = spec.measurementType === 'REACH';
+  const reach = isReach ? spec.reach.privacyParams! : spec.reachAndFrequency.reachPrivacyParams!;
+  const offsets = {
+    reach: offset(reach, shapes.reach),
+    histogram: offset(setting.histogramPrivacyParams, shapes.histogram),
+    publisher: offset(setting.publisherPrivacyParams, shapes.publisher),
+  };
+  const registers = legionsNoiseRegisterCount(offsets, providers, knownRegisterCount(protocol, providers));
+  if (isReach) return { registers, tuples: 0 };
+  const { frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+  const frequency = offset(frequencyPrivacyParams!, shapes.frequency);
+  return { registers, tuples: legionsNoiseTupleCount(frequency, maximumFrequency) };
+}

@@ -1,0 +1,35 @@
+/** Why a multi-party protocol cannot compute a measurement. */
+import {
+  MIN_MPC_EPSILON,
+  type MpcNoiseMechanism,
+  type PlainSpec,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
+
+/** A spec that multi-party protocols compute. */
+export type CountingSpec = Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
+
+/** Why a protocol is not taken, and the field of the request that says so. */
+export interface Reason {
+  field: string;
+  reason: string;
+}
+
+export function privacyReasons(spec: CountingSpec, mechanism: MpcNoiseMechanism): Reason[] {
+  if (mechanism === 'NONE') return [];
+  const check = (member: string, { epsilon, delta }: PrivacyParams): Reason[] => {
+    const field = `measurementSpec.message.${member}`;
+    return [
+      ...(epsilon >= MIN_MPC_EPSILON
+        ? []
+        : [{ field: `${field}.epsilon`, reason: `epsilon must be at least ${MIN_MPC_EPSILON}` }]),
+      ...(delta > 0 ? [] : [{ field: `${field}.delta`, reason: 'delta must be above 0' }]),
+    ];
+  };
+  if (spec.measurementType === 'REACH') return check('reach.privacyParams', spec.reach.privacyParams!);
+  const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
+  return [
+    ...check('reachAndFrequency.reachPrivacyParams', reachPrivacyParams!),
+    ...check('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams!),
+  ];
+}

@@ -1,0 +1,102 @@
+/** HonestMajorityShareShuffle: how it is run, and what it cannot compute. */
+import {
+  MAX_NOISE_REGISTERS,
+  MAX_SHUFFLED,
+  type MpcNoiseMechanism,
+  mpcNoiseOffset,
+  noiseRegisterCount,
+  type PrivacyParams,
+  sampledRegisters,
+  toBase64,
+} from '@measurement-exchange/contract';
+import { populationName } from './population.ts';
+import type { StoredShareShuffleConfig } from './protocolConfig.ts';
+import type { CountingSpec, Reason } from './protocolReasons.ts';
+
+export interface ShareShuffleSetting {
+  /** `duchies/x`, each another one. */
+  firstWorker: string;
+  secondWorker: string;
+  aggregator: string;
+  noiseMechanism: MpcNoiseMechanism;
+  reachRingModulus: number;
+  reachAndFrequencyRingModulus: number;
+}
+
+export interface Population {
+  id: string;
+  size: number;
+  fingerprint: Uint8Array;
+}
+
+export function shareShuffleConfig(
+  spec: CountingSpec,
+  setting: ShareShuffleSetting,
+  { id, fingerprint }: Population,
+): StoredShareShuffleConfig {
+  const { firstWorker, secondWorker, aggregator, noiseMechanism } = setting;
+  return {
+    ...{ firstWorker, secondWorker, aggregator, noiseMechanism },
+    ringModulus: ringModulusOf(spec, setting),
+    population: populationName(id),
+    populationFingerprint: toBase64(fingerprint),
+  };
+}
+
+/** The ring must have room for the sum of all frequencies of a person. */
+export function shareShuffleReasons(
+  spec: CountingSpec,
+  setting: ShareShuffleSetting,
+  providers: number,
+): Reason[] {
+  const modulus = ringModulusOf(spec, setting);
+  if (spec.measurementType === 'REACH') {
+    if (providers < modulus) return [];
+    const reason = `there are ${providers} data providers, and it takes at most ${modulus - 1}`;
+    return [{ field: 'dataProviders', reason }];
+  }
+  if (spec.reachAndFrequency.maximumFrequency * providers + 1 < modulus) return [];
+  const reason = `maximumFrequency, times ${providers} data providers, must be below ${modulus - 1}`;
+  return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
+}
+
+/** What would be nobody, or more than duchies can hold. */
+export function shuffledRegisterReasons(
+  spec: CountingSpec,
+  setting: ShareShuffleSetting,
+  providers: number,
+  people: number,
+): Reason[] {
+  const noise = noiseRegistersOf(spec, setting, providers);
+  if (noise > MAX_NOISE_REGISTERS) {
+    const reason = `its noise would take ${noise} registers, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`;
+    return [{ field: 'measurementSpec.message', reason }];
+  }
+  const { count: sample } = sampledRegisters(people, spec.vidSamplingInterval!);
+  const field = 'measurementSpec.message.vidSamplingInterval.width';
+  if (sample === 0) {
+    const reason = `the interval has nobody of the ${people} people of the population: widen it`;
+    return [{ field, reason }];
+  }
+  if (sample + 2 * noise <= MAX_SHUFFLED) return [];
+  const reason = `the sample has ${sample} people, and about ${MAX_SHUFFLED} are possible: narrow the interval`;
+  return [{ field, reason }];
+}
+
+/** Of one worker. */
+function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting, providers: number): number {
+  if (setting.noiseMechanism === 'NONE') return 0;
+  const offset = (params: PrivacyParams) => mpcNoiseOffset(setting.noiseMechanism, params);
+  if (spec.measurementType === 'REACH')
+    return noiseRegisterCount(offset(spec.reach.privacyParams!), 0, providers);
+  const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+  return noiseRegisterCount(
+    offset(reachPrivacyParams!),
+    offset(frequencyPrivacyParams!),
+    maximumFrequency * providers,
+  );
+}
+
+function ringModulusOf({ measurementType }: CountingSpec, setting: ShareShuffleSetting): number {
+  return measurementType === 'REACH' ? setting.reachRingModulus : setting.reachAndFrequencyRingModulus;
+}

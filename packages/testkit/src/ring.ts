@@ -1,0 +1,90 @@
+/** Measurements that a ring of duchies computes, on an exchange where no other protocol is enabled. */
+import { createECDH, sign } from 'node:crypto';
+import { packElGamalPublicKey } from '@measurement-exchange/consent';
+import type { LiquidLegionsProtocol, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
+import type { Config } from '@measurement-exchange/exchange/config';
+import { beforeAll } from 'vitest';
+import {
+  act,
+  all,
+  type ComputationWorld,
+  computationWorld,
+  type Duchies,
+  type Duchy,
+  equipDuchies,
+  parametersOf,
+  reportFulfilled,
+} from './computations.ts';
+import { type TestExchange, useExchange } from './exchange.ts';
+import { asOperator } from './operator.ts';
+import { addDuchies, SHARE_SHUFFLE } from './shareShuffle.ts';
+import { castOf, ok } from './steps.ts';
+
+const HIDING = { epsilon: 0.1, delta: 1e-9 };
+/** Of the duchies that share-shuffle has, too; the second worker comes first. */
+export const RING: ReachOnlyLiquidLegionsV2Config = {
+  workers: [SHARE_SHUFFLE.secondWorker, SHARE_SHUFFLE.firstWorker],
+  aggregator: SHARE_SHUFFLE.aggregator,
+  ...{ noiseMechanism: 'DISCRETE_GAUSSIAN', decayRate: 12, maxSize: 1000 },
+  ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+};
+export const RING_WITH_FREQUENCIES = { ...RING, samplingIndicatorSize: 10_000_000, maximumFrequency: 10 };
+
+export interface RingWorld extends ComputationWorld {
+  /** Everything is set and fulfilled, and the duchies are to confirm. */
+  createFulfilled(): Promise<{ name: string }>;
+}
+
+/** Like useComputations; `createComputing` confirms as well. */
+export function useRing(overrides: Partial<Config> = {}): RingWorld {
+  const protocols = { reachOnlyLiquidLegionsV2: RING, liquidLegionsV2: RING_WITH_FREQUENCIES };
+  const exchange = useExchange({ protocols, ...overrides }, addDuchies);
+  const world: RingWorld = {
+    ...computationWorld(exchange, () => world),
+    async createFulfilled() {
+      const measurement = await world.create();
+      await setAllKeys(exchange, world.duchies, measurement);
+      for (const i of [0, 1]) await ok(reportFulfilled(exchange, world.duchies, measurement, i));
+      return measurement;
+    },
+    async createComputing() {
+      const measurement = await world.createFulfilled();
+      for (const duchy of all(world.duchies)) await ok(act(exchange, duchy, measurement, 'confirm', {}));
+      return measurement;
+    },
+  };
+  beforeAll(async () => {
+    Object.assign(world, castOf(exchange), { duchies: await equipDuchies(exchange) });
+    const capabilities = { reachOnlyLiquidLegionsV2Supported: true, liquidLegionsV2Supported: true };
+    for (const { name } of exchange.dev.dataProviders) {
+      await ok(asOperator(exchange, 'PATCH', name, { capabilities }));
+    }
+  });
+  return world;
+}
+
+/** Two new public keys, each signed by the duchy. */
+export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol = 'reachOnlyLiquidLegionsV2') {
+  const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
+  const ecdh = createECDH('prime256v1');
+  ecdh.generateKeys();
+  const message = packElGamalPublicKey(ecdh.getPublicKey(null, 'compressed'));
+  const elGamalPublicKey = {
+    message: Buffer.from(message).toString('base64'),
+    signature: sign('sha256', message, duchy.privateKeyPem).toString('base64'),
+    signatureAlgorithm: 'ECDSA_P256_SHA256',
+  };
+  const keys = { publicKey: honestMajorityShareShuffle.publicKey, elGamalPublicKey };
+  return { certificate, keys, body: { certificate, [protocol]: keys } };
+}
+
+export async function setAllKeys(
+  exchange: TestExchange,
+  duchies: Duchies,
+  measurement: { name: string },
+  protocol?: LiquidLegionsProtocol,
+): Promise<void> {
+  for (const duchy of all(duchies)) {
+    await ok(act(exchange, duchy, measurement, 'setParameters', ringParametersOf(duchy, protocol).body));
+  }
+}
