@@ -1,5 +1,6 @@
 /** Work in the background, on every replica; each job is safe to run on several at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
@@ -45,7 +46,10 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
       try {
         more = await run(exchange);
       } catch (error) {
-        log.error({ job: name, reason: (error as Error).message }, 'a background job failed; it runs again');
+        // The next run may find a database that is not busy.
+        const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
+        const failure = { job: name, reason: (error as Error).message };
+        log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');
       }
       if (!more) await pause(everyMs, AbortSignal.any([stopping.signal, woken]));
     }

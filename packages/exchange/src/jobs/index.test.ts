@@ -1,0 +1,26 @@
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { Logger } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { loadConfig } from '../config/config.ts';
+import type { Exchange } from '../operations/context.ts';
+import { startJobs } from './index.ts';
+
+it.each([
+  ['warn', new ExchangeError('UNAVAILABLE', 'The database is busy.')],
+  ['error', new TypeError('A defect.')],
+] as const)('says as %s that a job failed: %s', async (level, failure) => {
+  const exchange = new Proxy({} as Exchange, {
+    get() {
+      throw failure;
+    },
+  });
+  const log = { warn: vi.fn(), error: vi.fn() };
+  const jobs = startJobs(exchange, loadConfig({}, { mode: 'development' }), log as unknown as Logger);
+  await jobs.stop();
+  const told = [
+    { job: 'cascadeRevocations', reason: failure.message },
+    expect.stringContaining('it runs again'),
+  ];
+  expect(log[level].mock.calls).toContainEqual(told);
+  expect(log[level === 'warn' ? 'error' : 'warn']).not.toHaveBeenCalled();
+});
