@@ -1,0 +1,275 @@
+/**
+ * Both Liquid Legions protocols, at an exchange and three duchies over real HTTP, without noise. Each is computed once, one
+ * stage after the other, and before each stage goes on it is tried with lies, repeated, and killed.
+ */
+import { publicKeysetOf } from '@measurement-exchange/consent';
+import type {
+  Computation,
+  LiquidLegionsConfig,
+  LiquidLegionsProtocol,
+  Measurement,
+} from '@measurement-exchange/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  completeBlob,
+  type Database,
+  pendingComputations,
+  readSecrets,
+  type StoredComputation,
+  writeBlob,
+} from '../../src/database/index.ts';
+import { follow } from '../../src/herald/follow.ts';
+import { createMill } from '../../src/mills/mill.ts';
+import { received } from '../../src/peers/inbox.ts';
+import { sealed } from '../../src/peers/sealing.ts';
+import { rowOf } from '../../src/stages/progress.ts';
+import type { Work } from '../../src/stages/table.ts';
+import { lyingTo } from './lyingTo.ts';
+import { ALPHA, BETA, FULL, GAMMA, LIES, OFF_CURVE, type PeerLie, REACH_ONLY } from './ringLies.ts';
+import {
+  AUDIENCES,
+  expectExact,
+  FREQUENCIES,
+  MAXIMUM_FREQUENCY,
+  makeSketch,
+  SIZE,
+  uploadSketches,
+} from './sketches.ts';
+import { type DuchyWorld, MILL, startDuchyWorld, type TestDuchy } from './world.ts';
+
+let world: DuchyWorld;
+beforeAll(async () => {
+  const ring = { workers: [BETA, ALPHA], aggregator: GAMMA, ...SIZE };
+  world = await startDuchyWorld({ protocols: { [REACH_ONLY]: ring, [FULL]: { ...ring, ...FREQUENCIES } } });
+});
+afterAll(async () => {
+  expect(await world.stop()).toEqual([]);
+});
+
+const ask = (protocol: LiquidLegionsProtocol) =>
+  world.ask(protocol === FULL ? { type: 'reachAndFrequency', maximumFrequency: MAXIMUM_FREQUENCY } : {});
+
+async function pending({ duchy }: TestDuchy): Promise<StoredComputation | undefined> {
+  return (await pendingComputations(duchy.db))[0];
+}
+
+const workOf = ({ duchy }: TestDuchy, computation: StoredComputation): Work => ({
+  ...{ duchy, computation, onProgress: () => {} },
+  signal: new AbortController().signal,
+});
+
+/** What a stage says when this message has other content. */
+async function answerTo(at: TestDuchy, computation: StoredComputation, { message, from, spoil }: PeerLie) {
+  const { duchy } = at;
+  const honest = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, from)));
+  const { privateKeyset } = await readSecrets(duchy.db, computation.id);
+  const blob = await writeBlob(
+    duchy.db,
+    computation.id,
+    sealed(publicKeysetOf(privateKeyset!), spoil(honest)),
+  );
+  await duchy.db.tx((tx) => completeBlob(tx, blob.id, computation.id));
+  const db = new Proxy(duchy.db, {
+    get(target, member: keyof Database) {
+      if (member !== 'query') return target[member];
+      return async (...args: Parameters<Database['query']>) => {
+        const rows = await target.query(...args);
+        if (args[0].name !== 'messagesOf') return rows;
+        const isSpoiled = (row: (typeof rows)[number]) =>
+          row.direction === 'IN' && row.stage === message && row.peer === from;
+        return rows.map((row) => (isSpoiled(row) ? { ...row, blob: blob.id } : row));
+      };
+    },
+  });
+  return rejection(rowOf(computation)!.run!({ ...workOf(at, computation), duchy: { ...duchy, db } }));
+}
+
+async function rejection(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return 'accepted';
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`;
+  }
+}
+
+/** What an exchange says that changes its mind, and what a duchy answers. */
+async function answerToView(
+  { duchy }: TestDuchy,
+  { view }: StoredComputation,
+  change: (view: Computation) => unknown,
+) {
+  const changed = structuredClone({ ...view, etag: 'another' });
+  change(changed);
+  let answer = 'accepted';
+  const failComputation = async ({ body }: { body: { message: string } }) => {
+    answer = body.message;
+    return view;
+  };
+  await follow({ ...duchy, client: { ...duchy.client, failComputation } as typeof duchy.client }, changed);
+  return answer;
+}
+
+/** Every output that is stored, as it is. */
+async function outputs({ query }: TestDuchy): Promise<string[]> {
+  const rows = await query(
+    `SELECT m.stage || ' ' || encode(m.signed_message, 'hex') || encode(b.sha256, 'hex') AS output
+     FROM messages m JOIN blobs b ON b.id = m.blob WHERE m.direction = 'OUT' AND m.signed_message IS NOT NULL`,
+  );
+  return rows.map(({ output }) => output as string).sort();
+}
+
+describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
+  let measurement: Measurement;
+  const answers = new Map<string, string>();
+  /** Stages whose output was compared with that of a repetition. */
+  const repeated: string[] = [];
+  const resent: string[] = [];
+  const late = (name: string) => `later ${name}`;
+  const keyOf = ({ to, message, from, what }: PeerLie) => `${to} ${message} ${from} ${what}`;
+
+  /** Tries everything that could go wrong at this stage; the computation is as before then. */
+  async function tryAt(at: TestDuchy, computation: StoredComputation): Promise<void> {
+    const { run, sends } = rowOf(computation)!;
+    const { name } = at.duchy;
+    if (computation.stage === 'CONFIRMATION_PHASE' && name === GAMMA) await tryViews(at, computation);
+    if (sends === undefined) return;
+    const messages = new Set(
+      (await at.query("SELECT stage FROM messages WHERE direction = 'IN'")).map((m) => m.stage),
+    );
+    for (const each of LIES[protocol]) {
+      if (each.to !== name || answers.has(keyOf(each)) || !messages.has(each.message)) continue;
+      answers.set(keyOf(each), await answerTo(at, computation, each));
+    }
+    if (sends.message === 'RESULT') return;
+    const [once, again] = [await run!(workOf(at, computation)), await run!(workOf(at, computation))];
+    if (Buffer.from(once!).equals(again!)) repeated.push(`${name} ${computation.stage}`);
+    // A mill that dies once it has stored its output.
+    const fetch = () => Promise.reject(new Error('dies'));
+    await createMill({ ...at.duchy, fetch }, MILL).once();
+    const stored = await outputs(at);
+    await at.query('UPDATE computations SET run_after = now() WHERE outcome IS NULL');
+    await at.mill.once();
+    const sent = await outputs(at);
+    if (stored.length > 0 && stored.join() === sent.join()) resent.push(`${name} ${computation.stage}`);
+  }
+
+  async function tryViews(at: TestDuchy, computation: StoredComputation): Promise<void> {
+    const config = (view: Computation) => view.protocolConfig[protocol] as LiquidLegionsConfig;
+    const keys = (view: Computation, duchy: string) => view.participants[duchy]!.parameters![protocol]!;
+    const views: Record<string, (view: Computation) => unknown> = {
+      'another key of a duchy': (v) => (keys(v, ALPHA).elGamalPublicKey = keys(v, BETA).elGamalPublicKey),
+      'another certificate of a duchy': (v) =>
+        (v.participants[ALPHA]!.certificate = v.participants[BETA]!.certificate),
+      'another order of the ring': (v) => config(v).workers.reverse(),
+      'another size': (v) => (config(v).maxSize += 1),
+      'less to hide': (v) => (config(v).histogramPrivacyParams.epsilon = 1e-3),
+      'another spec': (v) => (v.measurementSpec.message = v.measurementSpec.message.with(-1, 7)),
+      'a requisition less': (v) => v.requisitions.pop(),
+    };
+    for (const [what, change] of Object.entries(views)) {
+      answers.set(late(what), await answerToView(at, computation, change));
+    }
+    const view = structuredClone(computation.view);
+    view.requisitions[0]!.nonce = 1n;
+    answers.set('nonce', await rejection(rowOf(computation)!.run!(workOf(at, { ...computation, view }))));
+  }
+
+  beforeAll(async () => {
+    measurement = await ask(protocol);
+    await world.turn();
+    await uploadSketches(world, measurement);
+    const isPending = async () =>
+      (await Promise.all(world.duchies.map(pending))).some((each) => each !== undefined);
+    for (let turns = 0; turns < 60 && (await isPending()); turns++) {
+      for (const duchy of world.duchies) {
+        await duchy.herald.once();
+        const computation = await pending(duchy);
+        if (computation === undefined || rowOf(computation)?.run === undefined) continue;
+        await tryAt(duchy, computation);
+        await duchy.mill.once();
+      }
+    }
+  });
+
+  test('counts what the union of the sketches has, bit for bit', async () => {
+    await expectExact(world, measurement);
+    for (const { query } of world.duchies) {
+      expect(await query('SELECT 1 FROM computations WHERE outcome IS NULL OR interim IS NOT NULL')).toEqual(
+        [],
+      );
+    }
+  });
+
+  const STAGES = {
+    [REACH_ONLY]: [ALPHA, BETA]
+      .flatMap((w) => [`${w} SETUP_PHASE`, `${w} EXECUTION_PHASE`])
+      .concat(`${GAMMA} SETUP_PHASE`),
+    [FULL]: [ALPHA, BETA, GAMMA]
+      .flatMap((duchy) =>
+        ['SETUP_PHASE', 'EXECUTION_PHASE_ONE', 'EXECUTION_PHASE_TWO', 'EXECUTION_PHASE_THREE'].map(
+          (s) => `${duchy} ${s}`,
+        ),
+      )
+      .filter((s) => s !== `${GAMMA} EXECUTION_PHASE_THREE`),
+  };
+
+  test('a stage that is repeated computes the same bytes', () => {
+    expect(repeated.toSorted()).toEqual(STAGES[protocol].toSorted());
+  });
+
+  test('a mill that died between storing and sending sends the same bytes again', () => {
+    expect(resent.toSorted()).toEqual(STAGES[protocol].toSorted());
+  });
+
+  test.each(
+    LIES[protocol].map(
+      (each) => [`${each.message} of ${each.from} to ${each.to}: ${each.what}`, each] as const,
+    ),
+  )('is not computed with %s', (_what, each) => {
+    expect(answers.get(keyOf(each))).toMatch(/^PermanentError: /);
+    expect(answers.get(keyOf(each))).toMatch(each.says);
+  });
+
+  test.each([
+    'another key of a duchy',
+    'another certificate of a duchy',
+    'another order of the ring',
+    'another size',
+    'less to hide',
+    'another spec',
+    'a requisition less',
+  ])('an exchange that tells a duchy later of %s ends the computation', (what) => {
+    expect(answers.get(late(what))).toMatch(/not what it said when this duchy accepted it/);
+  });
+
+  test('is not confirmed with a nonce that no provider can have sent', () => {
+    expect(answers.get('nonce')).toMatch(/PermanentError: The nonce of .* does not hash/);
+  });
+});
+
+test('a ring in another order for one duchy ends the measurement, which says what was wrong', async () => {
+  const reversed = (view: Computation) => view.protocolConfig[REACH_ONLY]?.workers.reverse();
+  await lyingTo(world.named(GAMMA), reversed, async () => {
+    const measurement = await ask(REACH_ONLY);
+    await world.turn();
+    const [provider] = world.providers;
+    const upload = await makeSketch(provider!, measurement, AUDIENCES[0]!);
+    const { protocolData } = upload.fulfillment;
+    // Nor does a provider's word of another key count.
+    if (protocolData.case === 'liquidLegions') protocolData.value.combinedPublicKey = OFF_CURVE;
+    const response = await upload.send();
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(/fulfillment\.liquidLegions\.combinedPublicKey/);
+    await uploadSketches(world, measurement);
+    expect(await world.finish(measurement)).toMatchObject({
+      state: 'FAILED',
+      failure: {
+        reason: 'COMPUTATION_PARTICIPANT_FAILED',
+        message: expect.stringMatching(
+          /duchies\/alpha rejects EXECUTION_PHASE_INPUT: message\.sender: must be duchies\/beta/,
+        ),
+      },
+    });
+  });
+});

@@ -1,0 +1,154 @@
+/** Providers that know how often each person saw something, and upload an encrypted sketch of that. */
+import { createHash } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { requisitionFingerprint, unpackElGamalPublicKey } from '@measurement-exchange/consent';
+import {
+  duchyMessages,
+  FULFILLMENT_PURPOSE,
+  type LiquidLegionsConfig,
+  liquidLegionsOf,
+  type Measurement,
+  type Requisition,
+  ringOf,
+  specs,
+} from '@measurement-exchange/contract';
+import {
+  Curve,
+  combineKeys,
+  ElGamalPublicKey,
+  estimatePeople,
+  Keystream,
+  SketchEncrypter,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { type Party, readRequisition } from '@measurement-exchange/testkit/world';
+import { expect } from 'vitest';
+import { relativeFrequencies } from '../../src/liquidLegions/index.ts';
+import { frequencySketch, reachSketch, unionOf } from '../liquidLegions/ring.ts';
+import { termsOf } from '../terms.ts';
+import { openResult } from './results.ts';
+import { type People, readyRequisition, type Upload, uploadOf } from './uploads.ts';
+import type { DuchyWorld } from './world.ts';
+
+const HIDING = { epsilon: 1, delta: 1e-5 };
+/** Of both protocols, small enough for a test. */
+export const SIZE = {
+  decayRate: 2,
+  maxSize: 24,
+  noiseMechanism: 'NONE',
+  histogramPrivacyParams: HIDING,
+  publisherPrivacyParams: HIDING,
+} as const;
+export const FREQUENCIES = { samplingIndicatorSize: 1000, maximumFrequency: 5 };
+/** Of the spec; that of the setting is higher. */
+export const MAXIMUM_FREQUENCY = 3;
+
+/** Three providers with people in common, one who was seen more often than is told apart, and registers with two people. */
+export const AUDIENCES: People[] = [
+  new Map([
+    [1, 1],
+    [2, 2],
+    [3, 1],
+    [4, 1],
+  ]),
+  new Map([
+    [3, 1],
+    [4, 9],
+    [5, 1],
+    [6, 2],
+    [7, 1],
+  ]),
+  new Map([
+    [7, 1],
+    [8, 1],
+    [9, 1],
+    [10, 2],
+    [2, 1],
+  ]),
+];
+
+export async function makeSketch(provider: Party, measurement: Measurement, people: People): Promise<Upload> {
+  const requisition = await readyRequisition(provider, measurement);
+  const { spec } = await readRequisition(provider, requisition);
+  const { protocol, config } = liquidLegionsOf(requisition.protocolConfig!)!;
+  const curve = new Curve(64);
+  const key = combinedKey(curve, requisition, config);
+  const encrypter = new SketchEncrypter(curve, new ElGamalPublicKey(curve, key), new Keystream(newSeed()));
+  const registers =
+    protocol === 'liquidLegionsV2'
+      ? encrypter.frequency(frequencySketch(frequencyParams(config), people), MAXIMUM_FREQUENCY)
+      : encrypter.reach(reachSketch(config, people));
+  const data = Buffer.concat([...registers]);
+  const fulfillment = create(duchyMessages.FulfillmentSchema, {
+    purpose: FULFILLMENT_PURPOSE,
+    requisition: requisition.name!,
+    requisitionFingerprint: await requisitionFingerprint(
+      requisition.measurementSpec!.message,
+      requisition.encryptedRequisitionSpec!.ciphertext,
+    ),
+    nonce: spec.nonce,
+    protocol,
+    registerCount: BigInt(config.maxSize),
+    dataSha256: createHash('sha256').update(data).digest(),
+    dataLength: BigInt(data.length),
+    duchy: requisition.fulfillingDuchy!,
+    certificate: provider.certificate,
+    protocolData: { case: 'liquidLegions', value: termsOf(config, key) },
+  });
+  return uploadOf(provider, requisition, fulfillment, data);
+}
+
+const frequencyParams = ({ decayRate, maxSize, samplingIndicatorSize }: LiquidLegionsConfig) => ({
+  ...{ decayRate, maxSize, samplingIndicatorSize: samplingIndicatorSize! },
+});
+
+/** Of the keys that the requisition shows, in the order of the ring. */
+function combinedKey(curve: Curve, requisition: Requisition, config: LiquidLegionsConfig): Uint8Array {
+  const entries = new Map(
+    Object.values(requisition.duchies!).map((entry) => [
+      entry.duchyCertificate.split('/certificates/')[0]!,
+      entry,
+    ]),
+  );
+  const keys = ringOf(config).map((duchy) => {
+    const { liquidLegionsV2, reachOnlyLiquidLegionsV2 } = entries.get(duchy)!;
+    const { elGamalPublicKey } = (liquidLegionsV2 ?? reachOnlyLiquidLegionsV2)!;
+    return unpackElGamalPublicKey(elGamalPublicKey.message);
+  });
+  return combineKeys(curve, keys);
+}
+
+/** Uploads of the providers, in their order. */
+export async function uploadSketches(world: DuchyWorld, measurement: Measurement): Promise<void> {
+  for (const [i, people] of AUDIENCES.entries()) {
+    const response = await (await makeSketch(world.providers[i]!, measurement, people)).send();
+    if (!response.ok) throw new Error(await response.text());
+  }
+}
+
+/** Without noise the result is what the union of the sketches says, bit for bit. */
+export async function expectExact(world: DuchyWorld, measurement: Measurement): Promise<void> {
+  const done = await world.finish(measurement);
+  expect(done).toMatchObject({ state: 'SUCCEEDED' });
+  const { reach, frequency } = await openResult(world, measurement);
+  const { protocol } = liquidLegionsOf(done.protocolConfig!)!;
+  const noiseMechanism = specs.ProtocolConfig_NoiseMechanism.NONE;
+  const methodology = { case: protocol };
+  expect(reach).toMatchObject({ value: BigInt(truth().reach), noiseMechanism, methodology });
+  expect(frequency?.relativeFrequencyDistribution).toEqual(
+    protocol === 'liquidLegionsV2' ? truth().frequencies : undefined,
+  );
+  // As the consumer opens it, with every check it has.
+  const { total } = await world.consumer.open(done);
+  expect(total.deduplicated).toMatchObject({ reach: { value: truth().reach } });
+}
+
+/** What the union of the sketches stands for. */
+export function truth(): { reach: number; frequencies: Record<string, number> } {
+  const spec = { ...SIZE, ...FREQUENCIES, maximumFrequency: MAXIMUM_FREQUENCY };
+  const { registers, frequencies } = unionOf(spec, AUDIENCES);
+  return {
+    reach: estimatePeople(SIZE, registers),
+    frequencies: Object.fromEntries(relativeFrequencies(frequencies)),
+  };
+}
