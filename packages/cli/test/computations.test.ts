@@ -52,6 +52,20 @@ describe('mex computations', () => {
     });
   });
 
+  it('says which duchies of a ring have not confirmed', async () => {
+    const { acme, streamly, chirper } = castOf(exchange);
+    const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
+    const ring = name.split('/').at(-1)!;
+    await shareMeasurement(exchange.database, ring, DUCHIES, 'PENDING_CONFIRMATION');
+    const { etag } = await mexJson('computations', 'show', ring, '--token', token);
+    await ok(post(exchange, { token } as never, `duchies/b/computations/${ring}:confirm`, { etag }));
+    const shown = await mex('computations', 'show', ring, '--token', token);
+    expect(shown).toContain('PENDING_CONFIRMATION');
+    expect(shown).toMatch(/waits for +duchies\/[ac], duchies\/[ac]\n/);
+    expect(shown).toContain('duchies/a WORKER PARAMS_SET');
+    expect(shown).toContain('duchies/b WORKER READY');
+  });
+
   it('what a duchy reports stands in the timeline of the measurement', async () => {
     const report = { stage: 'SETUP', attempt: 2, message: 'combining shares', progress: 0.25 };
     await ok(post(exchange, { token } as never, `duchies/b/computations/${id}:log`, report));

@@ -87,5 +87,8 @@ function waitsFor({ state, participants, requisitions }: Computation): string | 
   if (state === 'PENDING_FULFILLMENT') {
     return requisitions.flatMap((r) => (r.state === 'UNFULFILLED' ? [r.dataProvider] : [])).join(', ');
   }
+  if (state === 'PENDING_CONFIRMATION') {
+    return duchies.flatMap(([duchy, p]) => (p.state === 'PARAMS_SET' ? [duchy] : [])).join(', ');
+  }
   return state === 'COMPUTING' ? duchies.find(([, p]) => p.role === 'AGGREGATOR')?.[0] : undefined;
 }

@@ -10,9 +10,9 @@ import {
   useComputations,
 } from '@measurement-exchange/testkit/computations';
 import { type Reply, UNLIMITED } from '@measurement-exchange/testkit/exchange';
+import { inTurn as attemptInTurn } from '@measurement-exchange/testkit/inTurn';
 import { useReplica } from '@measurement-exchange/testkit/replica';
 import { get, ok, post, refuse, requisitionOf } from '@measurement-exchange/testkit/steps';
-import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { failOverdueComputations } from '../../src/jobs/computationDeadlines.ts';
@@ -28,28 +28,8 @@ const outcome = ({ status, json }: Reply) => (status === 200 ? 'OK' : json.error
 const MISMATCH = 'COMPUTATION_ETAG_MISMATCH';
 const ILLEGAL = 'COMPUTATION_STATE_ILLEGAL';
 
-/** All of them wait for the measurement, one behind the other, before the first one gets it. */
-async function inTurn(measurement: Json, attempts: (() => Promise<string>)[]): Promise<string[]> {
-  const holder = new pg.Client({ connectionString: exchange.database.url });
-  await holder.connect();
-  try {
-    await holder.query('BEGIN');
-    const id = measurement.name.split('/').at(-1);
-    await holder.query('SELECT 1 FROM measurements WHERE id = $1 FOR UPDATE', [id]);
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    const running: Promise<string>[] = [];
-    for (const attempt of attempts) {
-      running.push(attempt());
-      await expect
-        .poll(async () => (await exchange.database.query(waiting)).length, { interval: 5, timeout: 5_000 })
-        .toBe(running.length);
-    }
-    await holder.query('COMMIT');
-    return await Promise.all(running);
-  } finally {
-    await holder.end();
-  }
-}
+const inTurn = (measurement: Json, attempts: (() => Promise<string>)[]) =>
+  attemptInTurn(exchange, measurement, attempts);
 
 /** The data of one provider goes to each worker: the requests of one duchy would wait for each other before the lock. */
 async function createReady(): Promise<Json> {

@@ -138,6 +138,38 @@ describe('a ring', () => {
   });
 });
 
+describe('a consumer that asks for a protocol', () => {
+  const measure = async (protocolConfig: object) => {
+    const request = measurementRequest(world.acme, [world.streamly, world.chirper]);
+    return post(exchange, world.acme, `${world.acme.name}/measurements`, { ...request, protocolConfig });
+  };
+  const findingsOf = async ({ name }: Json): Promise<string[]> => {
+    const { transitions } = await get(exchange, world.acme, `${name}:timeline`);
+    return transitions.flatMap(({ findings = [] }: Json) => findings.map((found: Json) => found.message));
+  };
+
+  it('gets it, or the usual one and a finding', async () => {
+    const direct = await ok(measure({ direct: {} }));
+    expect(direct.protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
+    expect(await findingsOf(direct)).toEqual([expect.stringContaining('no multi-party protocol')]);
+    const read = { measurementType: 'REACH', reachOnlyLiquidLegionsV2: RING };
+    expect((await ok(measure(read))).protocolConfig).toEqual(read);
+    const legions = await ok(measure({ liquidLegionsV2: {} }));
+    expect(legions.protocolConfig).toEqual(read);
+    expect(await findingsOf(legions)).toEqual(['liquidLegionsV2 is not used: it does not compute REACH.']);
+    const shuffled = await ok(measure({ honestMajorityShareShuffle: { any: ['thing'] } }));
+    expect(await findingsOf(shuffled)).toEqual([
+      'honestMajorityShareShuffle is not used: it is not enabled on this exchange.',
+    ]);
+  });
+
+  it('asks for one that there is', async () => {
+    expect(errorOf(await measure({}))).toBe(`${INVALID} protocolConfig`);
+    expect(errorOf(await measure({ direct: {}, liquidLegionsV2: {} }))).toBe(`${INVALID} protocolConfig`);
+    expect(errorOf(await measure({ quantum: {} }))).toBe(`${INVALID} protocolConfig.quantum`);
+  });
+});
+
 describe('setParameters of a ring', () => {
   it('needs both keys, of the curve, signed by the certificate that it names', async () => {
     const measurement = await world.create(2);
