@@ -8,6 +8,7 @@ import { createAudiences } from './lib/audiences.ts';
 import { fitModel } from './lib/costModel.ts';
 import { startMpcWorld } from './lib/duchies.ts';
 import { figure, ratio, show } from './lib/figures.ts';
+import { measureLegions } from './lib/legionsFigures.ts';
 import {
   type Computed,
   computedOf,
@@ -32,7 +33,7 @@ const COMPUTATION_SECONDS = 8;
 const TWO_MILLS_RATIO = 0.9;
 
 /** The parts of this section, which `--operations` chooses from; the cost model needs the computations. */
-const PARTS = ['arithmetic', 'computations', 'mills'];
+const PARTS = ['arithmetic', 'computations', 'mills', 'legions'];
 
 export async function mpc(bench: Bench): Promise<Section> {
   const people = bench.quick ? QUICK_PEOPLE : PEOPLE;
@@ -49,6 +50,9 @@ export async function mpc(bench: Bench): Promise<Section> {
     if (parts.has('arithmetic')) {
       keep('arithmetic', await measureArithmetic(bench, worker, [people[0]!, people.at(-1)!]));
     }
+    if (parts.has('legions')) keep('legions', await measureLegions(bench));
+    const ofShares = PARTS.filter((part) => part !== 'legions' && parts.has(part));
+    if (ofShares.length === 0) return section;
     const files = new Map<number, string[]>();
     for (const count of parts.has('computations') ? people : people.slice(0, 1)) {
       progress(`mpc: events of ${count} people`);

@@ -1,6 +1,6 @@
 /**
- * Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 MEX_SKETCH_SIZE=2000 runs more and larger
- * worlds.
+ * Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 runs more worlds, of up to 2000
+ * registers, and as many computations with noise.
  */
 import { expect, test } from 'vitest';
 import {
@@ -8,9 +8,11 @@ import {
   frequencySketch,
   noiseCount,
   Ring,
-  randomEvents,
+  randomWorld,
   unionOf,
+  WORLDS,
 } from '../../test/liquidLegions/ring.ts';
+import { expectStated } from '../../test/shareShuffle/deviations.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { FrequencyStages, relativeFrequencies } from './frequency.ts';
 import { type FrequencySpec, frequencyParameters } from './frequencyParameters.ts';
@@ -18,9 +20,6 @@ import { drawNoiseRegisters } from './noiseRegisters.ts';
 import { drawNoiseTuples } from './noiseTuples.ts';
 import type { RingKeys } from './ringKeys.ts';
 import { stepSeed } from './stageWork.ts';
-
-const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 1);
-const MAX_SIZE = Number(process.env.MEX_SKETCH_SIZE ?? 60);
 
 const dice = new Dice('frequency');
 const ring = new Ring(dice, 3);
@@ -80,8 +79,9 @@ async function run({ spec, events }: World, seeds = Array.from({ length: 9 }, ()
 
 test(`${WORLDS} random worlds have the registers and frequencies of the union of their sketches without noise`, async () => {
   for (let i = 0; i < WORLDS; i++) {
-    const spec = { maxSize: dice.between(2, MAX_SIZE), maximumFrequency: dice.between(2, 5) };
-    const some = world(spec, randomEvents(dice, dice.between(1, 3), MAX_SIZE / 4));
+    const { maxSize, events } = randomWorld(dice);
+    const samplingIndicatorSize = dice.oneOf([2, 1000]);
+    const some = world({ maxSize, samplingIndicatorSize, maximumFrequency: dice.between(2, 5) }, events);
     const { registers, frequencies } = await run(some);
     expect({ registers, frequencies }).toEqual(truth(some));
   }
@@ -105,36 +105,38 @@ test('destroyed registers, frequencies above the maximum and an empty sketch', a
 });
 
 test('noise changes counts by what was drawn for them, and by nothing else', async () => {
-  const some = world({ ...NOISE, noiseMechanism: 'DISCRETE_GAUSSIAN', maximumFrequency: 3 }, [
-    new Map([
-      [1, 1],
-      [2, 2],
-    ]),
-    new Map([
-      [2, 2],
-      [3, 1],
-    ]),
-  ]);
-  const seeds = Array.from({ length: 9 }, () => dice.seed());
-  const { parameters, registers, frequencies } = await run(some, seeds);
-  const { duchyCount, reachNoise, frequencyNoise } = parameters;
-  const expected = truth(some);
-  const drawn = seeds
-    .slice(0, 3)
-    .map((seed) => drawNoiseRegisters(0, { parameters, seed: stepSeed(seed, 'noise') }).registers);
-  const reached = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
-  expect(registers).toBe(Math.max(0, expected.registers + reached));
-  // The aggregator's, then those of both workers.
-  const tuples = seeds
-    .slice(5, 8)
-    .flatMap((seed) => [...drawNoiseTuples(0, { parameters, seed: stepSeed(seed, 'noise') })]);
-  expect(tuples.length).toBe(duchyCount * parameters.noiseTupleCount);
-  expect(frequencies).toEqual(
-    expected.frequencies.map((count, i) => {
-      const added = tuples.filter((frequency) => frequency === i + 1).length;
-      return Math.max(0, count + added - duchyCount * frequencyNoise.offset);
-    }),
+  /** More registers of each frequency than noise can take away. */
+  const events = [0, 6].map(
+    (from) => new Map(Array.from({ length: 48 }, (_, i) => [from + i, 1 + (i % 3)] as const)),
   );
+  const some = world(
+    { ...NOISE, noiseMechanism: 'DISCRETE_GAUSSIAN', decayRate: 0.1, maxSize: 150, maximumFrequency: 3 },
+    events,
+  );
+  const expected = truth(some);
+  const deviations: number[] = [];
+  for (let i = 0; i < WORLDS; i++) {
+    const seeds = Array.from({ length: 9 }, () => dice.seed());
+    const { parameters, registers, frequencies } = await run(some, seeds);
+    const { duchyCount, reachNoise, frequencyNoise } = parameters;
+    const drawn = seeds
+      .slice(0, 3)
+      .map((seed) => drawNoiseRegisters(0, { parameters, seed: stepSeed(seed, 'noise') }).registers);
+    const reached = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
+    expect(registers).toBe(expected.registers + reached);
+    // The aggregator's, then those of both workers.
+    const tuples = seeds
+      .slice(5, 8)
+      .flatMap((seed) => [...drawNoiseTuples(0, { parameters, seed: stepSeed(seed, 'noise') })]);
+    expect(tuples.length).toBe(duchyCount * parameters.noiseTupleCount);
+    const noise = frequencies.map(
+      (_, i) => tuples.filter((frequency) => frequency === i + 1).length - duchyCount * frequencyNoise.offset,
+    );
+    expect(frequencies).toEqual(expected.frequencies.map((count, i) => count + noise[i]!));
+    deviations.push(reached / Math.sqrt(reachNoise.variance));
+    deviations.push(...noise.map((one) => one / Math.sqrt(frequencyNoise.variance)));
+  }
+  if (WORLDS >= 100) expectStated(deviations, 'DISCRETE_GAUSSIAN');
 });
 
 test('relative frequencies are shares of the registers that have one', () => {

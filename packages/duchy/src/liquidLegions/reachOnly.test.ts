@@ -1,6 +1,6 @@
 /**
- * Reach-only Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 MEX_SKETCH_SIZE=2000 runs more and
- * larger worlds.
+ * Reach-only Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 runs more worlds, of up to 2000
+ * registers, and as many computations with noise.
  */
 import {
   CIPHERTEXT_BYTES,
@@ -11,7 +11,15 @@ import {
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { describe, expect, test } from 'vitest';
-import { type Events, noiseCount, Ring, randomEvents, reachSketch } from '../../test/liquidLegions/ring.ts';
+import {
+  type Events,
+  noiseCount,
+  Ring,
+  randomWorld,
+  reachSketch,
+  WORLDS,
+} from '../../test/liquidLegions/ring.ts';
+import { expectStated } from '../../test/shareShuffle/deviations.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { LiquidLegionsError } from './errors.ts';
 import type { NoiseSpec } from './noiseParameters.ts';
@@ -20,16 +28,13 @@ import { estimateReach, ReachOnlyStages, reachOnlyParameters } from './reachOnly
 import type { RingKeys } from './ringKeys.ts';
 import { stepSeed } from './stageWork.ts';
 
-const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 3);
-const MAX_SIZE = Number(process.env.MEX_SKETCH_SIZE ?? 100);
-
 const dice = new Dice('reach only');
 const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 
 const PRIVACY = { epsilon: 4, delta: 0.01 };
 const NOISE_PARAMS = {
-  privacyParams: PRIVACY,
+  privacyParams: { epsilon: 1, delta: 0.01 },
   histogramPrivacyParams: PRIVACY,
   publisherPrivacyParams: PRIVACY,
 };
@@ -98,14 +103,13 @@ const points = (bytes: Uint8Array) =>
   );
 
 test(`${WORLDS} random worlds have the reach of the union of their sketches without noise`, async () => {
-  const seen = { nobody: 0, shared: 0 };
   for (let i = 0; i < WORLDS; i++) {
-    const some = world(dice.between(2, MAX_SIZE), randomEvents(dice, dice.between(1, 3), MAX_SIZE / 4));
+    const { maxSize, events } = randomWorld(dice);
+    const some = world(maxSize, events);
     const { parameters, registers } = await run(some);
     const expected = union(some);
-    if (expected === 0) seen.nobody++;
     expect(registers).toBe(expected);
-    if (expected < some.spec.maxSize) {
+    if (expected < maxSize) {
       expect(estimateReach(parameters, registers, 0.1)).toBe(
         Math.trunc(estimatePeople(some.spec, expected) / Math.fround(0.1)),
       );
@@ -120,32 +124,27 @@ test('providers that reached nobody, and one person that all of them reached', a
 });
 
 describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (mechanism) => {
-  const some = world(
-    60,
-    [
-      new Map([
-        [1, 1],
-        [2, 1],
-      ]),
-      new Map([
-        [2, 1],
-        [3, 1],
-        [4, 1],
-      ]),
-    ],
-    mechanism,
-  );
+  /** More registers than noise can take away. */
+  const events = [0, 10].map((from) => new Map(Array.from({ length: 20 }, (_, i) => [from + i, 1])));
+  const some = world(60, events, mechanism);
   const seeds = newSeeds();
   const ran = await run(some, seeds);
 
   const drawNoise = (seed: Uint8Array) =>
     drawNoiseRegisters(0, { parameters: ran.parameters, seed: stepSeed(seed, 'noise') });
 
-  test('changes the count by what was drawn for the reach, and by nothing else', () => {
+  test('changes the count by what was drawn for the reach, and by nothing else', async () => {
     const { reachNoise, duchyCount } = ran.parameters;
-    const drawn = seeds.slice(0, 3).map((seed) => drawNoise(seed).registers);
-    const noise = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
-    expect(ran.registers).toBe(Math.max(0, union(some) + noise));
+    const deviations: number[] = [];
+    for (let i = 0; i < WORLDS; i++) {
+      const own = newSeeds();
+      const { registers } = await run(some, own);
+      const drawn = own.slice(0, 3).map((seed) => drawNoise(seed).registers);
+      const noise = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
+      expect(registers).toBe(union(some) + noise);
+      deviations.push(noise / Math.sqrt(reachNoise.variance));
+    }
+    if (WORLDS >= 100) expectStated(deviations, mechanism);
   });
 
   test('has as many registers whatever was drawn', () => {

@@ -18,8 +18,8 @@ type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
 /** Enough that the one inversion of a batch counts for little, and not more than a few seconds of work. */
 const MOST = 2048;
-/** Fewer take as long. */
-const LEAST = 128;
+/** Half of them take as long. */
+const LEAST = 512;
 /** As many batches, or a multiple of that, are done by 2, 4 or 8 threads at the same time. */
 const BATCHES = 8;
 

@@ -77,14 +77,21 @@ export function unionOf(
   return { registers, frequencies };
 }
 
-/** Providers that have some people in common, some of them nobody at all. */
-export function randomEvents(dice: Dice, providers: number, people: number): Events[] {
-  return Array.from({ length: providers }, () => {
+/** How many random worlds and computations with noise are run, and how many registers their sketches have at most. */
+export const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 1);
+const MOST_REGISTERS = WORLDS > 1 ? 2000 : 60;
+
+/** One to five providers that have some people in common, some of them nobody at all; small sketches more often than large. */
+export function randomWorld(dice: Dice): { maxSize: number; events: Events[] } {
+  const maxSize = 2 + Math.round(MOST_REGISTERS ** ((dice.between(0, 1000) / 1000) ** 2));
+  const people = Math.ceil(maxSize * dice.oneOf([0.2, 0.5, 2]));
+  const events = Array.from({ length: dice.between(1, 5) }, () => {
     const many = dice.oneOf([0, 1, people, dice.between(0, people)]);
     return new Map(
       Array.from({ length: many }, () => [dice.between(1, 2 * people), dice.oneOf([1, 1, 2, 3, 100])]),
     );
   });
+  return { maxSize, events };
 }
 
 /** How many noise registers are of this kind. */

@@ -1,0 +1,142 @@
+/** A process that does the stages of one duchy of Liquid Legions, from files to files, and nothing else. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  FrequencyStages,
+  frequencyParameters,
+  ReachOnlyStages,
+  type RingKeys,
+  reachOnlyParameters,
+} from '@measurement-exchange/duchy/internal/liquidLegions/index';
+import {
+  BATCH,
+  Curve,
+  drawScalars,
+  ElGamalPublicKey,
+  FrequencySketch,
+  mapToCurve,
+  POINT_BYTES,
+  ReachSketch,
+  SketchEncrypter,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { residentBytes } from './exchange.ts';
+import { type LegionsSize, legionsSpec, MAXIMUM_FREQUENCY, type Operations } from './legionsSpec.ts';
+import { serve } from './processes.ts';
+
+export interface StageInput {
+  size: LegionsSize;
+  isFull: boolean;
+  stage: string;
+  keys: RingKeys;
+  inputs: string[];
+  output: string;
+}
+
+export interface StageTimes {
+  wallMs: number;
+  /** Of all threads. */
+  processorMs: number;
+  /** Of the output. */
+  bytes: number;
+  result?: unknown;
+}
+
+const handlers = {
+  /** The sketch of a provider, encrypted; its people are VIDs from `first` on. */
+  sketch({
+    size,
+    isFull,
+    key,
+    first,
+    people,
+    output,
+  }: {
+    size: LegionsSize;
+    isFull: boolean;
+    key: Uint8Array;
+    first: number;
+    people: number;
+    output: string;
+  }) {
+    const spec = legionsSpec(size);
+    const curve = new Curve();
+    const random = new Keystream(newSeed());
+    const encrypter = new SketchEncrypter(curve, new ElGamalPublicKey(curve, key), random);
+    const started = performance.now();
+    let bytes: Uint8Array[];
+    let active = 0;
+    if (isFull) {
+      const sketch = new FrequencySketch(spec);
+      for (let vid = first; vid < first + people; vid++) sketch.add(vid, 1 + (vid % 3));
+      active = sketch.frequencies.reduce((sum, frequency) => sum + Number(frequency > 0), 0);
+      bytes = [...encrypter.frequency(sketch, MAXIMUM_FREQUENCY)];
+    } else {
+      const sketch = new ReachSketch(spec);
+      for (let vid = first; vid < first + people; vid++) sketch.add(vid);
+      active = sketch.active.reduce((sum, one) => sum + one, 0);
+      bytes = [...encrypter.reach(sketch)];
+    }
+    writeFileSync(output, Buffer.concat(bytes));
+    return { ms: performance.now() - started, active };
+  },
+
+  async stage({ size, isFull, stage, keys, inputs, output }: StageInput): Promise<StageTimes> {
+    const stages = isFull
+      ? new FrequencyStages(frequencyParameters(legionsSpec(size)))
+      : new ReachOnlyStages(reachOnlyParameters(legionsSpec(size)));
+    const given = inputs.map((file) => readFileSync(file));
+    const takesMany = stage === 'setup' || stage === 'combine';
+    const run = (stages as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[stage]!.bind(
+      stages,
+    );
+    const rest = stage === 'combine' ? [] : [keys, newSeed()];
+    const before = process.cpuUsage();
+    const started = performance.now();
+    const result = await run(takesMany ? given : given[0], ...rest);
+    const wallMs = performance.now() - started;
+    const { user, system } = process.cpuUsage(before);
+    const bytes = bytesOf(result);
+    if (bytes !== undefined) writeFileSync(output, bytes);
+    const times = { wallMs, processorMs: (user + system) / 1000, bytes: bytes?.length ?? 0 };
+    return bytes === undefined ? { ...times, result } : times;
+  },
+
+  /** Of the operations that stages are made of. The first call is slower, because the code is compiled while it runs. */
+  costs(_: null): Operations {
+    const curve = new Curve();
+    const random = new Keystream(newSeed());
+    const [points, results] = curve.spare;
+    const scalars = drawScalars(random, BATCH);
+    const bytes = new Uint8Array(BATCH * POINT_BYTES);
+    const texts = Array.from({ length: BATCH }, (_, i) => String(i));
+    const table = curve.generator;
+    const fixed = perOperation(() => curve.multiplyFixed(points, table, scalars));
+    curve.store(points, bytes, BATCH);
+    return {
+      fixed,
+      decompress: perOperation(() => curve.load(points, bytes, BATCH)),
+      multiply: perOperation(() => curve.multiply(results, points, scalars.subarray(0, 32))),
+      multiplyEach: perOperation(() => curve.multiplyEach(results, points, scalars)),
+      map: perOperation(() => mapToCurve(curve, texts)),
+    };
+  },
+
+  peakMegabytes: (_: null) => residentBytes(process.pid).peak / 1e6,
+};
+
+export type LegionsDuchy = typeof handlers;
+
+function bytesOf(result: unknown): Uint8Array | undefined {
+  if (result instanceof Uint8Array) return result;
+  const { comparisons } = Object(result) as { comparisons?: Uint8Array };
+  return comparisons;
+}
+
+function perOperation(work: () => void): number {
+  const before = process.threadCpuUsage();
+  for (let i = 0; i < 2; i++) work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000 / (2 * BATCH);
+}
+
+serve(handlers);

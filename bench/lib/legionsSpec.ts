@@ -1,0 +1,132 @@
+/** Computations of Liquid Legions that are measured, and the operations that no implementation of their stages can leave out. */
+import {
+  type FrequencyParameters,
+  frequencyParameters,
+  type NoiseParameters,
+  reachOnlyParameters,
+} from '@measurement-exchange/duchy/internal/liquidLegions/index';
+import {
+  CIPHERTEXT_BYTES,
+  FREQUENCY_REGISTER_BYTES,
+  REACH_REGISTER_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
+
+export const MAXIMUM_FREQUENCY = 10;
+const TUPLE_BYTES = 4 * CIPHERTEXT_BYTES;
+
+export interface LegionsSize {
+  maxSize: number;
+  dataProviderCount: number;
+  duchyCount: number;
+  privacy: { epsilon: number; delta: number };
+}
+
+/** Milliseconds of the processor that one operation takes in one thread, or how many there are of each. */
+export interface Operations {
+  /** A multiple of the generator or of a key. */
+  fixed: number;
+  decompress: number;
+  /** By the same scalar as all others. */
+  multiply: number;
+  multiplyEach: number;
+  map: number;
+}
+
+export function legionsSpec({ maxSize, dataProviderCount, duchyCount, privacy }: LegionsSize) {
+  return {
+    ...{ decayRate: 12, maxSize, samplingIndicatorSize: 10_000_000, dataProviderCount, duchyCount },
+    ...{ privacyParams: privacy, histogramPrivacyParams: privacy, publisherPrivacyParams: privacy },
+    ...{ frequencyPrivacyParams: privacy, maximumFrequency: MAXIMUM_FREQUENCY },
+    noiseMechanism: 'DISCRETE_GAUSSIAN' as const,
+  };
+}
+
+/** Bytes that a stage was given and gave. */
+interface Bytes {
+  input: number;
+  output: number;
+}
+
+type Counts = Partial<Operations>;
+
+export function reachOnlyOperations(size: LegionsSize): Record<string, (bytes: Bytes) => Counts> {
+  const parameters = reachOnlyParameters(legionsSpec(size));
+  const noise = noiseOf(parameters);
+  const registers = (bytes: number) => bytes / REACH_REGISTER_BYTES;
+  return {
+    setup: () => ({ fixed: 2 * noise.registers, decompress: noise.registers, map: noise.texts }),
+    execute: ({ input }) => times(registers(input), { decompress: 2, multiply: 3, fixed: 2 }),
+    count: ({ input }) => times(registers(input), { decompress: 2, multiply: 1 }),
+  };
+}
+
+/** `active` registers in all sketches together. */
+export function frequencyOperations(
+  size: LegionsSize,
+  active: number,
+): Record<string, (bytes: Bytes) => Counts> {
+  const parameters: FrequencyParameters = frequencyParameters(legionsSpec(size));
+  const noise = noiseOf(parameters);
+  const { noiseTupleCount } = parameters;
+  const noiseTuples = { fixed: 8 * noiseTupleCount };
+  const registers = (bytes: number) => bytes / FREQUENCY_REGISTER_BYTES;
+  const tuples = (bytes: number) => bytes / TUPLE_BYTES;
+  const comparisons = (bytes: number) => bytes / CIPHERTEXT_BYTES;
+  return {
+    setup: () => ({ fixed: 6 * noise.registers, decompress: noise.registers, map: noise.texts }),
+    blind: ({ input }) => times(registers(input), { decompress: 6, multiply: 3, fixed: 6 }),
+    group: ({ input, output }) => {
+      const groups = tuples(output) - noiseTupleCount;
+      const others = active + parameters.duchyCount * noise.grouped - groups;
+      return sum(
+        times(registers(input), { decompress: 2, multiply: 1 }),
+        times(groups, { decompress: 4, multiplyEach: 6, fixed: 2 }),
+        times(others, { decompress: 4, multiplyEach: 2 }),
+        noiseTuples,
+      );
+    },
+    decryptFlags: ({ input }) =>
+      sum(times(tuples(input), { decompress: 8, multiply: 3, fixed: 8 }), noiseTuples),
+    countRegisters: ({ input, output }) =>
+      sum(
+        times(tuples(input), { decompress: 3, multiply: 3 }),
+        times(comparisons(output) / (MAXIMUM_FREQUENCY - 1), { decompress: 2 }),
+        times(comparisons(output), { multiplyEach: 2 }),
+      ),
+    decryptComparisons: ({ input }) => times(comparisons(input), { decompress: 2, multiply: 1 }),
+    countFrequencies: ({ input }) => times(comparisons(input), { decompress: 1, multiply: 1 }),
+  };
+}
+
+/** The registers that a duchy adds, how many texts they have on average, and how many are in groups that are kept. */
+function noiseOf({
+  dataProviderCount: providers,
+  noiseRegisterCount,
+  histogramNoise,
+  reachNoise,
+}: NoiseParameters) {
+  return {
+    registers: noiseRegisterCount,
+    texts: providers * histogramNoise.offset + reachNoise.offset,
+    grouped: (histogramNoise.offset * providers * (providers + 1)) / 2 + reachNoise.offset,
+  };
+}
+
+function times(count: number, each: Counts): Counts {
+  return Object.fromEntries(Object.entries(each).map(([name, value]) => [name, count * value]));
+}
+
+function sum(...all: Counts[]): Counts {
+  const total: Record<string, number> = {};
+  for (const counts of all) {
+    for (const [name, value] of Object.entries(counts)) total[name] = (total[name] ?? 0) + value;
+  }
+  return total;
+}
+
+export function yardstickMs(counts: Counts, costs: Operations): number {
+  return Object.entries(counts).reduce(
+    (ms, [name, count]) => ms + count * costs[name as keyof Operations],
+    0,
+  );
+}
