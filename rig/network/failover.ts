@@ -25,6 +25,8 @@ const STORM_S = 5;
 export const h9: Harness = {
   id: 'H9',
   title: 'failover to a synchronous standby loses nothing',
+  // Most of it is the making of standbys.
+  inTests: false,
   async run(context) {
     const random = context.random.fork('network');
     const database = await ChaosProxy.start({ random });
