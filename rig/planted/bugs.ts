@@ -6,6 +6,7 @@ import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { DUCHY_BUGS } from './bugs/duchy.ts';
 import { DUCHY_CRASH_BUGS } from './bugs/duchyCrashes.ts';
+import { DUCHY_RING_BUGS } from './bugs/duchyRings.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
@@ -18,6 +19,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...COMPUTATION_BUGS,
   ...DUCHY_BUGS,
   ...DUCHY_CRASH_BUGS,
+  ...DUCHY_RING_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
   ...CONSUMER_BUGS,

@@ -2,7 +2,7 @@
  * Both Liquid Legions protocols, at an exchange and three duchies over real HTTP, without noise. Each is computed once, one
  * stage after the other, and before each stage goes on it is tried with lies, repeated, and killed.
  */
-import { publicKeysetOf } from '@measurement-exchange/consent';
+import { createEncryptionKeysets, packSignedMessage, publicKeysetOf } from '@measurement-exchange/consent';
 import type {
   Computation,
   LiquidLegionsConfig,
@@ -37,6 +37,8 @@ import {
 } from './sketches.ts';
 import { type DuchyWorld, MILL, startDuchyWorld, type TestDuchy } from './world.ts';
 
+const { publicKeyset: OTHER_KEYSET } = await createEncryptionKeysets();
+
 let world: DuchyWorld;
 beforeAll(async () => {
   const ring = { workers: [BETA, ALPHA], aggregator: GAMMA, ...SIZE };
@@ -58,6 +60,25 @@ const workOf = ({ duchy }: TestDuchy, computation: StoredComputation): Work => (
   signal: new AbortController().signal,
 });
 
+type Rows = Awaited<ReturnType<Database['query']>>;
+
+/** A database in which the rows that a statement selects are others. */
+function readingOthers(
+  db: Database,
+  statement: string,
+  change: (row: Rows[number]) => Rows[number],
+): Database {
+  return new Proxy(db, {
+    get(target, member: keyof Database) {
+      if (member !== 'query') return target[member];
+      return async (...args: Parameters<Database['query']>) => {
+        const rows = await target.query(...args);
+        return args[0].name === statement ? rows.map(change) : rows;
+      };
+    },
+  });
+}
+
 /** What a stage says when this message has other content. */
 async function answerTo(at: TestDuchy, computation: StoredComputation, { message, from, spoil }: PeerLie) {
   const { duchy } = at;
@@ -69,18 +90,9 @@ async function answerTo(at: TestDuchy, computation: StoredComputation, { message
     sealed(publicKeysetOf(privateKeyset!), spoil(honest)),
   );
   await duchy.db.tx((tx) => completeBlob(tx, blob.id, computation.id));
-  const db = new Proxy(duchy.db, {
-    get(target, member: keyof Database) {
-      if (member !== 'query') return target[member];
-      return async (...args: Parameters<Database['query']>) => {
-        const rows = await target.query(...args);
-        if (args[0].name !== 'messagesOf') return rows;
-        const isSpoiled = (row: (typeof rows)[number]) =>
-          row.direction === 'IN' && row.stage === message && row.peer === from;
-        return rows.map((row) => (isSpoiled(row) ? { ...row, blob: blob.id } : row));
-      };
-    },
-  });
+  const db = readingOthers(duchy.db, 'messagesOf', (row) =>
+    row.direction === 'IN' && row.stage === message && row.peer === from ? { ...row, blob: blob.id } : row,
+  );
   return rejection(rowOf(computation)!.run!({ ...workOf(at, computation), duchy: { ...duchy, db } }));
 }
 
@@ -133,6 +145,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     const { run, sends } = rowOf(computation)!;
     const { name } = at.duchy;
     if (computation.stage === 'CONFIRMATION_PHASE' && name === GAMMA) await tryViews(at, computation);
+    if (computation.stage === 'CONFIRMATION_PHASE') await tryUploads(at, computation);
     if (sends === undefined) return;
     const messages = new Set(
       (await at.query("SELECT stage FROM messages WHERE direction = 'IN'")).map((m) => m.stage),
@@ -152,6 +165,28 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     await at.mill.once();
     const sent = await outputs(at);
     if (stored.length > 0 && stored.join() === sent.join()) resent.push(`${name} ${computation.stage}`);
+  }
+
+  /** At a worker that took one: which of them did depends on IDs that are random. */
+  async function tryUploads(at: TestDuchy, computation: StoredComputation): Promise<void> {
+    const taken = await at.query('SELECT requisition FROM uploads WHERE computation = $1', [computation.id]);
+    if (taken.length === 0) return;
+    const { id } = await writeBlob(at.duchy.db, computation.id, sealed(OTHER_KEYSET, new Uint8Array(9)));
+    await at.duchy.db.tx((tx) => completeBlob(tx, id, computation.id));
+    const signed = packSignedMessage(
+      { message: new Uint8Array(9), signature: new Uint8Array(64), signatureAlgorithm: 'ECDSA_WITH_SHA256' },
+      'type.googleapis.com/mex.contract.Fulfillment',
+    );
+    const uploads: Record<string, Rows[number]> = {
+      'other bytes': { blob: id },
+      'a certificate of another provider': { certificate: 'dataProviders/mallory/certificates/1' },
+      'another signature': { signed_fulfillment: signed },
+    };
+    for (const [what, change] of Object.entries(uploads)) {
+      const db = readingOthers(at.duchy.db, 'uploadsOf', (row) => ({ ...row, ...change }));
+      const work = { ...workOf(at, computation), duchy: { ...at.duchy, db } };
+      answers.set(`upload ${what}`, await rejection(rowOf(computation)!.run!(work)));
+    }
   }
 
   async function tryViews(at: TestDuchy, computation: StoredComputation): Promise<void> {
@@ -241,6 +276,15 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     'a requisition less',
   ])('an exchange that tells a duchy later of %s ends the computation', (what) => {
     expect(answers.get(late(what))).toMatch(/not what it said when this duchy accepted it/);
+  });
+
+  test.each([
+    ['other bytes', /The upload of .* does not have the SHA-256 that its provider signed/],
+    ['a certificate of another provider', /is no certificate of dataProviders/],
+    ['another signature', /The upload of .*: The signature/],
+  ])('is not confirmed where a stored upload has %s', (what, says) => {
+    expect(answers.get(`upload ${what}`)).toMatch(/^PermanentError: /);
+    expect(answers.get(`upload ${what}`)).toMatch(says);
   });
 
   test('is not confirmed with a nonce that no provider can have sent', () => {

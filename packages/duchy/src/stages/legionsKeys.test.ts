@@ -1,0 +1,18 @@
+import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { expect, test } from 'vitest';
+import { elGamalKeyPair, stageSeed } from './legionsKeys.ts';
+
+test('a stage has the same seed whenever it runs, and no other stage has it', () => {
+  const [one, other] = [{ noiseSeed: newSeed() }, { noiseSeed: newSeed() }];
+  const seeds = [one, other].flatMap((secrets) =>
+    ['SETUP_PHASE', 'EXECUTION_PHASE'].map((stage) => Buffer.from(stageSeed(secrets, stage)).toString('hex')),
+  );
+  expect(new Set(seeds).size).toBe(4);
+  expect(Buffer.from(stageSeed(one, 'SETUP_PHASE')).toString('hex')).toBe(seeds[0]);
+});
+
+test('the key of a computation is the same whenever it is needed', () => {
+  const secrets = { randomSeed: newSeed() };
+  expect(elGamalKeyPair(secrets)).toEqual(elGamalKeyPair(secrets));
+  expect(elGamalKeyPair({ randomSeed: newSeed() })).not.toEqual(elGamalKeyPair(secrets));
+});

@@ -1,0 +1,107 @@
+/** What keeps a ring of duchies in order. */
+import type { PlantedBug } from '../plant.ts';
+import { inDuchy, test } from './edits.ts';
+
+const sketch = (title: string) => test('duchy/test/face/spoiledSketches.test.ts', title);
+const ring = (title: string) => test('duchy/test/stages/liquidLegions.test.ts', title);
+
+export const DUCHY_RING_BUGS: PlantedBug[] = [
+  {
+    name: 'sketch-of-no-points',
+    edits: [inDuchy('face/points.ts', 'await checkPoints(bytes.subarray(0, end));', '')],
+    foundBy: sketch('a point that is not on the curve'),
+  },
+  {
+    // A provider that was given other keys encrypts for somebody else.
+    name: 'sketch-under-any-key',
+    edits: [
+      inDuchy(
+        'stages/legionsTerms.ts',
+        'if (equalBytes(combinedPublicKey, combined)) return undefined;',
+        'if (combined) return undefined;',
+      ),
+    ],
+    foundBy: sketch('the key of one duchy alone'),
+  },
+  {
+    name: 'ring-of-provider-ignored',
+    edits: [inDuchy('stages/legionsTerms.ts', '!isDeepStrictEqual(signed[member], told[member])', 'false')],
+    foundBy: sketch('workers in another order'),
+  },
+  {
+    name: 'ring-keys-change-later',
+    edits: [inDuchy('herald/follow.ts', ' || !keepsKeys(stored.view, view)', '')],
+    foundBy: ring('another key of a duchy'),
+  },
+  {
+    name: 'any-ring-config',
+    edits: [
+      inDuchy(
+        'herald/accept.ts',
+        'const [violation] = liquidLegionsViolations(config);',
+        'const [violation] = liquidLegionsViolations(config).slice(0, 0);',
+      ),
+    ],
+    foundBy: test('duchy/src/herald/acceptLegions.test.ts', 'next to nothing hides the histogram'),
+  },
+  {
+    name: 'stages-share-a-seed',
+    edits: [
+      inDuchy(
+        'stages/legionsKeys.ts',
+        "hkdfSync('sha256', noiseSeed!, '', stage, SEED_BYTES)",
+        "hkdfSync('sha256', noiseSeed!, '', stage && '', SEED_BYTES)",
+      ),
+    ],
+    foundBy: test('duchy/src/stages/legionsKeys.test.ts', 'no other stage has it'),
+  },
+  {
+    name: 'ring-noise-drawn-anew',
+    edits: [
+      inDuchy(
+        'stages/legionsKeys.ts',
+        "hkdfSync('sha256', noiseSeed!,",
+        "hkdfSync('sha256', crypto.getRandomValues(noiseSeed!),",
+      ),
+    ],
+    foundBy: ring('a stage that is repeated computes the same bytes'),
+  },
+  {
+    name: 'confirmed-without-nonces',
+    edits: [inDuchy('stages/confirm.ts', 'await requireNonces(work);', '')],
+    foundBy: ring('is not confirmed with a nonce'),
+  },
+  {
+    name: 'confirmed-without-uploads',
+    edits: [
+      inDuchy(
+        'stages/confirm.ts',
+        'await requireUpload(work, upload, key);',
+        'void [requireUpload, upload, key];',
+      ),
+    ],
+    foundBy: ring('is not confirmed where a stored upload has'),
+  },
+  {
+    name: 'registers-of-no-points',
+    edits: [
+      inDuchy(
+        'stages/legionsInput.ts',
+        'checkPoints(bytes, { signal: work.signal })',
+        'Promise.resolve(checkPoints)',
+      ),
+    ],
+    foundBy: ring('is not computed with'),
+  },
+  {
+    name: 'registers-of-any-number',
+    edits: [
+      inDuchy(
+        'stages/legionsInput.ts',
+        'if (length >= least && length <= most) return;',
+        'if (length >= 0) return;',
+      ),
+    ],
+    foundBy: ring('is not computed with'),
+  },
+];
