@@ -1,15 +1,19 @@
 /** Three duchies on a real exchange that take uploads and report them, and compute nothing. */
 import { fromBinary } from '@bufbuild/protobuf';
-import { duchyMessages, fromBase64 } from '@measurement-exchange/contract';
+import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import { duchyMessages, fromBase64, liquidLegionsOf } from '@measurement-exchange/contract';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import {
   createClient,
   createEncryptionKeysets,
   type EncryptionKeysets,
   type ExchangeClient,
+  retryOnAborted,
+  secureRandom,
   type TrustedRoot,
 } from '@measurement-exchange/sdk';
 import { createIdentity, type Identity, signEncryptionKey } from '@measurement-exchange/sdk/identity';
+import { type ElGamalKeyPair, newKeyPair } from '@measurement-exchange/sdk/liquidLegions';
 import type { ShareShuffleSettings } from '@measurement-exchange/sdk/provider';
 import type { TestExchange } from './exchange.ts';
 import { type FakeDuchy, startFakeDuchy } from './fakeDuchy.ts';
@@ -25,6 +29,7 @@ export interface DuchyOnExchange extends FakeDuchy {
   identity: Identity;
   /** For every computation. */
   keys: EncryptionKeysets;
+  elGamalKeys: ElGamalKeyPair;
 }
 
 export interface FakeDuchies {
@@ -80,23 +85,32 @@ async function start(exchange: TestExchange, name: string): Promise<DuchyOnExcha
   const client = createClient({ baseUrl: exchange.url, token: await issuer.mint(name) });
   const fake = await startFakeDuchy();
   await ok(asOperator(exchange, 'PATCH', name, { endpoint: fake.endpoint }));
-  return Object.assign(fake, { name, client, certificate, identity, keys: await createEncryptionKeysets() });
+  const [keys, elGamalKeys] = [await createEncryptionKeysets(), newKeyPair(secureRandom)];
+  return Object.assign(fake, { name, client, certificate, identity, keys, elGamalKeys });
 }
 
 /** From then on it reports uploads for this computation. */
 async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {
-  const { client, certificate, identity, keys } = duchy;
-  const { etag, role } = await client.getComputation({ name: computation });
+  const { client, certificate, identity, keys, elGamalKeys } = duchy;
+  const { etag, role, protocolConfig } = await client.getComputation({ name: computation });
   const publicKey = await signEncryptionKey(keys.publicKeyset, identity.privateKeyPem);
-  const parameters = role === 'AGGREGATOR' ? {} : { honestMajorityShareShuffle: { publicKey } };
+  const legions = liquidLegionsOf(protocolConfig);
+  const signer = await createSigner(identity.privateKeyPem);
+  const elGamalPublicKey = await signer.sign(packElGamalPublicKey(elGamalKeys.publicKey));
+  const shared = role === 'AGGREGATOR' ? {} : { honestMajorityShareShuffle: { publicKey } };
+  const parameters = legions ? { [legions.protocol]: { publicKey, elGamalPublicKey } } : shared;
   const body = { etag: etag!, certificate, ...parameters };
   await client.setComputationParameters({ name: computation, body });
   duchy.onStored = async ({ fulfillment }) => {
     const { requisition, nonce } = fromBinary(duchyMessages.FulfillmentSchema, fulfillment.message);
-    const fresh = await client.getComputation({ name: computation });
-    await client.fulfillComputationRequisition({
-      name: computation,
-      body: { etag: fresh.etag!, requisition, nonce },
-    });
+    // The other worker may report at the same time.
+    await retryOnAborted(
+      () => client.getComputation({ name: computation }),
+      ({ etag }) =>
+        client.fulfillComputationRequisition({
+          name: computation,
+          body: { etag: etag!, requisition, nonce },
+        }),
+    );
   };
 }

@@ -6,6 +6,7 @@ const LEDGER_TEST = test('sdk/src/provider/ledger.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
 const COMPUTE_TEST = test('sdk/src/provider/compute.test.ts');
 const DUCHIES_TEST = test('sdk/src/provider/multiParty/verify.test.ts');
+const RING_TEST = test('sdk/src/provider/multiParty/verifyLegions.test.ts');
 const shareTest = (name: string) => test('sdk/test/provider/shareShuffle.test.ts', name);
 const uploadTest = (name: string) => test('sdk/test/provider/shareUploads.test.ts', name);
 const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name);
@@ -296,5 +297,48 @@ export const PROVIDER_BUGS: PlantedBug[] = [
       ),
     ],
     foundBy: uploadTest('says that it stored it, and tells nobody'),
+  },
+  {
+    // The exchange could put a key in place of a duchy's, and need its secret no more.
+    name: 'ring-key-not-verified',
+    edits: [
+      inProvider(
+        'multiParty/verifyLegions.ts',
+        'verifySignature(key, certificate).then(() => unpackElGamalPublicKey(key.message))',
+        'Promise.resolve(certificate).then(() => unpackElGamalPublicKey(key.message))',
+      ),
+    ],
+    foundBy: RING_TEST,
+  },
+  {
+    name: 'ring-hides-too-little',
+    edits: [inProvider('multiParty/verifyLegions.ts', 'if (violation) {', 'if (violation === null) {')],
+    foundBy: RING_TEST,
+  },
+  {
+    name: 'sketch-not-charged',
+    edits: [
+      inProvider(
+        'compute.ts',
+        'if (verified.liquidLegions) return costInUnits(liquidLegionsCharge(verified));',
+        'if (verified.liquidLegions) return NOTHING;',
+      ),
+    ],
+    foundBy: test('sdk/test/provider/liquidLegions.test.ts', 'charges what the aggregator sees'),
+  },
+  {
+    // The length of an upload would say how many registers a provider has.
+    name: 'sketch-not-padded',
+    edits: [
+      inProvider(
+        'liquidLegions/encryptSketch.ts',
+        'for (const places of this.batches(active.length)) {',
+        'for (const all of this.batches(active.length)) { const places = all.filter((place) => active[place] === 1);',
+      ),
+    ],
+    foundBy: test(
+      'sdk/src/provider/liquidLegions/encryptSketch.test.ts',
+      'is padding alone when nobody was reached',
+    ),
   },
 ];

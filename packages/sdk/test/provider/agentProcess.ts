@@ -3,6 +3,7 @@ import { createClient, createTrustStore } from '../../src/index.ts';
 import {
   createAgent,
   type Events,
+  type LiquidLegionsSettings,
   openEvents,
   openLedger,
   type ShareShuffleSettings,
@@ -25,6 +26,7 @@ export interface AgentJob {
   budget: { epsilon: number; delta: number; rho: number };
   /** Without fingerprints of populations: they are bytes. */
   shareShuffle?: ShareShuffleSettings & { populations: 'unchecked' };
+  liquidLegions?: LiquidLegionsSettings;
   /** End as by kill -9 when the requisition is charged and its events are to be read, or its result is to be sent. */
   dieBefore?: 'reading' | 'sending';
 }
@@ -51,6 +53,10 @@ const events = openEvents({ files: job.events, threads: 1 }).then(
       dieBefore('reading');
       return opened.people(...query);
     },
+    allPeople: (...query) => {
+      dieBefore('reading');
+      return opened.allPeople(...query);
+    },
   }),
 );
 const agent = createAgent({
@@ -65,6 +71,7 @@ const agent = createAgent({
   ledger: openLedger(job.ledger, job.budget),
   references: 'unchecked',
   ...(job.shareShuffle && { shareShuffle: job.shareShuffle }),
+  ...(job.liquidLegions && { liquidLegions: job.liquidLegions }),
   pollMs: 20,
   concurrency: 4,
   log: (event) => console.log(JSON.stringify(event)),

@@ -1,4 +1,4 @@
-/** Two providers and a real exchange: what both upload gives, together, how often each person was reached by either. */
+/** Two providers and a real exchange: what both upload gives, together, who was reached by either, and how often. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Measurement, toBase64 } from '@measurement-exchange/contract';
+import { type Measurement, type Protocol, ringOf, toBase64 } from '@measurement-exchange/contract';
 import { computationOf, type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
 import { openUpload, type ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';
+import { RING, RING_WITH_FREQUENCIES } from '@measurement-exchange/testkit/ring';
 import { addDuchies, SHARE_SHUFFLE } from '@measurement-exchange/testkit/shareShuffle';
 import { type Party, startWorld, type World } from '@measurement-exchange/testkit/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,6 +22,14 @@ import {
   openEvents,
   openLedger,
 } from '../../src/provider/index.ts';
+import {
+  Ciphertexts,
+  Curve,
+  mapToCurve,
+  NOBODY_INDEX,
+  POINT_BYTES,
+  ReachSketch,
+} from '../../src/provider/liquidLegions/index.ts';
 import type { AgentJob } from './agentProcess.ts';
 
 const PEOPLE = 200;
@@ -48,7 +57,13 @@ interface Provider {
 const providers: Record<string, Provider> = {};
 
 beforeAll(async () => {
-  world = await startWorld({ protocols: { honestMajorityShareShuffle: SHARE_SHUFFLE } }, addDuchies);
+  const size = { decayRate: 3, maxSize: 100 };
+  const protocols = {
+    honestMajorityShareShuffle: SHARE_SHUFFLE,
+    reachOnlyLiquidLegionsV2: { ...RING, ...size },
+    liquidLegionsV2: { ...RING_WITH_FREQUENCIES, ...size },
+  };
+  world = await startWorld({ protocols }, addDuchies);
   directory = await mkdtemp(join(tmpdir(), 'mex-computations-'));
   duchies = await startFakeDuchies(world.exchange, PEOPLE);
   consumer = createConsumer({
@@ -97,14 +112,17 @@ function agentOf(id: string, ledger: Ledger, log: AgentEvent[] = []) {
     ledger,
     references: { spring: { measurementConsumers: [world.acme.name] } },
     shareShuffle: { ...duchies.settings, folder: join(directory, `${id}.shares`) },
+    liquidLegions: { ...duchies.settings, folder: join(directory, `${id}.shares`) },
     log: (event) => log.push(event),
   });
 }
 
-const ask = () =>
+const ask = (protocol: Protocol) =>
   consumer.create({
-    type: 'reachAndFrequency',
-    maximumFrequency: MAXIMUM,
+    ...(protocol === 'reachOnlyLiquidLegionsV2'
+      ? ({ type: 'reach' } as const)
+      : ({ type: 'reachAndFrequency', maximumFrequency: MAXIMUM } as const)),
+    protocol,
     privacy: { epsilon: 0.1, delta: 1e-9 },
     dataProviders: Object.values(providers).map(({ party, eventGroup }) => ({
       name: party.name,
@@ -120,7 +138,7 @@ it('agents announce themselves, wait for the duchies, and upload what adds up to
   const agents = Object.keys(providers).map((id, i) => agentOf(id, ledgers[i]!, logs[id]));
   const poll = () => Promise.all(agents.map((agent) => agent.once()));
   await poll();
-  const measurement = await ask();
+  const measurement = await ask('honestMajorityShareShuffle');
   expect(await poll()).toEqual(agents.map(() => ({ handled: 0, failed: 0 })));
   expect(Object.values(logs).map((log) => log.map(({ type }) => type))).toEqual([['waiting'], ['waiting']]);
   await duchies.setParameters(measurement);
@@ -143,45 +161,103 @@ it('agents announce themselves, wait for the duchies, and upload what adds up to
   }
 });
 
-it('an agent that is killed between charge and scan, and during the upload, uploads one share, charged once', async () => {
-  const ledgerPath = join(directory, 'killed.sqlite');
-  const measurement = await ask();
-  await duchies.setParameters(measurement);
-  const received: Buffer[][] = [];
-  const start = (dieBefore?: AgentJob['dieBefore']) => startProcess(ledgerPath, dieBefore);
-  expect(await start('reading').ended).toBe('SIGKILL');
-  const before = spendingIn(ledgerPath);
-  expect(before).toHaveLength(1);
+it.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
+  'agents upload sketches that add up to the union, and have the duchies confirm: %s',
+  async (protocol) => {
+    const ledgers = Object.keys(providers).map((id) =>
+      openLedger(join(directory, `${id}.${protocol}.sqlite`), BUDGET),
+    );
+    const agents = Object.keys(providers).map((id, i) => agentOf(id, ledgers[i]!));
+    for (const duchy of duchies.all) duchy.uploads = [];
+    for (const agent of agents) await agent.once();
+    const measurement = await ask(protocol);
+    await duchies.setParameters(measurement);
+    for (const agent of agents) expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
+    expect(await stateOf(measurement)).toBe('COMPUTING');
+    for (const duchy of duchies.all) {
+      const { state } = await duchy.client.getComputation({ name: computationOf(duchy, measurement) });
+      expect(state).toBe('PENDING_CONFIRMATION');
+    }
 
-  const [worker] = duchies.all;
-  const { requisitions } = await worker!.client.getComputation({ name: computationOf(worker!, measurement) });
-  const own = requisitions.find(({ dataProvider }) => dataProvider === world.streamly.name)!;
-  const fake = duchies.named(own.fulfillingDuchy);
-  const stored = fake.onStored;
-  const killed = start();
-  fake.onStored = async () => {
-    received.push(fake.uploads.pop()!.parts);
-    killed.kill();
-    await sleep(60_000, undefined, { ref: false });
-  };
-  expect(await killed.ended).toBe('SIGKILL');
-  fake.onStored = async (upload) => {
-    received.push(upload.parts);
-    await stored(upload);
-  };
-  const last = start();
-  for (;;) {
-    const { state } = await world.streamly.client.getRequisition({ name: own.name });
-    if (state === 'FULFILLED') break;
-    expect(last.output()).not.toContain('refused');
-    await sleep(20);
-  }
-  last.kill();
-  await last.ended;
-  expect(received).toHaveLength(2);
-  expect(received[1]).toEqual(received[0]);
-  expect(spendingIn(ledgerPath)).toEqual(before);
-}, 60_000);
+    const uploads = duchies.all.flatMap((duchy) => duchy.uploads);
+    const size = protocol === 'liquidLegionsV2' ? 198 : 66;
+    expect(uploads.map(({ data }) => data.length)).toEqual([100 * size, 100 * size]);
+    const sketch = new ReachSketch({ decayRate: 3, maxSize: 100 });
+    for (let vid = 1; vid <= PEOPLE; vid++) {
+      if (Object.values(REACHED).some((times) => times(vid) > 0)) sketch.add(vid);
+    }
+    const texts = [...sketch.active.keys()].filter((index) => sketch.active[index] === 1).map(String);
+    const found = new Set(uploads.flatMap(({ data }) => indexesIn(data, size)));
+    expect([...found].sort()).toEqual([...texts, NOBODY_INDEX].map(pointOf).sort());
+    for (const ledger of ledgers) {
+      expect(ledger.audit()).toEqual([]);
+      expect(ledger.spending()).toHaveLength(1);
+      ledger.close();
+    }
+  },
+);
+
+const curve = new Curve(128);
+const pointOf = (text: string) => Buffer.from(mapToCurve(curve, [text])).toString('hex');
+
+/** The indexes of registers, as all duchies together can decrypt them. */
+function indexesIn(registers: Uint8Array, stride: number): string[] {
+  const count = registers.length / stride;
+  const points = Buffer.alloc(count * POINT_BYTES);
+  const batch = new Ciphertexts(curve);
+  batch.load(registers, count, { stride });
+  for (const duchy of ringOf(RING)) batch.decrypt(duchies.named(duchy).elGamalKeys.secretKey);
+  batch.storeMessages(points);
+  return Array.from({ length: count }, (_, i) =>
+    points.toString('hex', i * POINT_BYTES, (i + 1) * POINT_BYTES),
+  );
+}
+
+it.each(['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2'] as const)(
+  'an agent that is killed between charge and scan, and during the upload, uploads one share, charged once: %s',
+  async (protocol) => {
+    const ledgerPath = join(directory, `killed.${protocol}.sqlite`);
+    const measurement = await ask(protocol);
+    await duchies.setParameters(measurement);
+    const received: Buffer[][] = [];
+    const start = (dieBefore?: AgentJob['dieBefore']) => startProcess(ledgerPath, dieBefore);
+    expect(await start('reading').ended).toBe('SIGKILL');
+    const before = spendingIn(ledgerPath);
+    expect(before).toHaveLength(1);
+
+    const [worker] = duchies.all;
+    const { requisitions } = await worker!.client.getComputation({
+      name: computationOf(worker!, measurement),
+    });
+    const own = requisitions.find(({ dataProvider }) => dataProvider === world.streamly.name)!;
+    const fake = duchies.named(own.fulfillingDuchy);
+    const stored = fake.onStored;
+    const killed = start();
+    fake.onStored = async () => {
+      received.push(fake.uploads.pop()!.parts);
+      killed.kill();
+      await sleep(60_000, undefined, { ref: false });
+    };
+    expect(await killed.ended).toBe('SIGKILL');
+    fake.onStored = async (upload) => {
+      received.push(upload.parts);
+      await stored(upload);
+    };
+    const last = start();
+    for (;;) {
+      const { state } = await world.streamly.client.getRequisition({ name: own.name });
+      if (state === 'FULFILLED') break;
+      expect(last.output()).not.toContain('refused');
+      await sleep(20);
+    }
+    last.kill();
+    await last.ended;
+    expect(received).toHaveLength(2);
+    expect(received[1]).toEqual(received[0]);
+    expect(spendingIn(ledgerPath)).toEqual(before);
+  },
+  60_000,
+);
 
 function spendingIn(path: string) {
   const ledger = openLedger(path, BUDGET);
@@ -210,6 +286,11 @@ function startProcess(ledger: string, dieBefore?: AgentJob['dieBefore']) {
     ledger,
     budget: BUDGET,
     shareShuffle: { ...duchies.settings, populations: 'unchecked', folder: join(directory, 'killed.shares') },
+    liquidLegions: {
+      duchies: duchies.settings.duchies,
+      allowHttp: true,
+      folder: join(directory, 'killed.shares'),
+    },
     ...(dieBefore && { dieBefore }),
   };
   const script = fileURLToPath(new URL('agentProcess.ts', import.meta.url));
