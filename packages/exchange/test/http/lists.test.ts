@@ -1,5 +1,4 @@
 /** What holds for every list of the routes table: its order, its filters, and which page tokens it takes. */
-import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
@@ -11,202 +10,19 @@ import { shareMeasurement } from '@measurement-exchange/testkit/shareMeasurement
 import { castOf, errorOf, ok, post } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ad } from '../eventGroups/steps.ts';
-
-/** A list, and the same in SQL. */
-interface List {
-  /** The list that is read, and lists of other parents. */
-  paths: [string, ...string[]];
-  table: string;
-  /** Whose rows are in the list. */
-  where?: string;
-  /** What is in the list without a filter. */
-  unfiltered?: string;
-  /** The end of an item's name. */
-  key?: string;
-  /** By the query that asks for each. */
-  orders?: Record<string, string>;
-  /** Of each parameter: values, and the rows that each leaves. */
-  filters?: Record<string, Filter[]>;
-  /** Queries that ask for the same list, so that its page tokens are good for them. */
-  same?: string[];
-}
-type Filter = [value: string, condition: string];
-
-/** The first measurement was created at 0 microseconds; ten at a time share a time. */
-const at = (micros: number) => `2026-01-01T00:00:00.${String(micros).padStart(6, '0')}Z`;
-const day = (n: number) => `2026-03-0${n}T00:00:00.000000Z`;
-const nth = (n: number) => `m${createHash('md5').update(String(n)).digest('hex')}`;
-
-const equal = (column: string, ...values: string[]): Filter[] =>
-  values.map((value) => [value, `${column} = '${value}'`]);
-const compared = (column: string, operator: string, ...times: string[]): Filter[] =>
-  times.map((time) => [time, `${column} ${operator} '${time}'`]);
-
-const BY_CREATION = { '': 'create_time, id' };
-const BY_UPDATE = { ...BY_CREATION, [`filter.updatedAfter=${at(0)}`]: 'update_time, id' };
-
-const ACTIVE = `state = 'ACTIVE'`;
-const START = `coalesce(availability_start, '-infinity')`;
-const END = `coalesce(availability_end, 'infinity')`;
-const EVENT_GROUPS = {
-  table: 'event_groups',
-  unfiltered: ACTIVE,
-  orders: {
-    ...BY_CREATION,
-    'orderBy=dataAvailabilityStartTime': `${START}, id`,
-    'orderBy=dataAvailabilityStartTime%20desc': `${START} DESC, id DESC`,
-  },
-};
-const EVENT_GROUP_FILTERS: Record<string, Filter[]> = {
-  'filter.mediaTypes': [
-    ['VIDEO', `'VIDEO' = ANY(media_types) AND ${ACTIVE}`],
-    ['DISPLAY', `'DISPLAY' = ANY(media_types) AND ${ACTIVE}`],
-  ],
-  'filter.dataAvailabilityStartTimeOnOrAfter': compared(
-    `${ACTIVE} AND availability_start`,
-    '>=',
-    day(1),
-    day(2),
-  ),
-  'filter.dataAvailabilityStartTimeOnOrBefore': compared(
-    `${ACTIVE} AND availability_start`,
-    '<=',
-    day(1),
-    day(2),
-  ),
-  'filter.dataAvailabilityEndTimeOnOrAfter': compared(`${ACTIVE} AND ${END}`, '>=', day(5), day(6)),
-  'filter.dataAvailabilityEndTimeOnOrBefore': compared(`${ACTIVE} AND ${END}`, '<=', day(5), day(6)),
-  'filter.metadataSearchQuery': [
-    ['cola', `brand_name = 'Cola' AND ${ACTIVE}`],
-    ['winter', `campaign_name = 'Winter' AND ${ACTIVE}`],
-  ],
-  showDeleted: [['true', 'true']],
-};
-
-const [ACME, GLOBEX] = ['measurementConsumers/acme', 'measurementConsumers/globex'];
-const [STREAMLY, CHIRPER] = ['dataProviders/streamly', 'dataProviders/chirper'];
-const [FIRST_DUCHY, SECOND_DUCHY] = ['duchies/a', 'duchies/b'];
-
-/** Key identifiers of the certificates that are added here. */
-const keyOf = (party: string, n: number) => createHash('sha256').update(`${party} ${n}`).digest();
-const certificates = (party: string, other: string): List => ({
-  paths: [`${party}/certificates`, `${other}/certificates`],
-  table: 'certificates',
-  where: `party = '${party}'`,
-  filters: {
-    'filter.subjectKeyIdentifiers': [1, 2].map((n) => [
-      encodeURIComponent(keyOf(party, n).toString('base64')),
-      `subject_key_identifier = '\\x${keyOf(party, n).toString('hex')}'`,
-    ]),
-  },
-});
-const parties = (collection: string): List => ({
-  paths: [collection],
-  table: 'parties',
-  where: `name LIKE '${collection}/%'`,
-  key: `split_part(name, '/', 2)`,
-  orders: { '': 'create_time, name' },
-});
-
-/** Every list of the routes table. */
-const LISTS: Record<string, List> = {
-  'GET measurementConsumers/*/measurements': {
-    paths: [`${ACME}/measurements`, `${GLOBEX}/measurements`],
-    table: 'measurements',
-    where: `consumer = '${ACME}'`,
-    orders: BY_UPDATE,
-    filters: {
-      'filter.states': equal('state', 'SUCCEEDED', 'FAILED'),
-      'filter.createdAfter': compared('create_time', '>', at(5), at(6)),
-      'filter.createdBefore': compared('create_time', '<', at(5), at(6)),
-      'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
-      'filter.updatedBefore': compared('update_time', '<', at(20), at(21)),
-    },
-  },
-  'GET dataProviders/*/requisitions': {
-    paths: [`${STREAMLY}/requisitions`, `${CHIRPER}/requisitions`],
-    table: 'requisitions',
-    where: `provider = '${STREAMLY}'`,
-    orders: BY_UPDATE,
-    filters: {
-      'filter.states': equal('state', 'UNFULFILLED', 'FULFILLED'),
-      'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
-    },
-  },
-  // Of one that a provider refused: it was created at 20 and updated at 28 microseconds.
-  'GET measurementConsumers/*/measurements/*/requisitions': {
-    paths: [200, 100].map((n) => `${ACME}/measurements/${nth(n)}/requisitions`) as [string, string],
-    table: 'requisitions',
-    where: `measurement = '${nth(200)}'`,
-    orders: BY_UPDATE,
-    filters: {
-      'filter.states': [
-        ['WITHDRAWN', `state = 'WITHDRAWN'`],
-        ['REFUSED&filter.states=WITHDRAWN', `state IN ('REFUSED', 'WITHDRAWN')`],
-      ],
-      'filter.updatedAfter': compared('update_time', '>', at(26), at(27), at(28)),
-    },
-  },
-  'GET dataProviders/*/eventGroupMetadataDescriptors': {
-    paths: [STREAMLY, CHIRPER, 'dataProviders/-'].map(
-      (parent) => `${parent}/eventGroupMetadataDescriptors`,
-    ) as [string, string, string],
-    table: 'event_group_metadata_descriptors',
-    where: `provider = '${STREAMLY}'`,
-    same: ['descriptorSetEncoding=BASE64'],
-  },
-  'GET dataProviders/*/eventGroups': {
-    ...EVENT_GROUPS,
-    paths: [`${STREAMLY}/eventGroups`, `${CHIRPER}/eventGroups`],
-    where: `provider = '${STREAMLY}'`,
-    filters: {
-      ...EVENT_GROUP_FILTERS,
-      'filter.measurementConsumers': equal(`${ACTIVE} AND consumer`, ACME, GLOBEX),
-    },
-    same: ['showDeleted=false', `filter.dataProviders=${STREAMLY}`],
-  },
-  'GET measurementConsumers/*/eventGroups': {
-    ...EVENT_GROUPS,
-    paths: [`${ACME}/eventGroups`, `${GLOBEX}/eventGroups`],
-    where: `consumer = '${ACME}'`,
-    filters: {
-      ...EVENT_GROUP_FILTERS,
-      'filter.dataProviders': equal(`${ACTIVE} AND provider`, STREAMLY, CHIRPER),
-    },
-    same: ['showDeleted=false', `filter.measurementConsumers=${ACME}`],
-  },
-  'GET measurementConsumers/*/certificates': certificates(ACME, GLOBEX),
-  'GET dataProviders/*/certificates': certificates(STREAMLY, CHIRPER),
-  'GET duchies/*/certificates': certificates(FIRST_DUCHY, SECOND_DUCHY),
-  'GET measurementConsumers': parties('measurementConsumers'),
-  'GET dataProviders': parties('dataProviders'),
-  'GET duchies': parties('duchies'),
-  'GET duchies/*/computations': {
-    paths: [`${FIRST_DUCHY}/computations`, `${SECOND_DUCHY}/computations`],
-    table: 'computations',
-    where: `duchy = '${FIRST_DUCHY}'`,
-    orders: { '': 'update_time, id', [`filter.updatedAfter=${at(0)}`]: 'update_time, id' },
-    filters: {
-      'filter.states': equal('state', 'PENDING_PARAMS', 'CANCELLED'),
-      'filter.updatedAfter': compared('update_time', '>', at(0), at(1)),
-    },
-  },
-  'GET populations': { paths: ['populations'], table: 'populations' },
-  'GET principals': {
-    paths: ['principals'],
-    table: 'principals',
-    filters: { 'filter.resource': equal('resource', ACME, STREAMLY) },
-  },
-  'GET trustedRoots': { paths: ['trustedRoots'], table: 'trusted_roots' },
-  // Entries of one transaction share its place; what they tell of comes in the order in which it was written.
-  'GET auditEntries': {
-    paths: ['auditEntries'],
-    table: 'audit_entries',
-    key: `regexp_replace(name, '^.*/', '')`,
-    orders: { '': 'xid, seq' },
-    filters: { 'filter.name': equal('name', ACME, STREAMLY) },
-  },
-};
+import {
+  ACME,
+  at,
+  BY_CREATION,
+  day,
+  FIRST_DUCHY,
+  GLOBEX,
+  LISTS,
+  type List,
+  nth,
+  SECOND_DUCHY,
+  STREAMLY,
+} from './listTable.ts';
 
 const FOREIGN = '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken';
 
