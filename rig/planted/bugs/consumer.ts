@@ -78,8 +78,8 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'consumer/open.ts',
-        'shuffle ? [shuffle.aggregator] : providers',
-        'shuffle ? results.slice(0, 1).map(({ certificate }) => partyOf(certificate)) : providers',
+        'computed ? [computed.aggregator] : providers',
+        'computed ? results.slice(0, 1).map(({ certificate }) => partyOf(certificate)) : providers',
       ),
     ],
     foundBy: aboutDuchies('a worker in the role of the aggregator'),
