@@ -1,7 +1,7 @@
 /** The ElGamal keys of a computation with sketches. */
 import { hkdfSync } from 'node:crypto';
-import { unpackElGamalPublicKey } from '@measurement-exchange/consent';
-import { equalBytes } from '@measurement-exchange/contract';
+import { packElGamalPublicKey, unpackElGamalPublicKey } from '@measurement-exchange/consent';
+import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
 import {
   Curve,
   combineKeys,
@@ -40,21 +40,31 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   const keys = await verifiedKeys(duchy, computation);
   const { place } = ownPlace(computation.view);
   const own = elGamalKeyPair(await readSecrets(duchy.db, computation.id));
-  if (!equalBytes(keys[place]!, own.publicKey)) {
-    throw new NotReady('The exchange has another key of this duchy for this computation.');
-  }
   return usable(() => ringKeys(own.secretKey, keys, place));
 }
 
-/** In the order of the ring. */
+/** In the order of the ring. Its own key a duchy has from its secrets: nobody need be trusted for it. */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);
   const keys: Uint8Array[] = [];
   for (const peer of ring) {
     const unpack = unpackElGamalPublicKey;
-    keys.push(await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', unpack));
+    keys.push(
+      peer === duchy.name
+        ? await publishedKey(duchy, computation)
+        : await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', unpack),
+    );
   }
   return keys;
+}
+
+async function publishedKey(duchy: Duchy, { id, protocol, view }: StoredComputation): Promise<Uint8Array> {
+  const { publicKey } = elGamalKeyPair(await readSecrets(duchy.db, id));
+  const keys: Partial<Record<'publicKey' | 'elGamalPublicKey', SignedMessage | undefined>> | undefined =
+    view.participants[duchy.name]?.parameters?.[protocol];
+  const message = keys?.elGamalPublicKey?.message;
+  if (message && equalBytes(message, packElGamalPublicKey(publicKey))) return publicKey;
+  throw new NotReady('The exchange has another key of this duchy for this computation.');
 }
 
 function usable<T>(combine: () => T): T {
