@@ -1,5 +1,6 @@
-/** H19: kill -9 of exchange, duchies, mills and PostgreSQL at every stage of computations: each ends, with one result. */
+/** H19, H20: kill -9 of exchange, duchies, mills and PostgreSQL at every stage of computations: each ends, with one result. */
 import { type Coverage, DUCHY_KINDS, type Kind, OTHER_KINDS } from './computations/coverage.ts';
+import { RING, SHUFFLE } from './computations/family.ts';
 import { Kills } from './computations/kills.ts';
 import { startProviders } from './computations/providers.ts';
 import { ComputationTraffic } from './computations/traffic.ts';
@@ -12,11 +13,16 @@ import type { Counted } from './world.ts';
 const KILLS = { slice: 2, short: 12, long: 300 };
 /** However slow the machine is, it ends. */
 const SECONDS = { slice: 60, short: 900, long: 2 * 3600 };
-/** How many stages, and kinds at a stage, may be missing at the end: 14 and 84 are all. */
+/** How many stages, and kinds at a stage, may be missing at the end: 14 and 84 are all, 27 and 162 those of rings. */
 const MISSING = {
   slice: { stages: 14, cells: 84 },
   short: { stages: 12, cells: 82 },
   long: { stages: 0, cells: 8 },
+};
+const MISSING_OF_RINGS = {
+  slice: { stages: 27, cells: 162 },
+  short: { stages: 25, cells: 160 },
+  long: { stages: 2, cells: 60 },
 };
 /** Of so many kills one is at a random moment. */
 const RANDOM_EVERY = 4;
@@ -25,10 +31,17 @@ export const h19: Harness = {
   id: 'H19',
   title: 'kill -9 anywhere leaves computations one result',
   inTests: false,
-  run: (context) => withComputations(context, (world) => crash(context, world)),
+  run: (context) => withComputations(context, SHUFFLE, (world) => crash(context, world, MISSING)),
 };
 
-async function crash(context: Context, world: ComputationWorld): Promise<Counted> {
+export const h20: Harness = {
+  id: 'H20',
+  title: 'kill -9 anywhere leaves computations of rings one result',
+  inTests: false,
+  run: (context) => withComputations(context, RING, (world) => crash(context, world, MISSING_OF_RINGS)),
+};
+
+async function crash(context: Context, world: ComputationWorld, missing: typeof MISSING): Promise<Counted> {
   const { random, planted, progress } = context;
   const { violations } = world;
   const wanted = atScale(context, KILLS);
@@ -59,7 +72,7 @@ async function crash(context: Context, world: ComputationWorld): Promise<Counted
   if (planted === undefined) {
     const isWhole = faults >= wanted;
     await witness.examine({ hasEnded: isWhole });
-    if (isWhole) requireCoverage(context, coverage, violations);
+    if (isWhole) requireCoverage(atScale(context, missing), context, coverage, violations);
   }
   const { succeeded, failed, exact, longestMs } = traffic;
   return {
@@ -74,8 +87,12 @@ async function crash(context: Context, world: ComputationWorld): Promise<Counted
   };
 }
 
-function requireCoverage(context: Context, { missing }: Coverage, violations: Violations): void {
-  const allowed = atScale(context, MISSING);
+function requireCoverage(
+  allowed: { stages: number; cells: number },
+  context: Context,
+  { missing }: Coverage,
+  violations: Violations,
+): void {
   if (context.scale !== 'slice' && missing.kinds.length > 0) {
     violations.add(`Nothing was killed of ${missing.kinds.join(', ')}`);
   }

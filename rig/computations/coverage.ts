@@ -1,6 +1,6 @@
 /** What was killed how often while a computation was where. */
 import type { Random } from '../random.ts';
-import { nameOf, PLACES, type Place } from './places.ts';
+import { nameOf, type Place } from './places.ts';
 
 /** A whole duchy is its face and its mills at once. */
 export const DUCHY_KINDS = ['face', 'mill', 'duchy'] as const;
@@ -9,9 +9,14 @@ const KINDS = [...DUCHY_KINDS, ...OTHER_KINDS];
 export type Kind = (typeof KINDS)[number];
 
 export class Coverage {
+  private readonly places: Place[];
   private readonly hits = new Map<string, number>();
   private readonly tries = new Map<string, number>();
   private readonly kills = new Map<Kind, number>();
+
+  constructor(places: Place[]) {
+    this.places = places;
+  }
 
   /** Something was killed, while a computation was here; anywhere, where it was not aimed. */
   add(kind: Kind, place: Pick<Place, 'role' | 'stage'> | undefined): void {
@@ -22,8 +27,8 @@ export class Coverage {
   /** The place where this kind was tried and hit the least. */
   next(kind: Kind, random: Random): Place {
     const cost = (place: Place) => 100 * this.of(this.hits, kind, place) + this.of(this.tries, kind, place);
-    const least = Math.min(...PLACES.map(cost));
-    const place = random.pick(PLACES.filter((each) => cost(each) === least));
+    const least = Math.min(...this.places.map(cost));
+    const place = random.pick(this.places.filter((each) => cost(each) === least));
     this.count(this.tries, kind, place);
     return place;
   }
@@ -37,14 +42,14 @@ export class Coverage {
     const isMissed = (kind: Kind, place: Place) => this.of(this.hits, kind, place) === 0;
     return {
       kinds: KINDS.filter((kind) => this.killed(kind) === 0),
-      stages: PLACES.filter((place) => KINDS.every((kind) => isMissed(kind, place))).length,
-      cells: PLACES.flatMap((place) => KINDS.filter((kind) => isMissed(kind, place))).length,
+      stages: this.places.filter((place) => KINDS.every((kind) => isMissed(kind, place))).length,
+      cells: this.places.flatMap((place) => KINDS.filter((kind) => isMissed(kind, place))).length,
     };
   }
 
   /** In a form that can be put into a Markdown page. */
   table(): string {
-    const rows = PLACES.map((place) => [
+    const rows = this.places.map((place) => [
       nameOf(place),
       ...KINDS.map((kind) => String(this.of(this.hits, kind, place))),
     ]);

@@ -4,7 +4,7 @@ import type { Random } from '../random.ts';
 import { Coverage, type Kind } from './coverage.ts';
 import type { Duchy, DuchyProcess } from './duchy.ts';
 import type { Place } from './places.ts';
-import { type ComputationWorld, protocolsWith } from './world.ts';
+import type { ComputationWorld } from './world.ts';
 
 /** From the last recovery to the next kill, or until its aim is looked for. */
 const MOMENT_MS = 800;
@@ -24,7 +24,7 @@ interface Target {
 }
 
 export class Kills {
-  readonly coverage = new Coverage();
+  readonly coverage: Coverage;
   /** From a kill to everything being at work again. */
   readonly recoveries: number[] = [];
   private readonly world: ComputationWorld;
@@ -34,6 +34,7 @@ export class Kills {
   constructor(world: ComputationWorld, random: Random) {
     this.world = world;
     this.random = random;
+    this.coverage = new Coverage(world.family.places);
   }
 
   /** Resolves when what was killed is at work again. */
@@ -61,7 +62,7 @@ export class Kills {
         const dying = exchange!.kill('SIGKILL');
         world.tally.exchangeKills++;
         this.isExact = !this.isExact;
-        exchange!.configure(protocolsWith(this.isExact ? 'NONE' : 'DISCRETE_GAUSSIAN'));
+        exchange!.configure(world.family.protocolsWith(this.isExact ? 'NONE' : 'DISCRETE_GAUSSIAN'));
         return () => dying.then(() => exchange!.start());
       }
       case 'postmaster':
@@ -108,8 +109,9 @@ export class Kills {
 
   /** Looks until a computation is there; undefined where none comes. */
   private async find({ role, stage, isWork }: Place): Promise<Target | undefined> {
-    const duchy = this.world.duchies.find((each) => each.role === role)!;
+    const duchies = this.world.duchies.filter((each) => each.role === role);
     for (const deadline = Date.now() + AIM_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+      const duchy = this.random.pick(duchies);
       const [found] = await duchy
         .query(
           `SELECT id, lease_owner AS owner FROM computations

@@ -1,7 +1,6 @@
 /** Where a computation can be when something is killed: a stage of a role. */
 import type { DuchyRole } from '@measurement-exchange/contract';
-import { SHARE_SHUFFLE } from '@measurement-exchange/duchy/internal/stages/shareShuffle';
-import { COMPLETE } from '@measurement-exchange/duchy/internal/stages/table';
+import { COMPLETE, type ProtocolTable } from '@measurement-exchange/duchy/internal/stages/table';
 
 export interface Place {
   role: DuchyRole;
@@ -10,11 +9,16 @@ export interface Place {
   isWork: boolean;
 }
 
-/** In the order of the protocol. The aggregator is done only for the moment in which it hears that all of it is. */
-export const PLACES: Place[] = [
-  ...SHARE_SHUFFLE.map(({ role, stage, run }) => ({ role, stage, isWork: run !== undefined })),
-  ...(['FIRST_WORKER', 'SECOND_WORKER'] as const).map((role) => ({ role, stage: COMPLETE, isWork: false })),
-];
+/**
+ * In the order of the protocols; a stage that several of them have is there once. The aggregator is done only for the moment
+ * in which it hears that all of it is.
+ */
+export function placesOf(tables: ProtocolTable[]): Place[] {
+  const rows = tables.flat().map(({ role, stage, run }) => ({ role, stage, isWork: run !== undefined }));
+  const workers = new Set(rows.map(({ role }) => role).filter((role) => role !== 'AGGREGATOR'));
+  const done = [...workers].map((role) => ({ role, stage: COMPLETE, isWork: false }));
+  return [...new Map([...rows, ...done].map((place) => [nameOf(place), place])).values()];
+}
 
 export function nameOf({ role, stage }: Pick<Place, 'role' | 'stage'>): string {
   return `${role} ${stage}`;

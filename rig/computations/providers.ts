@@ -37,6 +37,13 @@ export async function startProviders(
       started.defer(() => ledger.close());
       const body = { measurementConsumer: world.consumerName, eventGroupReferenceId: REFERENCE };
       const created = await client.createEventGroup({ parent: name, body });
+      const duchies = Object.fromEntries(
+        Object.entries(world.roots).map(([duchy, rootPem]) => [duchy, { rootPem }]),
+      );
+      const multiParty = {
+        ...{ duchies, allowHttp: true, folder: join(folder, 'shares') },
+        noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'] as const,
+      };
       const agent = createAgent({
         client,
         credentials,
@@ -44,15 +51,8 @@ export async function startProviders(
         ledger,
         trust: createTrustStore([{ party: world.consumerName, pem: world.devRoot }]),
         references: { [REFERENCE]: { measurementConsumers: [world.consumerName] } },
-        shareShuffle: {
-          duchies: Object.fromEntries(
-            Object.entries(world.roots).map(([duchy, rootPem]) => [duchy, { rootPem }]),
-          ),
-          populations: [world.populationFingerprint],
-          noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'],
-          folder: join(folder, 'shares'),
-          allowHttp: true,
-        },
+        shareShuffle: { ...multiParty, populations: [world.populationFingerprint] },
+        liquidLegions: multiParty,
         pollMs: POLL_MS,
         log: (event) => {
           if (event.type !== 'refused') return;

@@ -1,9 +1,7 @@
 /** An exchange, three duchies, and providers and a consumer whose people are counted once. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DuchyRole, MpcNoiseMechanism } from '@measurement-exchange/contract';
 import { ensureDatabase } from '@measurement-exchange/duchy';
-import type { Config } from '@measurement-exchange/exchange/config';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { endpointOf } from '@measurement-exchange/exchange/internal/dev/duchies';
 import { migrate } from '@measurement-exchange/exchange/maintenance';
@@ -21,15 +19,12 @@ import type { Postgres } from '../world/postgres.ts';
 import { type Counted, type World, withWorld } from '../world.ts';
 import { PEOPLE } from './audience.ts';
 import { Duchy } from './duchy.ts';
+import { ALPHA, BETA, type Family, GAMMA } from './family.ts';
 
-const NAMES = {
-  FIRST_WORKER: 'duchies/alpha',
-  SECOND_WORKER: 'duchies/beta',
-  AGGREGATOR: 'duchies/gamma',
-} satisfies Partial<Record<DuchyRole, string>>;
-const ROLES = Object.keys(NAMES) as (keyof typeof NAMES)[];
+const NAMES = [ALPHA, BETA, GAMMA];
 
 export interface ComputationWorld extends World {
+  family: Family;
   duchies: Duchy[];
   consumer: Consumer;
   consumerClient: ExchangeClient;
@@ -41,27 +36,16 @@ export interface ComputationWorld extends World {
   populationFingerprint: Uint8Array;
 }
 
-/** The noise of measurements that are created from the next start of the exchange on. */
-export function protocolsWith(noiseMechanism: MpcNoiseMechanism): Pick<Config, 'protocols'> {
-  const [firstWorker, secondWorker, aggregator] = ROLES.map((role) => NAMES[role]) as [
-    string,
-    string,
-    string,
-  ];
-  const modulus = { reachRingModulus: 127, reachAndFrequencyRingModulus: 127 };
-  const duchies = { firstWorker, secondWorker, aggregator };
-  return { protocols: { honestMajorityShareShuffle: { ...duchies, noiseMechanism, ...modulus } } };
-}
-
 export async function withComputations(
   context: Context,
+  family: Family,
   work: (world: ComputationWorld) => Promise<Counted>,
 ): Promise<Outcome> {
   const endpoints: Record<string, string> = {};
-  for (const name of Object.values(NAMES)) endpoints[name] = await endpointOf(undefined);
+  for (const name of NAMES) endpoints[name] = await endpointOf(undefined);
   const options = {
     replicas: 1,
-    config: protocolsWith('NONE'),
+    config: family.protocolsWith('NONE'),
     prepare: (postgres: Postgres) => registerDuchies(postgres, endpoints),
   };
   return withWorld(context, options, async (world) => {
@@ -69,7 +53,7 @@ export async function withComputations(
     const { populationFingerprint } = await describePopulation(world);
     const roots = await makeIdentities(world);
     const devRoot = await devRootOf(world);
-    const duchies = await makeDuchies(context, world, endpoints);
+    const duchies = await makeDuchies(context, world, family, endpoints);
     for (const duchy of duchies) started.defer(() => duchy.end());
     await Promise.all(duchies.map((duchy) => duchy.start()));
     const [acme] = partiesOf(world, world.consumers);
@@ -79,8 +63,9 @@ export async function withComputations(
     try {
       return await work({
         ...world,
+        family,
         duchies,
-        consumer: createConsumer({ client, credentials, trust, duchies: Object.values(NAMES) }),
+        consumer: createConsumer({ client, credentials, trust, duchies: NAMES }),
         consumerClient: client,
         consumerName: acme!.name,
         providerParties: partiesOf(world, world.providers),
@@ -133,7 +118,7 @@ const folderOf = ({ home }: World, name: string) => join(home, name.replace('/',
 /** Each makes its keys, and the operator registers its certificate. Returns their roots. */
 async function makeIdentities(world: World): Promise<Record<string, string>> {
   const operator = operatorOf(world);
-  const made = Object.values(NAMES).map(async (name) => {
+  const made = NAMES.map(async (name) => {
     const out = join(folderOf(world, name), 'identity');
     await mkdir(folderOf(world, name), { mode: 0o700 });
     const { code, stderr } = await spawnMex(['identity', 'create', name, '--out', out]).ended;
@@ -153,6 +138,7 @@ async function devRootOf({ exchanges }: World): Promise<string> {
 async function makeDuchies(
   context: Context,
   world: World,
+  { roles }: Family,
   endpoints: Record<string, string>,
 ): Promise<Duchy[]> {
   const { exchanges, postgres, consumers, providers, violations } = world;
@@ -162,9 +148,8 @@ async function makeDuchies(
   await writeFile(devRoot, await devRootOf(world));
   const ofParties = [...consumers, ...providers].map(({ name }) => `${name}=${devRoot}`);
   return Promise.all(
-    ROLES.map(async (role) => {
-      const name = NAMES[role];
-      const others = Object.values(NAMES).filter((other) => other !== name);
+    NAMES.map(async (name) => {
+      const others = NAMES.filter((other) => other !== name);
       const ofDuchies = others.map(
         (other) => `${other}=${join(folderOf(world, other), 'identity/root.pem')}`,
       );
@@ -174,7 +159,7 @@ async function makeDuchies(
       databaseUrl.pathname = `/${database}`;
       return new Duchy({
         name,
-        role,
+        role: roles[name]!,
         folder: folderOf(world, name),
         endpoint: endpoints[name]!,
         databaseUrl: databaseUrl.href,

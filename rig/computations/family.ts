@@ -1,0 +1,52 @@
+/** The protocols that a run computes with, and what the three duchies are in them. */
+import type { DuchyRole, MpcNoiseMechanism } from '@measurement-exchange/contract';
+import { LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/stages/liquidLegions';
+import { REACH_ONLY_LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/stages/reachOnlyLiquidLegions';
+import { SHARE_SHUFFLE } from '@measurement-exchange/duchy/internal/stages/shareShuffle';
+import type { Config } from '@measurement-exchange/exchange/config';
+import { type Place, placesOf } from './places.ts';
+
+export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'] as const;
+
+export interface Family {
+  /** By duchy. */
+  roles: Record<string, DuchyRole>;
+  /** Where a computation can be. */
+  places: Place[];
+  /** The setting with this noise. */
+  protocolsWith(noiseMechanism: MpcNoiseMechanism): Pick<Config, 'protocols'>;
+}
+
+export const SHUFFLE: Family = {
+  roles: { [ALPHA]: 'FIRST_WORKER', [BETA]: 'SECOND_WORKER', [GAMMA]: 'AGGREGATOR' },
+  places: placesOf([SHARE_SHUFFLE]),
+  protocolsWith: (noiseMechanism) => ({
+    protocols: {
+      honestMajorityShareShuffle: {
+        ...{ firstWorker: ALPHA, secondWorker: BETA, aggregator: GAMMA, noiseMechanism },
+        ...{ reachRingModulus: 127, reachAndFrequencyRingModulus: 127 },
+      },
+    },
+  }),
+};
+
+/** Little noise on the way, so that a stage takes no longer than it must. */
+const HIDING = { epsilon: 1, delta: 1e-5 };
+
+/** Reach goes to one of the two protocols, frequencies to the other one. */
+export const RING: Family = {
+  roles: { [ALPHA]: 'WORKER', [BETA]: 'WORKER', [GAMMA]: 'AGGREGATOR' },
+  places: placesOf([REACH_ONLY_LIQUID_LEGIONS, LIQUID_LEGIONS]),
+  protocolsWith: (noiseMechanism) => {
+    const ring = {
+      ...{ workers: [ALPHA, BETA], aggregator: GAMMA, noiseMechanism, decayRate: 12, maxSize: 2_000 },
+      ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+    };
+    return {
+      protocols: {
+        reachOnlyLiquidLegionsV2: ring,
+        liquidLegionsV2: { ...ring, samplingIndicatorSize: 10_000_000, maximumFrequency: 10 },
+      },
+    };
+  },
+};
