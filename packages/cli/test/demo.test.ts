@@ -11,7 +11,7 @@ import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chr
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Audience, createAudiences } from '../src/demo/audience.ts';
 import type { DemoReport } from '../src/demo/figures.ts';
-import { figureOf, reachTogether } from '../src/demo/figures.ts';
+import { figureOf, reachesTogether } from '../src/demo/figures.ts';
 import { renderReport } from '../src/demo/report.ts';
 import { mex } from './mexInProcess.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   vi.stubEnv('MEX_DATA_DIR', join(folder, 'data'));
   vi.stubEnv('DATABASE_URL', undefined);
   report = JSON.parse(await demo('--json'));
-}, 120_000);
+}, 240_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 const demo = (...options: string[]) =>
@@ -44,7 +44,7 @@ describe('mex demo', () => {
 
   it('adds noise to what is noised, and none to the population', () => {
     const reaches = report.measurements.flatMap((m) => m.figures).filter(({ what }) => what === 'reach');
-    expect(reaches).toHaveLength(5);
+    expect(reaches).toHaveLength(7);
     for (const { result } of reaches) expect(result.standardDeviation).toBeGreaterThan(1);
     const [people] = titled('Population').figures;
     expect(people!.result.value).toBe(people!.truth);
@@ -56,7 +56,7 @@ describe('mex demo', () => {
       title.endsWith(' alone') ? figures : [],
     );
     const reaches = alone.filter(({ what }) => what === 'reach').map(({ result }) => result.value);
-    const { truth, result, claimed } = reachTogether(report);
+    const { truth, result, claimed } = reachesTogether(report)[0]!;
     expect(claimed).toBe(reaches.reduce((sum, reach) => sum + reach, 0));
     expect(claimed - truth).toBeGreaterThan(20 * result.standardDeviation);
     const shares = titled('Reach and frequency, all').figures.filter(({ what }) => what !== 'reach');
@@ -66,6 +66,18 @@ describe('mex demo', () => {
     }
     // Who adds up takes two people who saw it once for one who saw it twice.
     expect(shares[0]!.claimed! - shares[0]!.truth).toBeGreaterThan(0.1);
+  });
+
+  it('counts everybody once by each of the three protocols', () => {
+    const reaches = reachesTogether(report);
+    expect(reaches.map(({ protocol }) => protocol)).toEqual([
+      'honestMajorityShareShuffle',
+      'reachOnlyLiquidLegionsV2',
+      'liquidLegionsV2',
+    ]);
+    expect(new Set(reaches.map(({ truth }) => truth)).size).toBe(1);
+    const [exact, ...sketched] = reaches.map(({ result }) => result.standardDeviation);
+    for (const deviation of sketched) expect(deviation).toBeGreaterThan(exact!);
   });
 
   it('has one question refused for what it says and one for the budget', () => {
@@ -154,7 +166,7 @@ describe('the report', () => {
         );
         expect(plots.filter(({ name }) => name.startsWith('Reach:'))).toHaveLength(2);
         expect(plots.filter(({ name }) => name === 'Reach of all providers together')).toHaveLength(1);
-        expect(plots.filter(({ name }) => name.includes('share of the people reached'))).toHaveLength(4);
+        expect(plots.filter(({ name }) => name.includes('share of the people reached'))).toHaveLength(5);
         expect(plots.filter(({ name }) => name === 'Measurements by state')).toHaveLength(1);
         expect(plots.filter(({ name }) => name.startsWith('Every figure'))).toHaveLength(1);
         for (const { width } of plots) expect(width).toBeGreaterThan(300);
@@ -181,7 +193,7 @@ describe('the report', () => {
           .first()
           .locator('rect')
           .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
-        const { truth, result, claimed } = reachTogether(report);
+        const { truth, result, claimed } = reachesTogether(report)[0]!;
         expect(bars).toHaveLength(3);
         expect(bars[1]! / bars[0]!).toBeCloseTo(result.value / truth, 2);
         expect(bars[2]! / bars[0]!).toBeCloseTo(claimed / truth, 2);

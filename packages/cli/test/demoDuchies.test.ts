@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DevFile } from '../src/devFile.ts';
 import { mex, mexJson, run } from './mexInProcess.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 const WAIT = { timeout: 60_000, interval: 100 };
 const NAMES = ['alpha', 'beta', 'gamma'];
 

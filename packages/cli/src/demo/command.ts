@@ -8,7 +8,7 @@ import { type DevFile, readDevFile } from '../devFile.ts';
 import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { paint, print, printJson, printTable } from '../output.ts';
 import { count, percent, signedPercent } from './charts.ts';
-import { type DemoReport, type Figure, reachTogether, shortName, TOGETHER } from './figures.ts';
+import { type DemoReport, type Figure, reachesTogether, shortName, TOGETHER } from './figures.ts';
 import { renderReport } from './report.ts';
 
 interface Options {
@@ -32,7 +32,7 @@ export function demoCommand(): Command {
       `
 Uses the development exchange that runs here (npm start), or starts one with three duchies for as long as it takes.
 Specifications, shares and results are signed and encrypted as they are between real parties. The duchies count everybody
-once whom several publishers reached; the demo's providers keep a privacy budget, and refuse one question that is beyond it
+once whom several publishers reached, by each of three protocols; the demo's providers keep a privacy budget, and refuse one question that is beyond it
 and one that makes no sense.
 
 Ends with 1 when a figure lies more than five standard deviations from the truth.`,
@@ -118,6 +118,8 @@ async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
 
 const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);
 
+const COLUMNS = ['  provider', 'figure', 'truth', 'result', '95 % interval', 'truth lies'];
+
 function printReport(report: DemoReport, file: string): void {
   for (const { title, name, figures, failure } of report.measurements) {
     print(`\n${paint('bold', title)}  ${paint('dim', name)}`);
@@ -127,21 +129,18 @@ function printReport(report: DemoReport, file: string): void {
     }
     const added = figures.some(({ claimed }) => claimed !== undefined);
     printTable(
-      [
-        '  provider',
-        'figure',
-        'truth',
-        'result',
-        '95 % interval',
-        'truth lies',
-        ...(added ? ['added up'] : []),
-      ],
+      [...COLUMNS, ...(added ? ['added up'] : [])],
       figures.map((figure) => row(figure)),
     );
   }
   const figures = figuresOf(report);
   const inside = figures.filter(({ inside95 }) => inside95).length;
   const near = figures.filter(({ within5Sigma }) => within5Sigma).length;
+  print(`\n${paint('bold', 'People counted once, by the protocol of the duchies')}`);
+  printTable(
+    ['  protocol', ...COLUMNS.slice(1)],
+    reachesTogether(report).map((reach) => [`  ${reach.protocol}`, ...row(reach).slice(1, COLUMNS.length)]),
+  );
   print(`
 ${inside} of ${figures.length} figures have the truth inside their 95 % interval, ${near} within five standard deviations.
 ${report.seconds.toFixed(1)} s. Pictures: ${resolve(file)}
@@ -150,7 +149,7 @@ ${headline(report)}`);
 }
 
 function headline(report: DemoReport): string {
-  const { result, truth, claimed } = reachTogether(report);
+  const { result, truth, claimed } = reachesTogether(report)[0]!;
   const [low, high] = result.interval.map(count);
   const value = paint('green', count(result.value));
   return `All publishers together reached ${paint('bold', `${value} people`)} (95 %: ${low} to ${high}), each counted once; truth ${count(truth)}.

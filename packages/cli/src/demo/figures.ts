@@ -25,6 +25,8 @@ export interface DemoMeasurement {
   name: string;
   state: string;
   figures: Figure[];
+  /** Of the duchies, where they computed it. */
+  protocol?: string;
   /** Why it failed, for the measurements that are expected to. */
   failure?: string;
   timeline: Timeline;
@@ -38,10 +40,15 @@ export interface DemoReport {
   measurements: DemoMeasurement[];
 }
 
-/** The reach of all together. */
-export function reachTogether({ measurements }: DemoReport): Figure & { claimed: number } {
-  const figures = measurements.flatMap((measurement) => measurement.figures);
-  return figures.find(({ of, what }) => of === TOGETHER && what === 'reach') as Figure & { claimed: number };
+export type ReachTogether = Figure & { claimed: number; protocol: string };
+
+/** The reach of all together, by each protocol. */
+export function reachesTogether({ measurements }: DemoReport): ReachTogether[] {
+  return measurements.flatMap(({ figures, protocol }) =>
+    figures
+      .filter(({ of, what }) => of === TOGETHER && what === 'reach')
+      .map((figure) => ({ ...figure, protocol }) as ReachTogether),
+  );
 }
 
 export function figureOf(of: string, what: Figure['what'], truth: number, result: Estimate): Figure {

@@ -16,7 +16,7 @@ import {
   type DemoMeasurement,
   type DemoReport,
   type Figure,
-  reachTogether,
+  reachesTogether,
   shortName,
   TOGETHER,
 } from './figures.ts';
@@ -54,11 +54,23 @@ function section(title: string, content: string): string {
   return `<section><h2>${title}</h2>${content}</section>`;
 }
 
+/** Short enough for a chart. */
+const LABELS: Record<string, string> = {
+  honestMajorityShareShuffle: 'share shuffle',
+  reachOnlyLiquidLegionsV2: 'reach-only legions',
+  liquidLegionsV2: 'legions v2',
+};
+
 function together(report: DemoReport): string {
-  const { result, truth, claimed } = reachTogether(report);
+  const reaches = reachesTogether(report);
+  const { result, truth, claimed } = reaches[0]!;
   const title = 'Reach of all providers together';
+  const byProtocol = 'Reach of all providers together, by the protocol of the duchies';
+  const bars = reaches.map((reach) => ({ ...barOf(reach), label: LABELS[reach.protocol] ?? reach.protocol }));
   return `<p>Many people saw the campaign at two publishers or at all three. Adding up what the publishers count claims
-${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}, with a 95 % interval from ${result.interval.map(count).join(' to ')}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}`;
+${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}, with a 95 % interval from ${result.interval.map(count).join(' to ')}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}
+<p>Duchies know three protocols. The first counts everybody of a population; the other two need none, and count encrypted
+sketches, in which several people share a register: they are less exact.</p>${figure(byProtocol, barChart(byProtocol, bars))}`;
 }
 
 function reachCharts(measurements: DemoMeasurement[]): string {
@@ -85,20 +97,21 @@ function barOf({ of, result, truth }: Figure): Bar {
 }
 
 function frequencyCharts(measurements: DemoMeasurement[]): string {
-  const shares = measurements
-    .flatMap(({ figures }) => figures)
-    .filter(({ what }) => what.startsWith('frequency'));
-  const everybody = [...new Set(shares.map(({ of }) => of))];
-  return [TOGETHER, ...everybody.filter((of) => of !== TOGETHER)]
-    .map((of) => {
-      const columns = shares
-        .filter((figure) => figure.of === of)
-        .map((share) => ({
-          ...barOf(share),
-          label: share.what.replace('frequency ', ''),
-          ...(share.claimed !== undefined && { claimed: share.claimed }),
-        }));
-      const title = `${shortName(of)}: share of the people reached, by number of impressions`;
+  return measurements
+    .map(({ figures, protocol }) => ({
+      protocol,
+      shares: figures.filter(({ what }) => what.startsWith('frequency')),
+    }))
+    .filter(({ shares }) => shares.length > 0)
+    .toSorted((a, b) => Number(b.protocol !== undefined) - Number(a.protocol !== undefined))
+    .map(({ protocol, shares }) => {
+      const columns = shares.map((share) => ({
+        ...barOf(share),
+        label: share.what.replace('frequency ', ''),
+        ...(share.claimed !== undefined && { claimed: share.claimed }),
+      }));
+      const by = protocol === undefined ? '' : ` (${protocol})`;
+      const title = `${shortName(shares[0]!.of)}${by}: share of the people reached, by number of impressions`;
       return figure(title, columnChart(title, columns));
     })
     .join('');

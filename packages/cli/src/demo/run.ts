@@ -65,7 +65,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       const { result, ...facts } = await asked[i]!;
       if (scenario.alone && result) alone.push(...result.dataProviders);
       const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
-      measurements.push({ ...facts, figures });
+      const protocol = result?.total.deduplicated?.methodology;
+      measurements.push({ ...facts, figures, ...(protocol !== undefined && { protocol }) });
       log(
         scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`,
       );
@@ -156,7 +157,7 @@ async function compare(db: DuckDBConnection, asked: Asked): Promise<Figure[]> {
       const reach = counts.reduce((sum, count) => sum + count, 0);
       for (const [i, { frequency, share }] of figures.frequency.entries()) {
         const last = i === figures.frequency.length - 1;
-        const claimed = claimedShare(alone, i);
+        const claimed = claimedShare(alone, i, last);
         add(`frequency ${frequency}${last ? '+' : ''}`, counts[i]! / reach, share, claimed);
       }
     }
@@ -178,11 +179,11 @@ function claimedReach(alone: Figures[]): number {
   return alone.reduce((sum, { reach }) => sum + reach!.value, 0);
 }
 
-/** As if nobody was reached by two providers: frequencies `i + 1` of all of them, of the people of all of them. */
-function claimedShare(alone: Figures[], i: number): number {
-  const people = alone.reduce(
-    (sum, { reach, frequency }) => sum + reach!.value * frequency![i]!.share.value,
-    0,
-  );
+/** As if nobody was reached by two providers: of the people of all, those at frequency `i + 1`, or from there on. */
+function claimedShare(alone: Figures[], i: number, andMore: boolean): number {
+  const people = alone.reduce((sum, { reach, frequency }) => {
+    const shares = frequency!.slice(i, andMore ? undefined : i + 1);
+    return sum + reach!.value * shares.reduce((part, { share }) => part + share.value, 0);
+  }, 0);
   return people / claimedReach(alone);
 }

@@ -19,8 +19,10 @@ const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
 /** Noise with a standard deviation of 50 people on a reach. */
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
-/** Noise of 3 people: more than the budget of a day allows. */
-const TOO_CLOSE = { epsilon: 2, delta: 1e-9 };
+/** Noise of one person: more than the budget of a day allows. */
+const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
+/** Of a sketch, in which a register stands for many people: less noise, and fewer frequencies, take less time. */
+const SKETCHED = { privacy: { epsilon: 1, delta: 1e-9 }, maximumFrequency: 3 };
 
 /** `eventGroups`: the names of the event groups of each provider. */
 export function scenarios(audiences: Audience[], eventGroups: Map<string, string[]>): Scenario[] {
@@ -48,6 +50,23 @@ export function scenarios(audiences: Audience[], eventGroups: Map<string, string
       alone: true as const,
     })),
     { title: 'Reach and frequency, all providers', request: reachAndFrequency(everyone) },
+    {
+      title: 'Reach of all, by sketches',
+      request: {
+        type: 'reach',
+        dataProviders: at(everyone),
+        privacy: SKETCHED.privacy,
+        protocol: 'reachOnlyLiquidLegionsV2',
+      },
+    },
+    {
+      title: 'Reach and frequency of all, by sketches',
+      request: {
+        ...reachAndFrequency(everyone),
+        ...SKETCHED,
+        protocol: 'liquidLegionsV2',
+      },
+    },
     {
       title: 'Reach of women on phones, half sampled',
       request: {

@@ -4,7 +4,7 @@ import { getParties } from '../database/parties.ts';
 import { DUCHIES } from '../dev/duchies.ts';
 import { duchiesOf, optionsOf, type Protocols } from '../domain/protocol.ts';
 import { type Config, ConfigError } from './config.ts';
-import { at, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
+import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 /** Before the first request: no measurement may be given to duchies that cannot be reached. */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
@@ -27,13 +27,22 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
 
 /** The setting with which the demo duchies compute; undefined where they are not wanted. */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
-  if (mode !== 'development' || !demoDuchies || protocols.honestMajorityShareShuffle) return undefined;
+  if (mode !== 'development' || !demoDuchies || optionsOf(protocols).length > 0) return undefined;
   const [firstWorker, secondWorker, aggregator] = DUCHIES.map(({ name }) => name) as [string, string, string];
+  const ring = { workers: [firstWorker, secondWorker], aggregator };
   return {
-    ...protocols,
     honestMajorityShareShuffle: { firstWorker, secondWorker, aggregator, ...SHARE_SHUFFLE_DEFAULTS },
+    reachOnlyLiquidLegionsV2: { ...ring, ...REACH_ONLY_DEFAULTS, ...DEMO_SKETCH },
+    liquidLegionsV2: { ...ring, ...LIQUID_LEGIONS_DEFAULTS, ...DEMO_SKETCH },
   };
 }
+
+/** Small, with little noise around it, so that a computation takes seconds; a reach is a tenth off. */
+const HIDING = { epsilon: 1, delta: 1e-9 };
+const DEMO_SKETCH = {
+  ...{ decayRate: 10, maxSize: 1000 },
+  ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
+};
 
 /** The names of the demo duchies that belong to an exchange with this configuration. */
 export function demoDuchies(config: Config): string[] {

@@ -144,7 +144,11 @@ describe('the demo duchies', () => {
       expect(certificates.has(certificate)).toBe(true);
     }
     for (const { name } of demo.parties.dataProviders) {
-      expect(parties.get(name)!.capabilities).toEqual({ honestMajorityShareShuffleSupported: true });
+      expect(parties.get(name)!.capabilities).toEqual({
+        honestMajorityShareShuffleSupported: true,
+        reachOnlyLiquidLegionsV2Supported: true,
+        liquidLegionsV2Supported: true,
+      });
     }
   });
 

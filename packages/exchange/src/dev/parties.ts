@@ -22,14 +22,20 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
 
+const CAPABILITIES = {
+  honestMajorityShareShuffleSupported: true,
+  reachOnlyLiquidLegionsV2Supported: true,
+  liquidLegionsV2Supported: true,
+} as const;
+
 /** What is registered of a demo party beside its keys. */
 export interface DescribedParty {
   name: string;
   displayName: string;
   /** Of a duchy: where it listens. */
   endpoint?: string;
-  /** Of a data provider: whether it takes part in what duchies compute. */
-  capabilities?: { honestMajorityShareShuffleSupported: true };
+  /** Of a data provider: the protocols of duchies in which it takes part. */
+  capabilities?: typeof CAPABILITIES;
 }
 
 /** The operations of the exchange that demo parties need. Parties are resource names, `measurementConsumers/acme`. */
@@ -72,9 +78,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   for (const duchy of options.duchies ? DUCHIES : []) {
     duchies.push({ ...duchy, endpoint: await endpointOf(stored.get(duchy.name)?.endpoint) });
   }
-  const capabilities = options.duchies && {
-    capabilities: { honestMajorityShareShuffleSupported: true as const },
-  };
+  const capabilities = options.duchies && { capabilities: CAPABILITIES };
   return {
     rootCertificatePem: root.certificatePem,
     measurementConsumers: await ensureAll(MEASUREMENT_CONSUMERS),
