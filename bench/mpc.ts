@@ -8,6 +8,7 @@ import { createAudiences } from './lib/audiences.ts';
 import { fitModel } from './lib/costModel.ts';
 import { startMpcWorld } from './lib/duchies.ts';
 import { figure, ratio, show } from './lib/figures.ts';
+import { measureLegionsComputations } from './lib/legionsComputations.ts';
 import { measureLegions } from './lib/legionsFigures.ts';
 import {
   type Computed,
@@ -50,7 +51,10 @@ export async function mpc(bench: Bench): Promise<Section> {
     if (parts.has('arithmetic')) {
       keep('arithmetic', await measureArithmetic(bench, worker, [people[0]!, people.at(-1)!]));
     }
-    if (parts.has('legions')) keep('legions', await measureLegions(bench));
+    if (parts.has('legions')) {
+      keep('legions', await measureLegions(bench));
+      keep('legionsComputations', await measureLegionsComputations(bench, folder));
+    }
     const ofShares = PARTS.filter((part) => part !== 'legions' && parts.has(part));
     if (ofShares.length === 0) return section;
     const files = new Map<number, string[]>();

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Timeline } from '@measurement-exchange/contract';
+import type { Config } from '@measurement-exchange/exchange/config';
 import {
   createClient,
   createConsumer,
@@ -32,11 +33,20 @@ export interface BenchDuchy {
   database: BenchDatabase;
 }
 
+/** Of all providers. */
+type Asked = Omit<MeasurementRequest, 'dataProviders'>;
+
+const REACH_AND_FREQUENCY: Asked = {
+  type: 'reachAndFrequency',
+  privacy: { epsilon: 0.1, delta: 1e-9 },
+  maximumFrequency: 8,
+};
+
 export interface MpcWorld {
   exchange: BenchExchange;
   duchies: BenchDuchy[];
   /** So many computations at once, from their creation to their results. */
-  compute(count: number): Promise<Timeline[]>;
+  compute(count: number, request?: Asked): Promise<Timeline[]>;
   /** One more mill for each duchy, in a process of its own; the function ends them. */
   addMills(): Promise<{ stagesDone(): number; stop(): Promise<void> }>;
   stop(): Promise<void>;
@@ -49,9 +59,17 @@ export interface MpcWorldOptions {
   files: string[];
   /** With the order of the population's VIDs. */
   folder: string;
+  /** Those of Liquid Legions that can be asked for; share shuffle can always. */
+  protocols?: Config['protocols'];
 }
 
-export async function startMpcWorld({ server, people, files, folder }: MpcWorldOptions): Promise<MpcWorld> {
+export async function startMpcWorld({
+  server,
+  people,
+  files,
+  folder,
+  protocols = {},
+}: MpcWorldOptions): Promise<MpcWorld> {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'mex-bench-mpc-'));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
@@ -65,7 +83,7 @@ export async function startMpcWorld({ server, people, files, folder }: MpcWorldO
       async () => void (await server.query(`DROP DATABASE IF EXISTS ${databaseOf(id)} WITH (FORCE)`)),
     );
   }
-  const exchange = await startExchange({ databaseUrl: database.url, duchies: true });
+  const exchange = await startExchange({ databaseUrl: database.url, duchies: true, config: { protocols } });
   opened.defer(() => exchange.stop());
   const { dev, call } = exchange;
   await call(dev.operator.token, 'POST', `populations?populationId=people-${people}`, {
@@ -85,6 +103,10 @@ export async function startMpcWorld({ server, people, files, folder }: MpcWorldO
   const stopping = new AbortController();
   const agents: Promise<void>[] = [];
   const dataProviders: MeasurementRequest['dataProviders'][number][] = [];
+  const accepted = {
+    duchies: Object.fromEntries(dev.duchies.map(({ name }) => [name, { rootPem: dev.rootCertificatePem }])),
+    allowHttp: true,
+  };
   for (const [i, file] of files.entries()) {
     const party = dev.dataProviders[i]!;
     const client = createClient({ baseUrl: exchange.url, token: party.token });
@@ -109,14 +131,9 @@ export async function startMpcWorld({ server, people, files, folder }: MpcWorldO
       events,
       ledger,
       references: 'unchecked',
-      shareShuffle: {
-        duchies: Object.fromEntries(
-          dev.duchies.map(({ name }) => [name, { rootPem: dev.rootCertificatePem }]),
-        ),
-        populations: 'unchecked',
-        allowHttp: true,
-        folder,
-      },
+      shareShuffle: { ...accepted, populations: 'unchecked', folder },
+      // Each to its own: what is uploaded is kept there.
+      liquidLegions: { ...accepted, folder: join(directory, `${i}.sketches`) },
       pollMs: POLL_MS,
       log: (event) => {
         if (event.type === 'refused' || event.type === 'retrying') console.error(JSON.stringify(event));
@@ -136,17 +153,13 @@ export async function startMpcWorld({ server, people, files, folder }: MpcWorldO
     trust,
     duchies: dev.duchies.map(({ name }) => name),
   });
-  const request: MeasurementRequest = {
-    type: 'reachAndFrequency',
-    dataProviders,
-    privacy: { epsilon: 0.1, delta: 1e-9 },
-    maximumFrequency: 8,
-  };
   const world: Omit<MpcWorld, 'stop'> = {
     exchange,
     duchies,
-    async compute(count) {
-      const created = await Promise.all(Array.from({ length: count }, () => consumer.create(request)));
+    async compute(count, request = REACH_AND_FREQUENCY) {
+      const created = await Promise.all(
+        Array.from({ length: count }, () => consumer.create({ ...request, dataProviders })),
+      );
       return Promise.all(
         created.map(async ({ name }) => {
           await consumer.wait(name!, { pollMs: POLL_MS });

@@ -21,6 +21,7 @@ import {
 import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
 import { residentBytes } from './exchange.ts';
 import { type LegionsSize, legionsSpec, MAXIMUM_FREQUENCY, type Operations } from './legionsSpec.ts';
+import { curveFigures } from './liquidLegions.ts';
 import { serve } from './processes.ts';
 
 export interface StageInput {
@@ -120,6 +121,8 @@ const handlers = {
       map: perOperation(() => mapToCurve(curve, texts)),
     };
   },
+
+  curve: ({ count }: { count: number }) => curveFigures(count),
 
   peakMegabytes: (_: null) => residentBytes(process.pid).peak / 1e6,
 };
