@@ -37,7 +37,9 @@ export async function createMeasurement(
 ): Promise<Measurement> {
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
   await requireConsistent(consumer, request.body);
-  const hash = contentHash(canonicalJson(MeasurementInput, request.body));
+  // The wish for a protocol is no content: a measurement that is sent back as it was read has the one that was chosen.
+  const { protocolConfig: _wish, ...content } = request.body;
+  const hash = contentHash(canonicalJson(MeasurementInput, content));
   const inspected = inspectMeasurement(request.body);
   const isSpecSignedBy = verifySpec(request.body);
 
