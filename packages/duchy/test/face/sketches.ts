@@ -20,7 +20,9 @@ import {
   POINT_BYTES,
   REACH_REGISTER_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
+import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
 import { createComputation } from '../../src/database/index.ts';
+import { elGamalKeyPair } from '../../src/stages/legionsKeys.ts';
 import { termsOf } from '../terms.ts';
 import { makeComputation, type TestComputation } from '../view.ts';
 import { type FaceWorld, sha256, type TestUpload } from './world.ts';
@@ -61,16 +63,22 @@ let made = 0;
 export async function makeLegions(
   world: FaceWorld,
   protocol: LiquidLegionsProtocol,
-  { points: given = {}, change = () => {}, stage = 'WAIT_REQUISITIONS_AND_KEY_SET' }: LegionsOptions = {},
+  {
+    points: given = () => ({}),
+    change = () => {},
+    stage = 'WAIT_REQUISITIONS_AND_KEY_SET',
+  }: LegionsOptions = {},
 ): Promise<LegionsComputation> {
   const { duchy, identities } = world;
   const computation = await makeComputation(`l${++made}`, duchy.name, duchy.name);
   const { id, view, spec } = computation;
   view.role = 'WORKER';
   view.protocolConfig = { [protocol]: structuredClone(CONFIGS[protocol]) };
+  const secrets = { randomSeed: newSeed() };
+  const own = elGamalKeyPair(secrets).publicKey;
   const keys: Record<string, Uint8Array> = {};
   for (const [name, participant] of Object.entries(view.participants)) {
-    keys[name] = given[name] ?? randomPoint();
+    keys[name] = name === duchy.name ? own : (given(own)[name] ?? randomPoint());
     const signer = await createSigner(identities[name]!.privateKeyPem);
     const { publicKeyset } = await createEncryptionKeysets();
     participant.role = name === CONFIG.aggregator ? 'AGGREGATOR' : 'WORKER';
@@ -85,13 +93,15 @@ export async function makeLegions(
   await createComputation(world.database.db, {
     ...{ id, role: 'WORKER', protocol, stage, view, spec },
     registerCount: REGISTERS,
+    secrets,
   });
   world.exchange.computations.set(view.name!, structuredClone(view));
   return { ...computation, protocol, keys };
 }
 
 interface LegionsOptions {
-  points?: Record<string, Uint8Array>;
+  /** Of the other duchies, from the own one. */
+  points?: (own: Uint8Array) => Record<string, Uint8Array>;
   change?: (view: TestComputation['view']) => unknown;
   stage?: string;
 }

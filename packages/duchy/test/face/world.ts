@@ -115,10 +115,9 @@ export async function startFaceWorld(
     identities[party] = identity;
     exchange.certificates.set(`${party}/certificates/1`, { x509Der: derOf(identity.certificatePem) });
   }
-  const trusted = Object.entries(identities).map(([party, { root }]) => ({
-    party,
-    pem: root.certificatePem,
-  }));
+  // Its own root is not among those that a duchy is given.
+  const others = Object.entries(identities).filter(([party]) => party !== name);
+  const trusted = others.map(([party, { root }]) => ({ party, pem: root.certificatePem }));
   const database = await createDuchyDatabase();
   const logs: string[] = [];
   const sink = new Writable({
