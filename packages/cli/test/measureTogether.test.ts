@@ -47,6 +47,19 @@ it('prints one figure with its interval and who computed it', async () => {
   expect(verified).toContain('the aggregator has exactly one result, of what was asked');
 });
 
+it('asks for a protocol, and says which one is used where that does not fit', async () => {
+  const asks = (protocol: string) =>
+    run('measure', 'reach', ...asking, ...accepted, '--no-wait', '--protocol', protocol);
+  expect((await asks('honestMajorityShareShuffle')).err).not.toContain('is used');
+  const { out, err } = await asks('reachOnlyLiquidLegionsV2');
+  expect(err).toContain(
+    'reachOnlyLiquidLegionsV2 is not possible here, and honestMajorityShareShuffle is used',
+  );
+  expect(await mex('measurements', 'timeline', out.trim(), '--as', 'acme')).toMatch(
+    /PROTOCOL_NOT_USED .*reachOnlyLiquidLegionsV2/,
+  );
+});
+
 it('says which duchies are not accepted, how to accept them, and how to end the measurement', async () => {
   const { error } = await run('measure', 'reach', ...asking);
   expect(error?.message).toContain(`${w.duchies.aggregator.name} is to compute it`);
