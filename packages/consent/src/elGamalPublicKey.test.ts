@@ -14,19 +14,22 @@ function pointOf(secret: Uint8Array): Uint8Array {
 }
 const GENERATOR = pointOf(ONE);
 const ELEMENT = pointOf(new Uint8Array(32).fill(7));
+const PROOF = new Uint8Array(65).fill(9);
 const write = (init: object) =>
   toBinary(
     specs.ElGamalPublicKeySchema,
     create(specs.ElGamalPublicKeySchema, {
-      ...{ ellipticCurveId: 415, generator: GENERATOR, element: ELEMENT },
+      ...{ ellipticCurveId: 415, generator: GENERATOR, element: ELEMENT, proofOfPossession: PROOF },
       ...init,
     }),
   );
 
 describe('an ElGamalPublicKey', () => {
-  it('has the curve, its generator and the element', () => {
-    expect(packElGamalPublicKey(ELEMENT)).toEqual(write({}));
-    expect(new Uint8Array(unpackElGamalPublicKey(packElGamalPublicKey(ELEMENT)))).toEqual(ELEMENT);
+  it('has the curve, its generator, the element and the proof', () => {
+    const packed = packElGamalPublicKey({ element: ELEMENT, proof: PROOF });
+    expect(packed).toEqual(write({}));
+    const { element, proof } = unpackElGamalPublicKey(packed);
+    expect([element, proof].map((bytes) => new Uint8Array(bytes))).toEqual([ELEMENT, PROOF]);
   });
 
   it.each([
@@ -43,7 +46,9 @@ describe('an ElGamalPublicKey', () => {
   });
 
   it('is not packed around what is no compressed point, and not read from damaged bytes', async () => {
-    expect(await faultOf(() => packElGamalPublicKey(ELEMENT.subarray(1)))).toBe('KEY_NOT_SUPPORTED');
+    expect(await faultOf(() => packElGamalPublicKey({ element: ELEMENT.subarray(1), proof: PROOF }))).toBe(
+      'KEY_NOT_SUPPORTED',
+    );
     expect(await faultOf(() => unpackElGamalPublicKey(write({}).subarray(0, -1)))).toBe('MESSAGE_MALFORMED');
   });
 });

@@ -11,21 +11,31 @@ const COMPRESSED_POINT_BYTES = 33;
 /** The standard generator of the curve, compressed. */
 const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
 
-/** The serialized ElGamalPublicKey with this element, a compressed point of P-256. */
-export function packElGamalPublicKey(element: Uint8Array): Uint8Array {
+/** A key, and the proof that whoever publishes it knows its secret. */
+export interface ElGamalElement {
+  /** A compressed point of P-256. */
+  element: Bytes;
+  proof: Bytes;
+}
+
+export function packElGamalPublicKey({
+  element,
+  proof,
+}: Record<keyof ElGamalElement, Uint8Array>): Uint8Array {
   return toBinary(
     specs.ElGamalPublicKeySchema,
     create(specs.ElGamalPublicKeySchema, {
       ellipticCurveId: PRIME256V1,
       generator: GENERATOR,
       element: requireCompressed(element),
+      proofOfPossession: proof,
     }),
   );
 }
 
-/** The element in a serialized ElGamalPublicKey: 33 bytes, of which nobody has checked yet that they are a point. */
-export function unpackElGamalPublicKey(bytes: Uint8Array): Bytes {
-  const { ellipticCurveId, generator, element } = fromWire(
+/** What is in a serialized ElGamalPublicKey; nobody has checked yet that the element is a point, and the proof one of it. */
+export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
+  const { ellipticCurveId, generator, element, proofOfPossession } = fromWire(
     specs.ElGamalPublicKeySchema,
     bytes,
     'MESSAGE_MALFORMED',
@@ -43,7 +53,7 @@ export function unpackElGamalPublicKey(bytes: Uint8Array): Bytes {
       'The ElGamalPublicKey has another generator than the standard one of prime256v1.',
     );
   }
-  return requireCompressed(element);
+  return { element: requireCompressed(element), proof: asBytes(proofOfPossession) };
 }
 
 function requireCompressed(element: Uint8Array): Bytes {

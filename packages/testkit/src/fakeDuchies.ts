@@ -1,6 +1,6 @@
 /** Three duchies on a real exchange that take uploads and report them, and compute nothing. */
 import { fromBinary } from '@bufbuild/protobuf';
-import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import { createSigner } from '@measurement-exchange/consent';
 import { duchyMessages, fromBase64, liquidLegionsOf } from '@measurement-exchange/contract';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import {
@@ -13,7 +13,7 @@ import {
   type TrustedRoot,
 } from '@measurement-exchange/sdk';
 import { createIdentity, type Identity, signEncryptionKey } from '@measurement-exchange/sdk/identity';
-import { type ElGamalKeyPair, newKeyPair } from '@measurement-exchange/sdk/liquidLegions';
+import { type ElGamalKeyPair, newKeyPair, publishedKey } from '@measurement-exchange/sdk/liquidLegions';
 import type { ShareShuffleSettings } from '@measurement-exchange/sdk/provider';
 import type { TestExchange } from './exchange.ts';
 import { type FakeDuchy, startFakeDuchy } from './fakeDuchy.ts';
@@ -96,7 +96,7 @@ async function setParameters(duchy: DuchyOnExchange, computation: string): Promi
   const publicKey = await signEncryptionKey(keys.publicKeyset, identity.privateKeyPem);
   const legions = liquidLegionsOf(protocolConfig);
   const signer = await createSigner(identity.privateKeyPem);
-  const elGamalPublicKey = await signer.sign(packElGamalPublicKey(elGamalKeys.publicKey));
+  const elGamalPublicKey = await signer.sign(publishedKey(elGamalKeys));
   const shared = role === 'AGGREGATOR' ? {} : { honestMajorityShareShuffle: { publicKey } };
   const parameters = legions ? { [legions.protocol]: { publicKey, elGamalPublicKey } } : shared;
   const body = { etag: etag!, certificate, ...parameters };

@@ -68,7 +68,9 @@ export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol =
   const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
-  const message = packElGamalPublicKey(ecdh.getPublicKey(null, 'compressed'));
+  // The exchange does not look at the proof.
+  const proof = new Uint8Array(65);
+  const message = packElGamalPublicKey({ element: ecdh.getPublicKey(null, 'compressed'), proof });
   const elGamalPublicKey = {
     message: Buffer.from(message).toString('base64'),
     signature: sign('sha256', message, duchy.privateKeyPem).toString('base64'),

@@ -304,8 +304,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'multiParty/verifyLegions.ts',
-        'verifySignature(key, certificate).then(() => unpackElGamalPublicKey(key.message))',
-        'Promise.resolve(certificate).then(() => unpackElGamalPublicKey(key.message))',
+        'verifySignature(key, certificate).then(() => readPublishedKey(key.message))',
+        'Promise.resolve(certificate).then(() => readPublishedKey(key.message))',
       ),
     ],
     foundBy: RING_TEST,

@@ -1,6 +1,5 @@
 /** The ElGamal keys of a computation with sketches. */
 import { hkdfSync } from 'node:crypto';
-import { packElGamalPublicKey, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
 import {
   Curve,
@@ -8,7 +7,8 @@ import {
   type ElGamalKeyPair,
   Keystream,
   newKeyPair,
-  PointError,
+  publishedKey,
+  readPublishedKey,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
 import type { Duchy } from '../context.ts';
@@ -29,7 +29,7 @@ export function stageSeed({ noiseSeed }: ComputationSecrets, stage: string): Uin
   return new Uint8Array(hkdfSync('sha256', noiseSeed!, '', stage, SEED_BYTES));
 }
 
-/** The key that providers encrypt for: that of the whole ring, each part of which its duchy signed. */
+/** The key that providers encrypt for: that of the whole ring. Each part is signed by a duchy that proved to know its secret. */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);
   return usable(() => combineKeys(new Curve(1), keys));
@@ -48,22 +48,21 @@ async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promi
   const { ring } = ownPlace(computation.view);
   const keys: Uint8Array[] = [];
   for (const peer of ring) {
-    const unpack = unpackElGamalPublicKey;
     keys.push(
       peer === duchy.name
-        ? await publishedKey(duchy, computation)
-        : await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', unpack),
+        ? await ownPublishedKey(duchy, computation)
+        : await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', readPublishedKey),
     );
   }
   return keys;
 }
 
-async function publishedKey(duchy: Duchy, { id, protocol, view }: StoredComputation): Promise<Uint8Array> {
-  const { publicKey } = elGamalKeyPair(await readSecrets(duchy.db, id));
+async function ownPublishedKey(duchy: Duchy, { id, protocol, view }: StoredComputation): Promise<Uint8Array> {
+  const own = elGamalKeyPair(await readSecrets(duchy.db, id));
   const keys: Partial<Record<'publicKey' | 'elGamalPublicKey', SignedMessage | undefined>> | undefined =
     view.participants[duchy.name]?.parameters?.[protocol];
   const message = keys?.elGamalPublicKey?.message;
-  if (message && equalBytes(message, packElGamalPublicKey(publicKey))) return publicKey;
+  if (message && equalBytes(message, publishedKey(own))) return own.publicKey;
   throw new NotReady('The exchange has another key of this duchy for this computation.');
 }
 
@@ -71,7 +70,7 @@ function usable<T>(combine: () => T): T {
   try {
     return combine();
   } catch (error) {
-    if (!(error instanceof RangeError || error instanceof PointError)) throw error;
+    if (!(error instanceof RangeError)) throw error;
     throw new PermanentError(`The keys of the duchies cannot be combined: ${error.message}.`, {
       cause: error,
     });

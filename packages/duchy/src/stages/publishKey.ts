@@ -1,5 +1,6 @@
-import { packElGamalPublicKey, packEncryptionPublicKey, publicKeysetOf } from '@measurement-exchange/consent';
+import { packEncryptionPublicKey, publicKeysetOf } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
+import { publishedKey } from '@measurement-exchange/sdk/liquidLegions';
 import { type ComputationSecrets, readSecrets } from '../database/index.ts';
 import { NotReady } from '../errors.ts';
 import { hasEnded, setParameters } from '../exchange.ts';
@@ -34,5 +35,5 @@ export const publishKey: StageFunction = async ({ duchy, computation }) => {
 function keysOf(protocol: MpcProtocol, secrets: ComputationSecrets): Record<string, Uint8Array> {
   const publicKey = packEncryptionPublicKey(publicKeysetOf(secrets.privateKeyset!));
   if (protocol === 'honestMajorityShareShuffle') return { publicKey };
-  return { publicKey, elGamalPublicKey: packElGamalPublicKey(elGamalKeyPair(secrets).publicKey) };
+  return { publicKey, elGamalPublicKey: publishedKey(elGamalKeyPair(secrets)) };
 }

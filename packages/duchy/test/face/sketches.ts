@@ -1,10 +1,9 @@
 /** Computations with sketches at the face of one duchy, and uploads of them. */
-import { createECDH } from 'node:crypto';
+import { createECDH, randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import {
   createEncryptionKeysets,
   createSigner,
-  packElGamalPublicKey,
   packEncryptionPublicKey,
 } from '@measurement-exchange/consent';
 import {
@@ -16,13 +15,15 @@ import {
 import {
   Curve,
   combineKeys,
+  type ElGamalKeyPair,
   FREQUENCY_REGISTER_BYTES,
+  Keystream,
+  newKeyPair,
   POINT_BYTES,
+  publishedKey,
   REACH_REGISTER_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
-import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
 import { createComputation } from '../../src/database/index.ts';
-import { elGamalKeyPair } from '../../src/stages/legionsKeys.ts';
 import { termsOf } from '../terms.ts';
 import { makeComputation, type TestComputation } from '../view.ts';
 import { type FaceWorld, sha256, type TestUpload } from './world.ts';
@@ -49,6 +50,11 @@ export interface LegionsComputation extends TestComputation {
   keys: Record<string, Uint8Array>;
 }
 
+const SEED = new Uint8Array(48).fill(1);
+/** Of the duchy whose face it is. */
+export const OWN_PAIR = newKeyPair(new Keystream(SEED));
+export const randomPair = (): ElGamalKeyPair => newKeyPair({ bytes: randomBytes });
+
 export function randomPoint(): Uint8Array {
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
@@ -63,29 +69,24 @@ let made = 0;
 export async function makeLegions(
   world: FaceWorld,
   protocol: LiquidLegionsProtocol,
-  {
-    points: given = () => ({}),
-    change = () => {},
-    stage = 'WAIT_REQUISITIONS_AND_KEY_SET',
-  }: LegionsOptions = {},
+  { pairs = {}, change = () => {}, stage = 'WAIT_REQUISITIONS_AND_KEY_SET' }: LegionsOptions = {},
 ): Promise<LegionsComputation> {
   const { duchy, identities } = world;
   const computation = await makeComputation(`l${++made}`, duchy.name, duchy.name);
   const { id, view, spec } = computation;
   view.role = 'WORKER';
   view.protocolConfig = { [protocol]: structuredClone(CONFIGS[protocol]) };
-  const secrets = { randomSeed: newSeed() };
-  const own = elGamalKeyPair(secrets).publicKey;
   const keys: Record<string, Uint8Array> = {};
   for (const [name, participant] of Object.entries(view.participants)) {
-    keys[name] = name === duchy.name ? own : (given(own)[name] ?? randomPoint());
+    const pair = pairs[name] ?? (name === duchy.name ? OWN_PAIR : randomPair());
+    keys[name] = pair.publicKey;
     const signer = await createSigner(identities[name]!.privateKeyPem);
     const { publicKeyset } = await createEncryptionKeysets();
     participant.role = name === CONFIG.aggregator ? 'AGGREGATOR' : 'WORKER';
     participant.parameters = {
       [protocol]: {
         publicKey: await signer.sign(packEncryptionPublicKey(publicKeyset)),
-        elGamalPublicKey: await signer.sign(packElGamalPublicKey(keys[name])),
+        elGamalPublicKey: await signer.sign(publishedKey(pair)),
       },
     };
   }
@@ -93,15 +94,15 @@ export async function makeLegions(
   await createComputation(world.database.db, {
     ...{ id, role: 'WORKER', protocol, stage, view, spec },
     registerCount: REGISTERS,
-    secrets,
+    secrets: { randomSeed: SEED, noiseSeed: SEED },
   });
   world.exchange.computations.set(view.name!, structuredClone(view));
   return { ...computation, protocol, keys };
 }
 
 interface LegionsOptions {
-  /** Of the other duchies, from the own one. */
-  points?: (own: Uint8Array) => Record<string, Uint8Array>;
+  /** The keys of these duchies. */
+  pairs?: Record<string, ElGamalKeyPair>;
   change?: (view: TestComputation['view']) => unknown;
   stage?: string;
 }

@@ -1,14 +1,16 @@
 /** Sketches with one thing wrong: rejected where they enter, naming what it is, and nothing is kept. */
-import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import { createSigner } from '@measurement-exchange/consent';
 import type { Computation, duchyMessages, SignedMessage } from '@measurement-exchange/contract';
-import { POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { POINT_BYTES, publishedKey } from '@measurement-exchange/sdk/liquidLegions';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type LegionsComputation,
   makeLegions,
   makeSketch,
+  OWN_PAIR,
   points,
   REGISTERS,
+  randomPair,
   randomPoint,
 } from './sketches.ts';
 import {
@@ -36,6 +38,8 @@ const terms = (change: Partial<duchyMessages.Fulfillment_LiquidLegions>) => (upl
   Object.assign(legions(upload), change);
 const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: TestUpload) =>
   Object.assign(upload.fulfillment, change);
+/** Of the curve. */
+const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 /** Other bytes at the place of a point. */
 const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
   withData(
@@ -127,14 +131,21 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
     let unsigned: { generator: SignedMessage };
     beforeAll(async () => {
       const mallory = await createSigner(world.identities['dataProviders/chirper']!.privateKeyPem);
-      mallorys = await mallory.sign(packElGamalPublicKey(randomPoint()));
+      mallorys = await mallory.sign(publishedKey(randomPair()));
       const beta = await createSigner(world.identities['duchies/beta']!.privateKeyPem);
       betas = (bytes) => beta.sign(bytes);
-      const packed = packElGamalPublicKey(randomPoint());
-      // The generator comes before the element.
-      const other = Buffer.from(packed).fill(7, packed.length - 70, packed.length - 60);
+      const packed = publishedKey(randomPair());
+      // After the number of the curve and the beginning of the field.
+      const other = Buffer.from(packed).fill(7, 10, 20);
       unsigned = { generator: await betas(other) };
     });
+    const one = randomPair();
+    const { publicKey, secretKey } = OWN_PAIR;
+    const minusSecret = (ORDER - BigInt(`0x${Buffer.from(secretKey).toString('hex')}`)).toString(16);
+    const negative = {
+      secretKey: Buffer.from(minusSecret.padStart(64, '0'), 'hex'),
+      publicKey: Uint8Array.from(publicKey).with(0, publicKey[0] === 2 ? 3 : 2),
+    };
 
     // biome-ignore format: a table, one row per line
     test.each<[what: string, options: Parameters<typeof makeLegions>[2], says: RegExp]>([
@@ -142,9 +153,10 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
       ['one of another duchy', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = parameters(view, 'duchies/gamma').elGamalPublicKey) }, /The key of duchies\/beta: The signature/],
       ['a certificate of another duchy', { change: (view) => (view.participants['duchies/beta']!.certificate = 'duchies/gamma/certificates/1') }, /is no certificate of duchies\/beta/],
       ['another generator', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = unsigned.generator) }, /The key of duchies\/beta: The ElGamalPublicKey/],
-      ['one that is not on the curve', { points: () => ({ 'duchies/beta': OFF_CURVE }) }, /cannot be combined: .*not on the curve/],
-      ['one that two duchies have', { points: (own) => ({ 'duchies/beta': own }) }, /different from each other/],
-      ['two that cancel out', { points: (own) => ({ 'duchies/beta': own.with(0, own[0] === 2 ? 3 : 2) }) }, /must not cancel out/],
+      ['one that is not on the curve', { pairs: { 'duchies/beta': { ...one, publicKey: OFF_CURVE } } }, /The key of duchies\/beta: .* no proof/],
+      ['one whose secret its duchy does not know', { pairs: { 'duchies/beta': { ...one, publicKey: randomPoint() } } }, /The key of duchies\/beta: .* no proof/],
+      ['one that two duchies have', { pairs: { 'duchies/beta': one, 'duchies/gamma': one } }, /different from each other/],
+      ['two that cancel out', { pairs: { 'duchies/beta': negative } }, /must not cancel out/],
     ])('%s', async (_what, options, says) => {
       const computation = await makeLegions(world, protocol, options);
       const answer = await sendUpload(world, makeSketch(world, computation));

@@ -1,7 +1,7 @@
 /** Providers that know how often each person saw something, and upload an encrypted sketch of that. */
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
-import { requisitionFingerprint, unpackElGamalPublicKey } from '@measurement-exchange/consent';
+import { requisitionFingerprint } from '@measurement-exchange/consent';
 import {
   duchyMessages,
   FULFILLMENT_PURPOSE,
@@ -18,6 +18,7 @@ import {
   ElGamalPublicKey,
   estimatePeople,
   Keystream,
+  readPublishedKey,
   SketchEncrypter,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
@@ -113,7 +114,7 @@ function combinedKey(curve: Curve, requisition: Requisition, config: LiquidLegio
   const keys = ringOf(config).map((duchy) => {
     const { liquidLegionsV2, reachOnlyLiquidLegionsV2 } = entries.get(duchy)!;
     const { elGamalPublicKey } = (liquidLegionsV2 ?? reachOnlyLiquidLegionsV2)!;
-    return unpackElGamalPublicKey(elGamalPublicKey.message);
+    return readPublishedKey(elGamalPublicKey.message);
   });
   return combineKeys(curve, keys);
 }

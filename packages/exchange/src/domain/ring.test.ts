@@ -215,7 +215,10 @@ describe('the computation of a ring', () => {
 describe('the keys of a request', () => {
   const element = Buffer.from('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296', 'hex');
   const publicKey = { message: new Uint8Array([8, 1, 18, 1, 1]), signature: new Uint8Array(1) };
-  const elGamalPublicKey = { message: packElGamalPublicKey(element), signature: new Uint8Array(1) };
+  const elGamalPublicKey = {
+    message: packElGamalPublicKey({ element, proof: new Uint8Array(65) }),
+    signature: new Uint8Array(1),
+  };
   const keys = { publicKey, elGamalPublicKey };
   const fault = (request: Partial<SetParametersRequest>) => {
     try {

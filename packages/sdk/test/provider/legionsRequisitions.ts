@@ -1,5 +1,5 @@
 /** Requisitions of computations on encrypted sketches, as the exchange relays them, and spoiled in any place. */
-import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import { createSigner } from '@measurement-exchange/consent';
 import type {
   Certificate,
   DuchyEntry,
@@ -9,7 +9,7 @@ import type {
   SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Identity } from '../../src/identity/index.ts';
-import { type ElGamalKeyPair, newKeyPair } from '../../src/provider/elGamal/index.ts';
+import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/elGamal/index.ts';
 import { createDuchyTrust, type LiquidLegionsSettings } from '../../src/provider/multiParty/settings.ts';
 import { Keystream } from '../../src/provider/shareShuffle/index.ts';
 import type { Draft } from './requisitions.ts';
@@ -46,13 +46,13 @@ export async function createRingKeys(world: DuchyWorld): Promise<RingKeys> {
   const random = new Keystream(new Uint8Array(48).fill(5));
   const keys = Object.fromEntries(RING.map((duchy) => [duchy, newKeyPair(random)]));
   const signed = RING.map(
-    async (duchy) => [duchy, await signElement(keys[duchy]!.publicKey, world.duchies[duchy]!)] as const,
+    async (duchy) => [duchy, await signKey(keys[duchy]!, world.duchies[duchy]!)] as const,
   );
   return { keys, signed: Object.fromEntries(await Promise.all(signed)) };
 }
 
-export async function signElement(element: Uint8Array, by: Identity): Promise<SignedMessage> {
-  return (await createSigner(by.privateKeyPem)).sign(packElGamalPublicKey(element));
+export async function signKey(pair: ElGamalKeyPair, by: Identity): Promise<SignedMessage> {
+  return (await createSigner(by.privateKeyPem)).sign(publishedKey(pair));
 }
 
 export function entriesOf(

@@ -1,15 +1,9 @@
 /** Requisitions of computations on sketches that can never be fulfilled: what is wrong with each, and what it is refused with. */
-import { createSigner, packElGamalPublicKey } from '@measurement-exchange/consent';
+import { createSigner } from '@measurement-exchange/consent';
 import type { RefusalJustification } from '@measurement-exchange/contract';
-import { newKeyPair } from '../../src/provider/elGamal/index.ts';
+import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/elGamal/index.ts';
 import { Keystream } from '../../src/provider/shareShuffle/index.ts';
-import {
-  entriesOf,
-  type LegionsWorld,
-  RING,
-  type SpoiledLegions,
-  signElement,
-} from './legionsRequisitions.ts';
+import { entriesOf, type LegionsWorld, RING, type SpoiledLegions, signKey } from './legionsRequisitions.ts';
 import { ALPHA, BETA, GAMMA } from './shareShuffleRequisitions.ts';
 import { frequencySpec } from './shareWorld.ts';
 
@@ -28,13 +22,20 @@ const without = (world: LegionsWorld, duchy: string) => {
   const { [duchy]: _, ...others } = entriesOf(world.ring.signed, 'reachOnlyLiquidLegionsV2');
   return others;
 };
-const stranger = newKeyPair(new Keystream(new Uint8Array(48).fill(9))).publicKey;
+const stranger = newKeyPair(new Keystream(new Uint8Array(48).fill(9)));
 /** Beta's key is these bytes, signed by Beta. */
 const betaSigns = async ({ duchies }: LegionsWorld, bytes: Uint8Array): Promise<SpoiledLegions> => ({
   signed: { [BETA!]: await (await createSigner(duchies[BETA!]!.privateKeyPem)).sign(bytes) },
 });
+const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 /** The other point with the same x, whose sum with the first is at infinity. */
-const negated = (point: Uint8Array) => Uint8Array.of(point[0]! ^ 1, ...point.subarray(1));
+const negated = ({ publicKey, secretKey }: ElGamalKeyPair): ElGamalKeyPair => {
+  const secret = ORDER - BigInt(`0x${Buffer.from(secretKey).toString('hex')}`);
+  return {
+    publicKey: Uint8Array.of(publicKey[0]! ^ 1, ...publicKey.subarray(1)),
+    secretKey: Buffer.from(secret.toString(16).padStart(64, '0'), 'hex'),
+  };
+};
 const hiding = (epsilon: number, delta = 1e-9) => ({ epsilon, delta });
 
 export const SPOILED_LEGIONS: Row[] = [
@@ -129,7 +130,7 @@ export const SPOILED_LEGIONS: Row[] = [
       'CONSENT_SIGNAL_INVALID',
       'SIGNATURE_INVALID',
       async ({ duchies }) => ({
-        signed: { [duchy]: await signElement(stranger, duchies[duchy === ALPHA ? BETA! : ALPHA!]!) },
+        signed: { [duchy]: await signKey(stranger, duchies[duchy === ALPHA ? BETA! : ALPHA!]!) },
       }),
     ],
   ),
@@ -138,7 +139,7 @@ export const SPOILED_LEGIONS: Row[] = [
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
     ({ ring }) => ({
-      signed: { [GAMMA!]: { ...ring.signed[GAMMA!]!, message: packElGamalPublicKey(stranger) } },
+      signed: { [GAMMA!]: { ...ring.signed[GAMMA!]!, message: publishedKey(stranger) } },
     }),
   ],
   [
@@ -152,7 +153,7 @@ export const SPOILED_LEGIONS: Row[] = [
     'CONSENT_SIGNAL_INVALID',
     'KEY_NOT_SUPPORTED',
     (world) => {
-      const message = packElGamalPublicKey(stranger);
+      const message = Uint8Array.from(publishedKey(stranger));
       // Minus the standard generator: its first byte is 2 in place of 3.
       const at = Buffer.from(message).indexOf(Buffer.from('036b17d1f2', 'hex'));
       return betaSigns(world, message.with(at, 2));
@@ -161,15 +162,22 @@ export const SPOILED_LEGIONS: Row[] = [
   [
     'a key is no point of the curve',
     'CONSENT_SIGNAL_INVALID',
-    'cannot be used together',
-    (world) => betaSigns(world, packElGamalPublicKey(Uint8Array.of(2, ...new Uint8Array(31), 1))),
+    'no proof that its duchy knows the secret',
+    (world) =>
+      betaSigns(world, publishedKey({ ...stranger, publicKey: Uint8Array.of(2, ...new Uint8Array(31), 1) })),
+  ],
+  [
+    'a duchy does not know the secret of its key',
+    'CONSENT_SIGNAL_INVALID',
+    'no proof that its duchy knows the secret',
+    (world) => betaSigns(world, publishedKey({ ...world.ring.keys[BETA!]!, publicKey: stranger.publicKey })),
   ],
   [
     'two duchies have the same key',
     'CONSENT_SIGNAL_INVALID',
     'must be different from each other',
     async ({ ring, duchies }) => ({
-      signed: { [BETA!]: await signElement(ring.keys[ALPHA!]!.publicKey, duchies[BETA!]!) },
+      signed: { [BETA!]: await signKey(ring.keys[ALPHA!]!, duchies[BETA!]!) },
     }),
   ],
   [
@@ -177,7 +185,7 @@ export const SPOILED_LEGIONS: Row[] = [
     'CONSENT_SIGNAL_INVALID',
     'must not cancel out',
     async ({ ring, duchies }) => ({
-      signed: { [BETA!]: await signElement(negated(ring.keys[ALPHA!]!.publicKey), duchies[BETA!]!) },
+      signed: { [BETA!]: await signKey(negated(ring.keys[ALPHA!]!), duchies[BETA!]!) },
     }),
   ],
   ['the duchies add no noise', 'DECLINED', 'add NONE noise', () => ({ config: { noiseMechanism: 'NONE' } })],

@@ -4,4 +4,5 @@ export { BATCH, Curve } from './curve.ts';
 export { areZero, CIPHERTEXT_BYTES, Ciphertexts, ElGamalError, type Layout } from './elGamal.ts';
 export { combineKeys, type ElGamalKeyPair, ElGamalPublicKey, newKeyPair } from './keys.ts';
 export { mapToCurve } from './mapToCurve.ts';
+export { publishedKey, readPublishedKey } from './publishedKey.ts';
 export { drawScalars, SCALAR_BYTES } from './scalars.ts';

@@ -1,6 +1,6 @@
 /** What points are multiplied by: numbers from 1 to the order of P-256 minus 1, of 32 bytes each, the highest first. */
 import type { RandomSource } from '../../privacy/random.ts';
-import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
+import { isBelow, NUMBER_BYTES, toBytes } from './bigEndian.ts';
 
 export const SCALAR_BYTES = NUMBER_BYTES;
 export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
@@ -24,10 +24,6 @@ export function drawScalars(random: RandomSource, count: number): Uint8Array<Arr
 
 function isScalar(bytes: Uint8Array, at: number): boolean {
   return isBelow(bytes, at, ORDER_BYTES) && !isBelow(bytes, at, ONE_BYTES);
-}
-
-export function negateScalar(scalar: Uint8Array): Uint8Array<ArrayBuffer> {
-  return toBytes(ORDER - toNumber(scalar));
 }
 
 /** The digits of a scalar are odd, so that each takes an addition, and nothing can be told from their number. */

@@ -2,11 +2,7 @@
  * Verifies what the exchange says about a computation on encrypted sketches, before any is made: that the ring is of duchies
  * the provider knows, that each key is of the duchy it is said to be of, and that the parameters hide what they should.
  */
-import {
-  requisitionFingerprint,
-  unpackElGamalPublicKey,
-  verifySignature,
-} from '@measurement-exchange/consent';
+import { requisitionFingerprint, verifySignature } from '@measurement-exchange/consent';
 import {
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
@@ -16,7 +12,7 @@ import {
   ringOf,
 } from '@measurement-exchange/contract';
 import { refuseOnConsentError } from '../consentRefusal.ts';
-import { Curve, combineKeys, PointError } from '../elGamal/index.ts';
+import { Curve, combineKeys, readPublishedKey } from '../elGamal/index.ts';
 import { RefusalError, type RefusalPlace } from '../refusalError.ts';
 import {
   type DuchyContext,
@@ -106,7 +102,7 @@ function fulfillingWorker({ fulfillingDuchy }: Requisition, { workers }: LiquidL
   throw new RefusalError('DUCHIES_INVALID', message, { at: 'fulfillingDuchy' });
 }
 
-/** The key of a duchy, which it has signed. */
+/** The key of a duchy, which it has signed, and whose secret it has proved to know. */
 async function elGamalKey(
   requisition: Requisition,
   protocol: LiquidLegionsProtocol,
@@ -119,7 +115,7 @@ async function elGamalKey(
   if (key === undefined) {
     throw new RefusalError('DUCHIES_INVALID', `${duchy} has no elGamalPublicKey.`, { at: 'duchies' });
   }
-  const signed = verifySignature(key, certificate).then(() => unpackElGamalPublicKey(key.message));
+  const signed = verifySignature(key, certificate).then(() => readPublishedKey(key.message));
   return refuseOnConsentError('DUCHY_KEY_INVALID', 'duchies', signed);
 }
 
@@ -127,7 +123,7 @@ function combined(keys: readonly Uint8Array[]): Uint8Array {
   try {
     return combineKeys(new Curve(keys.length), keys);
   } catch (error) {
-    if (!(error instanceof RangeError || error instanceof PointError)) throw error;
+    if (!(error instanceof RangeError)) throw error;
     const message = `The keys of the duchies cannot be used together: ${error.message}.`;
     throw new RefusalError('DUCHY_KEY_INVALID', message, { at: 'duchies' });
   }

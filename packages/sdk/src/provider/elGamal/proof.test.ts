@@ -1,0 +1,59 @@
+import { packElGamalPublicKey } from '@measurement-exchange/consent';
+import { p256 } from '@noble/curves/nist.js';
+import { expect, test } from 'vitest';
+import { Keystream } from '../shareShuffle/keystream.ts';
+import { toBytes, toNumber } from './bigEndian.ts';
+import { Curve } from './curve.ts';
+import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
+import { isProven, PROOF_BYTES, proveSecret } from './proof.ts';
+import { publishedKey, readPublishedKey } from './publishedKey.ts';
+import { ORDER } from './scalars.ts';
+
+const curve = new Curve(1);
+const pairs = [1, 2, 3].map((n) => newKeyPair(new Keystream(new Uint8Array(48).fill(n))));
+const { Point } = p256;
+
+test('who knows the secret proves it, each time with the same bytes', () => {
+  for (const pair of pairs) {
+    const proof = proveSecret(pair);
+    expect(proof).toHaveLength(PROOF_BYTES);
+    expect(proveSecret(pair)).toEqual(proof);
+    expect(isProven(curve, pair.publicKey, proof)).toBe(true);
+  }
+});
+
+test('no proof is one of another key, nor is any that was changed', () => {
+  const [{ publicKey: key }, { publicKey: other }] = pairs as [ElGamalKeyPair, ElGamalKeyPair];
+  const proof = proveSecret(pairs[0]!);
+  expect(isProven(curve, other, proof)).toBe(false);
+  for (let at = 0; at < PROOF_BYTES; at += 4) {
+    expect(isProven(curve, key, proof.with(at, proof[at]! ^ 1))).toBe(false);
+  }
+  for (const none of [proof.subarray(1), new Uint8Array(PROOF_BYTES), new Uint8Array()]) {
+    expect(isProven(curve, key, none)).toBe(false);
+  }
+});
+
+test('a key that takes the others away is not read, because nobody can prove it', () => {
+  const [first, second] = pairs.map(({ publicKey }) => Point.fromBytes(publicKey));
+  const own = newKeyPair(new Keystream(new Uint8Array(48).fill(4)));
+  const rogue = Point.fromBytes(own.publicKey).subtract(first!).subtract(second!).toBytes(true);
+  const secret = toNumber(own.secretKey);
+  // The sum of the three is a key whose secret one duchy has.
+  expect(first!.add(second!).add(Point.fromBytes(rogue)).toBytes(true)).toEqual(
+    Point.BASE.multiply(secret).toBytes(true),
+  );
+  const proofs = [proveSecret(own), proveSecret({ ...own, publicKey: rogue }), proveSecret(pairs[0]!)];
+  for (const proof of [...proofs, new Uint8Array()]) {
+    const message = packElGamalPublicKey({ element: rogue, proof });
+    expect(() => readPublishedKey(message)).toThrow('no proof that its duchy knows the secret');
+  }
+  expect(Buffer.from(readPublishedKey(publishedKey(own)))).toEqual(Buffer.from(own.publicKey));
+});
+
+test('a proof whose commitment cancels the key is rejected', () => {
+  const { publicKey, secretKey } = pairs[0]!;
+  const negative = toBytes(ORDER - toNumber(secretKey));
+  const proof = Uint8Array.from([...Point.fromBytes(publicKey).negate().toBytes(true), ...negative]);
+  expect(isProven(curve, publicKey, proof)).toBe(false);
+});
