@@ -4,7 +4,7 @@ import { h13 } from './callers/fuzz.ts';
 import { h11 } from './callers/matrix.ts';
 import { h14 } from './callers/slow.ts';
 import { h12 } from './callers/tokens.ts';
-import { h19, h20 } from './computationCrashes.ts';
+import { h19, h19Rings } from './computationCrashes.ts';
 import { h5 } from './exchangeCrashes.ts';
 import type { Harness } from './harness.ts';
 import { h2 } from './histories.ts';
@@ -13,4 +13,4 @@ import { h8 } from './network/networkFaults.ts';
 import { h6 } from './postgresCrashes.ts';
 import { h1 } from './sequential.ts';
 
-export const HARNESSES: Harness[] = [h1, h2, h5, h6, h8, h9, h11, h12, h13, h14, h16, h19, h20];
+export const HARNESSES: Harness[] = [h1, h2, h5, h6, h8, h9, h11, h12, h13, h14, h16, h19, h19Rings];

@@ -30,7 +30,7 @@ export const SHUFFLE: Family = {
   }),
 };
 
-/** Little noise on the way, so that a stage takes no longer than it must. */
+/** Little noise on the way, and small sketches, so that a stage takes no longer than it must. */
 const HIDING = { epsilon: 1, delta: 1e-5 };
 
 /** Reach goes to one of the two protocols, frequencies to the other one. */
@@ -39,7 +39,7 @@ export const RING: Family = {
   places: placesOf([REACH_ONLY_LIQUID_LEGIONS, LIQUID_LEGIONS]),
   protocolsWith: (noiseMechanism) => {
     const ring = {
-      ...{ workers: [ALPHA, BETA], aggregator: GAMMA, noiseMechanism, decayRate: 12, maxSize: 2_000 },
+      ...{ workers: [ALPHA, BETA], aggregator: GAMMA, noiseMechanism, decayRate: 8, maxSize: 500 },
       ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
     };
     return {

@@ -1,10 +1,15 @@
 /** A consumer that always has some measurements under way, and knows what each of them must come to. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Measurement, TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
+import {
+  liquidLegionsOf,
+  type Measurement,
+  TERMINAL_MEASUREMENT_STATES,
+} from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import type { Random } from '../random.ts';
 import { INTERVAL, MAXIMUM_FREQUENCY, truthOf } from './audience.ts';
 import type { Provider } from './providers.ts';
+import { sketchTruthOf } from './sketches.ts';
 import type { Witness } from './witness.ts';
 import type { ComputationWorld } from './world.ts';
 
@@ -100,8 +105,12 @@ export class ComputationTraffic {
       return;
     }
     this.succeeded++;
-    const truth = truthOf(asked.map(({ audience }) => audience));
-    const isExact = measurement.protocolConfig?.honestMajorityShareShuffle?.noiseMechanism === 'NONE';
+    const audiences = asked.map(({ audience }) => audience);
+    const config = measurement.protocolConfig ?? {};
+    const sketch = liquidLegionsOf(config)?.config;
+    const isExact = (sketch ?? config.honestMajorityShareShuffle)?.noiseMechanism === 'NONE';
+    // Without noise the result is what sketches tell, which is not quite the truth.
+    const truth = isExact && sketch ? sketchTruthOf(sketch, audiences) : truthOf(audiences);
     if (isExact) this.exact++;
     const opened = await this.insist(() => world.consumer.open(measurement, { request }));
     if (opened === undefined) return;

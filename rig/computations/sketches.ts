@@ -1,0 +1,24 @@
+/** What sketches of all providers together say about their people, computed in the clear. */
+import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
+import { DESTROYED, estimatePeople, FrequencySketch } from '@measurement-exchange/sdk/liquidLegions';
+import { type Audience, MAXIMUM_FREQUENCY, type Truth } from './audience.ts';
+
+/** Of no consequence where there are no frequencies. */
+const INDICATORS = 10_000_000;
+
+export function sketchTruthOf(config: LiquidLegionsConfig, audiences: Audience[]): Truth {
+  const sketch = new FrequencySketch({ samplingIndicatorSize: INDICATORS, ...config });
+  for (const audience of audiences) for (const [vid, times] of audience) sketch.add(vid, times);
+  const counts = new Array<number>(MAXIMUM_FREQUENCY).fill(0);
+  let active = 0;
+  sketch.frequencies.forEach((frequency, i) => {
+    if (frequency === 0) return;
+    active++;
+    if (sketch.keys[i] !== DESTROYED) counts[Math.min(frequency, MAXIMUM_FREQUENCY) - 1]!++;
+  });
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return {
+    reach: Math.trunc(estimatePeople(config, active)),
+    shares: counts.map((count) => count / total),
+  };
+}
