@@ -22,7 +22,7 @@ const MISSING = {
 };
 const MISSING_OF_RINGS = {
   slice: { stages: 27, cells: 162 },
-  short: { stages: 26, cells: 162 },
+  short: { stages: 27, cells: 162 },
   long: { stages: 4, cells: 120 },
 };
 /** Of so many kills one is at a random moment. */

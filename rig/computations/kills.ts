@@ -8,8 +8,8 @@ import type { ComputationWorld } from './world.ts';
 
 /** From the last recovery to the next kill, or until its aim is looked for. */
 const MOMENT_MS = 800;
-/** A computation passes every stage several times within this. */
-const AIM_MS = 10_000;
+/** A computation passes every stage within this, unless the machine is very busy. */
+const AIM_MS = 30_000;
 /** Whoever is down for long is sent something within this. */
 const OWED_MS = 30_000;
 /** A stage may take no more than some hundredths of a second. */
