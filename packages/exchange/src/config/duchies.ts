@@ -1,4 +1,4 @@
-/** The duchies that the setting `protocols` names, and those of development mode where it names none. */
+/** The duchies that the setting `protocols` names, and those of development mode. */
 import type { Queryable } from '../database/db.ts';
 import { getParties } from '../database/parties.ts';
 import { DUCHIES } from '../dev/duchies.ts';
@@ -25,9 +25,12 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The setting with which the demo duchies compute; undefined where they are not wanted. */
+/** The setting with which the demo duchies compute; undefined where they are not wanted, or others are named. */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
-  if (mode !== 'development' || !demoDuchies || optionsOf(protocols).length > 0) return undefined;
+  if (mode !== 'development' || !demoDuchies) return undefined;
+  const named = optionsOf(protocols).flatMap(duchiesOf);
+  if (named.some((duchy) => !DUCHIES.some(({ name }) => name === duchy))) return undefined;
+  if (named.length > 0) return protocols;
   const [firstWorker, secondWorker, aggregator] = DUCHIES.map(({ name }) => name) as [string, string, string];
   const ring = { workers: [firstWorker, secondWorker], aggregator };
   return {

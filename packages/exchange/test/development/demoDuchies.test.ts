@@ -2,12 +2,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog, start } from '@measurement-exchange/exchange';
+import { createLog, demoDuchies, start } from '@measurement-exchange/exchange';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
 import { call } from '@measurement-exchange/testkit/http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { demoProtocols } from '../../src/config/duchies.ts';
 
 let dataDir: string;
 let database: Database;
@@ -71,19 +72,30 @@ it('stay as they are, and somebody is on record for each change', async () => {
   expect(ailments.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
+/** The setting of share-shuffle with these duchies. */
+function computedBy(ids: string[]) {
+  const [first, second, third] = ids.map((id) => `duchies/${id}`);
+  return {
+    honestMajorityShareShuffle: {
+      ...{ firstWorker: first!, secondWorker: second!, aggregator: third! },
+      ...{ noiseMechanism: 'NONE', reachRingModulus: 127, reachAndFrequencyRingModulus: 127 },
+    } as const,
+  };
+}
+const withProtocols = (protocols: ReturnType<typeof computedBy>) =>
+  loadConfig({}, { mode: 'development', port: 0, dataDir, databaseUrl: database.url, protocols });
+
 it('are left out where the setting names other duchies', async () => {
-  const [first, second, third] = ['worker1', 'worker2', 'aggregator'].map((id) => `duchies/${id}`);
-  const config = loadConfig(
-    {},
-    {
-      ...{ mode: 'development', port: 0, dataDir, databaseUrl: database.url },
-      protocols: {
-        honestMajorityShareShuffle: {
-          ...{ firstWorker: first!, secondWorker: second!, aggregator: third! },
-          ...{ noiseMechanism: 'NONE', reachRingModulus: 127, reachAndFrequencyRingModulus: 127 },
-        },
-      },
-    },
-  );
-  await expect(start(config, createLog('silent'))).rejects.toThrow(/duchies\/worker1 does not exist/);
+  const config = withProtocols(computedBy(['alpha', 'beta', 'aggregator']));
+  expect(demoDuchies(config)).toEqual([]);
+  await expect(start(config, createLog('silent'))).rejects.toThrow(/duchies\/aggregator does not exist/);
+});
+
+it('compute with a setting that names only them', async () => {
+  const protocols = computedBy(['beta', 'alpha', 'gamma']);
+  const config = withProtocols(protocols);
+  expect(demoDuchies(config)).toEqual(['duchies/beta', 'duchies/alpha', 'duchies/gamma']);
+  expect(demoProtocols(config)).toEqual(protocols);
+  const running = await start(config, createLog('silent'));
+  await running.stop();
 });
