@@ -13,7 +13,7 @@ export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 export const MAX_LEGIONS_FREQUENCY = 100;
 /** Of one duchy: more would fill its memory, and take it hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
-/** Of all sketches and the noise of all duchies together, which each duchy has in memory. */
+/** As `legionsRegisterCount` counts them: each duchy has them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
 /** Of histogramPrivacyParams and publisherPrivacyParams: they must hide something. */
 export const MAX_HIDING_EPSILON = 1;
@@ -53,4 +53,12 @@ export function legionsNoiseRegisterCount(
 /** How many tuples each duchy adds for the noise of the frequencies. */
 export function legionsNoiseTupleCount(frequencyOffset: number, maximumFrequency: number): number {
   return 2 * frequencyOffset * (maximumFrequency + 1);
+}
+
+/** Of all sketches and the noise of all duchies together, at most MAX_LEGIONS_REGISTERS; a tuple takes what a register takes. */
+export function legionsRegisterCount(
+  sketches: { dataProviders: number; maxSize: number },
+  noise: { duchies: number; registers: number; tuples: number },
+): number {
+  return sketches.dataProviders * sketches.maxSize + noise.duchies * (noise.registers + noise.tuples);
 }

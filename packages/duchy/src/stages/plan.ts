@@ -4,6 +4,7 @@ import {
   decodeMeasurementSpec,
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
+  legionsRegisterCount,
   liquidLegionsOf,
   MAX_LEGIONS_REGISTERS,
   type PlainSpec,
@@ -142,9 +143,12 @@ function noiseOf({ workers, ...config }: LiquidLegionsConfig, { requisitions }: 
 }
 
 /** Every duchy has the registers of all providers and duchies in memory. */
-function fitting<N extends NoiseParameters>(parameters: N): N {
-  const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount } = parameters;
-  const registers = dataProviderCount * maxSize + duchyCount * noiseRegisterCount;
+function fitting<N extends NoiseParameters & Partial<FrequencyParameters>>(parameters: N): N {
+  const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
+  const registers = legionsRegisterCount(
+    { dataProviders: dataProviderCount, maxSize },
+    { duchies: duchyCount, registers: noiseRegisterCount, tuples: noiseTupleCount },
+  );
   if (registers <= MAX_LEGIONS_REGISTERS) return parameters;
   throw new RangeError(`maxSize and the noise make ${registers} registers, and ${MAX_LEGIONS_REGISTERS} fit`);
 }

@@ -6,6 +6,7 @@ import {
   legionsNoiseRegisterCount,
   legionsNoiseShapes,
   legionsNoiseTupleCount,
+  legionsRegisterCount,
   MAX_LEGIONS_NOISE,
   MAX_LEGIONS_REGISTERS,
   type MpcNoiseShape,
@@ -35,7 +36,8 @@ export function legionsRegisterReasons(
     const reason = `its noise would take ${most} registers, and ${MAX_LEGIONS_NOISE} are possible: raise epsilon`;
     return [{ field: 'measurementSpec.message', reason }];
   }
-  const all = providers * setting.maxSize + ringOf(setting).length * (registers + tuples);
+  const sketches = { dataProviders: providers, maxSize: setting.maxSize };
+  const all = legionsRegisterCount(sketches, { duchies: ringOf(setting).length, registers, tuples });
   if (all <= MAX_LEGIONS_REGISTERS) return [];
   const reason = `${providers} data providers and the noise take ${all} registers, and ${MAX_LEGIONS_REGISTERS} are possible`;
   return [{ field: 'dataProviders', reason }];
