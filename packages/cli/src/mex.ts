@@ -5,7 +5,11 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 // Everything else is imported after this: compiled code from the last time halves the time to start.
-enableCompileCache(join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'mex'));
+const { directory } = enableCompileCache(
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'mex'),
+);
+// Threads find it there.
+if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 const { CommanderError } = await import('commander');
 const { explain, Failed } = await import('./output.ts');
 const { createMex } = await import('./program.ts');

@@ -56,7 +56,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     const advertiser = advertiserOf(dev);
     const all = scenarios(audiences, providers.eventGroups);
     // All at once: the duchies may still be starting, and nothing else has to wait for them.
-    const asked = all.map((scenario) => ask(advertiser, scenario, stopping.signal));
+    const asked = all.map(async (scenario) => {
+      const answer = await ask(advertiser, scenario, stopping.signal);
+      log(
+        scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`,
+      );
+      return answer;
+    });
     for (const each of asked) each.catch(() => {});
     const measurements: DemoMeasurement[] = [];
     /** What each provider said of its own people. */
@@ -67,9 +73,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
       const protocol = result?.total.deduplicated?.methodology;
       measurements.push({ ...facts, figures, ...(protocol !== undefined && { protocol }) });
-      log(
-        scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`,
-      );
     }
     return {
       exchange: dev.baseUrl,
