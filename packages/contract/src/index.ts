@@ -1,5 +1,6 @@
 export * from './codec.ts';
 export * from './codecs/certificate.ts';
+export * from './codecs/change.ts';
 export * from './codecs/common.ts';
 export * from './codecs/computation.ts';
 export * from './codecs/descriptor.ts';

@@ -53,6 +53,11 @@ export const REASONS = {
     code: 'INVALID_ARGUMENT',
     meaning: 'The page token was altered, or belongs to another list, parent or filter.',
   },
+  CHANGE_TOKEN_EXPIRED: {
+    code: 'FAILED_PRECONDITION',
+    meaning:
+      'The log of changes no longer reaches back to the token: take a fresh one, list the resources, go on from that token.',
+  },
   CHECK_FAILED: {
     code: 'INVALID_ARGUMENT',
     meaning: 'Under strict checks a finding rejects the request; fieldViolations names each one.',

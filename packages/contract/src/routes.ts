@@ -5,6 +5,7 @@
  */
 import type { Vars } from './names.ts';
 import { CERTIFICATE_ROUTES } from './routes/certificates.ts';
+import { CHANGE_ROUTES } from './routes/changes.ts';
 import { COMPUTATION_ROUTES } from './routes/computations.ts';
 import { DESCRIPTOR_ROUTES } from './routes/descriptors.ts';
 import { EVENT_GROUP_ROUTES } from './routes/eventGroups.ts';
@@ -21,6 +22,7 @@ export const API_PREFIX = '/v2alpha';
 export const ROUTES = [
   ...MEASUREMENT_ROUTES,
   ...COMPUTATION_ROUTES,
+  ...CHANGE_ROUTES,
   ...DESCRIPTOR_ROUTES,
   ...EVENT_GROUP_ROUTES,
   ...CERTIFICATE_ROUTES,

@@ -21,6 +21,10 @@ export const TAGS: Record<CollectionOf<Routes['path']>, { name: string; descript
     name: 'Computations',
     description: 'What a duchy sees of a measurement that it computes together with others.',
   },
+  changes: {
+    name: 'Changes',
+    description: 'What changed for a party, in order and without a gap: to follow instead of polling.',
+  },
   eventGroupMetadataDescriptors: {
     name: 'Event group metadata descriptors',
     description: 'Protobuf schemas in which data providers describe the metadata of their event groups.',

@@ -1,6 +1,8 @@
 /** Certificates of parties. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { VersionedCertificate } from '../domain/certificate.ts';
+import { certificateChange } from '../domain/changes.ts';
+import { appendChanges, changeValues } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
@@ -27,7 +29,8 @@ const certificate = certificates.reader();
 
 const INSERT = sql(
   'certificate_insert',
-  `INSERT INTO certificates (${names(certificates.columns)}) VALUES (${parameters(certificates.columns, 1)})`,
+  `WITH change AS (${appendChanges(certificates.columns.length + 1)})
+   INSERT INTO certificates (${names(certificates.columns)}) VALUES (${parameters(certificates.columns, 1)})`,
 );
 
 /** Its first version. */
@@ -36,7 +39,9 @@ export async function insertCertificate(
   first: Omit<CertificateRecord, 'version' | 'createTime'>,
   now: Timestamp,
 ): Promise<void> {
-  await db.query(INSERT, values(certificates.columns, { ...first, version: 1, createTime: now }));
+  const created = { ...first, version: 1, createTime: now };
+  const changes = changeValues(db, [certificateChange(created, now)]);
+  await db.query(INSERT, [...values(certificates.columns, created), ...changes]);
 }
 
 const FIND = sql(
@@ -162,11 +167,13 @@ const UPDATE = sql(
   `WITH c AS (
      UPDATE certificates SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 4)})
       WHERE party = $1 AND id = $2 AND version = $3::int - 1 RETURNING 1
-   ) SELECT expect_rows((SELECT count(*) FROM c), 1)`,
+   ), change AS (${appendChanges(CHANGEABLE.length + 4)})
+   SELECT expect_rows((SELECT count(*) FROM c), 1)`,
 );
 
-export function updateCertificate(tx: Transaction, c: CertificateRecord): void {
-  tx.last(UPDATE, [c.party, c.id, c.version, ...values(CHANGEABLE, c)]);
+export function updateCertificate(tx: Transaction, c: CertificateRecord, now: Timestamp): void {
+  const changes = changeValues(tx, [certificateChange(c, now)]);
+  tx.last(UPDATE, [c.party, c.id, c.version, ...values(CHANGEABLE, c), ...changes]);
 }
 
 const SHARE = sql(

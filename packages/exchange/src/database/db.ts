@@ -34,6 +34,8 @@ export function literals(words: readonly string[]): string {
 /** What a statement can be run on: the pool, or a transaction. */
 export interface Queryable {
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
+  /** Of a transaction: who follows this party hears of it once the transaction is committed. */
+  wakes?(party: string): void;
 }
 
 export interface Transaction extends Queryable {
@@ -97,6 +99,8 @@ function readTimestamp(text: string): Timestamp {
 
 export class Database implements Queryable {
   readonly pool: pg.Pool;
+  /** Called after a commit with the parties that see a change of it. */
+  onChanges: (parties: ReadonlySet<string>) => void = () => {};
   private readonly observer: DatabaseObserver | undefined;
   private reachable: Promise<boolean> | undefined;
 
@@ -136,8 +140,9 @@ export class Database implements Queryable {
       const done = (outcome: 'committed' | 'rolledBack' | 'failed') =>
         this.observer?.transaction(name, outcome, (performance.now() - started) / 1000);
       try {
-        const { result, committed } = await this.attempt(work);
+        const { result, committed, woken } = await this.attempt(work);
         done(committed ? 'committed' : 'rolledBack');
+        if (committed && woken.size > 0) this.onChanges(woken);
         return result;
       } catch (error) {
         if (!isRetryable(error) || attempt >= MAX_ATTEMPTS) {
@@ -152,7 +157,7 @@ export class Database implements Queryable {
 
   private async attempt<T>(
     work: (tx: Transaction) => Promise<T>,
-  ): Promise<{ result: T; committed: boolean }> {
+  ): Promise<{ result: T; committed: boolean; woken: ReadonlySet<string> }> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
@@ -164,7 +169,7 @@ export class Database implements Queryable {
     try {
       const result = await work(tx);
       await tx.done();
-      return { result, committed: !tx.rolledBack };
+      return { result, committed: !tx.rolledBack, woken: tx.woken };
     } catch (error) {
       // Also after a COMMIT was sent: when a statement before it fails, the server skips it.
       await tx.end('ROLLBACK').catch((failure: Error) => {
@@ -210,6 +215,7 @@ const END = {
 /** Statements of one turn of the event loop are sent together: five of them cost one round trip. */
 class OpenTransaction implements Transaction {
   rolledBack = false;
+  readonly woken = new Set<string>();
   private readonly pool: pg.Pool;
   private readonly client: pg.PoolClient;
   /** To be sent at the end of this turn. */
@@ -230,6 +236,10 @@ class OpenTransaction implements Transaction {
 
   last(statement: Statement<unknown>, values: unknown[]): void {
     this.send(statement, values);
+  }
+
+  wakes(party: string): void {
+    this.woken.add(party);
   }
 
   rollback(): void {

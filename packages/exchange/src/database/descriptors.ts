@@ -1,4 +1,6 @@
 import type { Timestamp } from '@measurement-exchange/contract';
+import { descriptorChange } from '../domain/changes.ts';
+import { appendChanges, changeValues } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import { cell, object } from './roundTrip.ts';
@@ -129,7 +131,8 @@ export async function findDescriptorByRequestId(
 
 const INSERT = sql(
   'descriptor_insert',
-  `INSERT INTO event_group_metadata_descriptors (request_id, request_hash, ${names(descriptors.columns)})
+  `WITH change AS (${appendChanges(descriptors.columns.length + 3)})
+   INSERT INTO event_group_metadata_descriptors (request_id, request_hash, ${names(descriptors.columns)})
    VALUES ($1, $2, ${parameters(descriptors.columns, 3)})`,
 );
 
@@ -138,7 +141,8 @@ export function insertDescriptor(
   d: DescriptorRecord,
   request: { id: string; hash: Uint8Array } | undefined,
 ): void {
-  tx.last(INSERT, [request?.id, request?.hash, ...values(descriptors.columns, d)]);
+  const changes = changeValues(tx, [descriptorChange(d)]);
+  tx.last(INSERT, [request?.id, request?.hash, ...values(descriptors.columns, d), ...changes]);
 }
 
 const CHANGEABLE = only(descriptors, 'descriptorSet', 'jsonBytes', 'version', 'updateTime');
@@ -147,11 +151,13 @@ const UPDATE = sql(
   `WITH d AS (
      UPDATE event_group_metadata_descriptors SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
       WHERE id = $1 AND version = $2::int - 1 RETURNING 1
-   ) SELECT expect_rows((SELECT count(*) FROM d), 1)`,
+   ), change AS (${appendChanges(CHANGEABLE.length + 3)})
+   SELECT expect_rows((SELECT count(*) FROM d), 1)`,
 );
 
 export function updateDescriptor(tx: Transaction, d: DescriptorRecord): void {
-  tx.last(UPDATE, [d.id, d.version, ...values(CHANGEABLE, d)]);
+  const changes = changeValues(tx, [descriptorChange(d)]);
+  tx.last(UPDATE, [d.id, d.version, ...values(CHANGEABLE, d), ...changes]);
 }
 
 const COUNT_EVENT_GROUPS = sql<{ count: bigint }>(

@@ -1,5 +1,7 @@
 /** Event groups: one row each, read from the side of the data provider or of the measurement consumer. */
+import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
+import { appendChanges, changeValues } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { cell, object } from './roundTrip.ts';
 import {
@@ -79,13 +81,26 @@ const LOCK = sql(
   eventGroups.reader(),
 );
 
-/** By ID; locked in one order, so that two batches cannot wait for each other. */
+/** Those of them that a later transaction than this one has changed: this one got its ID with the first lock. */
+const EXPECT_NONE_LATER = sql(
+  'event_group_expect_none_later',
+  `SELECT expect_rows((SELECT count(*) FROM event_groups e
+     WHERE e.provider = $1 AND e.id = ANY($2) AND age(e.xmin) < 0), 0)`,
+);
+
+/**
+ * By ID; locked in one order, so that two batches cannot wait for each other. Retried where the order of the transactions
+ * would not be that of the versions, because the log of changes goes by it.
+ */
 export async function lockEventGroups(
   tx: Transaction,
   provider: string,
   ids: string[],
 ): Promise<Map<string, EventGroupRecord>> {
-  const rows = await tx.query(LOCK, [provider, ids]);
+  const [rows] = await Promise.all([
+    tx.query(LOCK, [provider, ids]),
+    ids.length > 1 && tx.query(EXPECT_NONE_LATER, [provider, ids]),
+  ]);
   return new Map(rows.map((group) => [group.id, group]));
 }
 
@@ -148,7 +163,8 @@ export async function descriptorVersions(db: Queryable, ids: string[]): Promise<
 
 const INSERT = sql(
   'event_group_insert',
-  `INSERT INTO event_groups (request_id, request_hash, ${names(eventGroups.columns)})
+  `WITH change AS (${appendChanges(eventGroups.columns.length + 3)})
+   INSERT INTO event_groups (request_id, request_hash, ${names(eventGroups.columns)})
    VALUES ($1, $2, ${parameters(eventGroups.columns, 3)})`,
 );
 
@@ -157,7 +173,8 @@ export function insertEventGroup(
   group: EventGroupRecord,
   request: { id: string; hash: Uint8Array } | undefined,
 ): void {
-  tx.last(INSERT, [request?.id, request?.hash, ...values(eventGroups.columns, group)]);
+  const changes = changeValues(tx, eventGroupChanges(group));
+  tx.last(INSERT, [request?.id, request?.hash, ...values(eventGroups.columns, group), ...changes]);
 }
 
 const CHANGEABLE = except(eventGroups, 'id', 'provider', 'consumer', 'createTime');
@@ -166,9 +183,11 @@ const UPDATE = sql(
   `WITH e AS (
      UPDATE event_groups SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
       WHERE id = $1 AND version = $2::int - 1 RETURNING 1
-   ) SELECT expect_rows((SELECT count(*) FROM e), 1)`,
+   ), change AS (${appendChanges(CHANGEABLE.length + 3)})
+   SELECT expect_rows((SELECT count(*) FROM e), 1)`,
 );
 
 export function updateEventGroup(tx: Transaction, group: EventGroupRecord): void {
-  tx.last(UPDATE, [group.id, group.version, ...values(CHANGEABLE, group)]);
+  const changes = changeValues(tx, eventGroupChanges(group));
+  tx.last(UPDATE, [group.id, group.version, ...values(CHANGEABLE, group), ...changes]);
 }

@@ -79,10 +79,11 @@ async function grant(client: pg.ClientBase, role: string): Promise<void> {
     GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${app};
     GRANT INSERT, UPDATE ON parties, certificates, measurements, requisitions,
       event_group_metadata_descriptors, event_groups, populations, computations TO ${app};
-    GRANT INSERT ON settings, transitions, audit_entries TO ${app};
+    GRANT INSERT ON settings, transitions, audit_entries, changes TO ${app};
     GRANT INSERT, DELETE ON principals, trusted_roots, descriptor_types, population_model_lines,
       computation_log TO ${app};
     GRANT INSERT, UPDATE, DELETE ON revocation_cascades TO ${app};
     GRANT EXECUTE ON FUNCTION remove_measurements(text[], timestamptz) TO ${app};
+    GRANT EXECUTE ON FUNCTION remove_changes(text, timestamptz, integer) TO ${app};
     GRANT EXECUTE ON FUNCTION expect_rows(bigint, bigint) TO ${app};`);
 }

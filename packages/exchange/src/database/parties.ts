@@ -1,7 +1,9 @@
 /** Parties. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import { partyChange } from '../domain/changes.ts';
 import type { PartyRecord } from '../domain/party.ts';
 import { preference } from './certificates.ts';
+import { appendChanges, changeValues } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import {
@@ -119,11 +121,12 @@ export async function listParties(
 
 const INSERT = sql(
   'party_insert',
-  `INSERT INTO parties (${names(parties.columns)}) VALUES (${parameters(parties.columns, 1)})`,
+  `WITH change AS (${appendChanges(parties.columns.length + 1)})
+   INSERT INTO parties (${names(parties.columns)}) VALUES (${parameters(parties.columns, 1)})`,
 );
 
 export async function insertParty(db: Queryable, party: PartyRecord): Promise<void> {
-  await db.query(INSERT, values(parties.columns, party));
+  await db.query(INSERT, [...values(parties.columns, party), ...changeValues(db, [partyChange(party)])]);
 }
 
 const CHANGEABLE = except(parties, 'name', 'createTime');
@@ -132,11 +135,13 @@ const UPDATE = sql(
   `WITH p AS (
      UPDATE parties SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
       WHERE name = $1 AND version = $2::int - 1 RETURNING 1
-   ) SELECT expect_rows((SELECT count(*) FROM p), 1)`,
+   ), change AS (${appendChanges(CHANGEABLE.length + 3)})
+   SELECT expect_rows((SELECT count(*) FROM p), 1)`,
 );
 
 export function saveParty(tx: Transaction, party: PartyRecord): void {
-  tx.last(UPDATE, [party.name, party.version, ...values(CHANGEABLE, party)]);
+  const changes = changeValues(tx, [partyChange(party)]);
+  tx.last(UPDATE, [party.name, party.version, ...values(CHANGEABLE, party), ...changes]);
 }
 
 const SET_PUBLIC_KEY = sql(

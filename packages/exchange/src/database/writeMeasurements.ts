@@ -1,6 +1,8 @@
-/** A measurement with its requisitions and participants is saved as a difference, with its log, in one round trip. */
+/** A measurement with its requisitions and participants is saved as a difference, with its logs, in one round trip. */
 import type { Finding } from '@measurement-exchange/contract';
 import type { Aggregate, Change } from '../domain/aggregate.ts';
+import { changesOf } from '../domain/changes.ts';
+import { appendChanges, changeValues } from './changes.ts';
 import { sql, type Transaction } from './db.ts';
 import { type TransitionRecord, transitions } from './log.ts';
 import { measurements, requisitions } from './measurementTables.ts';
@@ -42,6 +44,7 @@ function insertStatement() {
   const each = shared + NEW_REQUISITIONS.length;
   const steps = each + NEW_REQUISITION.length;
   const step = steps + FIRST_STEPS.length;
+  const changes = step + FIRST_STEP.length;
   return sql(
     'measurement_insert',
     `WITH m AS (
@@ -52,6 +55,8 @@ function insertStatement() {
        SELECT $${m}, n.ordinal - 1, ${parameters(NEW_REQUISITIONS, shared)}, ${names(NEW_REQUISITION, 'n')}
          FROM unnest(${arrayParameters(NEW_REQUISITION, each)})
               WITH ORDINALITY AS n(${names(NEW_REQUISITION)}, ordinal)
+     ), change AS (
+       ${appendChanges(changes)}
      )
      INSERT INTO transitions (${AUTHOR}, ${names(FIRST_STEPS)}, ${names(FIRST_STEP)})
      SELECT $1, $2, CASE WHEN s.n = 1 THEN $3::jsonb END, ${parameters(FIRST_STEPS, steps)}, ${names(FIRST_STEP, 's')}
@@ -77,6 +82,7 @@ export function insertMeasurement(
     ...arrays(NEW_REQUISITION, requisitions),
     ...values(FIRST_STEPS, steps[0]!),
     ...arrays(FIRST_STEP, steps),
+    ...changeValues(tx, changesOf(change)),
   ]);
   insertParticipants(tx, change.after);
 }
@@ -93,6 +99,7 @@ function updateStatement() {
   const m = 8;
   const r = m + CHANGED_MEASUREMENT.length;
   const step = r + CHANGED_REQUISITION.length;
+  const changes = step + STEP.length;
   return sql(
     'measurement_update',
     `WITH m AS (
@@ -110,6 +117,8 @@ function updateStatement() {
        SELECT $1, $2, CASE WHEN s.n = 1 THEN $3::jsonb END, ${names(STEP, 's')}
          FROM unnest(${arrayParameters(STEP, step)}) WITH ORDINALITY AS s(${names(STEP)}, n)
         ORDER BY s.n
+     ), change AS (
+       ${appendChanges(changes)}
      )
      SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r),
                         cardinality($4::text[]) + cardinality($5::text[]))`,
@@ -147,6 +156,10 @@ export function saveMeasurements(
       rs.map(({ after }) => after),
     ),
     ...arrays(STEP, steps),
+    ...changeValues(
+      tx,
+      all.flatMap(({ change }) => changesOf(change)),
+    ),
   ]);
   updateParticipants(tx, all);
 }

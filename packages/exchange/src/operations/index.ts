@@ -6,6 +6,7 @@ import { getCertificate } from './certificates/get.ts';
 import { listCertificates } from './certificates/list.ts';
 import { releaseCertificateHold } from './certificates/releaseHold.ts';
 import { revokeCertificate } from './certificates/revoke.ts';
+import { listChanges } from './changes/list.ts';
 import { confirmComputation } from './computations/confirm.ts';
 import { failComputation } from './computations/fail.ts';
 import { fulfillComputationRequisition } from './computations/fulfillRequisition.ts';
@@ -90,6 +91,8 @@ export const operations: { [O in Operation]: Handler<O> } = {
   setComputationResult,
   failComputation,
   logComputation,
+
+  listChanges,
 
   createEventGroupMetadataDescriptor,
   updateEventGroupMetadataDescriptor,

@@ -30,6 +30,7 @@ const LARGE = [
   'transitions',
   'certificates',
   'audit_entries',
+  'changes',
 ];
 
 /** The doctor reads whole tables by design. */
@@ -78,6 +79,15 @@ beforeAll(async () => {
   const last = { providers: [SMALL_PROVIDER], first: 3 * ROWS, count: SMALL_ROWS };
   await loadMeasurements(database, { consumer: SMALL_CONSUMER, ...last });
   await loadDescriptors(database, { descriptorSet, ...last });
+  await database.query(
+    `INSERT INTO changes (party, name, kind, state, version, time)
+     SELECT party, party || '/measurements/' || i, 'MEASUREMENT', 'COMPUTING', 1, now()
+       FROM unnest($1::text[], $2::int[]) AS p(party, count) CROSS JOIN generate_series(1, count) AS i`,
+    [
+      [CONSUMER.name, SMALL_CONSUMER.name],
+      [ROWS, SMALL_ROWS],
+    ],
+  );
   sql = new Sql({ connection: { connectionString: database.url }, applicationName: 'plans' });
   await sharePending();
   await database.query('ANALYZE');
@@ -258,4 +268,20 @@ describe('a page costs what it holds', () => {
       expect(await blocks(list, list.small, 0)).toBeLessThanOrEqual(1.5 * large);
     },
   );
+
+  it('changes_page: the last page as much as the first, and as much for a party with few rows', async () => {
+    const touched = async (party: string, skip: number) => {
+      const [row] = await database.query(
+        `SELECT xid::text, seq::text FROM changes WHERE party = $1 ORDER BY xid, seq OFFSET $2 LIMIT 1`,
+        [party, skip],
+      );
+      const values = [`'${party}'`, `'${row!.xid}'`, `${row!.seq}`, `${PAGE_SIZE}`];
+      const plan = await explain('changes_page', 'ANALYZE, BUFFERS,', values);
+      expect(plan['Actual Rows']).toBe(PAGE_SIZE);
+      return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
+    };
+    const first = await touched(CONSUMER.name, 0);
+    expect(await touched(CONSUMER.name, ROWS - PAGE_SIZE - 1)).toBeLessThanOrEqual(1.5 * first);
+    expect(await touched(SMALL_CONSUMER.name, 0)).toBeLessThanOrEqual(1.5 * first);
+  });
 });

@@ -172,7 +172,10 @@ const filtersOf = ({ filters = {} }: List) =>
   );
 
 const properties = (route: Route) => Object.keys((route.query as { properties?: object })?.properties ?? {});
-const LIST_ROUTES = (ROUTES as readonly Route[]).filter((route) => properties(route).includes('pageToken'));
+/** But for changes, whose pages never end and which have tests of their own. */
+const LIST_ROUTES = (ROUTES as readonly Route[]).filter(
+  (route) => properties(route).includes('pageToken') && route.operation !== 'listChanges',
+);
 
 it('is tested for every list of the routes table, with every parameter', () => {
   expect(Object.keys(LISTS).sort()).toEqual(LIST_ROUTES.map(bindingOf).sort());

@@ -54,12 +54,19 @@ export function createClient(options: ClientOptions): ExchangeClient {
 
 function methodOf(sender: Sender, routes: readonly Route[]) {
   const call = async (args: CallArguments) => send(sender, prepareCall(routes, args), args.signal);
-  const { properties } = routes[0]!.response as unknown as { properties: object };
-  if (!Object.hasOwn(properties, 'nextPageToken')) return (args: CallArguments = {}) => call(args);
+  const { properties, required = [] } = routes[0]!.response as unknown as Page;
+  // Where there always is a next page, the caller asks for each.
+  const isList = Object.hasOwn(properties, 'nextPageToken') && !required.includes('nextPageToken');
+  if (!isList) return (args: CallArguments = {}) => call(args);
   return (args: CallArguments = {}) =>
     createListing(
       (pageToken) => call(pageToken === undefined ? args : { ...args, pageToken }) as Promise<object>,
     );
+}
+
+interface Page {
+  properties: object;
+  required?: string[];
 }
 
 function validUrl(baseUrl: string): string {

@@ -40,9 +40,12 @@ type BodyMember<B> = Partial<B> extends B ? { body?: B } : { body: B };
 type ValidateOnly<R> = R extends { mutates: true } ? { validateOnly?: boolean } : unknown;
 
 type BodyReturned<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
-type Returned<R extends Route> = 'nextPageToken' extends keyof BodyReturned<R>
-  ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
-  : Promise<BodyReturned<R>>;
+/** Where there always is a next page, the caller asks for each. */
+type Returned<R extends Route> =
+  'nextPageToken' extends OptionalKeys<BodyReturned<R>>
+    ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
+    : Promise<BodyReturned<R>>;
+type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
 type ItemOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number];
 
 /** Flattens a type, so that an editor shows its members. */

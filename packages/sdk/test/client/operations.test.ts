@@ -309,6 +309,10 @@ describe('operations of every resource', () => {
       expect((await acme().cancelMeasurement({ name: name!, validateOnly: true })).name).toBeUndefined();
       expect((await acme().cancelMeasurement({ name: name! })).state).toBe('CANCELLED');
     },
+    listChanges: async () => {
+      const { changes } = await acme().listChanges({ parent: cast.acme.name, from: 'OLDEST' });
+      expect(Array.isArray(changes)).toBe(true);
+    },
     listAuditEntries: async () => {
       const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));
       // The log shows an entry once nothing older on the server can still commit.

@@ -87,6 +87,10 @@ export const MATRIX: Record<string, Row> = {
   'POST duchies/*/computations/*:setResult': duchyOwn,
   'POST duchies/*/computations/*:fail': duchyOwn,
   'POST duchies/*/computations/*:log': duchyOwn,
+  // Changes: each party its own.
+  [`GET ${MC}/changes`]: { may: consumerOwn },
+  [`GET ${DP}/changes`]: { may: providerOwn },
+  'GET duchies/*/changes': { may: { duchy: 'own' } },
   // Certificate get: own and any counterparty's, not a competitor's; duchies' for all; operator any.
   [`GET ${MC}/certificates/*`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },

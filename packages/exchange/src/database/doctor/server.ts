@@ -6,6 +6,8 @@ export const UNIQUE_INDEXES = [
   'audit_entries_pkey',
   'certificates_der',
   'certificates_pkey',
+  'changes_pkey',
+  'changes_removed_pkey',
   'computation_log_pkey',
   'computations_one_of_a_role',
   'computations_pkey',
@@ -37,6 +39,7 @@ export const UNIQUE_INDEXES = [
 
 export const TRIGGERS = [
   ['audit_entries', 'append_only'],
+  ['changes', 'append_only'],
   ['computations', 'terminal_state'],
   ['measurements', 'requisition_count'],
   ['measurements', 'terminal_state'],

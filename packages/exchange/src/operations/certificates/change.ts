@@ -24,7 +24,7 @@ export function changeCertificate(
     const { after, alsoSave } = await decide(tx, before, now);
     const save = () => {
       alsoSave?.();
-      updateCertificate(tx, after);
+      updateCertificate(tx, after, now);
     };
     return {
       save: after.version === before.version ? undefined : save,

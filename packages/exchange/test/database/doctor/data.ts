@@ -77,7 +77,7 @@ export async function addParties(db: Database): Promise<void> {
       if (name === RADIO) {
         const held = revoke(certificate, 'HOLD');
         for (const next of [held, releaseHold(held, false)]) {
-          updateCertificate(tx, next);
+          updateCertificate(tx, next, clock());
           record(tx, `${name}/certificates/${next.id}`, next.version);
         }
       }

@@ -1,0 +1,33 @@
+import { CHANGE_KINDS, Change } from '../codecs/change.ts';
+import { array, enumOf, object, optional, text } from '../schema.ts';
+import { paging, type Route } from './route.ts';
+
+const follow = {
+  from: optional(
+    enumOf(['NOW', 'OLDEST']),
+    'Where to begin without a token: with what changes from now on (default), or with the oldest change that is kept.',
+  ),
+  'filter.kinds': optional(
+    array(enumOf(CHANGE_KINDS)),
+    'Only changes of these kinds; repeat the parameter. A token is good for any filter.',
+  ),
+};
+
+const list = {
+  operation: 'listChanges',
+  method: 'GET',
+  query: object({ ...paging, ...follow }),
+  response: object({ changes: array(Change), nextPageToken: text(2000) }),
+  errors: ['CHANGE_TOKEN_EXPIRED'],
+  summary: 'What changed for a party, in order; there is always a next page',
+} as const;
+
+const consumer = 'measurementConsumers/{measurementConsumer}/changes' as const;
+const provider = 'dataProviders/{dataProvider}/changes' as const;
+const duchy = 'duchies/{duchy}/changes' as const;
+
+export const CHANGE_ROUTES = [
+  { ...list, path: consumer, access: { measurementConsumer: 'own' } },
+  { ...list, path: provider, access: { dataProvider: 'own' } },
+  { ...list, path: duchy, access: { duchy: 'own' } },
+] as const satisfies readonly Route[];

@@ -1,0 +1,129 @@
+/** The log of changes: every mutation appends to it within the statement that writes, and parties read it in order. */
+import type { ChangeRecord } from '../domain/changes.ts';
+import { type Queryable, sql } from './db.ts';
+import { cell, object, type Reader } from './roundTrip.ts';
+import { arrayParameters, arrays, column, names, optional, select, table } from './table.ts';
+
+const changes = table<ChangeRecord>('changes', {
+  party: column('party'),
+  name: column('name'),
+  kind: column('kind'),
+  state: optional('state'),
+  version: column('version', 'int'),
+  time: column('time', 'time'),
+});
+
+/** An INSERT of the rows whose arrays are the parameters from `$first` on. */
+export function appendChanges(first: number): string {
+  const columns = names(changes.columns);
+  return `INSERT INTO changes (${columns}) SELECT ${names(changes.columns, 'c')}
+    FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
+}
+
+/** The arrays. Who follows the parties hears of the rows after the commit. */
+export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
+  for (const { party } of rows) db.wakes?.(party);
+  return arrays(changes.columns, rows);
+}
+
+/**
+ * A place in the log of a party: that of one of its rows, or where its log begins. Never that of a transaction that wrote
+ * no row: a server that crashed may give its ID to another one.
+ */
+export interface Position {
+  /** Of the transaction, a decimal number. */
+  xid: string;
+  seq: bigint;
+}
+
+export interface PlacedChange {
+  change: ChangeRecord;
+  at: Position;
+}
+
+export interface ChangePage {
+  changes: PlacedChange[];
+  /** Where the next page begins. */
+  next: Position;
+  /** The party has rows behind this page, of transactions that are not the oldest ones yet. */
+  ahead: boolean;
+}
+
+interface PageRow {
+  start: Position;
+  isKept: boolean;
+  ahead: boolean;
+  /** Undefined where the page is empty. */
+  placed: PlacedChange | undefined;
+}
+
+const position = (prefix: string) =>
+  object<Position>({ xid: cell(`${prefix}xid`), seq: cell(`${prefix}seq`) });
+const placed = object<PlacedChange>({ change: changes.reader(), at: position('') });
+
+/**
+ * `$1` party, `$2, $3` the position (null for the oldest row), `$4` limit. All transactions before the horizon are over, so
+ * that nothing can appear before a row that was read. There is always a row, of an empty page one without a change.
+ */
+const PAGE = sql(
+  'changes_page',
+  `WITH place AS MATERIALIZED (
+     SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, coalesce(r.xid, '0'::xid8) AS xid, coalesce(r.seq, 0) AS seq
+       FROM (SELECT) AS one LEFT JOIN changes_removed r ON r.party = $1
+   )
+   SELECT place.xid AS start_xid, place.seq AS start_seq,
+          $2::xid8 IS NULL OR ($2::xid8, $3::bigint) = (place.xid, place.seq)
+            OR EXISTS (SELECT FROM changes k WHERE k.party = $1 AND k.xid = $2::xid8 AND k.seq = $3::bigint) AS is_kept,
+          EXISTS (SELECT FROM changes l WHERE l.party = $1 AND l.xid >= place.horizon) AS ahead, page.*
+     FROM place LEFT JOIN LATERAL (
+       SELECT ${select(changes)}, changes.xid, changes.seq FROM changes
+        WHERE party = $1 AND xid < place.horizon
+          AND (changes.xid, changes.seq) > (coalesce($2::xid8, place.xid), coalesce($3::bigint, place.seq))
+        ORDER BY changes.xid, changes.seq LIMIT $4::int
+     ) page ON true ORDER BY page.xid, page.seq`,
+  object<PageRow>({
+    start: position('start_'),
+    isKept: cell('is_kept'),
+    ahead: cell('ahead'),
+    placed: { source: (row) => `${row.isNull('xid')} ? undefined : ${placed.source(row)}` } as Reader<
+      PlacedChange | undefined
+    >,
+  }),
+);
+
+/**
+ * The changes of a party behind a position, in order; undefined where the log no longer holds what was at the position, so
+ * that something behind it may be missing.
+ */
+export async function readChanges(
+  db: Queryable,
+  party: string,
+  after: Position | 'OLDEST',
+  limit: number,
+): Promise<ChangePage | undefined> {
+  const from = after === 'OLDEST' ? [null, null] : [after.xid, after.seq];
+  const rows = await db.query(PAGE, [party, ...from, limit]);
+  const { isKept, start, ahead } = rows[0]!;
+  if (!isKept) return undefined;
+  const read = rows.flatMap((row) => row.placed ?? []);
+  const next = read.at(-1)?.at ?? (after === 'OLDEST' ? start : after);
+  return { changes: read, next, ahead };
+}
+
+const LATEST = sql(
+  'changes_latest',
+  `SELECT xid, seq FROM (
+     (SELECT xid, seq, 1 AS choice FROM changes WHERE party = $1 AND xid < pg_snapshot_xmin(pg_current_snapshot())
+       ORDER BY xid DESC, seq DESC LIMIT 1)
+     UNION ALL
+     (SELECT xid, seq, 2 FROM changes_removed WHERE party = $1)
+     UNION ALL
+     (SELECT '0'::xid8, 0, 3)
+   ) AS place ORDER BY choice LIMIT 1`,
+  position(''),
+);
+
+/** Everything that is committed from now on comes behind it. */
+export async function latestPosition(db: Queryable, party: string): Promise<Position> {
+  return (await db.query(LATEST, [party]))[0]!;
+}

@@ -1,0 +1,35 @@
+/** Where a reader of changes is: its tokens belong to the party, whatever it filters. */
+import { type Change, ExchangeError } from '@measurement-exchange/contract';
+import { latestPosition, type Position } from '../../database/changes.ts';
+import type { ChangeRecord } from '../../domain/changes.ts';
+import type { Exchange } from '../context.ts';
+import { type ListScope, START } from '../paging.ts';
+
+const scopeOf = (party: string): ListScope => ['listChanges', party];
+
+export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: Position): string {
+  return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
+}
+
+/** Where a request begins to read. */
+export async function startOf(
+  exchange: Exchange,
+  party: string,
+  { pageToken, from }: { pageToken?: string | undefined; from?: 'NOW' | 'OLDEST' | undefined },
+): Promise<Position | 'OLDEST'> {
+  const cursor = exchange.pageTokens.read(scopeOf(party), pageToken);
+  if (cursor !== START) return { xid: cursor.time, seq: BigInt(cursor.id) };
+  return from === 'OLDEST' ? 'OLDEST' : latestPosition(exchange.db, party);
+}
+
+export function viewChange({ party: _, ...change }: ChangeRecord): Change {
+  return change as Change;
+}
+
+export function changeTokenExpired(): ExchangeError {
+  return new ExchangeError(
+    'CHANGE_TOKEN_EXPIRED',
+    'The log of changes no longer reaches back to this token: take a fresh token (without pageToken), list the ' +
+      'resources, then go on from that token.',
+  );
+}

@@ -1,0 +1,236 @@
+/** The log of changes: what is in it for whom, and how its pages are read. */
+import { newCertificate } from '@measurement-exchange/testkit/certificates';
+import {
+  act,
+  all,
+  reportFulfilled,
+  resultOf,
+  setAllParameters,
+  useComputations,
+} from '@measurement-exchange/testkit/computations';
+import {
+  createMeasurement,
+  errorOf,
+  fulfill,
+  ok,
+  post,
+  refuse,
+  requisitionOf,
+} from '@measurement-exchange/testkit/steps';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { changesBehind, lineOf, page, tokenNow } from './follow.ts';
+
+const world = useComputations();
+const { exchange } = world;
+const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
+
+/** What each of the parties finds behind its token after `work`, as lines. */
+async function seen(
+  expected: Record<'acme' | 'globex' | 'streamly' | 'chirper', number>,
+  work: () => Promise<unknown>,
+): Promise<Record<string, string[]>> {
+  const parties = Object.keys(expected) as (keyof typeof expected)[];
+  const tokens = await Promise.all(parties.map((party) => tokenNow(exchange, world[party])));
+  await work();
+  const lines: Record<string, string[]> = {};
+  for (const [i, party] of parties.entries()) {
+    const found = await changesBehind(exchange, world[party], tokens[i]!, expected[party]);
+    lines[party] = found.map((change) => lineOf(world[party], change));
+  }
+  return lines;
+}
+
+describe('every version is in the log once, in order, for those who see it', () => {
+  it('of a measurement and its requisitions, each for its own party', async () => {
+    let name = '';
+    const requisitions: string[] = [];
+    const lines = await seen({ acme: 3, globex: 0, streamly: 2, chirper: 0 }, async () => {
+      const measurement = await createMeasurement(exchange, world.acme, [world.streamly]);
+      name = `measurements/${idOf(measurement)}`;
+      const requisition = await requisitionOf(exchange, world.streamly, measurement);
+      requisitions.push(`requisitions/${idOf(requisition)}`);
+      await ok(fulfill(exchange, world.streamly, requisition, 1n));
+    });
+    expect(lines).toEqual({
+      acme: [`${name} AWAITING_REQUISITION_FULFILLMENT 1`, `${name} COMPUTING 2`, `${name} SUCCEEDED 3`],
+      globex: [],
+      streamly: [`${requisitions[0]} UNFULFILLED 1`, `${requisitions[0]} FULFILLED 2`],
+      chirper: [],
+    });
+  });
+
+  it('of those that one party refuses and another had to withdraw', async () => {
+    const lines = await seen({ acme: 2, globex: 0, streamly: 2, chirper: 2 }, async () => {
+      const measurement = await world.create(2);
+      const requisition = await requisitionOf(exchange, world.streamly, measurement);
+      await ok(refuse(exchange, world.streamly, requisition));
+    });
+    const states = (of: string[]) => of.map((line) => line.split(' ').slice(1).join(' '));
+    expect(states(lines.acme!)).toEqual(['AWAITING_REQUISITION_FULFILLMENT 1', 'FAILED 2']);
+    expect(states(lines.streamly!)).toEqual(['UNFULFILLED 1', 'REFUSED 2']);
+    expect(states(lines.chirper!)).toEqual(['UNFULFILLED 1', 'WITHDRAWN 2']);
+  });
+
+  it('of a computation for each of its duchies, whatever of it has changed', async () => {
+    const duchies = all(world.duchies);
+    const tokens = await Promise.all(duchies.map((duchy) => tokenNow(exchange, duchy)));
+    const measurement = await world.create(2);
+    await setAllParameters(exchange, world.duchies, measurement);
+    for (const i of [0, 1]) await ok(reportFulfilled(exchange, world.duchies, measurement, i));
+    const { aggregator } = world.duchies;
+    await ok(act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)));
+    for (const [i, duchy] of duchies.entries()) {
+      const found = await changesBehind(exchange, duchy, tokens[i]!, 7);
+      expect(found.map(({ name, kind }) => [name, kind])).toEqual(
+        found.map(() => [`${duchy.name}/computations/${idOf(measurement)}`, 'COMPUTATION']),
+      );
+      expect(found.map(({ state }) => state)).toEqual([
+        ...['PENDING_PARAMS', 'PENDING_PARAMS', 'PENDING_PARAMS', 'PENDING_FULFILLMENT'],
+        ...['PENDING_FULFILLMENT', 'COMPUTING', 'SUCCEEDED'],
+      ]);
+      const versions = found.map(({ version }) => version as number);
+      expect(versions).toEqual(versions.toSorted((a, b) => a - b));
+      expect(new Set(versions).size).toBe(7);
+    }
+  });
+
+  it('of event groups for provider and consumer, of descriptors, certificates and parties for the party', async () => {
+    const { acme, streamly } = world;
+    let [group, descriptor, certificate] = ['', '', ''];
+    const lines = await seen({ acme: 4, globex: 0, streamly: 7, chirper: 0 }, async () => {
+      const made = await ok(
+        post(exchange, streamly, `${streamly.name}/eventGroups`, { measurementConsumer: acme.name }),
+      );
+      group = `eventGroups/${idOf(made)}`;
+      await ok(
+        exchange.call(streamly.token, 'PUT', `/v2alpha/${made.name}`, { measurementConsumer: acme.name }),
+      );
+      await ok(exchange.call(streamly.token, 'DELETE', `/v2alpha/${made.name}`));
+      const descriptorSet = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
+      const set = await ok(
+        post(exchange, streamly, `${streamly.name}/eventGroupMetadataDescriptors`, { descriptorSet }),
+      );
+      descriptor = `eventGroupMetadataDescriptors/${idOf(set)}`;
+      await ok(exchange.call(streamly.token, 'PATCH', `/v2alpha/${set.name}`, { descriptorSet }));
+      const { x509Der } = await newCertificate();
+      const registered = await ok(post(exchange, streamly, `${streamly.name}/certificates`, { x509Der }));
+      certificate = `certificates/${idOf(registered)}`;
+      await ok(post(exchange, streamly, `${registered.name}:revoke`, { revocationState: 'REVOKED' }));
+      await ok(exchange.call(acme.token, 'PATCH', `/v2alpha/${acme.name}`, { displayName: 'Acme' }));
+    });
+    const groups = [`${group} ACTIVE 1`, `${group} ACTIVE 2`, `${group} DELETED 3`];
+    expect(lines.acme!.slice(0, 3)).toEqual(groups);
+    expect(lines.acme!.slice(3)).toEqual([expect.stringMatching(/^ACTIVE \d+$/)]);
+    expect(lines.streamly).toEqual([
+      ...groups,
+      ...[`${descriptor} 1`, `${descriptor} 2`, `${certificate} 1`, `${certificate} REVOKED 2`],
+    ]);
+    expect([lines.globex, lines.chirper]).toEqual([[], []]);
+  });
+
+  it('and nothing of what was only validated or rolled back', async () => {
+    const lines = await seen({ acme: 0, globex: 0, streamly: 0, chirper: 0 }, async () => {
+      const path = `/v2alpha/${world.acme.name}?validateOnly=true`;
+      await ok(exchange.call(world.acme.token, 'PATCH', path, { displayName: 'Nobody' }));
+    });
+    expect(lines.acme).toEqual([]);
+  });
+});
+
+describe('pages of changes', () => {
+  it('follow each other without a gap or a repeat, and there is always a next one', async () => {
+    const token = await tokenNow(exchange, world.acme);
+    for (let i = 0; i < 3; i++) await createMeasurement(exchange, world.acme, [world.streamly]);
+    const whole = await changesBehind(exchange, world.acme, token, 3);
+    const read = [];
+    let next = token;
+    for (let i = 0; i < 3; i++) {
+      const one = await page(exchange, world.acme, `pageSize=1&pageToken=${next}`);
+      read.push(...one.changes);
+      next = one.nextPageToken;
+    }
+    expect(read).toEqual(whole);
+    const empty = await page(exchange, world.acme, `pageToken=${next}`);
+    expect(empty).toEqual({ changes: [], nextPageToken: next });
+  });
+
+  it('begin with the oldest change where that is asked for', async () => {
+    const { changes } = await page(exchange, world.streamly, 'from=OLDEST&pageSize=1');
+    expect(changes).toMatchObject([{ name: world.streamly.name, kind: 'PARTY', version: 1 }]);
+  });
+
+  it('leave out other kinds, and their tokens go on behind what was left out, with any filter', async () => {
+    const token = await tokenNow(exchange, world.acme);
+    await createMeasurement(exchange, world.acme, [world.streamly]);
+    await ok(
+      exchange.call(world.acme.token, 'PATCH', `/v2alpha/${world.acme.name}`, { displayName: 'Acme' }),
+    );
+    await changesBehind(exchange, world.acme, token, 2);
+    const filtered = (kinds: string, from = token) =>
+      page(exchange, world.acme, `${kinds}&pageToken=${from}`);
+    const parties = await filtered('filter.kinds=PARTY');
+    expect(parties.changes.map(({ kind }: { kind: string }) => kind)).toEqual(['PARTY']);
+    const both = await filtered('filter.kinds=PARTY&filter.kinds=MEASUREMENT');
+    expect(both.changes).toHaveLength(2);
+    const none = await filtered('filter.kinds=CERTIFICATE');
+    expect(none).toEqual({ changes: [], nextPageToken: both.nextPageToken });
+    expect((await page(exchange, world.acme, `pageToken=${none.nextPageToken}`)).changes).toEqual([]);
+  });
+
+  it('are read by the party alone, and its tokens are good for nobody else', async () => {
+    const { acme, globex } = world;
+    const token = await tokenNow(exchange, acme);
+    const other = await exchange.call(globex.token, 'GET', `/v2alpha/${acme.name}/changes`);
+    expect(errorOf(other)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+    const foreign = `/v2alpha/${globex.name}/changes?pageToken=${token}`;
+    expect(errorOf(await exchange.call(globex.token, 'GET', foreign))).toBe(
+      '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken',
+    );
+  });
+
+  it('are refused for a token that the log no longer reaches back to', async () => {
+    const { globex, database } = { globex: world.globex, database: exchange.database };
+    const patch = () =>
+      ok(exchange.call(globex.token, 'PATCH', `/v2alpha/${globex.name}`, { displayName: 'Globex' }));
+    const oldest = (await page(exchange, globex, 'from=OLDEST&pageSize=1')).nextPageToken;
+    await patch();
+    await patch();
+    const last = await changesBehind(exchange, globex, oldest, 2);
+    const end = (await page(exchange, globex, `pageToken=${oldest}&pageSize=1000`)).nextPageToken;
+    await database.query(`SELECT remove_changes($1, 'infinity', 1000)`, [globex.name]);
+    const expired = await exchange.call(
+      globex.token,
+      'GET',
+      `/v2alpha/${globex.name}/changes?pageToken=${oldest}`,
+    );
+    expect(errorOf(expired)).toBe('400 FAILED_PRECONDITION CHANGE_TOKEN_EXPIRED');
+    expect(last.length).toBeGreaterThanOrEqual(2);
+    // Who had read all of it has missed nothing.
+    expect((await page(exchange, globex, `pageToken=${end}`)).nextPageToken).toBe(end);
+    expect((await page(exchange, globex, 'from=OLDEST')).nextPageToken).toBe(end);
+    await patch();
+    expect(await changesBehind(exchange, globex, end, 1)).toHaveLength(1);
+  });
+
+  it('hold back what comes behind a transaction that may still commit, and then have both in order', async () => {
+    const { acme } = world;
+    const token = await tokenNow(exchange, acme);
+    const late = new pg.Client({ connectionString: exchange.database.url });
+    await late.connect();
+    try {
+      await late.query('BEGIN');
+      await late.query(
+        `INSERT INTO changes (party, name, kind, version, time) VALUES ($1, $1 || '/certificates/late', 'CERTIFICATE', 1, now())`,
+        [acme.name],
+      );
+      const measurement = await createMeasurement(exchange, acme, [world.streamly]);
+      expect((await page(exchange, acme, `pageToken=${token}`)).changes).toEqual([]);
+      await late.query('COMMIT');
+      const found = await changesBehind(exchange, acme, token, 2);
+      expect(found.map(({ name }) => name)).toEqual([`${acme.name}/certificates/late`, measurement.name]);
+    } finally {
+      await late.end();
+    }
+  });
+});

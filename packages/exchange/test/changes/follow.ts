@@ -1,0 +1,42 @@
+/** Reading the log of changes as its parties do. */
+import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
+import { get } from '@measurement-exchange/testkit/steps';
+import { expect } from 'vitest';
+
+type Json = Reply['json'];
+type Party = Pick<DevParty, 'name' | 'token'>;
+
+export function page(exchange: TestExchange, party: Party, query = ''): Promise<Json> {
+  return get(exchange, party as DevParty, `${party.name}/changes?${query}`);
+}
+
+const HELD_BACK = `SELECT FROM changes WHERE party = $1 AND xid >= pg_snapshot_xmin(pg_current_snapshot())`;
+
+/** Where changes from now on begin: behind all that there are. */
+export async function tokenNow(exchange: TestExchange, party: Party): Promise<string> {
+  const heldBack = async () => (await exchange.database.query(HELD_BACK, [party.name])).length;
+  await expect.poll(heldBack, { timeout: 20_000, interval: 10 }).toBe(0);
+  return (await page(exchange, party)).nextPageToken;
+}
+
+/** `state version` of a change, behind the part of its name below the party. */
+export function lineOf(party: Party, { name, state, version }: Json): string {
+  const own = name.slice(party.name.length + 1);
+  return [own, state, version].filter((part) => part !== undefined && part !== '').join(' ');
+}
+
+/** Everything behind a token, once there are as many: other tests on this server hold the horizon back. */
+export async function changesBehind(
+  exchange: TestExchange,
+  party: Party,
+  token: string,
+  count: number,
+): Promise<Json[]> {
+  let found: Json[] = [];
+  const read = async () => {
+    found = (await page(exchange, party, `pageSize=1000&pageToken=${token}`)).changes;
+    return found.length;
+  };
+  await expect.poll(read, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(count);
+  return found;
+}
