@@ -78,8 +78,8 @@ function computedBy(ids: string[]) {
   return {
     honestMajorityShareShuffle: {
       ...{ firstWorker: first!, secondWorker: second!, aggregator: third! },
-      ...{ noiseMechanism: 'NONE', reachRingModulus: 127, reachAndFrequencyRingModulus: 127 },
-    } as const,
+      ...({ noiseMechanism: 'NONE', reachRingModulus: 127, reachAndFrequencyRingModulus: 127 } as const),
+    },
   };
 }
 const withProtocols = (protocols: ReturnType<typeof computedBy>) =>
