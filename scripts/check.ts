@@ -80,11 +80,22 @@ const RULES: Rule[] = [
   [DUCHY, ['contract', 'consent', 'sdk', 'server', DUCHY]],
   [
     'packages/cli/src',
-    ['contract', 'sdk', 'duchy', 'exchange', 'packages/cli/package.json', 'packages/cli/src'],
+    [
+      'contract',
+      'sdk',
+      'duchy',
+      'exchange',
+      'server/telemetry',
+      'packages/cli/package.json',
+      'packages/cli/src',
+    ],
   ],
-  ['packages/testkit/src', ['contract', 'consent', 'sdk', 'duchy', 'exchange', 'packages/testkit/src']],
+  [
+    'packages/testkit/src',
+    ['contract', 'consent', 'sdk', 'server', 'duchy', 'exchange', 'packages/testkit/src'],
+  ],
   // The composition root and what belongs to it.
-  [EXCHANGE, ['contract', 'packages/exchange/package.json', EXCHANGE]],
+  [EXCHANGE, ['contract', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
 /** What runs in a browser: all of these but the providers. */

@@ -13,6 +13,7 @@ if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 const { CommanderError } = await import('commander');
 const { explain, Failed } = await import('./output.ts');
 const { createMex } = await import('./program.ts');
+const { traced } = await import('./tracing.ts');
 
 // `mex … | head` has read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -21,8 +22,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const mex = await createMex(process.argv.slice(2));
-  await mex.parseAsync();
+  const words = process.argv.slice(2);
+  const mex = await createMex(words);
+  await traced(words, () => mex.parseAsync());
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode);
   process.stderr.write(`mex: ${explain(error)}\n`);

@@ -6,7 +6,12 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Which of the named packages are loaded when Node imports `specifier`, and uses it. */
-async function loadedBy(specifier: string, packages: string[], use = ''): Promise<string[]> {
+async function loadedBy(
+  specifier: string,
+  packages: string[],
+  use = '',
+  variables: NodeJS.ProcessEnv = {},
+): Promise<string[]> {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = new Set();
@@ -21,6 +26,7 @@ async function loadedBy(specifier: string, packages: string[], use = ''): Promis
     console.log(JSON.stringify([...loaded].sort()));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: ROOT,
+    env: { ...process.env, ...variables },
   });
   return JSON.parse(stdout);
 }
@@ -62,4 +68,28 @@ it('loads into the thread of a share nothing that only messages need', async () 
   );
   const loaded = modules.map((module) => loadedBy(module, ['@bufbuild/protobuf']));
   expect(await Promise.all(loaded)).toEqual(modules.map(() => []));
+});
+
+it('loads OpenTelemetry where its variables are set, and otherwise nothing of it', async () => {
+  // The API itself is not among them: the library of Prometheus loads it.
+  const packages = [
+    'sdk-trace',
+    'sdk-metrics',
+    'core',
+    'exporter-trace-otlp-proto',
+    'context-async-hooks',
+  ].map((name) => `@opentelemetry/${name}`);
+  const running = `
+    await Promise.all(['exchange', 'duchy', 'sdk/provider'].map((name) => import('@measurement-exchange/' + name)));
+    await module.traced(['whoami'], async () => {});`;
+  const loaded = (variables: NodeJS.ProcessEnv) =>
+    loadedBy('./packages/cli/src/tracing.ts', packages, running, variables);
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_off' };
+  const [without, disabled, on] = await Promise.all([
+    loaded({}),
+    loaded({ ...collector, OTEL_SDK_DISABLED: 'true' }),
+    loaded({ ...collector, OTEL_METRICS_EXPORTER: 'none' }),
+  ]);
+  expect([without, disabled]).toEqual([[], []]);
+  expect(on).toEqual(packages.toSorted());
 });

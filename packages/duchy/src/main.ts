@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { createSigner } from '@measurement-exchange/consent';
 import type { Credentials, ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import { telemetry } from '@measurement-exchange/server/telemetry';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { sharedClient } from './client.ts';
@@ -67,6 +68,7 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
   }
   await requireOwnDatabase(db, credentials.name);
   const metrics = new Metrics();
+  if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
   metrics.watchDatabase(db);
   const duchy: Duchy = {
     name: credentials.name,

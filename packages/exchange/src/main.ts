@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
+import { telemetry } from '@measurement-exchange/server/telemetry';
 import type { Logger } from 'pino';
 import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
@@ -49,6 +50,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   }
 
   const metrics = new Metrics();
+  if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
   opened.defer(flush);
   const db = new Database({
     connection: connections.app,

@@ -8,3 +8,4 @@ export {
   type SchemaState,
   schemaState,
 } from './migrations.ts';
+export { type TracedRequest, traceRequests } from './traceRequests.ts';

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Running } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
+import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { paint, print } from '../output.ts';
@@ -82,6 +83,7 @@ async function untilStopped(stop: () => Promise<void>): Promise<void> {
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   await stop();
+  await telemetry?.stop();
   process.exit(0);
 }
 

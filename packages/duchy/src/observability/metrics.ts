@@ -118,6 +118,11 @@ export class Metrics {
     return this.registry.metrics();
   }
 
+  /** The same, for OpenTelemetry. */
+  values(): ReturnType<Registry['getMetricsAsJSON']> {
+    return this.registry.getMetricsAsJSON();
+  }
+
   get contentType(): string {
     return this.registry.contentType;
   }

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
+import { telemetry } from '@measurement-exchange/server/telemetry';
 import pg from 'pg';
 import {
   type Query,
@@ -134,7 +135,18 @@ export class Database implements Queryable {
   }
 
   /** READ COMMITTED; the callback locks what it decides on. Only definite failures are retried. */
-  async tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const span = telemetry?.openInside({ name: `transaction ${name}` });
+    if (span === undefined) return this.retried(name, work);
+    const done = span.run(() => this.retried(name, work));
+    done.then(
+      () => span.end(),
+      (failure) => span.end({ failure }),
+    );
+    return done;
+  }
+
+  private async retried<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const started = performance.now();
       const done = (outcome: 'committed' | 'rolledBack' | 'failed') =>

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
-import { COMMON_HEADERS, NO_SCHEMAS, sendClientError } from '@measurement-exchange/server';
+import { COMMON_HEADERS, NO_SCHEMAS, sendClientError, traceRequests } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ApiOptions, type HttpProgress, isApiUrl, registerApi } from './api.ts';
 import { sendError, toExchangeError } from './errors.ts';
@@ -91,6 +91,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.decorateRequest('progress', null as unknown as HttpProgress);
 
+  traceRequests(app, ({ progress }) => ({
+    operation: progress.match?.route.operation,
+    attributes: { 'mex.principal': progress.principal?.name },
+    failure: progress.error,
+  }));
   app.addHook('onRequest', (request, reply, done) => {
     request.progress = { requestId: request.id };
     reply.headers(everywhere).header('x-request-id', request.id);
@@ -169,7 +174,7 @@ function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyR
   if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false;
   reply.headers({
     'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
-    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-allow-headers': 'authorization, content-type, traceparent',
     'access-control-max-age': '600',
   });
   reply.code(204).send();

@@ -97,6 +97,12 @@ export class Metrics {
     return this.registry.metrics();
   }
 
+  /** The same, for OpenTelemetry. */
+  values(): ReturnType<Registry['getMetricsAsJSON']> {
+    flush();
+    return this.registry.getMetricsAsJSON();
+  }
+
   get contentType(): string {
     return this.registry.contentType;
   }

@@ -1,0 +1,84 @@
+import { type CollectedSpan, useCollector } from '@measurement-exchange/testkit/collector';
+import { measurementRequest, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, ok } from '@measurement-exchange/testkit/steps';
+import { expect, it, vi } from 'vitest';
+
+const collector = useCollector();
+const exchange = useExchange();
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const CALLER = 'b7ad6b7169203331';
+
+/** The spans of a trace as lines, each below the one that it belongs to. */
+function tree(spans: CollectedSpan[], parentId: string, indent = ''): string[] {
+  return spans
+    .filter((span) => span.parentId === parentId)
+    .flatMap(({ name, spanId }) => [`${indent}${name}`, ...tree(spans, spanId, `${indent}  `)]);
+}
+
+/** The span of a request, once it has arrived: that of what it did arrives before, since it ends last. */
+function spanOf(reply: Reply): Promise<CollectedSpan> {
+  const requestId = reply.headers.get('x-request-id');
+  return vi.waitFor(() => {
+    const span = collector.spans.find(({ attributes }) => attributes['mex.request_id'] === requestId);
+    expect(span).toBeDefined();
+    return span!;
+  });
+}
+
+it('shows a request, its transaction and its statements in the trace of the caller, and no secret', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const created = await exchange.call(
+    acme.token,
+    'POST',
+    `/v2alpha/${acme.name}/measurements`,
+    measurementRequest(acme, [streamly]),
+    { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: 'vendor=secret' },
+  );
+  await ok(created);
+  expect((await spanOf(created)).traceId).toBe(TRACE);
+  const lines = tree(collector.spans, CALLER);
+  expect(lines[0]).toBe('createMeasurement');
+  expect(lines).toContain('  transaction createMeasurement');
+  expect(lines.at(-1)).toMatch(/^ {4}measurement_insert.*, commit$/);
+  const printed = JSON.stringify(collector.spans);
+  expect(printed).not.toContain(acme.token);
+  expect(printed).not.toContain('vendor');
+});
+
+it('names why a request was rejected, and nothing of what it said', async () => {
+  const { acme } = castOf(exchange);
+  const rejected = await exchange.call(acme.token, 'POST', `/v2alpha/${acme.name}/measurements`, {
+    unknownMember: 'of the caller',
+  });
+  expect(await spanOf(rejected)).toMatchObject({
+    parentId: '',
+    name: 'createMeasurement',
+    attributes: { 'error.type': 'INVALID_FIELD_VALUE', 'mex.principal': acme.name },
+  });
+  expect(JSON.stringify(collector.spans)).not.toContain('of the caller');
+});
+
+it('begins a trace of its own where the caller’s header is malformed', async () => {
+  const { acme } = castOf(exchange);
+  for (const traceparent of ['00-0-0-00', `00-${'0'.repeat(32)}-${CALLER}-01`, 'x'.repeat(5_000)]) {
+    const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}`, undefined, { traceparent });
+    expect((await spanOf(reply)).parentId).toBe('');
+  }
+});
+
+it('traces neither health checks nor the work that is looked for all the time', async () => {
+  await fetch(`${exchange.url}/healthz`);
+  await fetch(`${exchange.url}/readyz`);
+  const { acme } = castOf(exchange);
+  const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}`);
+  await spanOf(reply);
+  const begins = collector.spans.filter(({ parentId }) => parentId === '').map(({ name }) => name);
+  expect(new Set(begins)).toEqual(new Set(['createMeasurement', 'getParty']));
+});
+
+it('exports the metrics that Prometheus reads', async () => {
+  const text = await (await fetch(`${exchange.url}/metrics`)).text();
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
+  await vi.waitFor(() => expect([...collector.metricNames]).toEqual(expect.arrayContaining(names)), 5_000);
+});

@@ -1,0 +1,168 @@
+/** OpenTelemetry put together from the standard environment variables. Loaded only where they are set. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import {
+  type Context,
+  context,
+  DiagLogLevel,
+  diag,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { getNumberFromEnv, parseTraceParent } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  hostDetector,
+  processDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from '../spans.ts';
+import { MetricsExport } from './metrics.ts';
+import { samplerOf } from './sampler.ts';
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
+const UNDICI_REQUEST = 'undici:request:create';
+
+export function openTelemetry(
+  service: string,
+  onWarning: (message: string) => void,
+  onStop: () => void,
+): Telemetry {
+  diag.setLogger(
+    { error: onWarning, warn: onWarning, info() {}, debug() {}, verbose() {} },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  requireProtocol();
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': service }))
+    .merge(detectResources({ detectors: [hostDetector, processDetector, envDetector] }));
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(contexts);
+  const provider = new TracerProvider({
+    resource,
+    sampler: samplerOf(process.env),
+    spanProcessors: isOn('TRACES') ? [new BatchSpanProcessor(batchOptions())] : [],
+  });
+  const tracer = provider.getTracer('measurement-exchange');
+  const metricsExport = isOn('METRICS') ? new MetricsExport(resource) : undefined;
+
+  function open(options: SpanOptions, parent: Context): OpenSpan {
+    const { name, kind, attributes = {} } = options;
+    const span = tracer.startSpan(name, { kind: kind ? KINDS[kind] : SpanKind.INTERNAL, attributes }, parent);
+    const inside = trace.setSpan(parent, span);
+    return {
+      run: (work) => context.with(inside, work),
+      end: ({ name, attributes, failure } = {}) => {
+        if (name !== undefined) span.updateName(name);
+        if (attributes !== undefined) span.setAttributes(defined(attributes));
+        if (failure !== undefined) fail(span, failure);
+        span.end();
+      },
+    };
+  }
+
+  /** Node's fetch, and with it the SDK, sends the header of the span that it is called in. */
+  const addHeader = (message: unknown) => {
+    const header = traceparent();
+    const { request } = message as { request: { addHeader(name: string, value: string): void } };
+    if (header !== undefined) request.addHeader('traceparent', header);
+  };
+  subscribe(UNDICI_REQUEST, addHeader);
+
+  const self: Telemetry = {
+    open: (options) => open(options, parentOf(options)),
+    openInside: (options) => {
+      const around = context.active();
+      return trace.getSpan(around) === undefined ? undefined : open(options, around);
+    },
+    async span(options, work) {
+      const span = self.open(options);
+      try {
+        const result = await span.run(work);
+        span.end();
+        return result;
+      } catch (failure) {
+        span.end({ failure });
+        throw failure;
+      }
+    },
+    traceparent,
+    exportMetrics: (read) => metricsExport?.add(read) ?? (() => {}),
+    async stop() {
+      unsubscribe(UNDICI_REQUEST, addHeader);
+      onStop();
+      // A collector that is gone must not keep the process from ending with what it has to say.
+      await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
+      context.disable();
+      diag.disable();
+    },
+  };
+  return self;
+}
+
+/** Only the trace and the flags are taken from outside: a tracestate would be stored and sent on unread. */
+function parentOf({ traceparent }: SpanOptions): Context {
+  const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
+  if (remote === null || !isSpanContextValid(remote)) return context.active();
+  return trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
+}
+
+function traceparent(): string | undefined {
+  const current = trace.getSpanContext(context.active());
+  if (current === undefined || !isSpanContextValid(current)) return undefined;
+  if ((current.traceFlags & TraceFlags.SAMPLED) === 0) return undefined;
+  return `00-${current.traceId}-${current.spanId}-01`;
+}
+
+/** Like what OpenTelemetry says of HTTP servers: what the caller did wrong is no error of the span. */
+function fail(span: Span, failure: unknown): void {
+  const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
+  span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));
+  const isCallers = typeof httpStatus === 'number' && httpStatus < 500;
+  if (!isCallers) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function defined(attributes: SpanAttributes): Record<string, string | number | boolean> {
+  return Object.fromEntries(
+    Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+function isOn(signal: 'TRACES' | 'METRICS'): boolean {
+  const { env } = process;
+  const endpoint = env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return Boolean(endpoint) && env[`OTEL_${signal}_EXPORTER`] !== 'none';
+}
+
+function requireProtocol(): void {
+  for (const variable of ['', 'TRACES_', 'METRICS_'].map(
+    (signal) => `OTEL_EXPORTER_OTLP_${signal}PROTOCOL`,
+  )) {
+    const protocol = process.env[variable] || 'http/protobuf';
+    if (protocol !== 'http/protobuf') {
+      throw new Error(
+        `${variable} is ${protocol}, and must be http/protobuf: the usual port of that is 4318.`,
+      );
+    }
+  }
+}
+
+function batchOptions() {
+  const options = {
+    scheduledDelayMillis: getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY'),
+    exportTimeoutMillis: getNumberFromEnv('OTEL_BSP_EXPORT_TIMEOUT'),
+    maxQueueSize: getNumberFromEnv('OTEL_BSP_MAX_QUEUE_SIZE'),
+    maxExportBatchSize: getNumberFromEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+  };
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { exporter: new OTLPTraceExporter(), ...(Object.fromEntries(given) as Record<string, number>) };
+}

@@ -1,0 +1,32 @@
+/**
+ * OpenTelemetry, where its environment variables turn it on. Otherwise nothing of it is loaded, `telemetry` stays
+ * undefined, and a place that could be traced costs one comparison.
+ */
+import type { SpanOptions, Telemetry } from './spans.ts';
+
+export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.ts';
+
+export let telemetry: Telemetry | undefined;
+
+/** Whether the standard variables name a place to export to. */
+export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
+  const endpoints = ['', 'TRACES_', 'METRICS_'].map((signal) => env[`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`]);
+  return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
+}
+
+/** Before anything that is to be traced is put together. */
+export async function startTelemetry(
+  service: string,
+  onWarning: (message: string) => void,
+): Promise<Telemetry> {
+  const { openTelemetry } = await import('./openTelemetry/index.ts');
+  telemetry = openTelemetry(service, onWarning, () => {
+    telemetry = undefined;
+  });
+  return telemetry;
+}
+
+/** Runs `work` in a span where telemetry is on. */
+export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
+  return telemetry === undefined ? work() : telemetry.span(options, work);
+}

@@ -1,0 +1,38 @@
+/** A span for each request of a Fastify server; what its handlers do belongs to it. */
+import { API_PREFIX } from '@measurement-exchange/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type SpanAttributes, telemetry } from './telemetry.ts';
+
+/** What is known of a request when its response is out. */
+export interface TracedRequest {
+  /** Names the span. */
+  operation: string | undefined;
+  attributes: SpanAttributes;
+  failure: unknown;
+}
+
+/** Requests of the API only: health and metrics are asked for all the time. To be called before other hooks are added. */
+export function traceRequests(
+  app: FastifyInstance,
+  describe: (request: FastifyRequest) => TracedRequest,
+): void {
+  if (telemetry === undefined) return;
+  const { open } = telemetry;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.originalUrl.startsWith(`${API_PREFIX}/`)) return done();
+    const { traceparent } = request.headers;
+    const span = open({
+      name: request.method,
+      kind: 'server',
+      attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
+    // Not onResponse, which does not run for a caller who hangs up before its response.
+    reply.raw.once('close', () => {
+      const { operation, attributes, failure } = describe(request);
+      const status = { 'http.response.status_code': reply.raw.statusCode };
+      span.end({ name: operation, attributes: { ...attributes, ...status }, failure });
+    });
+    span.run(done);
+  });
+}

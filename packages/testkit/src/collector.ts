@@ -1,0 +1,94 @@
+/** A collector of OpenTelemetry on loopback, and this process exporting to it. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { startTelemetry } from '@measurement-exchange/server/telemetry';
+import { afterAll, beforeAll, vi } from 'vitest';
+
+export interface CollectedSpan {
+  traceId: string;
+  spanId: string;
+  /** Empty for the first of a trace. */
+  parentId: string;
+  name: string;
+  attributes: Record<string, string>;
+}
+
+export interface Collector {
+  url: string;
+  spans: CollectedSpan[];
+  metricNames: Set<string>;
+}
+
+/** Exports from before the tests of this file until after them; to be called before what is traced is started. */
+export function useCollector(): Collector {
+  const collector: Collector = { url: '', spans: [], metricNames: new Set() };
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+    if (request.url === '/v1/traces') collector.spans.push(...spansIn(bytes));
+    if (request.url === '/v1/metrics') for (const name of metricsIn(bytes)) collector.metricNames.add(name);
+    response.end();
+  });
+  let stop = async () => {};
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '50');
+    vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '200');
+    ({ stop } = await startTelemetry('tests', console.error));
+  });
+  afterAll(async () => {
+    await stop();
+    vi.unstubAllEnvs();
+    server.closeAllConnections();
+    server.close();
+  });
+  return collector;
+}
+
+type Fields = Map<number, Uint8Array[]>;
+
+/** The fields of a message whose values have a length: messages, texts, bytes. */
+function fieldsOf(message: Uint8Array): Fields {
+  const reader = new BinaryReader(message);
+  const fields: Fields = new Map();
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (type !== WireType.LengthDelimited) reader.skip(type);
+    else fields.set(field, [...(fields.get(field) ?? []), reader.bytes()]);
+  }
+  return fields;
+}
+const all = (fields: Fields, field: number) => (fields.get(field) ?? []).map(fieldsOf);
+const textOf = (fields: Fields, field: number) => new TextDecoder().decode(fields.get(field)?.[0]);
+const hexOf = (fields: Fields, field: number) => Buffer.from(fields.get(field)?.[0] ?? []).toString('hex');
+
+/** Of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
+function spansIn(request: Uint8Array): CollectedSpan[] {
+  return all(fieldsOf(request), 1)
+    .flatMap((resource) => all(resource, 2))
+    .flatMap((scope) => all(scope, 2))
+    .map((span) => ({
+      traceId: hexOf(span, 1),
+      spanId: hexOf(span, 2),
+      parentId: hexOf(span, 4),
+      name: textOf(span, 5),
+      attributes: Object.fromEntries(
+        all(span, 9).map((attribute) => [textOf(attribute, 1), textOf(all(attribute, 2)[0]!, 1)]),
+      ),
+    }));
+}
+
+/** Of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */
+function metricsIn(request: Uint8Array): string[] {
+  return all(fieldsOf(request), 1)
+    .flatMap((resource) => all(resource, 2))
+    .flatMap((scope) => all(scope, 2))
+    .map((metric) => textOf(metric, 1));
+}
