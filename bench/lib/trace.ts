@@ -1,5 +1,6 @@
 /** Which statements an operation runs, with which values and in how many round trips: found by running it once. */
 import { type JsonValue, matchRoute, parseJson, readRequest, toJson } from '@measurement-exchange/contract';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 import {
   type Input,
   type JobName,
@@ -11,6 +12,7 @@ import {
   type Statement,
   type Transaction,
 } from '@measurement-exchange/exchange/internal/database/db';
+import { LastSeen } from '@measurement-exchange/exchange/internal/database/lastSeen';
 import { parsePrincipal } from '@measurement-exchange/exchange/internal/domain/access';
 import { newId } from '@measurement-exchange/exchange/internal/ids';
 import {
@@ -100,6 +102,8 @@ export async function trace(
       },
       checks: 'advisory',
       protocols: {},
+      deadlines: { ...loadConfig({}).computations, cancelPendingAfterDays: undefined },
+      lastSeen: new LastSeen(),
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),
       principalsChanged: () => {},

@@ -6,6 +6,7 @@ export * from './codecs/computation.ts';
 export * from './codecs/descriptor.ts';
 export * from './codecs/duchyMessages.ts';
 export * from './codecs/eventGroup.ts';
+export * from './codecs/explanation.ts';
 export * from './codecs/measurement.ts';
 export * from './codecs/party.ts';
 export * from './codecs/population.ts';

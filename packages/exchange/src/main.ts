@@ -12,6 +12,7 @@ import { demoProtocols, requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
 import { openDatabase } from './connections.ts';
 import { Database } from './database/db.ts';
+import { LastSeen } from './database/lastSeen.ts';
 import { migrate } from './database/migrate.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devPageTokenKey, startDevelopment } from './dev/index.ts';
@@ -70,11 +71,17 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     newId,
     checks: config.checks,
     protocols,
+    deadlines: {
+      ...config.computations,
+      cancelPendingAfterDays: config.retention?.cancelPendingAfterDays,
+    },
+    lastSeen: new LastSeen(),
     allowsHttp: !production,
     pageTokens: new PageTokens(Buffer.from(pageTokenKey, 'base64')),
     principalsChanged: () => principals.invalidate(),
     wake: () => jobs.wake(),
   };
+  opened.defer(() => exchange.lastSeen.store(db).catch(() => {}));
   watchDatabase(metrics, exchange);
 
   const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });

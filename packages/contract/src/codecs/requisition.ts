@@ -28,6 +28,10 @@ export const Refusal = object({
 });
 export type Refusal = Static<typeof Refusal>;
 
+/** Why a requisition has to wait, in the provider's words, and until when. */
+export const Deferral = object({ reason: text(1000, 1), until: timestamp() });
+export type Deferral = Static<typeof Deferral>;
+
 export const FulfillmentContext = object({
   buildLabel: optional(text(255)),
   warnings: optional(array(text(1000), { maxItems: 100 })),
@@ -71,6 +75,7 @@ export const Requisition = object({
     duchies: mapOf('duchy', DuchyEntry),
     fulfillingDuchy: nameOf('duchy'),
     refusal: Refusal,
+    deferral: Deferral,
     fulfillmentContext: FulfillmentContext,
     etag: text(100),
     createTime: timestamp(),

@@ -7,6 +7,7 @@ import {
   SetParametersRequest,
   SetResultRequest,
 } from '../codecs/computation.ts';
+import { Explanation } from '../codecs/explanation.ts';
 import { PATTERNS } from '../names.ts';
 import { array, enumOf, object, optional, timestamp } from '../schema.ts';
 import { COMPUTATION_STATES } from '../states.ts';
@@ -51,6 +52,17 @@ export const COMPUTATION_ROUTES = [
     response: Computation,
     errors: ['COMPUTATION_NOT_FOUND'],
     summary: 'Read a computation',
+  },
+  {
+    operation: 'explainComputation',
+    method: 'GET',
+    path: PATTERNS.computation,
+    verb: 'explain',
+    access: { duchy: 'own' },
+    query: noQuery,
+    response: Explanation,
+    errors: ['COMPUTATION_NOT_FOUND'],
+    summary: 'What a computation waits for and for whom, or why it ended',
   },
   {
     ...act,

@@ -1,5 +1,6 @@
+import { Explanation } from '../codecs/explanation.ts';
 import { Measurement, MeasurementInput } from '../codecs/measurement.ts';
-import { FulfillDirectRequest, RefuseRequest, Requisition } from '../codecs/requisition.ts';
+import { Deferral, FulfillDirectRequest, RefuseRequest, Requisition } from '../codecs/requisition.ts';
 import { Timeline } from '../codecs/timeline.ts';
 import { PATTERNS } from '../names.ts';
 import { array, enumOf, nameOf, object, optional, timestamp } from '../schema.ts';
@@ -95,6 +96,30 @@ export const MEASUREMENT_ROUTES = [
     summary: 'Refuse a requisition for good, which fails its measurement',
   },
   {
+    operation: 'deferRequisition',
+    method: 'POST',
+    path: PATTERNS.requisition,
+    verb: 'defer',
+    access: { dataProvider: 'own' },
+    mutates: true,
+    query: noQuery,
+    body: { form: 'message', schema: Deferral, also: 'name' },
+    response: Requisition,
+    errors: ['REQUISITION_NOT_FOUND', 'REQUISITION_STATE_ILLEGAL'],
+    summary: 'Say why a requisition has to wait, and until when',
+  },
+  {
+    operation: 'explainRequisition',
+    method: 'GET',
+    path: PATTERNS.requisition,
+    verb: 'explain',
+    access: { dataProvider: 'own' },
+    query: noQuery,
+    response: Explanation,
+    errors: ['REQUISITION_NOT_FOUND'],
+    summary: 'What a requisition waits for, or why it ended',
+  },
+  {
     operation: 'getRequisitionTimeline',
     method: 'GET',
     path: PATTERNS.requisition,
@@ -185,6 +210,17 @@ export const MEASUREMENT_ROUTES = [
     response: Measurement,
     errors: ['MEASUREMENT_NOT_FOUND', 'MEASUREMENT_STATE_ILLEGAL'],
     summary: 'Cancel a measurement that is not complete',
+  },
+  {
+    operation: 'explainMeasurement',
+    method: 'GET',
+    path: PATTERNS.measurement,
+    verb: 'explain',
+    access: { measurementConsumer: 'own' },
+    query: noQuery,
+    response: Explanation,
+    errors: ['MEASUREMENT_NOT_FOUND'],
+    summary: 'What a measurement waits for and for whom, or why it ended',
   },
   {
     operation: 'getMeasurementTimeline',

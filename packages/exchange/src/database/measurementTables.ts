@@ -57,6 +57,10 @@ export const requisitions = table<RequisitionRecord>('requisitions', {
     justification: column('refusal_justification'),
     message: optional('refusal_message'),
   }),
+  deferral: optionalGroup('deferral_until', {
+    reason: column('deferral_reason'),
+    until: column('deferral_until', 'time'),
+  }),
   fulfillment: optionalGroup('nonce', {
     nonce: column('nonce', 'uint64'),
     result: optionalGroup('result_certificate', {
@@ -107,7 +111,7 @@ export const joined = object<JoinedRow>({
 });
 
 /** Of a measurement `m`. Within the statement, so that a direct one costs nothing more. */
-const PARTICIPANTS = `(SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id)`;
+export const PARTICIPANTS = `(SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id)`;
 const readParticipant = jsonReader(participants);
 
 export function readParticipants(row: JoinedRow): ParticipantRecord[] {
@@ -122,7 +126,7 @@ export const REQUISITION_WITH_MEASUREMENT = `SELECT ${select(requisitions, 'r')}
   CASE WHEN m.protocol <> 'direct' THEN ${PARTICIPANTS} END AS participants`;
 
 /** Beside the first requisition of a measurement only. */
-const FIRST_PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' AND r.ordinal = 0 THEN ${PARTICIPANTS} END AS participants`;
+export const FIRST_PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' AND r.ordinal = 0 THEN ${PARTICIPANTS} END AS participants`;
 const first = (value: string) => `CASE WHEN r.ordinal = 0 THEN ${value} END`;
 
 /** All requisitions of measurements: the long values of a measurement stand beside its first requisition only. */
@@ -133,6 +137,9 @@ export const AGGREGATE = `SELECT ${select(requisitions, 'r')}, ${select(measurem
 export const OUTLINE = `SELECT ${select(requisitions, 'r', '', leftOut)}, ${select(measurements, 'm', 'm_', leftOut)},
   ${FIRST_PARTICIPANTS}`;
 
+/** The same, and the keys of the providers. */
+export const EXPLAINED = `SELECT ${select(requisitions, 'r', '', (value) => (value === 'r.public_key_data' ? value : leftOut()))},
+  ${select(measurements, 'm', 'm_', leftOut)}`;
 /** The same, as duchies need it: of a requisition's spec they see the hash. */
 const computation = (long: (value: string) => string) => `SELECT ${select(requisitions, 'r', '', leftOut)},
   sha256(r.spec_ciphertext) AS requisition_spec_hash, ${select(measurements, 'm', 'm_', long)}, ${FIRST_PARTICIPANTS}`;

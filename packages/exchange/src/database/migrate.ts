@@ -78,7 +78,7 @@ async function grant(client: pg.ClientBase, role: string): Promise<void> {
     GRANT USAGE ON SCHEMA public TO ${app};
     GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${app};
     GRANT INSERT, UPDATE ON parties, certificates, measurements, requisitions,
-      event_group_metadata_descriptors, event_groups, populations, computations TO ${app};
+      event_group_metadata_descriptors, event_groups, populations, computations, last_seen TO ${app};
     GRANT INSERT ON settings, transitions, audit_entries, changes TO ${app};
     GRANT INSERT, DELETE ON principals, trusted_roots, descriptor_types, population_model_lines,
       computation_log TO ${app};

@@ -30,7 +30,7 @@ const NEW_MEASUREMENT = except(measurements, 'failure', 'result');
 const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
 const NEW_REQUISITION = except(
   requisitions,
-  ...(['state', 'version', 'createTime', 'updateTime', 'refusal', 'fulfillment'] as const),
+  ...(['state', 'version', 'createTime', 'updateTime', 'refusal', 'deferral', 'fulfillment'] as const),
 );
 const FIRST_STEPS = only(transitions, 'measurement', 'version', 'from', 'time');
 const FIRST_STEP = only(transitions, 'subject', 'to', 'cause');
@@ -89,7 +89,10 @@ export function insertMeasurement(
 
 /** What can change after a create. */
 const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'result', 'version', 'updateTime');
-const CHANGED_REQUISITION = only(requisitions, 'state', 'refusal', 'fulfillment', 'version', 'updateTime');
+const CHANGED_REQUISITION = only(
+  requisitions,
+  ...(['state', 'refusal', 'deferral', 'fulfillment', 'version', 'updateTime'] as const),
+);
 const STEP = except(transitions, 'actor', 'requestId', 'findings');
 
 const UPDATE = updateStatement();

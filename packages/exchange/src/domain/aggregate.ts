@@ -1,5 +1,6 @@
 /** A measurement with its requisitions and participants, and every transition between their states. */
 import type {
+  Deferral,
   DuchyRole,
   EncryptedMessage,
   EncryptedRequisitionSpec,
@@ -59,6 +60,8 @@ export interface RequisitionRecord {
   fulfillingDuchy: string | undefined;
   state: RequisitionState;
   refusal: Refusal | undefined;
+  /** The latest; it stays when the requisition is closed. */
+  deferral: Deferral | undefined;
   fulfillment: Fulfillment | undefined;
   version: number;
   createTime: Timestamp;
@@ -150,6 +153,8 @@ export const EDGES = [
   ['requisition', 'created', undefined, 'UNFULFILLED'],
   // All duchies have set their parameters: the requisition shows them from now on.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
+  // It waits for something that only its provider knows.
+  ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
   ['requisition', 'fulfilled', 'UNFULFILLED', 'FULFILLED'],
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
@@ -208,7 +213,7 @@ export class Changing {
   stepRequisition(
     requisition: RequisitionRecord,
     cause: RequisitionTrigger,
-    fields: Partial<Pick<RequisitionRecord, 'refusal' | 'fulfillment'>> = {},
+    fields: Partial<Pick<RequisitionRecord, 'refusal' | 'deferral' | 'fulfillment'>> = {},
   ): void {
     const from = requisition.state;
     const to = step('requisition', cause, from) as RequisitionState;

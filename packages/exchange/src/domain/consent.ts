@@ -46,6 +46,6 @@ export function trustFindings(field: string, why: string | undefined): Finding[]
 }
 
 /** The `data` of a registered EncryptionPublicKey. */
-function keysetOf({ message }: SignedMessage): Uint8Array {
+export function keysetOf({ message }: SignedMessage): Uint8Array {
   return fromBinary(specs.EncryptionPublicKeySchema, message).data;
 }

@@ -71,7 +71,7 @@ const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports
 };
 
 /** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
-function behind({ measurement, participants }: Aggregate, reports: Report[]): string[] {
+export function behind({ measurement, participants }: Aggregate, reports: Report[]): string[] {
   const steps = stepsOf(viewProtocol(measurement));
   const open = participants.map(({ duchy }) => ({
     duchy,

@@ -2,13 +2,16 @@
 import { hash } from 'node:crypto';
 import { includesHash } from '@measurement-exchange/consent';
 import {
+  type Deferral,
   type EncryptedMessage,
   ExchangeError,
   type FulfillmentContext,
+  invalid,
   isTerminal,
   type Refusal,
   type RequisitionState,
   type Timestamp,
+  timestampOf,
 } from '@measurement-exchange/contract';
 import {
   type Aggregate,
@@ -31,7 +34,7 @@ type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
 export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure' | 'result'>;
 export type NewRequisition = Omit<
   RequisitionRecord,
-  Progress | 'refusal' | 'fulfillment' | 'fulfillingDuchy'
+  Progress | 'refusal' | 'deferral' | 'fulfillment' | 'fulfillingDuchy'
 >;
 
 export function create(measurement: NewMeasurement, requisitions: NewRequisition[], now: Timestamp): Change {
@@ -45,6 +48,7 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
       fulfillingDuchy: fulfillingDuchyOf(measurement, r.id),
       state: 'UNFULFILLED',
       refusal: undefined,
+      deferral: undefined,
       fulfillment: undefined,
     })),
     participants: createParticipants(measurement, now),
@@ -131,6 +135,25 @@ export function refuse(
   return changing.done();
 }
 
+export const MAX_DEFERRAL_DAYS = 30;
+
+/** Says why a requisition waits, and until when. No steps where the same was said before: an agent may repeat it. */
+export function defer(before: Aggregate, requisitionId: string, deferral: Deferral, now: Timestamp): Change {
+  const requisition = before.requisitions.find((r) => r.id === requisitionId)!;
+  requireUnfulfilled(requisition);
+  const { reason, until } = deferral;
+  if (until <= now || until > timestampOf(Date.parse(now) + MAX_DEFERRAL_DAYS * 86_400_000)) {
+    const description = `must be in the future, and at most ${MAX_DEFERRAL_DAYS} days ahead`;
+    throw invalid([{ field: 'until', description }]);
+  }
+  const { deferral: last } = requisition;
+  if (last !== undefined && last.reason === reason && last.until === until)
+    return { after: before, steps: [] };
+  const changing = new Changing(before, now);
+  changing.stepRequisition(requisition, 'deferred', { deferral });
+  return changing.done();
+}
+
 /** Cancels a measurement that is not complete: at the consumer's request, or because it was pending for too long. */
 export function cancel(
   before: Aggregate,
@@ -186,10 +209,12 @@ function requireEtag(requisition: RequisitionRecord, etag: string): void {
 function openRequisition(aggregate: Aggregate, id: string, etag: string): RequisitionRecord {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);
-  if (requisition.state !== 'UNFULFILLED') {
-    throw requisitionClosed(`${requisition.provider}/requisitions/${id}`, requisition.state);
-  }
+  requireUnfulfilled(requisition);
   return requisition;
+}
+
+function requireUnfulfilled({ provider, id, state }: RequisitionRecord): void {
+  if (state !== 'UNFULFILLED') throw requisitionClosed(`${provider}/requisitions/${id}`, state);
 }
 
 export function requisitionClosed(requisition: string, state: RequisitionState): ExchangeError {

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPrincipalResolver, type PrincipalLookup } from '../auth/principals.ts';
 import { Database } from '../database/db.ts';
+import { LastSeen } from '../database/lastSeen.ts';
 import { findPrincipal } from '../database/principals.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Exchange } from '../operations/index.ts';
@@ -44,7 +45,7 @@ async function askWith(
 ): Promise<{ status: number; reason: string; ms: number }> {
   const metrics = new Metrics();
   const pipeline = new Pipeline({
-    exchange: { db } as Exchange,
+    exchange: { db, lastSeen: new LastSeen() } as Exchange,
     tokens: {
       verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never,
       recall: () => undefined,

@@ -31,6 +31,7 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
       everyMs: 10_000,
       run: () => failOverdueComputations(exchange, computations),
     },
+    { name: 'lastSeen', everyMs: 30_000, run: storeLastSeen },
   ];
   if (retention !== undefined) {
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
@@ -64,6 +65,11 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
       await Promise.all(loops);
     },
   };
+}
+
+async function storeLastSeen({ db, lastSeen }: Exchange): Promise<boolean> {
+  await lastSeen.store(db);
+  return false;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

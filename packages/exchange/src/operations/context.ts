@@ -1,8 +1,10 @@
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
+import type { LastSeen } from '../database/lastSeen.ts';
 import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
+import type { PendingDeadlines } from '../domain/explain/facts.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { Protocols } from '../domain/protocol.ts';
 import type { PageTokens } from './paging.ts';
@@ -14,6 +16,9 @@ export interface Exchange {
   newId: () => string;
   checks: Checks;
   protocols: Protocols;
+  /** When something that is pending ends by itself. */
+  deadlines: PendingDeadlines;
+  lastSeen: LastSeen;
   /** Whether the endpoints of duchies may be http: in development mode only. */
   allowsHttp: boolean;
   pageTokens: PageTokens;

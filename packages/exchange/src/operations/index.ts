@@ -29,6 +29,7 @@ import { deleteEventGroup } from './eventGroups/delete.ts';
 import { getEventGroup } from './eventGroups/get.ts';
 import { listEventGroups } from './eventGroups/list.ts';
 import { batchUpdateEventGroups, updateEventGroup } from './eventGroups/update.ts';
+import { explainComputation, explainMeasurement, explainRequisition } from './explain.ts';
 import { batchGetMeasurements } from './measurements/batchGet.ts';
 import { cancelMeasurement } from './measurements/cancel.ts';
 import { createMeasurement } from './measurements/create.ts';
@@ -48,6 +49,7 @@ import { createPrincipal } from './principals/create.ts';
 import { deletePrincipal } from './principals/delete.ts';
 import { listPrincipals } from './principals/list.ts';
 import { whoAmI } from './principals/whoAmI.ts';
+import { deferRequisition } from './requisitions/defer.ts';
 import { fulfillDirectRequisition } from './requisitions/fulfillDirect.ts';
 import { getMeasurementRequisition, getRequisition } from './requisitions/get.ts';
 import { listMeasurementRequisitions, listRequisitions } from './requisitions/list.ts';
@@ -73,6 +75,7 @@ export const operations: { [O in Operation]: Handler<O> } = {
   listMeasurements,
   batchGetMeasurements,
   cancelMeasurement,
+  explainMeasurement,
   getMeasurementTimeline,
 
   listRequisitions,
@@ -81,10 +84,13 @@ export const operations: { [O in Operation]: Handler<O> } = {
   getMeasurementRequisition,
   fulfillDirectRequisition,
   refuseRequisition,
+  deferRequisition,
+  explainRequisition,
   getRequisitionTimeline,
 
   listComputations,
   getComputation,
+  explainComputation,
   setComputationParameters,
   confirmComputation,
   fulfillComputationRequisition,

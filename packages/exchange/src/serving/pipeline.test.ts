@@ -8,6 +8,7 @@ import {
 } from '@measurement-exchange/contract';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
+import { LastSeen } from '../database/lastSeen.ts';
 import { flush } from '../observability/deferred.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Call, Exchange } from '../operations/index.ts';
@@ -26,7 +27,7 @@ function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
   const lines: Record<string, unknown>[] = [];
   const metrics = new Metrics();
   const pipeline = new Pipeline({
-    exchange: {} as Exchange,
+    exchange: { lastSeen: new LastSeen() } as Exchange,
     tokens: {
       async verify(subject) {
         if (subject === 'bad') throw new ExchangeError('TOKEN_INVALID', 'bad', { cause: 'it is bad' });

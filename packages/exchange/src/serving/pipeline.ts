@@ -107,6 +107,7 @@ export class Pipeline {
       this.identifier.recall(credentials) ??
       (await withDeadline(this.deadlineMs, this.identifier.identify(credentials)));
     progress.principal = principal;
+    if (principal.kind !== 'operator') this.options.exchange.lastSeen.note(principal.name);
     return new Authenticated(progress, principal, token, this.deadlineMs - (performance.now() - began));
   }
 

@@ -282,6 +282,16 @@ describe('operations of every resource', () => {
     },
     getRequisition: async () =>
       expect((await streamly().getRequisition({ name: made.requisition! })).state).toBe('UNFULFILLED'),
+    deferRequisition: async () => {
+      const until = new Date(Date.now() + 3600_000).toISOString().replace('Z', '000Z');
+      const body = { reason: 'The logs come in an hour.', until };
+      const { deferral } = await streamly().deferRequisition({ name: made.requisition!, body });
+      expect(deferral).toEqual(body);
+    },
+    explainRequisition: async () => {
+      const { waitingFor } = await streamly().explainRequisition({ name: made.requisition! });
+      expect(waitingFor).toMatchObject([{ code: 'DEFERRED', party: cast.streamly.name }]);
+    },
     fulfillDirectRequisition: async () => {
       const { etag } = await streamly().getRequisition({ name: made.requisition! });
       const done = await streamly().fulfillDirectRequisition({
@@ -298,11 +308,15 @@ describe('operations of every resource', () => {
     },
     getRequisitionTimeline: async () => {
       const { transitions } = await streamly().getRequisitionTimeline({ name: made.requisition! });
-      expect(transitions.map((t) => t.cause)).toEqual(['created', 'fulfilled']);
+      expect(transitions.map((t) => t.cause)).toEqual(['created', 'deferred', 'fulfilled']);
     },
     getMeasurementTimeline: async () => {
       const { transitions } = await acme().getMeasurementTimeline({ name: made.measurement! });
       expect(transitions.at(-1)).toMatchObject({ to: 'FAILED', cause: 'refused', actor: cast.chirper.name });
+    },
+    explainMeasurement: async () => {
+      const { ending } = await acme().explainMeasurement({ name: made.measurement! });
+      expect(ending!.code).toBe('REFUSED');
     },
     cancelMeasurement: async () => {
       const { name } = await create([cast.streamly]);

@@ -62,25 +62,29 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${DP}/eventGroupMetadataDescriptors`]: {
     may: { measurementConsumer: 'wildcard', dataProvider: 'own' },
   },
-  // Requisition list, get, timeline under `dataProviders/X`; fulfillDirect, refuse: DP own.
+  // Requisition list, get, explain, timeline under `dataProviders/X`; fulfillDirect, refuse, defer: DP own.
   [`GET ${DP}/requisitions`]: { may: providerOwn },
   [`GET ${DP}/requisitions/*`]: { may: providerOwn, absent: NO_REQUISITION },
+  [`GET ${DP}/requisitions/*:explain`]: { may: providerOwn, absent: NO_REQUISITION },
   [`GET ${DP}/requisitions/*:timeline`]: { may: providerOwn, absent: NO_REQUISITION },
   [`POST ${DP}/requisitions/*:fulfillDirect`]: { may: providerOwn, absent: NO_REQUISITION },
+  [`POST ${DP}/requisitions/*:defer`]: { may: providerOwn, absent: NO_REQUISITION },
   [`POST ${DP}/requisitions/*:refuse`]: { may: providerOwn, absent: NO_REQUISITION },
   // Requisition list, get under a measurement: MC own.
   [`GET ${MC}/measurements/*/requisitions`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*/requisitions/*`]: { may: consumerOwn, absent: NO_REQUISITION },
-  // Measurement create, get, list, batchGet, cancel, timeline: MC own.
+  // Measurement create, get, list, batchGet, cancel, explain, timeline: MC own.
   [`POST ${MC}/measurements`]: { may: consumerOwn },
   [`GET ${MC}/measurements/*`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements`]: { may: consumerOwn },
   [`POST ${MC}/measurements:batchGet`]: { may: consumerOwn, absent: NO_MEASUREMENT, names: 'body' },
   [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  [`GET ${MC}/measurements/*:explain`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   // Computations: the duchy's own, whatever is done.
   'GET duchies/*/computations': { may: { duchy: 'own' } },
   'GET duchies/*/computations/*': duchyOwn,
+  'GET duchies/*/computations/*:explain': duchyOwn,
   'POST duchies/*/computations/*:setParameters': duchyOwn,
   'POST duchies/*/computations/*:confirm': duchyOwn,
   'POST duchies/*/computations/*:fulfillRequisition': duchyOwn,

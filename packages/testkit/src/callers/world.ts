@@ -206,6 +206,10 @@ async function providerHoldings(
       createEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
       updateEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
       fulfillDirectRequisition: fulfillment(provider, requisition, nonce),
+      deferRequisition: {
+        reason: 'The logs come tomorrow.',
+        until: new Date(Date.now() + 86_400_000).toISOString(),
+      },
       refuseRequisition: { refusal: { justification: 'DECLINED' }, etag: requisition.etag },
     },
   };

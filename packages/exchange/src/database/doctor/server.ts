@@ -16,6 +16,7 @@ export const UNIQUE_INDEXES = [
   'event_group_metadata_descriptors_pkey',
   'event_groups_pkey',
   'event_groups_request_id',
+  'last_seen_pkey',
   'measurement_tombstones_pkey',
   'measurement_tombstones_request_id',
   'measurements_pkey',

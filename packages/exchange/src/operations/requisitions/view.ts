@@ -38,6 +38,7 @@ export function viewRequisition(
     duchies: viewDuchies(r, m.protocol, participants),
     fulfillingDuchy: r.fulfillingDuchy,
     refusal: r.refusal,
+    deferral: r.deferral,
     fulfillmentContext: r.fulfillment?.context,
     etag: etagOf(r),
     createTime: r.createTime,

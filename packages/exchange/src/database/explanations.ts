@@ -1,0 +1,127 @@
+/** What explanations are decided from: the measurement in one round trip, everything around it in a second one. */
+import type { Timestamp } from '@measurement-exchange/contract';
+import type { Aggregate, Trigger } from '../domain/aggregate.ts';
+import type { Certificate } from '../domain/certificate.ts';
+import type { PartyFacts } from '../domain/explain/facts.ts';
+import { latestReports, type ProgressRecord } from './computations.ts';
+import { type Queryable, sql } from './db.ts';
+import {
+  aggregates,
+  EXPLAINED,
+  FIRST_PARTICIPANTS,
+  type JoinedRow,
+  joined,
+  PARTICIPANTS,
+} from './measurementTables.ts';
+import { cell, object } from './roundTrip.ts';
+import { column, optional, optionalGroup, table } from './table.ts';
+
+/** Without long values but for the keys of providers; with the cause of its last step. */
+export interface ExplainedAggregate {
+  aggregate: Aggregate;
+  cause: Trigger;
+}
+
+const explained = object<{ row: JoinedRow; cause: Trigger }>({ row: joined, cause: cell('cause') });
+const CAUSE = `(SELECT cause FROM transitions t
+  WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
+
+const OF_MEASUREMENT = sql(
+  'explained_measurement',
+  `${EXPLAINED}, ${FIRST_PARTICIPANTS}, ${CAUSE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
+    WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,
+  explained,
+);
+const OF_COMPUTATION = sql(
+  'explained_computation',
+  `${EXPLAINED}, ${FIRST_PARTICIPANTS}, ${CAUSE} FROM computations own JOIN measurements m ON m.id = own.id
+     JOIN requisitions r ON r.measurement = m.id WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
+  explained,
+);
+/** A provider sees no other provider's requisition. */
+const OF_REQUISITION = sql(
+  'explained_requisition',
+  `${EXPLAINED}, CASE WHEN m.protocol <> 'direct' THEN ${PARTICIPANTS} END AS participants, ${CAUSE}
+     FROM requisitions r JOIN measurements m ON m.id = r.measurement WHERE r.provider = $1 AND r.id = $2`,
+  explained,
+);
+const STATEMENTS = {
+  measurementConsumer: OF_MEASUREMENT,
+  duchy: OF_COMPUTATION,
+  dataProvider: OF_REQUISITION,
+};
+
+/** `party` is the one that asks, and `id` what it asks about. */
+export async function explainedAggregate(
+  db: Queryable,
+  viewer: keyof typeof STATEMENTS,
+  party: string,
+  id: string,
+): Promise<ExplainedAggregate | undefined> {
+  const rows = await db.query(STATEMENTS[viewer], [party, id]);
+  const [aggregate] = aggregates(rows.map(({ row }) => row));
+  return aggregate && { aggregate, cause: rows[0]!.cause };
+}
+
+const parties = table<PartyFacts>('parties', {
+  name: column('name'),
+  state: column('state'),
+  publicKey: optionalGroup('public_key', {
+    message: column('public_key', 'bytes'),
+    signature: column('public_key_signature', 'bytes'),
+    signatureAlgorithm: optional('public_key_algorithm'),
+  }),
+  lastSeen: optional('last_seen', 'time'),
+});
+const PARTIES = sql(
+  'explained_parties',
+  `SELECT p.name, p.state, p.public_key, p.public_key_signature, p.public_key_algorithm, s.time AS last_seen
+     FROM parties p LEFT JOIN last_seen s ON s.party = p.name WHERE p.name = ANY($1::text[])`,
+  parties.reader(),
+);
+
+const certificates = table<Certificate>('certificates', {
+  party: column('party'),
+  id: column('id'),
+  notBefore: column('not_before', 'time'),
+  notAfter: column('not_after', 'time'),
+  revocationState: optional('revocation_state'),
+});
+const CERTIFICATES = sql(
+  'explained_certificates',
+  `SELECT c.party, c.id, c.not_before, c.not_after, c.revocation_state
+     FROM unnest($1::text[], $2::text[]) AS named(party, id) JOIN certificates c USING (party, id)`,
+  certificates.reader(),
+);
+
+export interface Circumstances {
+  parties: Map<string, PartyFacts>;
+  certificates: Map<string, Certificate>;
+  reports: ProgressRecord[];
+}
+
+/** Of those that take part in the measurement, as far as the aggregate holds them. */
+export async function circumstancesOf(
+  db: Queryable,
+  { measurement: m, requisitions, participants }: Aggregate,
+  lastSeen: (party: string, stored: Timestamp | undefined) => Timestamp | undefined,
+): Promise<Circumstances> {
+  const named: [party: string, certificate: string | undefined][] = [
+    [m.consumer, m.certificate],
+    ...requisitions.flatMap((r): [string, string | undefined][] => [
+      [r.provider, r.certificate],
+      [r.provider, r.fulfillment?.result?.certificate],
+    ]),
+    ...participants.map((p): [string, string | undefined] => [p.duchy, p.parameters?.certificate]),
+  ];
+  const [partyRows, certificateRows, reports] = await Promise.all([
+    db.query(PARTIES, [[...new Set(named.map(([party]) => party))]]),
+    db.query(CERTIFICATES, [named.map(([party]) => party), named.map(([, id]) => id)]),
+    participants.length === 0 ? [] : latestReports(db, [m.id]),
+  ]);
+  return {
+    parties: new Map(partyRows.map((p) => [p.name, { ...p, lastSeen: lastSeen(p.name, p.lastSeen) }])),
+    certificates: new Map(certificateRows.map((c) => [`${c.party}/certificates/${c.id}`, c])),
+    reports,
+  };
+}

@@ -1,0 +1,39 @@
+/** When each party last called: noted in memory, and stored for all of them together now and then. */
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { type Queryable, sql } from './db.ts';
+
+const STORE = sql(
+  'last_seen_store',
+  `INSERT INTO last_seen (party, time) SELECT * FROM unnest($1::text[], $2::timestamptz[]) ORDER BY 1
+   ON CONFLICT (party) DO UPDATE SET time = greatest(last_seen.time, excluded.time)`,
+);
+
+/** Of one process; others store what they have seen. */
+export class LastSeen {
+  /** Not stored yet: epoch milliseconds by party. */
+  private noted = new Map<string, number>();
+
+  note(party: string): void {
+    this.noted.set(party, Date.now());
+  }
+
+  /** The later of what is stored and what this process has seen since. */
+  latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
+    const noted = this.noted.get(party);
+    if (noted === undefined) return stored;
+    const time = timestampOf(noted);
+    return stored !== undefined && stored > time ? stored : time;
+  }
+
+  async store(db: Queryable): Promise<void> {
+    const { noted } = this;
+    if (noted.size === 0) return;
+    this.noted = new Map();
+    try {
+      await db.query(STORE, [[...noted.keys()], [...noted.values()].map(timestampOf)]);
+    } catch (error) {
+      this.noted = new Map([...noted, ...this.noted]);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,257 @@
+/** Whom something pending waits for, what each of them owes, and what keeps them from it. */
+import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
+import type { ParticipantRecord, RequisitionRecord } from '../aggregate.ts';
+import type { Certificate } from '../certificate.ts';
+import { computationName } from '../computation.ts';
+import { behind } from '../deadlines.ts';
+import { computationState } from '../participants.ts';
+import {
+  type Facts,
+  hasChangedKey,
+  inWords,
+  isPresent,
+  isSuspended,
+  requisitionName,
+  shortTime,
+  type WordedReport,
+} from './facts.ts';
+
+/** A stage that has failed this often fails again and again. */
+const FAILING_ATTEMPTS = 3;
+
+/** Something that a party has to do. */
+interface Task {
+  party: string;
+  resource: string | undefined;
+  since: Timestamp;
+  /** Where nothing keeps the party from it. */
+  code: WaitCode;
+  /** What the party has not done, after its name. */
+  owes: string;
+  remedy: string;
+}
+
+/** The most severe first. */
+export function waitsOf(facts: Facts): Wait[] {
+  const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
+  // Nothing else matters any more.
+  if (revoked.length > 0) return revoked.map((certificate) => revocationWait(facts, certificate));
+  const expired = certificatesOf(facts)
+    .filter(({ notAfter }) => facts.now > notAfter)
+    .map((certificate) => expiredWait(facts, certificate));
+  const others = tasksOf(facts).filter(({ party }) => !expired.some((wait) => wait.party === party));
+  return [...expired, ...others.map(({ wait }) => wait)];
+}
+
+/** The certificates that those rest on who still have to do something. */
+export function certificatesOf({ aggregate, certificates }: Facts): Certificate[] {
+  const { measurement: m, requisitions, participants } = aggregate;
+  const named: [party: string, id: string | undefined][] = [
+    [m.consumer, m.certificate],
+    ...requisitions.map((r): [string, string | undefined] => [
+      r.provider,
+      r.state === 'UNFULFILLED' ? r.certificate : r.fulfillment?.result?.certificate,
+    ]),
+    ...participants.map((p): [string, string | undefined] => [p.duchy, p.parameters?.certificate]),
+  ];
+  return named.flatMap(([party, id]) => certificates.get(`${party}/certificates/${id}`) ?? []);
+}
+
+function tasksOf(facts: Facts): { party: string; wait: Wait }[] {
+  const { aggregate } = facts;
+  const { measurement, requisitions, participants } = aggregate;
+  switch (computationState(aggregate)) {
+    case 'PENDING_PARAMS':
+      return participants
+        .filter((p) => p.parameters === undefined)
+        .map((p) =>
+          duchyTask(facts, p, measurement.createTime, 'PARAMETERS_MISSING', 'has not set its parameters'),
+        );
+    case 'PENDING_FULFILLMENT':
+      return requisitions.filter((r) => r.state === 'UNFULFILLED').map((r) => requisitionTask(facts, r));
+    case 'PENDING_CONFIRMATION':
+      return participants
+        .filter((p) => p.state === 'PARAMS_SET')
+        .map((p) =>
+          duchyTask(
+            facts,
+            p,
+            measurement.updateTime,
+            'CONFIRMATION_MISSING',
+            'has not confirmed that it has all data',
+          ),
+        );
+    default:
+      return behind(aggregate, [...facts.reports]).map((duchy) => stageTask(facts, duchy));
+  }
+}
+
+function duchyTask(
+  facts: Facts,
+  { duchy }: Pick<ParticipantRecord, 'duchy'>,
+  since: Timestamp,
+  code: WaitCode,
+  owes: string,
+) {
+  const remedy = `It does this by itself while it runs; if it goes on, ask the operator of ${duchy} to look into its log.`;
+  return taskOf(facts, { party: duchy, resource: computationOf(facts, duchy), since, code, owes, remedy });
+}
+
+function stageTask(facts: Facts, duchy: string) {
+  const report = facts.reports.find((r) => r.duchy === duchy);
+  const since = report?.time ?? facts.aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
+  if (report === undefined) {
+    return duchyTask(
+      facts,
+      { duchy },
+      since,
+      'STAGE_RUNNING',
+      'has to compute its first stage, and reported nothing yet',
+    );
+  }
+  const isFailing = report.attempt >= FAILING_ATTEMPTS && report.progress !== 1;
+  if (!isFailing)
+    return duchyTask(facts, { duchy }, since, 'STAGE_RUNNING', `computes ${reportWords(facts, report)}`);
+  return taskOf(facts, {
+    party: duchy,
+    resource: computationOf(facts, duchy),
+    since,
+    code: 'STAGE_FAILING',
+    owes: `fails again and again in ${reportWords(facts, report)}`,
+    remedy: `Only the operator of ${duchy} can mend this: send them the name of the computation and the report.`,
+  });
+}
+
+/** What a duchy says in its report is for the consumer, and for itself. */
+function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
+  const words = `${stage}, attempt ${attempt}`;
+  return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
+}
+
+/** A duchy's view of the computation is known to the duchies, and to the consumer from its timeline. */
+function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
+  return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
+}
+
+function requisitionTask(facts: Facts, requisition: RequisitionRecord) {
+  const { provider, fulfillingDuchy: duchy, updateTime: since } = requisition;
+  const resource = requisitionName(facts, requisition);
+  if (duchy !== undefined && (isSuspended(facts, duchy) || !isPresent(facts, duchy))) {
+    const owes = `takes the data of ${provider}`;
+    return duchyTask(facts, { duchy }, since, 'UPLOAD_MISSING', owes);
+  }
+  const { deferral } = requisition;
+  if (deferral !== undefined && deferral.until > facts.now && !isSuspended(facts, provider)) {
+    return deferredTask(facts, requisition, deferral, resource);
+  }
+  const isOwn = facts.viewer === 'dataProvider';
+  if (hasChangedKey(facts, requisition) && !isSuspended(facts, provider)) {
+    const wait: Wait = {
+      ...about(facts, provider, resource, since),
+      code: 'KEY_CHANGED',
+      detail: `${resource} is encrypted for a key that ${provider} does not publish any more${seen(facts, provider, since)}.`,
+      remedy: isOwn
+        ? 'Decrypt it with your former key (earlierKeys of the agent), or refuse it with CONSENT_SIGNAL_INVALID.'
+        : 'If the provider no longer has the former key, cancel the measurement and create it again with the current one.',
+    };
+    return { party: provider, wait };
+  }
+  return taskOf(facts, {
+    party: provider,
+    resource,
+    since,
+    ...(duchy === undefined
+      ? { code: 'SILENT', owes: `has neither fulfilled nor refused nor deferred ${resource}` }
+      : { code: 'UPLOAD_MISSING', owes: `has not sent its data to ${duchy}` }),
+    remedy: isOwn
+      ? 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).'
+      : `Ask ${provider} what keeps its agent, or cancel the measurement.`,
+  });
+}
+
+/** The provider's words are for the consumer, and for itself. */
+function deferredTask(
+  facts: Facts,
+  requisition: RequisitionRecord,
+  { reason, until }: { reason: string; until: Timestamp },
+  resource: string,
+) {
+  const { provider, updateTime } = requisition;
+  const words = facts.viewer === 'duchy' ? '' : `: “${reason}”`;
+  const wait: Wait = {
+    ...about(facts, provider, resource, updateTime),
+    code: 'DEFERRED',
+    detail: `${provider} deferred ${resource} until ${shortTime(until)}${words}`,
+    remedy:
+      facts.viewer === 'dataProvider'
+        ? 'Fulfill it once what it waits for is there, or defer it again.'
+        : `Nothing before ${shortTime(until)}; if that is too late, talk to ${provider} or cancel the measurement.`,
+  };
+  return { party: provider, wait };
+}
+
+/** What keeps a party from its task comes before the task. */
+function taskOf(
+  facts: Facts,
+  { party, resource, since, code, owes, remedy }: Task,
+): { party: string; wait: Wait } {
+  const common = about(facts, party, resource, since);
+  if (isSuspended(facts, party)) {
+    const wait: Wait = {
+      ...common,
+      code: 'SUSPENDED',
+      detail: `${party} ${owes}, and is suspended: it can call nothing.`,
+      remedy: 'Ask the operator of the exchange why, and to resume it.',
+    };
+    return { party, wait };
+  }
+  if (isPresent(facts, party)) {
+    return {
+      party,
+      wait: { ...common, code, detail: `${party} ${owes}${seen(facts, party, since)}.`, remedy },
+    };
+  }
+  const { lastSeen } = common;
+  const wait: Wait = {
+    ...common,
+    code:
+      lastSeen === undefined || lastSeen < facts.aggregate.measurement.createTime ? 'NOT_SEEN' : 'OFFLINE',
+    detail: `${party} ${owes}${seen(facts, party, since)}.`,
+    remedy: `Ask the operator of ${party} to start it, and to check that it reaches the exchange.`,
+  };
+  return { party, wait };
+}
+
+function seen({ parties, now, aggregate }: Facts, party: string, since: Timestamp): string {
+  const lastSeen = parties.get(party)?.lastSeen;
+  if (lastSeen === undefined) return ', and was never seen';
+  const ago = `${inWords(Date.parse(now) - Date.parse(lastSeen))} ago`;
+  if (lastSeen < aggregate.measurement.createTime) {
+    return `, and was not seen since it was created ${inWords(Date.parse(now) - Date.parse(since))} ago (last ${ago})`;
+  }
+  return `, and was last seen ${ago}`;
+}
+
+function about({ parties }: Facts, party: string, resource: string | undefined, since: Timestamp) {
+  return { party, resource, since, lastSeen: parties.get(party)?.lastSeen };
+}
+
+function revocationWait(facts: Facts, { party, id, revocationState }: Certificate): Wait {
+  const name = `${party}/certificates/${id}`;
+  return {
+    ...about(facts, party, name, facts.aggregate.measurement.updateTime),
+    code: 'REVOCATION_RUNNING',
+    detail: `${name} is ${revocationState === 'HOLD' ? 'on hold' : 'revoked'}, and what rests on it is being failed.`,
+    remedy: 'It fails within seconds; measure again with another certificate.',
+  };
+}
+
+function expiredWait(facts: Facts, { party, id, notAfter }: Certificate): Wait {
+  const name = `${party}/certificates/${id}`;
+  return {
+    ...about(facts, party, name, notAfter),
+    code: 'CERTIFICATE_EXPIRED',
+    detail: `${name}, which it rests on, expired on ${shortTime(notAfter)}.`,
+    remedy: `${party} registers a new certificate; then cancel the measurement and create it again.`,
+  };
+}

@@ -1,0 +1,25 @@
+import type { RequestOf, Requisition } from '@measurement-exchange/contract';
+import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { partyName } from '../../domain/access.ts';
+import { defer } from '../../domain/measurement.ts';
+import { authorOf, type Call, type Exchange } from '../context.ts';
+import { mutate } from '../mutate.ts';
+import { lockRequisition } from './lock.ts';
+import { viewOwn } from './view.ts';
+
+export async function deferRequisition(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'deferRequisition'>,
+): Promise<Requisition> {
+  const { params, body } = request;
+  const provider = partyName('dataProvider', params.dataProvider);
+  return mutate('deferRequisition', exchange, call, request, async (tx) => {
+    const before = await lockRequisition(tx, provider, params.requisition);
+    const change = defer(before, params.requisition, body, exchange.clock());
+    const view = () => viewOwn(change.after, params.requisition);
+    // The same was said before.
+    if (change.steps.length === 0) return { view };
+    return { save: () => saveMeasurement(tx, before, change, authorOf(call)), view };
+  });
+}
