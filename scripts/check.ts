@@ -47,9 +47,10 @@ const RULES: Rule[] = [
       'consent',
       // The shapes of the jobs; the pipeline runs them.
       `${EXCHANGE}/compute/jobs.ts`,
-      ...['domain', 'database', 'operations'].map((part) => `${EXCHANGE}/${part}`),
+      ...['domain', 'database', 'feed', 'operations'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
+  [`${EXCHANGE}/feed`, ['contract', ...['database', 'feed'].map((part) => `${EXCHANGE}/${part}`)]],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],
   [

@@ -14,6 +14,7 @@ import {
 } from '@measurement-exchange/exchange/internal/database/db';
 import { LastSeen } from '@measurement-exchange/exchange/internal/database/lastSeen';
 import { parsePrincipal } from '@measurement-exchange/exchange/internal/domain/access';
+import { Feed } from '@measurement-exchange/exchange/internal/feed/feed';
 import { newId } from '@measurement-exchange/exchange/internal/ids';
 import {
   type Exchange,
@@ -91,6 +92,7 @@ export async function trace(
   item: string[],
 ): Promise<Script> {
   const db = new TracedDatabase({ connection: { connectionString: databaseUrl }, applicationName: 'trace' });
+  const feed = new Feed(db);
   try {
     const exchange: Exchange = {
       db,
@@ -106,6 +108,7 @@ export async function trace(
       lastSeen: new LastSeen(),
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),
+      feed,
       principalsChanged: () => {},
       wake: () => {},
     };
@@ -123,12 +126,14 @@ export async function trace(
       respond: <T>(resource: T) => resource,
       compute: async <J extends JobName>(job: J, input: Input<J>) =>
         (jobs[job] as (input: Input<J>) => Output<J>)(input),
+      waitAside: async () => {},
     };
     const operation = operations[route.operation as keyof typeof operations] as Handler<never>;
     const result = await operation(exchange, call, input as never);
     db.script.bytes = Buffer.byteLength(toJson(route.response, result as never));
     return db.script;
   } finally {
+    feed.stop();
     await db.close();
   }
 }

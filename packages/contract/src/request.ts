@@ -195,7 +195,9 @@ function readQuery(
 /** Query values are text; numbers and booleans are read as what their schema says. */
 function queryValue(property: { type?: unknown; format?: string }, value: string): JsonValue {
   if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  if (property.type === 'integer' && /^-?\d{1,100}$/.test(value)) return BigInt(value);
+  if (property.type === 'integer' && /^-?\d{1,100}$/.test(value)) {
+    return value.length <= 15 ? Number(value) : BigInt(value);
+  }
   // An unescaped `+01:00` arrives with a space.
   return property.format === 'date-time' ? value.replace(' ', '+') : value;
 }

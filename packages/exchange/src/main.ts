@@ -16,6 +16,8 @@ import { LastSeen } from './database/lastSeen.ts';
 import { migrate } from './database/migrate.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devPageTokenKey, startDevelopment } from './dev/index.ts';
+import { Feed } from './feed/feed.ts';
+import { Waking } from './feed/waking.ts';
 import { listen } from './http/listen.ts';
 import { newId } from './ids.ts';
 import { startJobs } from './jobs/index.ts';
@@ -61,6 +63,11 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   });
   opened.defer(() => db.close());
 
+  const feed = new Feed(db);
+  const waking = new Waking(db, connections.app, log, (parties) => feed.wake(parties));
+  opened.defer(() => waking.stop());
+  void waking.start();
+
   const clock = () => timestampOf(performance.timeOrigin + performance.now());
   const pageTokenKey = production ? config.pageTokenKey! : await devPageTokenKey(db);
   const demo = demoProtocols(config);
@@ -78,6 +85,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     lastSeen: new LastSeen(),
     allowsHttp: !production,
     pageTokens: new PageTokens(Buffer.from(pageTokenKey, 'base64')),
+    feed,
     principalsChanged: () => principals.invalidate(),
     wake: () => jobs.wake(),
   };
@@ -120,6 +128,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     },
   });
   opened.defer(stop);
+  // First of all: those who wait get their responses.
+  opened.defer(() => feed.stop());
 
   if (!production) {
     const duchies = demo !== undefined;

@@ -1,5 +1,5 @@
 import { CHANGE_KINDS, Change } from '../codecs/change.ts';
-import { array, enumOf, object, optional, text } from '../schema.ts';
+import { array, enumOf, integer, object, optional, text } from '../schema.ts';
 import { paging, type Route } from './route.ts';
 
 const follow = {
@@ -13,10 +13,20 @@ const follow = {
   ),
 };
 
+/** Seconds for which a page may wait. */
+export const MAX_WAIT_SECONDS = 30;
+
 const list = {
   operation: 'listChanges',
   method: 'GET',
-  query: object({ ...paging, ...follow }),
+  query: object({
+    ...paging,
+    ...follow,
+    waitSeconds: optional(
+      integer(0, MAX_WAIT_SECONDS),
+      `Wait for as long where there is nothing yet; at most ${MAX_WAIT_SECONDS}.`,
+    ),
+  }),
   response: object({ changes: array(Change), nextPageToken: text(2000) }),
   errors: ['CHANGE_TOKEN_EXPIRED'],
   summary: 'What changed for a party, in order; there is always a next page',

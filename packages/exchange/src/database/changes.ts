@@ -127,3 +127,19 @@ const LATEST = sql(
 export async function latestPosition(db: Queryable, party: string): Promise<Position> {
   return (await db.query(LATEST, [party]))[0]!;
 }
+
+const MOVED_ON = sql<{ party: string }>(
+  'changes_moved_on',
+  `SELECT party FROM unnest($1::text[], $2::xid8[], $3::bigint[]) AS place(party, xid, seq)
+    WHERE EXISTS (SELECT FROM changes c WHERE c.party = place.party AND (c.xid, c.seq) > (place.xid, place.seq))`,
+);
+
+/** Those of the parties that have something behind a position. */
+export async function movedOn(db: Queryable, places: { party: string; at: Position }[]): Promise<string[]> {
+  const rows = await db.query(MOVED_ON, [
+    places.map(({ party }) => party),
+    places.map(({ at }) => at.xid),
+    places.map(({ at }) => at.seq),
+  ]);
+  return rows.map(({ party }) => party);
+}

@@ -123,6 +123,7 @@ function turnOfItsOwn(): Promise<void> {
 class JsonTransfer implements Transfer<ResponseBody> {
   private readonly request: FastifyRequest;
   private readonly route: Route;
+  private hungUp: AbortSignal | undefined;
 
   constructor(request: FastifyRequest, route: Route) {
     this.request = request;
@@ -131,6 +132,17 @@ class JsonTransfer implements Transfer<ResponseBody> {
 
   isGone(): boolean {
     return this.request.raw.socket.destroyed;
+  }
+
+  gone(): AbortSignal {
+    if (this.hungUp === undefined) {
+      const hungUp = new AbortController();
+      const { socket } = this.request.raw;
+      if (socket.destroyed) hungUp.abort();
+      socket.once('close', () => hungUp.abort());
+      this.hungUp = hungUp.signal;
+    }
+    return this.hungUp;
   }
 
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>> {

@@ -7,6 +7,7 @@ import type { Principal } from '../domain/access.ts';
 import type { PendingDeadlines } from '../domain/explain/facts.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { Protocols } from '../domain/protocol.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { PageTokens } from './paging.ts';
 
 /** What every operation is given of the running exchange. */
@@ -22,6 +23,8 @@ export interface Exchange {
   /** Whether the endpoints of duchies may be http: in development mode only. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
+  /** Who follows the log of changes. */
+  feed: Feed;
   /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
   principalsChanged: () => void;
   /** Starts the background jobs now, which would otherwise start by themselves within a second. */
@@ -41,6 +44,8 @@ export interface Call {
   respond<T>(resource: T): T;
   /** Runs a job in the caller's turn and charges its time to the caller's rate. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
+  /** Waits without the slot that the call has, and outside of its deadline. `gone`: when the caller hangs up. */
+  waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 
 /** Who makes a change, for the transition log. */

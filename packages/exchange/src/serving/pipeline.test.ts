@@ -56,6 +56,7 @@ function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
 function transfer(change: Partial<Transfer<string>> = {}): Transfer<string> {
   return {
     isGone: () => false,
+    gone: () => new AbortController().signal,
     read: ({ route, params }) => readRequest(route, params, '', undefined),
     write: (resource) => (resource as WhoAmI).subject,
     ...change,
@@ -162,7 +163,11 @@ async function* stream<T>(
   count(1);
   const began = performance.now();
   const items = operation(
-    callOf(authorized, { respond: (resource) => resource, compute: () => Promise.reject() }),
+    callOf(authorized, {
+      respond: (resource) => resource,
+      compute: () => Promise.reject(),
+      waitAside: () => Promise.reject(),
+    }),
   );
   try {
     const first = await withDeadline(leftMs, items.next());

@@ -18,7 +18,7 @@ import {
 } from '../operations/index.ts';
 import { Admission } from './admission.ts';
 import { Computing } from './computing.ts';
-import { withDeadline } from './deadline.ts';
+import { Deadline, withDeadline } from './deadline.ts';
 import { type Credentials, Identifier } from './identify.ts';
 import { type Outcome, observe, type Progress } from './observe.ts';
 import { type Rate, RateLimiter } from './rateLimiter.ts';
@@ -78,6 +78,8 @@ export type { Authenticated, Authorized };
 export interface Transfer<Wire> {
   /** Whether the caller has hung up. */
   isGone(): boolean;
+  /** Aborted when the caller hangs up. */
+  gone(): AbortSignal;
   /** Reads the request of this route with these names, the ones that were authorized, when its turn has come. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
   /** Writes the response, while the database commits where the operation allows that. */
@@ -127,16 +129,22 @@ export class Pipeline {
   /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its response is written. */
   run<Wire>(authorized: Authorized, transfer: Transfer<Wire>): Promise<Wire> {
     const { principal, leftMs } = authorized.caller;
+    const deadline = new Deadline(leftMs);
     const work = this.admission.run(
       principal.name,
       () => transfer.isGone(),
-      () => this.operate(authorized, transfer),
+      () => this.operate(authorized, transfer, deadline),
     );
-    return withDeadline(leftMs, work);
+    return deadline.bound(work);
   }
 
-  private async operate<Wire>(authorized: Authorized, transfer: Transfer<Wire>): Promise<Wire> {
+  private async operate<Wire>(
+    authorized: Authorized,
+    transfer: Transfer<Wire>,
+    deadline: Deadline,
+  ): Promise<Wire> {
     const { exchange, metrics } = this.options;
+    const { name: principal } = authorized.caller.principal;
     const request = await transfer.read(authorized.match);
     const ahead: { written?: { resource: unknown; wire: Wire } } = {};
     const call = callOf(authorized, {
@@ -144,8 +152,9 @@ export class Pipeline {
         ahead.written = { resource, wire: transfer.write(resource) };
         return resource;
       },
-      compute: (job, input) =>
-        this.computing.run(authorized.caller.principal.name, () => transfer.isGone(), job, input),
+      compute: (job, input) => this.computing.run(principal, () => transfer.isGone(), job, input),
+      waitAside: (wait) =>
+        this.admission.outside(principal, () => deadline.pause(() => wait(transfer.gone()))),
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
     const response = await operation(exchange, call, request as never).catch((error) => {
@@ -170,7 +179,10 @@ export class Pipeline {
 }
 
 /** `respond` takes a response that is ready before the operation is done. */
-export function callOf({ caller }: Authorized, serving: Pick<Call, 'respond' | 'compute'>): Call {
+export function callOf(
+  { caller }: Authorized,
+  serving: Pick<Call, 'respond' | 'compute' | 'waitAside'>,
+): Call {
   const { progress, principal, token } = caller;
   const { issuer, subject } = token;
   progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], ...serving };

@@ -1,28 +1,81 @@
-import type { RequestOf, ResponseOf } from '@measurement-exchange/contract';
-import { readChanges } from '../../database/changes.ts';
+import { ExchangeError, type RequestOf, type ResponseOf } from '@measurement-exchange/contract';
+import type { ChangePage, Position } from '../../database/changes.ts';
+import type { Feed, Follower } from '../../feed/feed.ts';
 import type { Call, Exchange } from '../context.ts';
 import { DEFAULT_PAGE_SIZE } from '../paging.ts';
-import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
+import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
 
 /** Rows that a page with a filter looks at; it may hold none of them, and its token is behind them. */
 const MAX_LOOKED = 1000;
 
 export async function listChanges(
   exchange: Exchange,
-  _call: Call,
+  call: Call,
   { path, query }: RequestOf<'listChanges'>,
 ): Promise<ResponseOf<'listChanges'>> {
-  const party = path.slice(0, path.lastIndexOf('/'));
-  const kinds = query['filter.kinds'];
-  const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
-  const after = await startOf(exchange, party, query);
-  const page = await readChanges(exchange.db, party, after, kinds === undefined ? limit : MAX_LOOKED);
+  const party = partyOf(path);
+  const follower = exchange.feed.follow(party);
+  try {
+    const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
+    const search = { kinds: query['filter.kinds'], limit };
+    const start = await startOf(exchange, party, query);
+    let page = await lookFor(follower, start, search);
+    if (page.changes.length === 0 && query.waitSeconds) {
+      requireRoom(exchange.feed, party);
+      page = await waitFor(exchange, call, follower, page, search, query.waitSeconds);
+    }
+    return {
+      changes: page.changes.map(({ change }) => viewChange(change)),
+      nextPageToken: tokenAt(exchange, party, page.next),
+    };
+  } finally {
+    follower.close();
+  }
+}
+
+interface Search {
+  kinds: readonly string[] | undefined;
+  limit: number;
+}
+
+async function lookFor(
+  follower: Follower,
+  after: Position | 'OLDEST',
+  { kinds, limit }: Search,
+): Promise<ChangePage> {
+  const page = await follower.read(after, kinds === undefined ? limit : MAX_LOOKED);
   if (page === undefined) throw changeTokenExpired();
-  const wanted = page.changes.filter(({ change }) => kinds?.includes(change.kind) ?? true);
-  const taken = wanted.slice(0, limit);
-  const next = taken.length < wanted.length ? taken.at(-1)!.at : page.next;
-  return {
-    changes: taken.map(({ change }) => viewChange(change)),
-    nextPageToken: tokenAt(exchange, party, next),
-  };
+  if (kinds === undefined) return page;
+  const wanted = page.changes.filter(({ change }) => kinds.includes(change.kind));
+  const changes = wanted.slice(0, limit);
+  return { ...page, changes, next: changes.length < wanted.length ? changes.at(-1)!.at : page.next };
+}
+
+/** Until there is something, or the time is over: then the empty page, as far as it was looked at. */
+async function waitFor(
+  { feed }: Exchange,
+  call: Call,
+  follower: Follower,
+  from: ChangePage,
+  search: Search,
+  seconds: number,
+): Promise<ChangePage> {
+  let page = from;
+  const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), feed.stopping]);
+  while (page.changes.length === 0 && !over.aborted) {
+    await call.waitAside((gone) => follower.wait(page.next, AbortSignal.any([over, gone])));
+    page = await lookFor(follower, page.next, search);
+  }
+  return page;
+}
+
+/** Of those who wait in this process, for one party and for all. */
+const MAX_OF_PARTY = 500;
+const MAX_FOLLOWERS = 3_000;
+
+export function requireRoom(feed: Feed, party: string): void {
+  if (feed.followersOf(party) <= MAX_OF_PARTY && feed.followers <= MAX_FOLLOWERS) return;
+  throw new ExchangeError('RATE_LIMITED', 'Too many wait for changes already: retry later.', {
+    retryAfterSeconds: 5,
+  });
 }

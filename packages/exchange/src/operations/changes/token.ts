@@ -11,6 +11,11 @@ export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: P
   return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
 }
 
+/** Whose changes a path is about. */
+export function partyOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
 /** Where a request begins to read. */
 export async function startOf(
   exchange: Exchange,

@@ -1,0 +1,114 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
+import { compare, Tail } from './tail.ts';
+
+const at = (xid: number): Position => ({ xid: String(xid), seq: 1n });
+const never = new AbortController().signal;
+
+/** A log that is written to here, and counts how often it is read. */
+class Log {
+  rows: PlacedChange[] = [];
+  /** Rows from here on are beyond the horizon. */
+  horizon = Number.POSITIVE_INFINITY;
+  reads = 0;
+  expired = false;
+
+  append(...xids: number[]): void {
+    this.rows.push(...xids.map((xid) => ({ at: at(xid), change: {} as PlacedChange['change'] })));
+  }
+
+  read = async (after: Position, limit: number): Promise<ChangePage | undefined> => {
+    this.reads++;
+    if (this.expired) return undefined;
+    const behind = this.rows.filter((row) => compare(row.at, after) > 0);
+    const changes = behind.filter((row) => Number(row.at.xid) < this.horizon).slice(0, limit);
+    const ahead = behind.some((row) => Number(row.at.xid) >= this.horizon);
+    return { changes, next: changes.at(-1)?.at ?? after, ahead };
+  };
+}
+
+let log: Log;
+let tail: Tail;
+beforeEach(() => {
+  log = new Log();
+  tail = new Tail(log.read, at(0));
+});
+afterEach(() => tail.stop());
+
+const xids = (page: ChangePage | undefined) => page?.changes.map((row) => Number(row.at.xid));
+
+it('reads once for two hundred who wait', async () => {
+  const waits = Array.from({ length: 200 }, () => tail.wait(at(0), never));
+  log.append(1, 2);
+  tail.wake();
+  await Promise.all(waits);
+  expect(log.reads).toBe(1);
+  expect(xids(tail.behind(at(0), 10))).toEqual([1, 2]);
+  expect(xids(tail.behind(at(1), 10))).toEqual([2]);
+  expect(tail.behind(at(2), 10)).toBeUndefined();
+});
+
+it('reads again where it is woken while it reads', async () => {
+  const waits = tail.wait(at(1), never);
+  log.append(1);
+  tail.wake();
+  log.append(2);
+  tail.wake();
+  await waits;
+  expect(tail.end).toEqual(at(2));
+});
+
+it('does not let wait who is behind already', async () => {
+  log.append(1);
+  tail.wake();
+  await tail.wait(at(0), never);
+  await tail.wait(at(0), never);
+});
+
+it('keeps the last rows only, and has nothing for who is further behind', async () => {
+  log.append(...Array.from({ length: 1500 }, (_, i) => i + 1));
+  tail.wake();
+  await tail.wait(at(1499), never);
+  expect(tail.behind(at(0), 10)).toBeUndefined();
+  expect(tail.behind(at(1243), 10)).toBeUndefined();
+  expect(xids(tail.behind(at(1244), 2))).toEqual([1245, 1246]);
+});
+
+it('looks again for rows beyond the horizon, by itself', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    log.append(1, 2);
+    log.horizon = 2;
+    tail.wake();
+    await tail.wait(at(0), never);
+    expect(tail.end).toEqual(at(1));
+    log.horizon = 3;
+    const waits = tail.wait(at(1), never);
+    await setImmediate();
+    vi.advanceTimersByTime(1000);
+    await waits;
+    expect(tail.end).toEqual(at(2));
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('lets everybody go who waits when the log no longer reaches back, when it stops, and who hangs up', async () => {
+  const hungUp = new AbortController();
+  const gone = tail.wait(at(0), hungUp.signal);
+  hungUp.abort();
+  await gone;
+  const waits = tail.wait(at(0), never);
+  log.expired = true;
+  tail.wake();
+  await waits;
+  expect(tail.isStopped).toBe(true);
+  await tail.wait(at(0), never);
+});
+
+it('compares positions as numbers, first the transaction', () => {
+  expect(compare({ xid: '9', seq: 5n }, { xid: '10', seq: 1n })).toBe(-1);
+  expect(compare({ xid: '10', seq: 2n }, { xid: '10', seq: 1n })).toBe(1);
+  expect(compare(at(3), at(3))).toBe(0);
+});

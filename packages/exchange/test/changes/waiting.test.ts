@@ -1,0 +1,153 @@
+/** Waiting for the next change: in this process, from another one, and where nobody was told. */
+
+import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, createMeasurement, errorOf } from '@measurement-exchange/testkit/steps';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { latestPosition } from '../../src/database/changes.ts';
+import { Database } from '../../src/database/db.ts';
+import { Feed } from '../../src/feed/feed.ts';
+import { Waking } from '../../src/feed/waking.ts';
+import { page, tokenNow } from './follow.ts';
+
+const exchange = useExchange({ rate: UNLIMITED });
+let acme: DevParty;
+let streamly: DevParty;
+beforeAll(() => {
+  ({ acme, streamly } = castOf(exchange));
+});
+
+/** As another process would: past this one. */
+async function appendElsewhere(party: string): Promise<void> {
+  await exchange.database.query(
+    `INSERT INTO changes (party, name, kind, version, time) VALUES ($1, $1 || '/certificates/x', 'CERTIFICATE', 1, now())`,
+    [party],
+  );
+}
+
+describe('a page with waitSeconds', () => {
+  it('comes as soon as there is something', async () => {
+    const token = await tokenNow(exchange, acme);
+    const waits = page(exchange, acme, `waitSeconds=30&pageToken=${token}`);
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
+    expect((await waits).changes).toMatchObject([{ name: measurement.name, version: 1 }]);
+  });
+
+  it('waits on where the filter leaves nothing', async () => {
+    const token = await tokenNow(exchange, acme);
+    const waits = page(exchange, acme, `waitSeconds=30&filter.kinds=PARTY&pageToken=${token}`);
+    await createMeasurement(exchange, acme, [streamly]);
+    await exchange.call(acme.token, 'PATCH', `/v2alpha/${acme.name}`, { displayName: 'Acme' });
+    expect((await waits).changes).toMatchObject([{ kind: 'PARTY' }]);
+  });
+
+  it('is empty when the time is over', async () => {
+    const token = await tokenNow(exchange, streamly);
+    const empty = await page(exchange, streamly, `waitSeconds=1&pageToken=${token}`);
+    expect(empty).toEqual({ changes: [], nextPageToken: token });
+  });
+
+  it('has changes of other processes too, even if nobody told of them', async () => {
+    const token = await tokenNow(exchange, acme);
+    const waits = page(exchange, acme, `waitSeconds=30&pageToken=${token}`);
+    await appendElsewhere(acme.name);
+    expect((await waits).changes).toHaveLength(1);
+  });
+
+  it('holds no slot: as many as wait hold up nobody else', async () => {
+    const token = await tokenNow(exchange, acme);
+    const waits = Array.from({ length: 40 }, () => page(exchange, acme, `waitSeconds=30&pageToken=${token}`));
+    const running = async () =>
+      /mex_requests\{state="running"\} (\d+)/.exec(await (await fetch(`${exchange.url}/metrics`)).text())![1];
+    await expect.poll(running).toBe('0');
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
+    for (const { changes } of await Promise.all(waits)) expect(changes[0].name).toBe(measurement.name);
+  });
+
+  it('takes 30 seconds at most', async () => {
+    const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}/changes?waitSeconds=31`);
+    expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE waitSeconds');
+  });
+});
+
+describe('waking', () => {
+  let db: Database;
+  let waking: Waking;
+  let woken: (string[] | 'all')[];
+  const connection = () => ({ connectionString: exchange.database.url });
+  beforeAll(async () => {
+    db = new Database({ connection: connection(), applicationName: 'test' });
+    waking = new Waking(db, connection(), pino({ level: 'silent' }), (parties) =>
+      woken.push(parties === undefined ? 'all' : [...parties]),
+    );
+    woken = [];
+    await waking.start();
+  });
+  afterAll(async () => {
+    await waking.stop();
+    await db.close();
+  });
+
+  /** Said by the exchange, whose process this is not. */
+  const told = () => woken.flat();
+
+  it('begins with all: something may have changed before it listened', () => {
+    expect(woken[0]).toBe('all');
+  });
+
+  it('tells other processes of a commit', async () => {
+    woken = [];
+    await createMeasurement(exchange, acme, [streamly]);
+    await expect.poll(told).toEqual(expect.arrayContaining([acme.name, streamly.name]));
+  });
+
+  it('tells its own process at once, without the detour', async () => {
+    woken = [];
+    await db.tx('test', async (tx) => tx.wakes!('dataProviders/x'));
+    expect(woken).toEqual([['dataProviders/x']]);
+    await db.tx('test', async (tx) => {
+      tx.wakes!('dataProviders/y');
+      tx.rollback();
+    });
+    expect(woken).toHaveLength(1);
+  });
+
+  it('says little of many parties: all of them may have changed', async () => {
+    woken = [];
+    await exchange.database.query(`SELECT pg_notify('mex_changes', 'another *')`);
+    await expect.poll(() => woken).toContain('all');
+  });
+
+  it('listens again after its connection was lost', async () => {
+    woken = [];
+    await exchange.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'mex changes'`,
+    );
+    await expect.poll(() => woken, { timeout: 5_000 }).toContain('all');
+    woken = [];
+    await exchange.database.query(`SELECT pg_notify('mex_changes', 'another dataProviders/z')`);
+    await expect.poll(told).toContain('dataProviders/z');
+  });
+});
+
+describe('following', () => {
+  it('ends when the exchange stops, and nobody waits from then on', async () => {
+    const db = new Database({
+      connection: { connectionString: exchange.database.url },
+      applicationName: 'test',
+    });
+    const feed = new Feed(db);
+    const follower = feed.follow(acme.name);
+    const end = await latestPosition(db, acme.name);
+    const waits = follower.wait(end, new AbortController().signal);
+    expect([feed.followers, feed.followersOf(acme.name)]).toEqual([1, 1]);
+    feed.stop();
+    await waits;
+    await follower.wait(end, new AbortController().signal);
+    follower.close();
+    follower.close();
+    expect([feed.followers, feed.followersOf(acme.name)]).toEqual([0, 0]);
+    await db.close();
+  });
+});
