@@ -45,6 +45,7 @@ const RULES: Rule[] = [
     [
       'contract',
       'consent',
+      'server/telemetry',
       // The shapes of the jobs; the pipeline runs them.
       `${EXCHANGE}/compute/jobs.ts`,
       ...['domain', 'database', 'feed', 'operations'].map((part) => `${EXCHANGE}/${part}`),

@@ -40,7 +40,7 @@ export function useCollector(): Collector {
     collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
     vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '50');
-    vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '200');
+    vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '1000');
     ({ stop } = await startTelemetry('tests', console.error));
   });
   afterAll(async () => {

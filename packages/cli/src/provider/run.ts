@@ -8,6 +8,7 @@ import type {
   EventsConfig,
   PrivacyAmount,
 } from '@measurement-exchange/sdk/provider';
+import { inSpan } from '@measurement-exchange/server/telemetry';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
@@ -82,6 +83,7 @@ async function run(options: RunOptions): Promise<void> {
       ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
       ...(settings.concurrency && { concurrency: settings.concurrency }),
       ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
+      trace: inSpan,
       log: options.json ? logJson : logLine(),
     });
     if (!options.json) note(banner(credentials.name, path, budget, options, duchies));

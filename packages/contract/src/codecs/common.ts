@@ -89,6 +89,9 @@ export const EncryptionPublicKey = object({
 });
 export type EncryptionPublicKey = Static<typeof EncryptionPublicKey>;
 
+/** The trace that a measurement was created in, as the header of W3C Trace Context, where the exchange traces it. */
+export const Traceparent = text(55, 55);
+
 /** Something a deeper check found: see the setting `checks`. */
 export const Finding = object({
   code: text(100),

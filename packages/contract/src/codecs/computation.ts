@@ -14,7 +14,7 @@ import {
   uint64,
 } from '../schema.ts';
 import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../states.ts';
-import { EncryptedMessage, Finding, SignedMessage } from './common.ts';
+import { EncryptedMessage, Finding, SignedMessage, Traceparent } from './common.ts';
 import { ProtocolConfig } from './protocolConfig.ts';
 import { FulfillmentContext } from './requisition.ts';
 
@@ -72,6 +72,7 @@ export const Computation = object({
   participants: mapOf('duchy', Participant),
   requisitions: array(ComputationRequisition),
   failure: optional(object({ reason: enumOf(FAILURE_REASONS), message: text(4000) })),
+  traceparent: optional(Traceparent),
   etag: optional(text(100)),
   createTime: optional(timestamp()),
   updateTime: optional(timestamp()),

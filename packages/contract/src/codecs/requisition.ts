@@ -19,6 +19,7 @@ import {
   EncryptionPublicKey,
   Finding,
   SignedMessage,
+  Traceparent,
 } from './common.ts';
 import { ProtocolConfig } from './protocolConfig.ts';
 
@@ -77,6 +78,7 @@ export const Requisition = object({
     refusal: Refusal,
     deferral: Deferral,
     fulfillmentContext: FulfillmentContext,
+    traceparent: Traceparent,
     etag: text(100),
     createTime: timestamp(),
     updateTime: timestamp(),

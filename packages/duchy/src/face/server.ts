@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { API_PREFIX, ExchangeError, isId, isName } from '@measurement-exchange/contract';
-import { COMMON_HEADERS, NO_SCHEMAS, sendClientError } from '@measurement-exchange/server';
+import { COMMON_HEADERS, NO_SCHEMAS, sendClientError, traceRequests } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { FaceLimits } from '../config/config.ts';
@@ -87,6 +87,11 @@ export function createFace(options: FaceOptions): FastifyInstance {
     stopping = true;
     done();
   });
+  traceRequests(app, ({ operation, failure }) => ({
+    operation,
+    attributes: { 'mex.party': duchy.name },
+    failure,
+  }));
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(COMMON_HEADERS).header('x-request-id', request.id);
     done(framingError(request));

@@ -6,6 +6,7 @@ import {
   parseName,
   timestampOf,
 } from '@measurement-exchange/contract';
+import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
 import { endComputation, markReported, pendingComputations, unreportedUploads } from '../database/index.ts';
 import { reportFulfillment } from '../exchange.ts';
@@ -54,7 +55,7 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
   async function take(view: Computation): Promise<void> {
     latest = Math.max(latest, Date.parse(view.updateTime!));
     try {
-      await follow(duchy, view);
+      await inSpan(spanOf(view), () => follow(duchy, view));
       missed.delete(view.name!);
     } catch (error) {
       // What is somebody else's cannot be read again.
@@ -68,6 +69,14 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
         'computation not followed; it is tried again',
       );
     }
+  }
+
+  function spanOf({ name: computation, traceparent }: Computation): SpanOptions {
+    return {
+      name: 'follow computation',
+      attributes: { 'mex.party': name, 'mex.computation': computation },
+      traceparent,
+    };
   }
 
   async function changes(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Does the stages: takes one that is due, computes, stores, sends, and moves the computation on. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk';
+import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
 import {
   acknowledge,
@@ -59,7 +60,7 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     const ended = (outcome: StageOutcome) =>
       metrics.stage(stage, outcome, (performance.now() - startTime) / 1000);
     try {
-      await runStage(claim, lease.signal);
+      await inSpan(spanOf(claim), () => runStage(claim, lease.signal));
       ended('done');
     } catch (error) {
       if (lease.isLost() || error instanceof LeaseLost) {
@@ -79,6 +80,14 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
       lease.end();
     }
     return true;
+  }
+
+  function spanOf({ computation: { id, stage, attempt, view } }: Claim): SpanOptions {
+    return {
+      name: `stage ${stage}`,
+      attributes: { 'mex.party': duchy.name, 'mex.computation': id, 'mex.attempt': attempt },
+      traceparent: view.traceparent,
+    };
   }
 
   async function runStage(claim: Claim, signal: AbortSignal): Promise<void> {

@@ -31,6 +31,7 @@ export const measurements = table<MeasurementRecord>('measurements', {
     certificate: column('result_certificate'),
     encryptedResult: group({ ciphertext: long('result_ciphertext'), typeUrl: column('result_type_url') }),
   }),
+  traceparent: optional('traceparent'),
   version: column('version', 'int'),
   createTime: column('create_time', 'time'),
   updateTime: column('update_time', 'time'),

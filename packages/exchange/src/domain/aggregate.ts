@@ -36,6 +36,8 @@ export interface MeasurementRecord {
   failure: { reason: FailureReason; message: string } | undefined;
   /** What the duchies computed together; the results of a direct measurement are those of its requisitions. */
   result: ComputationResult | undefined;
+  /** The trace that it was created in, where that is traced. */
+  traceparent: string | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;

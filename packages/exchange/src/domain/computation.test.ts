@@ -47,6 +47,7 @@ function fresh(): Aggregate {
       measurementType: 'REACH',
       protocol: 'honestMajorityShareShuffle',
       protocolConfig,
+      traceparent: undefined,
     },
     ['a', 'b'].map((p) => ({
       id: `r${p}`,

@@ -32,7 +32,7 @@ function measurement(
   return create(
     {
       ...{ id: 'm', consumer: 'measurementConsumers/x', certificate: 'c', spec: message, labels: {} },
-      ...{ measurementType: 'REACH', protocol, protocolConfig },
+      ...{ measurementType: 'REACH', protocol, protocolConfig, traceparent: undefined },
     },
     Array.from({ length: providers }, (_, i) => ({
       ...{ id: `r${i}`, provider: `dataProviders/p${i}`, certificate: 'c' },

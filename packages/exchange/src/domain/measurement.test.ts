@@ -41,6 +41,7 @@ function fresh(
       measurementType: 'IMPRESSION',
       protocol,
       protocolConfig: undefined,
+      traceparent: undefined,
     },
     providers.map((p, i) => ({
       id: `r${p}`,

@@ -28,6 +28,7 @@ const measurement = {
   measurementType: 'IMPRESSION',
   protocol: 'direct',
   protocolConfig: undefined,
+  traceparent: undefined,
 } as const;
 const requisition = (id: string) => ({
   id,

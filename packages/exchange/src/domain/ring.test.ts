@@ -36,7 +36,7 @@ function fresh(): Aggregate {
   return create(
     {
       ...{ id: 'm', consumer: 'measurementConsumers/x', certificate: 'c', spec, labels: {} },
-      ...{ measurementType: 'REACH', protocol: PROTOCOL, protocolConfig },
+      ...{ measurementType: 'REACH', protocol: PROTOCOL, protocolConfig, traceparent: undefined },
     },
     ['a', 'b'].map((p) => ({
       ...{ id: `r${p}`, provider: `dataProviders/${p}`, certificate: 'c', nonceHash: HASH },

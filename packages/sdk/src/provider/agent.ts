@@ -47,7 +47,17 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   pollMs?: number;
   random?: RandomSource;
   clock?: Clock;
+  /** Runs the work on one requisition, in a span that continues the trace of its measurement. */
+  trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
   log?: (event: AgentEvent) => void;
+}
+
+/** What is known of the work on a requisition before it begins. */
+export interface RequisitionSpan {
+  name: string;
+  attributes: Record<string, string>;
+  /** Of the measurement, where the exchange traces it. */
+  traceparent: string | undefined;
 }
 
 /** Fulfills or refuses the requisitions of a data provider. */
@@ -70,6 +80,7 @@ const BACKOFF_FACTOR = 5;
 /** Creates an agent that acts as `credentials.name`, computes from these events, and charges this ledger. */
 export function createAgent(options: AgentOptions): Agent {
   const { client, credentials, ledger, clock = systemClock, log = () => {} } = options;
+  const { trace = (_, work) => work() } = options;
   const { concurrency = CONCURRENCY, pollMs = POLL_MS } = options;
   const signer = createSigner(credentials.privateKeyPem);
   // A bad key is reported where the signer is first awaited.
@@ -214,7 +225,7 @@ export function createAgent(options: AgentOptions): Agent {
   async function attempt(requisition: Requisition, signal?: AbortSignal): Promise<void> {
     const name = requisition.name!;
     try {
-      await handle(requisition, signal);
+      await trace(spanOf(requisition), () => handle(requisition, signal));
     } catch (error) {
       if (!isGone(error)) {
         counts.failed++;
@@ -325,6 +336,14 @@ interface Decision {
   response?: RequisitionResponse;
   /** Why it is refused; not kept over a restart. */
   why?: string;
+}
+
+function spanOf({ name = '', dataProvider = '', traceparent }: Requisition): RequisitionSpan {
+  return {
+    name: 'requisition',
+    attributes: { 'mex.party': dataProvider, 'mex.requisition': name },
+    traceparent,
+  };
 }
 
 const isProtocolOf =

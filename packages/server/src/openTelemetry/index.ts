@@ -14,7 +14,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { getNumberFromEnv, parseTraceParent } from '@opentelemetry/core';
+import { getNumberFromEnv, isTracingSuppressed, parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
@@ -30,7 +30,11 @@ import { MetricsExport } from './metrics.ts';
 import { samplerOf } from './sampler.ts';
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
-const UNDICI_REQUEST = 'undici:request:create';
+/** Where Node tells of a request that it is about to send, and which method of it adds a header. */
+const REQUESTS = [
+  ['undici:request:create', 'addHeader'],
+  ['http.client.request.created', 'setHeader'],
+] as const;
 
 export function openTelemetry(
   service: string,
@@ -70,13 +74,16 @@ export function openTelemetry(
     };
   }
 
-  /** Node's fetch, and with it the SDK, sends the header of the span that it is called in. */
-  const addHeader = (message: unknown) => {
-    const header = traceparent();
-    const { request } = message as { request: { addHeader(name: string, value: string): void } };
-    if (header !== undefined) request.addHeader('traceparent', header);
-  };
-  subscribe(UNDICI_REQUEST, addHeader);
+  /** Node's fetch, and with it the SDK, sends the header of the span that it is called in; so does node:http. */
+  const subscriptions = REQUESTS.map(([channel, method]) => {
+    const addHeader = (message: unknown) => {
+      const header = traceparent();
+      const { request } = message as { request: Record<string, (name: string, value: string) => void> };
+      if (header !== undefined) request[method]!('traceparent', header);
+    };
+    subscribe(channel, addHeader);
+    return () => unsubscribe(channel, addHeader);
+  });
 
   const self: Telemetry = {
     open: (options) => open(options, parentOf(options)),
@@ -98,7 +105,7 @@ export function openTelemetry(
     traceparent,
     exportMetrics: (read) => metricsExport?.add(read) ?? (() => {}),
     async stop() {
-      unsubscribe(UNDICI_REQUEST, addHeader);
+      for (const end of subscriptions) end();
       onStop();
       // A collector that is gone must not keep the process from ending with what it has to say.
       await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
@@ -117,6 +124,8 @@ function parentOf({ traceparent }: SpanOptions): Context {
 }
 
 function traceparent(): string | undefined {
+  // What is exported is not part of the trace that happened to make it due.
+  if (isTracingSuppressed(context.active())) return undefined;
   const current = trace.getSpanContext(context.active());
   if (current === undefined || !isSpanContextValid(current)) return undefined;
   if ((current.traceFlags & TraceFlags.SAMPLED) === 0) return undefined;

@@ -38,6 +38,7 @@ export function viewComputation(
       fulfillingDuchy: r.fulfillingDuchy!,
     })),
     failure: m.failure,
+    traceparent: m.traceparent,
     etag: computationEtag(aggregate),
     createTime: m.createTime,
     updateTime: own.updateTime,

@@ -9,6 +9,7 @@ import {
   type Violation,
   wishedProtocol,
 } from '@measurement-exchange/contract';
+import { telemetry } from '@measurement-exchange/server/telemetry';
 import { shareCertificates } from '../../database/certificates.ts';
 import type { Transaction } from '../../database/db.ts';
 import { findByRequestId } from '../../database/measurements.ts';
@@ -112,6 +113,7 @@ export async function createMeasurement(
           measurementType: inspected.spec?.measurementType,
           protocol: choice.protocol,
           protocolConfig: choice.config,
+          traceparent: telemetry?.traceparent(),
         },
         entries.map(([provider, entry], i) => ({
           id: exchange.newId(),

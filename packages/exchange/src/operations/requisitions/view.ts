@@ -40,6 +40,7 @@ export function viewRequisition(
     refusal: r.refusal,
     deferral: r.deferral,
     fulfillmentContext: r.fulfillment?.context,
+    traceparent: m.traceparent,
     etag: etagOf(r),
     createTime: r.createTime,
     updateTime: r.updateTime,

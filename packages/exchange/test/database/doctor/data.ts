@@ -183,6 +183,7 @@ export async function addMeasurement(
       measurementType: 'REACH',
       protocol: protocolOf(protocolConfig),
       protocolConfig,
+      traceparent: undefined,
     },
     [TV, RADIO].map((provider) => ({
       id: `${id}-${provider.split('/')[1]}`,
