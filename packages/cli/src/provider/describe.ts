@@ -39,6 +39,8 @@ function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): str
       return `received, for ${event.measurement}`;
     case 'waiting':
       return 'waits until its duchies are ready';
+    case 'deferred':
+      return `${paint('yellow', 'deferred')} until ${event.until}: ${visible(event.why)}`;
     case 'progress':
       return `${STAGES[event.stage]}, ${Math.floor(event.percent)} %`;
     case 'warning':

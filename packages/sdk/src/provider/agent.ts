@@ -13,6 +13,7 @@ import type { RandomSource } from '../privacy/index.ts';
 import type { AgentEvent, AgentStage } from './agentEvents.ts';
 import { cached } from './cached.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
+import { defer, NotRecordedYet, requireRecorded } from './deferral.ts';
 import { type Events, QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
@@ -153,6 +154,7 @@ export function createAgent(options: AgentOptions): Agent {
         ...participant?.context(watch),
         now: new Date(clock.now()),
       });
+      requireRecorded(verified.selection, clock.now());
       const methodology = await methodologyFor(verified);
       await requireComputable(verified, methodology);
       await participant?.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
@@ -221,11 +223,35 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
+  /** Handles a requisition; true where its events are not recorded yet, and it is left alone until they may be. */
+  async function defers(requisition: Requisition, signal?: AbortSignal): Promise<boolean> {
+    const name = requisition.name!;
+    try {
+      await handle(requisition, signal);
+      return false;
+    } catch (error) {
+      if (!(error instanceof NotRecordedYet)) throw error;
+      const notBefore = await defer(client, requisition, clock, signal);
+      failures.set(name, { attempts: 0, notBefore });
+      log({
+        type: 'deferred',
+        requisition: name,
+        until: new Date(notBefore).toISOString(),
+        why: error.message,
+      });
+      return true;
+    }
+  }
+
   /** Never rejects: a failed requisition is retried later. */
   async function attempt(requisition: Requisition, signal?: AbortSignal): Promise<void> {
     const name = requisition.name!;
     try {
-      await trace(spanOf(requisition), () => handle(requisition, signal));
+      let isDeferred = false;
+      await trace(spanOf(requisition), async () => {
+        isDeferred = await defers(requisition, signal);
+      });
+      if (isDeferred) return;
     } catch (error) {
       if (!isGone(error)) {
         counts.failed++;

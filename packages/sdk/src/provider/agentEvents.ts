@@ -7,6 +7,8 @@ export type AgentEvent =
   | { type: 'received'; requisition: string; measurement: string }
   /** The requisition cannot be verified before its duchies are ready; said once. */
   | { type: 'waiting'; requisition: string }
+  /** Its events are not recorded yet: the exchange was told, and the agent looks again then. */
+  | { type: 'deferred'; requisition: string; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
   /** For the provider alone: it may depend on the events. */
   | { type: 'warning'; requisition: string; message: string }

@@ -25,6 +25,8 @@ export interface SelectedEvents {
   reference: string;
   interval: PlainInterval;
   filter?: string;
+  /** Where the event group says until when its events are recorded. */
+  recordedUntil?: Date;
 }
 
 /** What a requisition selects: events, or a part of the population. */
@@ -73,7 +75,12 @@ export async function selectionOf(
     const eventGroup = await ownEventGroup(place, measurementConsumer, context);
     requireRecorded(place, eventGroup, interval);
     const reference = referenceOf(place, eventGroup, measurementConsumer, context);
-    selected.push({ reference, interval, ...(filter !== undefined && { filter }) });
+    const until = eventGroup.dataAvailabilityInterval?.endTime;
+    selected.push({
+      ...{ reference, interval },
+      ...(filter !== undefined && { filter }),
+      ...(until !== undefined && { recordedUntil: new Date(until) }),
+    });
   }
   return { events: selected };
 }

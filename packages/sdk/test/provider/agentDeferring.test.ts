@@ -1,0 +1,98 @@
+/** An agent that is asked for events which are not recorded yet. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { AgentOptions } from '../../src/provider/index.ts';
+import { type AgentWorld, startAgentWorld } from './agentWorld.ts';
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+
+let world: AgentWorld;
+/** How far the agent's clock is ahead. */
+let ahead = 0;
+const clock: AgentOptions['clock'] = { now: () => Date.now() + ahead, sleep: async () => {} };
+
+beforeAll(async () => {
+  world = await startAgentWorld();
+});
+beforeEach(() => {
+  ahead = 0;
+  world.begin();
+});
+afterEach(() => expect(world.end()).toEqual([]));
+afterAll(async () => expect(await world.stop()).toEqual([]));
+
+const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00.000000Z`;
+/** The events are recorded until so many days from now. */
+async function record(days: number): Promise<void> {
+  const { streamly, acme, eventGroup } = world;
+  const startTime = time(Date.now() - 60 * DAY);
+  await streamly.client.updateEventGroup({
+    name: eventGroup,
+    body: {
+      measurementConsumer: acme.name,
+      eventGroupReferenceId: 'spring',
+      dataAvailabilityInterval: { startTime, endTime: time(Date.now() + days * DAY) },
+    },
+  });
+}
+/** A measurement of so many days, the last of which is so many days from now. */
+function askUntil(days: number) {
+  const interval = {
+    start: new Date(time(Date.now() + (days - 3) * DAY)),
+    end: new Date(time(Date.now() + days * DAY)),
+  };
+  const eventGroups = [{ name: world.eventGroup, interval }];
+  return world.ask({ dataProviders: [{ name: world.streamly.name, eventGroups }] } as never);
+}
+
+it('defers without a word of what is selected, is charged nothing, and looks again when it said', async () => {
+  await record(-2);
+  const measurement = await askUntil(1);
+  const agent = world.agent({ clock });
+  expect(await agent.once()).toEqual({ handled: 0, failed: 0 });
+  const { state, deferral, etag } = await world.requisitionOf(measurement);
+  expect(state).toBe('UNFULFILLED');
+  expect(deferral!.reason).toBe('Not all of the events that it asks for are recorded yet.');
+  const inMs = Date.parse(deferral!.until) - Date.now();
+  expect(inMs).toBeGreaterThan(HOUR / 2);
+  expect(inMs).toBeLessThanOrEqual(HOUR);
+  expect(world.ledger.spending()).toEqual([]);
+  expect(world.types()).toEqual(['received', 'deferred']);
+  expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('spring') });
+
+  // It was told, and that still holds: another agent makes no other version.
+  await world.agent({ clock }).once();
+  expect((await world.requisitionOf(measurement)).etag).toBe(etag);
+
+  ahead = 1.1 * HOUR;
+  await agent.once();
+  const again = await world.requisitionOf(measurement);
+  expect(Date.parse(again.deferral!.until)).toBeGreaterThan(Date.parse(deferral!.until));
+
+  await record(2);
+  ahead = 2.2 * HOUR;
+  expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
+  expect(await world.stateOf(measurement)).toBe('FULFILLED');
+});
+
+it('leaves a deferred requisition alone until then', async () => {
+  await record(-2);
+  const measurement = await askUntil(1);
+  const stop = new AbortController();
+  let polls = 0;
+  const sleep = async () => {
+    await wait(10);
+    if (world.types().includes('deferred') && ++polls === 3) stop.abort();
+  };
+  await world.agent({ clock: { now: clock.now, sleep } }).run(stop.signal);
+  expect(world.types()).toEqual(['received', 'deferred']);
+  await world.acme.client.cancelMeasurement({ name: measurement.name! });
+});
+
+it('takes what is recorded a week after the end of what is asked for: no more will come', async () => {
+  await record(-20);
+  const measurement = await askUntil(-8);
+  expect(await world.agent({ clock }).once()).toEqual({ handled: 1, failed: 0 });
+  expect(await world.stateOf(measurement)).toBe('FULFILLED');
+});
