@@ -21,6 +21,7 @@ const COMMANDS = {
   keys: async () => (await import('./keys/command.ts')).keysCommand(),
   certificates: async () => (await import('./party/certificates.ts')).certificatesCommand(),
   verify: async () => (await import('./verify/command.ts')).verifyCommand(),
+  why: async () => (await import('./party/why.ts')).whyCommand(),
   whoami: async () => (await import('./party/whoami.ts')).whoamiCommand(),
   duchy: async () => (await import('./duchy/index.ts')).duchyCommand(),
   admin: async () => (await import('./admin/index.ts')).adminCommand(),
@@ -49,6 +50,7 @@ const GROUPS: [heading: string, commands: [name: keyof typeof COMMANDS, summary:
       ['measurements', 'list, show, results, timeline, cancel'],
       ['event-groups', 'what can be measured: list, get, create, update, delete'],
       ['populations', 'whom duchies can count across providers: list, show'],
+      ['why', 'what something of yours waits for and for whom, or why it ended'],
     ],
   ],
   [

@@ -175,6 +175,30 @@ describe('mex requisitions', () => {
   });
 });
 
+describe('mex why', () => {
+  it('says to each side what it waits for and what to do, by the last part of the name alone', async () => {
+    const name = await created('waits');
+    const why = (what: string, ...as: string[]) => run('why', what.split('/').at(-1)!, '--as', ...as);
+    const { name: requisition } = await requisitionOf(w.streamly, name);
+    const body = {
+      reason: 'Logs come \u001b[31mlate.',
+      until: new Date(Date.now() + 3600_000).toISOString(),
+    };
+    await w.streamly.client.deferRequisition({ name: requisition!, body });
+    for (const shown of [await why(name, 'acme'), await why(requisition!, 'streamly')]) {
+      expect(shown.out).toMatch(/\n {2}(AWAITING_\w+|UNFULFILLED) since 20/);
+      expect(shown.out).toMatch(
+        /\n {2}DEFERRED dataProviders\/streamly \(last seen 20.*UTC\)\n.*“Logs come �\[31mlate.”\n {4}→ /,
+      );
+    }
+    const json = JSON.parse((await why(name, 'acme', '--json')).out);
+    expect(json.waitingFor).toMatchObject([{ code: 'DEFERRED', party: w.streamly.name }]);
+    await w.acme.client.cancelMeasurement({ name });
+    expect((await why(name, 'acme')).out).toMatch(/acme cancelled it\.\n\n {2}CANCELLED\n {4}→ /);
+    expect((await run('why', name)).error?.message).toMatch(/you call as operator/);
+  });
+});
+
 describe('mex certificates and mex whoami', () => {
   it('registers, lists, shows, holds, releases and revokes the certificates of the caller', async () => {
     const consumer = 'measurementConsumers/globex';

@@ -1,0 +1,65 @@
+/** `mex why`: what something waits for, or why it ended. */
+import type { Explanation } from '@measurement-exchange/contract';
+import type { Command } from 'commander';
+import { type CallOptions, remote } from '../admin/command.ts';
+import { paint, print, visible } from '../output.ts';
+import { type Caller, callerOf, isOf, nameBelow, showResource } from './command.ts';
+import { shortTime } from './times.ts';
+
+export function whyCommand(): Command {
+  return remote(
+    'why <name>',
+    'what a measurement, requisition or computation waits for, or why it ended',
+  ).action(async (text: string, options: CallOptions) => {
+    const caller = await callerOf(options);
+    const { name, explanation } = await explainOwn(caller, text);
+    showResource(options, explanation, (e) => showExplanation(name, e));
+  });
+}
+
+/** Each party has one kind of thing to ask about. */
+async function explainOwn({ client, principal }: Caller, text: string) {
+  if (isOf('measurementConsumers', principal)) {
+    const name = nameBelow(principal, 'measurements', text);
+    return { name, explanation: await client.explainMeasurement({ name }) };
+  }
+  if (isOf('dataProviders', principal)) {
+    const name = nameBelow(principal, 'requisitions', text);
+    return { name, explanation: await client.explainRequisition({ name }) };
+  }
+  if (isOf('duchies', principal)) {
+    const name = nameBelow(principal, 'computations', text);
+    return { name, explanation: await client.explainComputation({ name }) };
+  }
+  throw new Error(
+    `mex why is for consumers, data providers and duchies, and you call as ${principal}: set MEX_TOKEN to one's ` +
+      'token, or in development --as …',
+  );
+}
+
+function showExplanation(name: string, e: Explanation): void {
+  print(paint('bold', name));
+  print(`  ${e.state} since ${shortTime(e.since)} UTC`);
+  print(`  ${visible(e.summary)}`);
+  for (const wait of e.waitingFor) {
+    const lastSeen = wait.lastSeen === undefined ? 'never seen' : `last seen ${shortTime(wait.lastSeen)} UTC`;
+    print('');
+    print(`  ${paint('yellow', wait.code)} ${paint('bold', wait.party)} ${paint('dim', `(${lastSeen})`)}`);
+    print(`    ${visible(wait.detail)}`);
+    print(`    ${paint('green', '→')} ${visible(wait.remedy)}`);
+  }
+  if (e.ending !== undefined) {
+    print('');
+    print(`  ${paint(e.ending.code === 'SUCCEEDED' ? 'green' : 'yellow', e.ending.code)}`);
+    print(`    ${paint('green', '→')} ${visible(e.ending.remedy)}`);
+  }
+  for (const { code, detail, at } of e.risks) {
+    print('');
+    print(`  ${paint('red', code)} ${paint('dim', `(${shortTime(at)} UTC)`)}`);
+    print(`    ${visible(detail)}`);
+  }
+  if (e.nextDeadline !== undefined) {
+    print('');
+    print(`  Deadline: ${shortTime(e.nextDeadline)} UTC`);
+  }
+}
