@@ -38,8 +38,12 @@ export async function call(
     });
     sent.on('response', resolve).on('error', reject).end(content);
   });
-  const text = await textOf(response);
-  const isJson = response.headers['content-type']?.startsWith('application/json');
+  const type = response.headers['content-type'];
+  // It has no end.
+  const isStream = type === 'text/event-stream';
+  if (isStream) response.destroy();
+  const text = isStream ? '' : await textOf(response);
+  const isJson = type?.startsWith('application/json');
   return {
     status: response.statusCode!,
     headers: new Headers(Object.entries(response.headers) as [string, string][]),

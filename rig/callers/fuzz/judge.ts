@@ -31,7 +31,7 @@ export class Judge {
     this.operationCount = new Set(operations.map(({ route }) => route.operation)).size;
     const compile = conformityOf(document.components.schemas);
     this.conforms = ({ document: { responses } }) =>
-      compile((responses[200] as OpenApiResponse).content['application/json'].schema as JsonSchema);
+      compile(Object.values((responses[200] as OpenApiResponse).content)[0]!.schema as JsonSchema);
   }
 
   /** What is wrong with a response; nothing with most. */

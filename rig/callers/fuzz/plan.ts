@@ -52,6 +52,8 @@ export interface Built extends Draft {
 export function operationsOf(document: OpenApiDocument): Operation[] {
   const operations: Operation[] = [];
   for (const route of ROUTES as readonly Route[]) {
+    // A response without an end has tests of its own.
+    if (route.streams) continue;
     const path = document.paths[`/v2alpha/${route.path}${route.verb ? `:${route.verb}` : ''}`]!;
     operations.push({
       route,

@@ -36,7 +36,7 @@ function* nested(schema: JsonSchema): Generator<JsonSchema> {
 function schemaOf(response: OpenApiResponse | OpenApiReference): JsonSchema {
   const { content } =
     '$ref' in response ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;
-  return content['application/json'].schema;
+  return Object.values(content)[0]!.schema;
 }
 
 const allSchemas = [

@@ -2,7 +2,7 @@ import { querySchemaOf } from '../request.ts';
 import { type PrincipalKind, ROUTES, type Route } from '../routes.ts';
 import type { ErrorPrinter } from './errors.ts';
 import { printRequestBody } from './requestBody.ts';
-import { printResponse } from './response.ts';
+import { printResponse, printStream } from './response.ts';
 import { exampleId, ID_PATTERN, pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import { tagOf } from './tags.ts';
 import type { OpenApiOperation, OpenApiParameter } from './types.ts';
@@ -22,6 +22,7 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   // Rows of one operation share their schemas, unless they are about different resources.
   const shared = rowsOf(route).every((row) => row.response === route.response);
   const name = pascalCase(shared ? route.operation : operationIdOf(route));
+  const response = schemas.reference(route.response, `${name}Response`);
   return {
     operationId: operationIdOf(route),
     tags: [tagOf(route)],
@@ -30,7 +31,9 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
     parameters: [...pathParameters(route), ...queryParameters(route, schemas)],
     ...(route.body === undefined ? {} : { requestBody: printRequestBody(route, name, schemas) }),
     responses: {
-      200: printResponse('OK', schemas.reference(route.response, `${name}Response`)),
+      200: route.streams
+        ? printStream('Events without an end; the ID of each is a token.', response)
+        : printResponse('OK', response),
       ...errors.responsesOf(route),
     },
   };

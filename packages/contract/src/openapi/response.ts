@@ -24,3 +24,8 @@ export function printResponse(
     content: { 'application/json': { schema } },
   };
 }
+
+/** Each event of a stream has the schema. */
+export function printStream(description: string, schema: JsonSchema): OpenApiResponse {
+  return { ...printResponse(description, schema), content: { 'text/event-stream': { schema } } };
+}

@@ -51,7 +51,7 @@ export interface OpenApiReference {
 export interface OpenApiResponse {
   description: string;
   headers: Record<string, OpenApiReference>;
-  content: JsonContent;
+  content: JsonContent | { 'text/event-stream': JsonContent['application/json'] };
 }
 
 export type JsonContent = { 'application/json': { schema: JsonSchema } };

@@ -32,6 +32,17 @@ const list = {
   summary: 'What changed for a party, in order; there is always a next page',
 } as const;
 
+const watch = {
+  operation: 'watchChanges',
+  method: 'GET',
+  verb: 'watch',
+  streams: true,
+  query: object({ pageToken: paging.pageToken, ...follow }),
+  response: Change,
+  errors: ['CHANGE_TOKEN_EXPIRED'],
+  summary: 'Follow what changes for a party, as Server-Sent Events whose IDs are tokens',
+} as const;
+
 const consumer = 'measurementConsumers/{measurementConsumer}/changes' as const;
 const provider = 'dataProviders/{dataProvider}/changes' as const;
 const duchy = 'duchies/{duchy}/changes' as const;
@@ -40,4 +51,7 @@ export const CHANGE_ROUTES = [
   { ...list, path: consumer, access: { measurementConsumer: 'own' } },
   { ...list, path: provider, access: { dataProvider: 'own' } },
   { ...list, path: duchy, access: { duchy: 'own' } },
+  { ...watch, path: consumer, access: { measurementConsumer: 'own' } },
+  { ...watch, path: provider, access: { dataProvider: 'own' } },
+  { ...watch, path: duchy, access: { duchy: 'own' } },
 ] as const satisfies readonly Route[];

@@ -27,6 +27,8 @@ export interface Route {
   path: string;
   verb?: string;
   access: Access;
+  /** The response has no end: each item of it has the shape of the response. */
+  streams?: true;
   /** Mutations take `validateOnly`. */
   mutates?: boolean;
   query?: TSchema;

@@ -103,7 +103,7 @@ ${setupOf(parties)}</code></pre>
 
 function operation(entry: Entry, schemas: Schemas, parties: ExampleParties | undefined): Html {
   const { operationId, method, path, summary, description, parameters, requestBody, route } = entry;
-  const response = (entry.responses[200] as OpenApiResponse).content['application/json'].schema;
+  const response = Object.values((entry.responses[200] as OpenApiResponse).content)[0]!.schema;
   return html`<article id="${operationId}">
 <h3><a href="#${operationId}">${prose(summary)}</a> <code class="type">${operationId}</code></h3>
 <p class="address">${badge(method)} <code>${address(path)}</code></p>

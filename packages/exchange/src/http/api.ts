@@ -29,9 +29,11 @@ import {
   type Quota,
   rateLimited,
   type Transfer,
+  type Watch,
 } from '../serving/index.ts';
 import { BodyMemory, readBody } from './body.ts';
 import { unsupportedMediaType } from './errors.ts';
+import { EventStreams } from './eventStream.ts';
 import { bodyOf, type ResponseBody } from './response.ts';
 
 export interface ApiOptions {
@@ -96,11 +98,35 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<ResponseBody> {
     const { authorized } = request.progress;
+    if (authorized!.match.route.streams) return stream(request, reply, authorized!);
     const body = await pipeline.run(authorized!, new JsonTransfer(request, authorized!.match.route));
     const { findings } = request.progress.call!;
     if (findings.length > 0) reply.header('x-mex-findings', String(findings.length));
     reply.header('content-type', JSON_TYPE);
     return body;
+  }
+
+  const streams = new EventStreams();
+
+  async function stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    authorized: Authorized,
+  ): Promise<ResponseBody> {
+    const watch = await pipeline.run(authorized, new WatchTransfer(request, authorized.match.route));
+    // From here on the response is written past Fastify, which would buffer a stream.
+    reply.hijack();
+    await streams.serve(reply.raw, reply.getHeaders(), watch);
+    // Fastify says nothing of a response whose reader hung up.
+    if (reply.raw.destroyed) {
+      pipeline.observe(request.progress, {
+        kind: 'none',
+        method: request.method,
+        status: reply.raw.statusCode,
+        ms: reply.elapsedTime,
+      });
+    }
+    return '';
   }
 
   app.route({
@@ -120,9 +146,10 @@ function turnOfItsOwn(): Promise<void> {
   return lastTurn;
 }
 
-class JsonTransfer implements Transfer<ResponseBody> {
-  private readonly request: FastifyRequest;
-  private readonly route: Route;
+/** Reads requests as JSON. */
+abstract class HttpTransfer<Wire> implements Transfer<Wire> {
+  protected readonly request: FastifyRequest;
+  protected readonly route: Route;
   private hungUp: AbortSignal | undefined;
 
   constructor(request: FastifyRequest, route: Route) {
@@ -150,15 +177,33 @@ class JsonTransfer implements Transfer<ResponseBody> {
     return isLarge ? turnOfItsOwn().then(() => this.readNow(match)) : this.readNow(match);
   }
 
-  private readNow({ route, params }: Match): RequestOf<Operation> {
+  protected readNow({ route, params }: Match): RequestOf<Operation> {
     const { originalUrl, body } = this.request;
     const query = originalUrl.split('?').slice(1).join('?');
     return readRequest(route, params, query, parseBody(body as Buffer | undefined));
   }
 
+  abstract write(resource: unknown): Wire;
+}
+
+class JsonTransfer extends HttpTransfer<ResponseBody> {
   write(resource: unknown): ResponseBody {
     const { response } = this.route;
     return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
+  }
+}
+
+/** A reader that comes again says with a header where it was, whatever its URL says. */
+class WatchTransfer extends HttpTransfer<Watch> {
+  protected override readNow(match: Match): RequestOf<Operation> {
+    const request = super.readNow(match) as RequestOf<'watchChanges'>;
+    const last = this.request.headers['last-event-id'];
+    if (typeof last !== 'string' || last === '') return request;
+    return { ...request, query: { ...request.query, pageToken: last } };
+  }
+
+  write(resource: unknown): Watch {
+    return resource as Watch;
   }
 }
 

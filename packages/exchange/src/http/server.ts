@@ -174,7 +174,7 @@ function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyR
   if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false;
   reply.headers({
     'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
-    'access-control-allow-headers': 'authorization, content-type, traceparent',
+    'access-control-allow-headers': 'authorization, content-type, last-event-id, traceparent',
     'access-control-max-age': '600',
   });
   reply.code(204).send();

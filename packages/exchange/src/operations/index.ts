@@ -7,6 +7,7 @@ import { listCertificates } from './certificates/list.ts';
 import { releaseCertificateHold } from './certificates/releaseHold.ts';
 import { revokeCertificate } from './certificates/revoke.ts';
 import { listChanges } from './changes/list.ts';
+import { type Watch, watchChanges } from './changes/watch.ts';
 import { confirmComputation } from './computations/confirm.ts';
 import { failComputation } from './computations/fail.ts';
 import { fulfillComputationRequisition } from './computations/fulfillRequisition.ts';
@@ -60,13 +61,14 @@ import { deleteTrustedRoot } from './trustedRoots/delete.ts';
 import { listTrustedRoots } from './trustedRoots/list.ts';
 
 export { authorize, type Principal } from '../domain/access.ts';
+export type { ChangeEvent, Watch } from './changes/watch.ts';
 export type { Call, Exchange } from './context.ts';
 
 export type Handler<O extends Operation> = (
   exchange: Exchange,
   call: Call,
   request: RequestOf<O>,
-) => Promise<ResponseOf<O>>;
+) => Promise<['watchChanges'] extends [O] ? Watch : ResponseOf<O>>;
 
 /** An operation of the table that is missing here does not compile. */
 export const operations: { [O in Operation]: Handler<O> } = {
@@ -99,6 +101,7 @@ export const operations: { [O in Operation]: Handler<O> } = {
   logComputation,
 
   listChanges,
+  watchChanges,
 
   createEventGroupMetadataDescriptor,
   updateEventGroupMetadataDescriptor,

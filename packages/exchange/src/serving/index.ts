@@ -1,4 +1,5 @@
 /** What a face may use. */
+export type { ChangeEvent, Watch } from '../operations/index.ts';
 export type { Outcome, Progress } from './observe.ts';
 export { type Authorized, internalError, type Pipeline, type Transfer } from './pipeline.ts';
 export { type Quota, rateLimited } from './rateLimiter.ts';

@@ -275,7 +275,7 @@ describe('cross-origin callers', () => {
     expect(corsOf(asked)).toMatchObject({
       'access-control-allow-origin': LISTED,
       'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
-      'access-control-allow-headers': 'authorization, content-type, traceparent',
+      'access-control-allow-headers': 'authorization, content-type, last-event-id, traceparent',
     });
     for (const origin of ['https://evil.example', `${LISTED}.evil.example`, 'null']) {
       expect(corsOf(await simple(exchange, origin, caller!.token))).toEqual({});

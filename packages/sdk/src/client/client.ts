@@ -47,7 +47,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
     maxResponseBytes: options.maxResponseBytes ?? 96 * 1024 * 1024,
     userAgent: options.userAgent,
   };
-  const routes = Map.groupBy<Operation, Route>(ROUTES, (route) => route.operation as Operation);
+  const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
   return Object.freeze(Object.fromEntries(methods)) as ExchangeClient;
 }
@@ -63,6 +63,9 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
       (pageToken) => call(pageToken === undefined ? args : { ...args, pageToken }) as Promise<object>,
     );
 }
+
+/** Streams are no calls. */
+const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 
 interface Page {
   properties: object;

@@ -180,7 +180,7 @@ describe('a retry', () => {
         ...(route.body && { body: {} }),
       }).retryable;
     });
-    const changes = retryable.filter((o) => !/^(list|get|batchGet|whoAmI|decode|diff)/.test(o));
+    const changes = retryable.filter((o) => !/^(list|get|batchGet|explain|watch|whoAmI|decode|diff)/.test(o));
     expect(changes.sort()).toEqual([
       'batchCreateEventGroups',
       'confirmComputation',

@@ -1,9 +1,12 @@
 /** The client's types, all of them derived from the routes table of the contract. */
-import type { Operation, Route, RouteOf, Static, TSchema } from '@measurement-exchange/contract';
+import type { Operation, Route, RouteOf, Routes, Static, TSchema } from '@measurement-exchange/contract';
 import type { Listing } from './listing.ts';
 
 /** One method for every operation of the exchange; see `docs/openapi.json` for what each one does. */
-export type ExchangeClient = { [O in Operation]: Method<O> };
+export type ExchangeClient = { [O in Called]: Method<O> };
+
+/** Streams are no calls. */
+type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
 /** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
 export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;

@@ -95,6 +95,9 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${MC}/changes`]: { may: consumerOwn },
   [`GET ${DP}/changes`]: { may: providerOwn },
   'GET duchies/*/changes': { may: { duchy: 'own' } },
+  [`GET ${MC}/changes:watch`]: { may: consumerOwn },
+  [`GET ${DP}/changes:watch`]: { may: providerOwn },
+  'GET duchies/*/changes:watch': { may: { duchy: 'own' } },
   // Certificate get: own and any counterparty's, not a competitor's; duchies' for all; operator any.
   [`GET ${MC}/certificates/*`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },

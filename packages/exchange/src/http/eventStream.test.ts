@@ -1,0 +1,87 @@
+import { EventEmitter } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ExchangeError } from '@measurement-exchange/contract';
+import { afterEach, expect, it } from 'vitest';
+import type { Watch } from '../serving/index.ts';
+import { EventStreams } from './eventStream.ts';
+
+const NEVER = { commentMs: 1e6, maxAgeMs: 1e6, slowMs: 1e6 };
+const CHANGE = {
+  name: 'dataProviders/x',
+  kind: 'PARTY',
+  version: 1,
+  time: '2026-01-01T00:00:00.000000Z',
+} as const;
+
+let server: Server;
+afterEach(() => server.close());
+
+/** Serves one watch over real HTTP; what was read of it, and when it was over. */
+async function serve(watch: Partial<Watch>, times: Partial<typeof NEVER>, isRead = true) {
+  const streams = new EventStreams({ ...NEVER, ...times });
+  const ended = new EventEmitter();
+  let closed = false;
+  const whole: Watch = {
+    token: 'start',
+    next: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined))),
+    close: () => {
+      closed = true;
+    },
+    ...watch,
+  };
+  server = createServer((_request, response: ServerResponse) => {
+    void streams.serve(response, {}, whole).then(() => ended.emit('ended'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const over = new Promise((resolve) => ended.once('ended', resolve));
+  const response = await new Promise<IncomingMessage>((resolve) => {
+    get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, resolve);
+  });
+  let text = '';
+  response.on('error', () => {});
+  if (isRead) response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  return { over, response, text: () => text, isClosed: () => closed };
+}
+
+it('ends after a while, with a time after which the reader comes again', async () => {
+  const { over, text, isClosed } = await serve({}, { maxAgeMs: 20 });
+  await over;
+  await expect.poll(text).toMatch(/^id: start\n\nretry: \d+\n\n$/);
+  expect(isClosed()).toBe(true);
+});
+
+it('comments while nothing happens', async () => {
+  const { text, response } = await serve({}, { commentMs: 5 });
+  await expect.poll(text).toMatch(/^id: start\n\n:\n\n:\n\n/);
+  response.destroy();
+});
+
+it('ends when the reader hangs up', async () => {
+  const { over, response, isClosed } = await serve({}, {});
+  response.destroy();
+  await over;
+  expect(isClosed()).toBe(true);
+});
+
+it('cuts a reader that does not read, and keeps little for it', async () => {
+  let made = 0;
+  const events = Array.from({ length: 100 }, (_, i) => ({ token: `t${i}`, change: CHANGE }));
+  const next = async () => {
+    made++;
+    return { events, token: 't99' };
+  };
+  const { over, isClosed } = await serve({ next }, { slowMs: 50 }, false);
+  await over;
+  expect(isClosed()).toBe(true);
+  // What the sockets of both sides hold, and one more.
+  expect(made).toBeLessThan(5_000);
+});
+
+it('tells an error in the stream, where it has begun already', async () => {
+  const next = () => Promise.reject(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'The token is too old.'));
+  const { over, text } = await serve({ next }, {});
+  await over;
+  await expect.poll(text).toContain('event: error\ndata: {"error":');
+  expect(text()).toContain('CHANGE_TOKEN_EXPIRED');
+});

@@ -1,0 +1,83 @@
+import type { Change, RequestOf } from '@measurement-exchange/contract';
+import type { ChangePage, PlacedChange } from '../../database/changes.ts';
+import type { Call, Exchange } from '../context.ts';
+import { requireRoom } from './list.ts';
+import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
+
+/** A change, and the token that goes on behind it. */
+export interface ChangeEvent {
+  token: string;
+  change: Change;
+}
+
+/** What a watch found next. */
+export interface Found {
+  /** None where the filter leaves nothing. */
+  events: ChangeEvent[];
+  /** Goes on behind all that was looked at. */
+  token: string;
+}
+
+/** Who watches holds no slot; it reads for itself only where it is far behind. */
+export interface Watch {
+  /** Where it begins; undefined where the first events are there already. */
+  token: string | undefined;
+  /** Waits for more; undefined when `signal` is aborted, or the exchange stops. */
+  next(signal: AbortSignal): Promise<Found | undefined>;
+  close(): void;
+}
+
+/** Changes that are handed over at once. */
+const MAX_EVENTS = 100;
+
+export async function watchChanges(
+  exchange: Exchange,
+  _call: Call,
+  { path, query }: RequestOf<'watchChanges'>,
+): Promise<Watch> {
+  const { feed } = exchange;
+  const party = partyOf(path);
+  const kinds = query['filter.kinds'];
+  const follower = feed.follow(party);
+  try {
+    requireRoom(feed, party);
+    let page = await follower.read(await startOf(exchange, party, query), MAX_EVENTS);
+    const found = ({ changes, next }: ChangePage): Found => {
+      const all = changes.map((placed) => eventOf(exchange, placed));
+      const events = kinds === undefined ? all : all.filter(({ change }) => kinds.includes(change.kind));
+      return { events, token: all.at(-1)?.token ?? tokenAt(exchange, party, next) };
+    };
+    if (page === undefined) throw changeTokenExpired();
+    return {
+      token: page.changes.length > 0 ? undefined : found(page).token,
+      async next(signal) {
+        for (;;) {
+          if (page === undefined) throw changeTokenExpired();
+          const read: ChangePage = page;
+          page = { ...read, changes: [] };
+          if (read.changes.length > 0) return found(read);
+          await follower.wait(read.next, signal);
+          if (signal.aborted || feed.stopping.aborted) return undefined;
+          page = await follower.read(read.next, MAX_EVENTS);
+        }
+      },
+      close: () => follower.close(),
+    };
+  } catch (error) {
+    follower.close();
+    throw error;
+  }
+}
+
+/** The rows of a tail are the same for all who follow the party: each is signed and printed once. */
+const events = new WeakMap<PlacedChange, ChangeEvent>();
+
+function eventOf(exchange: Exchange, placed: PlacedChange): ChangeEvent {
+  let event = events.get(placed);
+  if (event === undefined) {
+    const { change, at } = placed;
+    event = { token: tokenAt(exchange, change.party, at), change: viewChange(change) };
+    events.set(placed, event);
+  }
+  return event;
+}

@@ -1,0 +1,186 @@
+/** Changes as Server-Sent Events: each once, in order, wherever a reader begins again. */
+import { type IncomingMessage, request } from 'node:http';
+import { type DevParty, startExchange, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import {
+  castOf,
+  createMeasurement,
+  errorOf,
+  fulfill,
+  ok,
+  requisitionOf,
+} from '@measurement-exchange/testkit/steps';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { page, tokenNow } from './follow.ts';
+
+const exchange = useExchange({ rate: UNLIMITED });
+let acme: DevParty;
+let globex: DevParty;
+let streamly: DevParty;
+beforeAll(() => {
+  ({ acme, globex, streamly } = castOf(exchange));
+});
+
+/** What a stream said so far. */
+class Stream {
+  text = '';
+  isOver = false;
+  readonly response: IncomingMessage;
+
+  constructor(response: IncomingMessage) {
+    this.response = response;
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      this.text += chunk;
+    });
+    response.on('close', () => {
+      this.isOver = true;
+    });
+  }
+
+  /** Of the events with data: the resource and its version. */
+  get lines(): string[] {
+    return this.blocks.flatMap(({ data }) => (data === undefined ? [] : [`${data.name} ${data.version}`]));
+  }
+
+  get lastId(): string {
+    return this.blocks.findLast(({ id }) => id !== undefined)!.id!;
+  }
+
+  get blocks(): { id?: string; data?: { name: string; version: number; kind: string } }[] {
+    return this.text
+      .split('\n\n')
+      .slice(0, -1)
+      .map((block) => {
+        const fields = new Map(
+          block.split('\n').map((line) => [line.split(': ')[0], line.split(': ').slice(1).join(': ')]),
+        );
+        const data = fields.get('data');
+        return {
+          ...(fields.has('id') && { id: fields.get('id')! }),
+          ...(data && { data: JSON.parse(data) }),
+        };
+      });
+  }
+}
+
+const open: Stream[] = [];
+afterEach(() => {
+  for (const { response } of open.splice(0)) response.destroy();
+});
+
+async function watch(
+  party: Pick<DevParty, 'name' | 'token'>,
+  query = '',
+  headers: Record<string, string> = {},
+  url = exchange.url,
+): Promise<Stream> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(`${url}/v2alpha/${party.name}/changes:watch?${query}`, {
+      headers: { authorization: `Bearer ${party.token}`, ...headers },
+    })
+      .on('response', resolve)
+      .on('error', reject)
+      .end();
+  });
+  const stream = new Stream(response);
+  open.push(stream);
+  expect(response.statusCode).toBe(200);
+  return stream;
+}
+
+const seen = (stream: Stream, count: number) =>
+  expect.poll(() => stream.lines.length, { timeout: 20_000, interval: 5 }).toBeGreaterThanOrEqual(count);
+
+describe('a watch', () => {
+  it('has each change from now on, as it happens', async () => {
+    await tokenNow(exchange, acme);
+    const stream = await watch(acme);
+    expect(stream.response.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String),
+    });
+    const measurement = await createMeasurement(exchange, acme, [streamly]);
+    await seen(stream, 1);
+    await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
+    await seen(stream, 3);
+    expect(stream.lines).toEqual([1, 2, 3].map((version) => `${measurement.name} ${version}`));
+  });
+
+  it('goes on behind the last event of another one, or behind a token of a page', async () => {
+    const token = await tokenNow(exchange, acme);
+    const first = await watch(acme, `pageToken=${token}`);
+    const one = await createMeasurement(exchange, acme, [streamly]);
+    await seen(first, 1);
+    first.response.destroy();
+    const two = await createMeasurement(exchange, acme, [streamly]);
+    // A browser comes again with the URL it had, and the ID it has got to.
+    const second = await watch(acme, `pageToken=${token}`, { 'last-event-id': first.lastId });
+    await seen(second, 1);
+    expect([first.lines, second.lines]).toEqual([[`${one.name} 1`], [`${two.name} 1`]]);
+    const { changes } = await page(exchange, acme, `pageToken=${first.lastId}`);
+    expect(changes).toMatchObject([{ name: two.name }]);
+  });
+
+  it('says where it is before anything happens, and where a filter left everything out', async () => {
+    const token = await tokenNow(exchange, acme);
+    const stream = await watch(acme, 'filter.kinds=PARTY');
+    await expect.poll(() => stream.text).toBe(`id: ${token}\n\n`);
+    await createMeasurement(exchange, acme, [streamly]);
+    await expect.poll(() => stream.blocks.length, { timeout: 20_000 }).toBe(2);
+    expect(stream.lines).toEqual([]);
+    expect((await page(exchange, acme, `pageToken=${stream.lastId}`)).changes).toEqual([]);
+  });
+
+  it('has nothing of another party, nor has it for another party', async () => {
+    await tokenNow(exchange, globex);
+    const stream = await watch(globex);
+    const own = await watch(acme);
+    await createMeasurement(exchange, acme, [streamly]);
+    await seen(own, 1);
+    expect(stream.lines).toEqual([]);
+    const denied = await exchange.call(globex.token, 'GET', `/v2alpha/${acme.name}/changes:watch`);
+    expect(errorOf(denied)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
+  });
+
+  it('is refused with an error as any request where its token is not good', async () => {
+    const bad = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}/changes:watch?pageToken=abc`);
+    expect(errorOf(bad)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+    const header = { 'last-event-id': 'abc' };
+    const path = `/v2alpha/${acme.name}/changes:watch`;
+    const worse = await exchange.call(acme.token, 'GET', path, undefined, header);
+    expect(errorOf(worse)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
+  });
+
+  it('is one line in the log, when it has ended', async () => {
+    const stream = await watch(acme);
+    const requestId = stream.response.headers['x-request-id'] as string;
+    const line = async () => {
+      const lines = (await exchange.logs()).map((text) => JSON.parse(text));
+      return lines.find((one) => one.requestId === requestId);
+    };
+    expect(await line()).toBeUndefined();
+    stream.response.destroy();
+    await expect.poll(line).toMatchObject({ operation: 'watchChanges', principal: acme.name, status: 200 });
+  });
+
+  it('reaches a hundred readers of a party alike', async () => {
+    const token = await tokenNow(exchange, acme);
+    const streams = await Promise.all(Array.from({ length: 100 }, () => watch(acme, `pageToken=${token}`)));
+    const names: string[] = [];
+    for (let i = 0; i < 5; i++) names.push((await createMeasurement(exchange, acme, [streamly])).name);
+    for (const stream of streams) {
+      await seen(stream, 5);
+      expect(stream.lines).toEqual(names.map((name) => `${name} 1`));
+    }
+  });
+});
+
+it('ends with a time to come again when the exchange stops, and holds up the stop of nobody', async () => {
+  const stopping = await startExchange({ rate: UNLIMITED });
+  const [party] = stopping.dev.measurementConsumers as [DevParty];
+  const stream = await watch(party, '', {}, stopping.url);
+  expect(await stopping.stop()).toEqual([]);
+  await expect.poll(() => stream.isOver).toBe(true);
+  expect(stream.text).toMatch(/\nretry: \d+\n\n$/);
+});
