@@ -8,4 +8,5 @@ export {
   type SchemaState,
   schemaState,
 } from './migrations.ts';
+export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
 export { type TracedRequest, traceRequests } from './traceRequests.ts';

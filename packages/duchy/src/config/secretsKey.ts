@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fromBase64, toBase64 } from '@measurement-exchange/contract';
-import { SECRETS_KEY_BYTES } from '../database/secrets.ts';
+import { SECRETS_KEY_BYTES } from '@measurement-exchange/server';
 import { type DuchyConfig, DuchyConfigError } from './config.ts';
 
 const REMEDY = 'Make one, and keep a copy apart from the database: openssl rand -base64 32';

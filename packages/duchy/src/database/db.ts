@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
+import type { Secrets } from '@measurement-exchange/server';
 import pg from 'pg';
-import type { Secrets } from './secrets.ts';
 
 /** Prepared once per connection under its name. */
 export interface Statement {

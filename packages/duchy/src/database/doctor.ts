@@ -1,8 +1,8 @@
 /** Looks through the database of a duchy for what should not be; changes nothing. */
+import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { readSecrets } from './computations.ts';
 import { Database, type Queryable, type Row, type Statement, sql } from './db.ts';
-import { Secrets } from './secrets.ts';
 
 export interface DuchyAilment {
   check: string;

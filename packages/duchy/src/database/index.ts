@@ -1,3 +1,4 @@
+export { Secrets } from '@measurement-exchange/server';
 export * from './blobs.ts';
 export {
   type ComputationSecrets,
@@ -21,6 +22,5 @@ export * from './leases.ts';
 export * from './messages.ts';
 export { migrate } from './migrate.ts';
 export { removeBlobs, removeComputations } from './retention.ts';
-export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
 export { requireOwnDatabase } from './settings.ts';
 export * from './uploads.ts';

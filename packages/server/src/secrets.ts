@@ -1,4 +1,4 @@
-/** Sealing with the duchy's own key, so that a copy of the database tells nothing. */
+/** Sealing with a server's own key, so that a copy of its database tells nothing. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const SECRETS_KEY_BYTES = 32;
