@@ -45,6 +45,7 @@ const RULES: Rule[] = [
     [
       'contract',
       'consent',
+      'server',
       'server/telemetry',
       // The shapes of the jobs; the pipeline runs them.
       `${EXCHANGE}/compute/jobs.ts`,
@@ -52,6 +53,10 @@ const RULES: Rule[] = [
     ],
   ],
   [`${EXCHANGE}/feed`, ['contract', ...['database', 'feed'].map((part) => `${EXCHANGE}/${part}`)]],
+  [
+    `${EXCHANGE}/webhooks`,
+    ['contract', 'server', ...['domain', 'database', 'webhooks'].map((part) => `${EXCHANGE}/${part}`)],
+  ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],
   [
@@ -97,7 +102,7 @@ const RULES: Rule[] = [
     ['contract', 'consent', 'sdk', 'server', 'duchy', 'exchange', 'packages/testkit/src'],
   ],
   // The composition root and what belongs to it.
-  [EXCHANGE, ['contract', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
+  [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
 /** What runs in a browser: all of these but the providers. */

@@ -22,6 +22,7 @@ import {
   operations,
 } from '@measurement-exchange/exchange/internal/operations/index';
 import { PageTokens } from '@measurement-exchange/exchange/internal/operations/paging';
+import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
 import { fill, type Template } from './requests.ts';
 
 export interface Step {
@@ -109,6 +110,7 @@ export async function trace(
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),
       feed,
+      secrets: new Secrets(new Uint8Array(SECRETS_KEY_BYTES)),
       principalsChanged: () => {},
       wake: () => {},
     };

@@ -22,6 +22,7 @@ const COMMANDS = {
   certificates: async () => (await import('./party/certificates.ts')).certificatesCommand(),
   verify: async () => (await import('./verify/command.ts')).verifyCommand(),
   why: async () => (await import('./party/why.ts')).whyCommand(),
+  webhooks: async () => (await import('./party/webhooks.ts')).webhooksCommand(),
   whoami: async () => (await import('./party/whoami.ts')).whoamiCommand(),
   duchy: async () => (await import('./duchy/index.ts')).duchyCommand(),
   admin: async () => (await import('./admin/index.ts')).adminCommand(),
@@ -62,6 +63,10 @@ const GROUPS: [heading: string, commands: [name: keyof typeof COMMANDS, summary:
     ],
   ],
   ['Compute together:', [['computations', 'what duchies compute together: list, show']]],
+  [
+    'Follow:',
+    [['webhooks', 'endpoints to which the exchange sends what changes: create, list, test, deliveries']],
+  ],
   [
     'Keys and trust:',
     [

@@ -17,6 +17,9 @@ export const PATTERNS = {
   measurementConsumerEventGroup: 'measurementConsumers/{measurementConsumer}/eventGroups/{eventGroup}',
   computation: 'duchies/{duchy}/computations/{computation}',
   population: 'populations/{population}',
+  measurementConsumerWebhook: 'measurementConsumers/{measurementConsumer}/webhooks/{webhook}',
+  dataProviderWebhook: 'dataProviders/{dataProvider}/webhooks/{webhook}',
+  duchyWebhook: 'duchies/{duchy}/webhooks/{webhook}',
   principal: 'principals/{principal}',
   trustedRoot: 'trustedRoots/{trustedRoot}',
 } as const;

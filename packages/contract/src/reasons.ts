@@ -223,6 +223,11 @@ export const REASONS = {
     code: 'FAILED_PRECONDITION',
     meaning: 'REVOKED is final, and only a certificate on HOLD can be released.',
   },
+  WEBHOOK_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such webhook.' },
+  TOO_MANY_WEBHOOKS: {
+    code: 'FAILED_PRECONDITION',
+    meaning: 'The party has as many webhooks as one may have: update or delete one.',
+  },
   REQUEST_ID_REUSED: {
     code: 'ALREADY_EXISTS',
     meaning: 'This requestId already created a resource with other content; metadata.existing names it.',

@@ -14,6 +14,7 @@ import { OPERATOR_ROUTES } from './routes/operator.ts';
 import { PARTY_ROUTES } from './routes/parties.ts';
 import { POPULATION_ROUTES } from './routes/populations.ts';
 import type { Route } from './routes/route.ts';
+import { WEBHOOK_ROUTES } from './routes/webhooks.ts';
 
 export { type Access, type Body, MAX_BATCH, type PrincipalKind, type Route } from './routes/route.ts';
 
@@ -28,6 +29,7 @@ export const ROUTES = [
   ...CERTIFICATE_ROUTES,
   ...PARTY_ROUTES,
   ...POPULATION_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...OPERATOR_ROUTES,
 ] as const;
 

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
+import { Secrets } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type { Logger } from 'pino';
 import { registerApiReference } from './apiReference/index.ts';
@@ -15,7 +16,7 @@ import { Database } from './database/db.ts';
 import { LastSeen } from './database/lastSeen.ts';
 import { migrate } from './database/migrate.ts';
 import { findPrincipal } from './database/principals.ts';
-import { type Development, devPageTokenKey, startDevelopment } from './dev/index.ts';
+import { type Development, devKeys, startDevelopment } from './dev/index.ts';
 import { Feed } from './feed/feed.ts';
 import { Waking } from './feed/waking.ts';
 import { listen } from './http/listen.ts';
@@ -69,7 +70,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   void waking.start();
 
   const clock = () => timestampOf(performance.timeOrigin + performance.now());
-  const pageTokenKey = production ? config.pageTokenKey! : await devPageTokenKey(db);
+  const keys = production ? config : await devKeys(db);
   const demo = demoProtocols(config);
   const protocols = demo ?? config.protocols;
   const exchange: Exchange = {
@@ -84,8 +85,9 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     },
     lastSeen: new LastSeen(),
     allowsHttp: !production,
-    pageTokens: new PageTokens(Buffer.from(pageTokenKey, 'base64')),
     feed,
+    pageTokens: new PageTokens(Buffer.from(keys.pageTokenKey!, 'base64')),
+    secrets: new Secrets(Buffer.from(keys.secretsKey!, 'base64')),
     principalsChanged: () => principals.invalidate(),
     wake: () => jobs.wake(),
   };

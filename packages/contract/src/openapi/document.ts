@@ -12,6 +12,7 @@ import * as protocolConfig from '../codecs/protocolConfig.ts';
 import * as requisition from '../codecs/requisition.ts';
 import * as timeline from '../codecs/timeline.ts';
 import * as trustedRoot from '../codecs/trustedRoot.ts';
+import * as webhook from '../codecs/webhook.ts';
 import { API_PREFIX, ROUTES, type Route } from '../routes.ts';
 import type { TSchema } from '../schema.ts';
 import { ErrorPrinter } from './errors.ts';
@@ -90,6 +91,7 @@ function namedSchemas(): Record<string, TSchema> {
     ...requisition,
     ...timeline,
     ...trustedRoot,
+    ...webhook,
   };
   return Object.fromEntries(
     Object.entries(exported).filter(([, value]) => 'properties' in Object(value)),

@@ -44,6 +44,15 @@ export const TAGS: Record<CollectionOf<Routes['path']>, { name: string; descript
     name: 'Populations',
     description: 'The virtual people that measurements can count across data providers.',
   },
+  webhooks: {
+    name: 'Webhooks',
+    description:
+      'Endpoints to which the exchange sends what changes for a party, signed as Standard Webhooks say.',
+  },
+  deliveries: {
+    name: 'Webhook deliveries',
+    description: 'What was sent to a webhook, how that went, and when it is tried again.',
+  },
   principals: {
     name: 'Principals',
     description: 'Which subject of which token issuer speaks for which party, or for the operator.',

@@ -27,6 +27,7 @@ it('may hold every setting', () => {
   const file = {
     ...{ mode: 'production', host: '::1', port: 443, dataDir: '/var/lib/mex', logLevel: 'warn' },
     ...{ databaseUrl: 'a', databaseOwnerUrl: 'b', databaseAppRole: 'c', pageTokenKey: 'd' },
+    secretsKey: 'e',
     issuers: [
       { ...issuer, jwksUri: 'e', jwksFile: 'f', algorithms: [], maxTokenAgeSeconds: 1, principalClaim: 'g' },
     ],

@@ -81,6 +81,7 @@ const settings: { [K in keyof Config]: TSchema } = {
   issuers: array(object(issuer)),
   allowedPrivateHosts: array(string()),
   pageTokenKey: string(),
+  secretsKey: string(),
   checks: enumOf(['advisory', 'strict']),
   protocols: object(
     partial({

@@ -54,7 +54,7 @@ describe('the files of this machine', () => {
 describe('docs/production.md', () => {
   const page = readFileSync(new URL('../../../../docs/production.md', import.meta.url), 'utf8');
 
-  it('has an example in which only the password and the key are wrong', () => {
+  it('has an example in which only the password and the keys are wrong', () => {
     const folder = mkdtempSync('/tmp/mex-production-test-');
     const path = join(folder, 'config.json');
     writeFileSync(path, /```json\n(.*?)```/s.exec(page)![1]!);
@@ -64,6 +64,7 @@ describe('docs/production.md', () => {
     expect(problems).toEqual([]);
     expect(problemsOf(example)).toEqual([
       expect.stringMatching(/^pageTokenKey is an example/),
+      expect.stringMatching(/^secretsKey is an example/),
       expect.stringMatching(/^databaseUrl has a password that anyone would guess/),
     ]);
   });

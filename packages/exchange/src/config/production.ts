@@ -8,7 +8,7 @@ import { databaseUrlProblems } from './production/databaseUrl.ts';
 import { issuerProblems } from './production/issuers.ts';
 import { limitProblems, listenProblems } from './production/listen.ts';
 import { type FileFacts, octal, processProblems, type Surroundings } from './production/process.ts';
-import { pageTokenKeyProblems } from './production/secrets.ts';
+import { keyProblems } from './production/secrets.ts';
 import { noiseProblems } from './protocols.ts';
 
 export function configProblems(config: Config, around: Surroundings): string[] {
@@ -16,7 +16,8 @@ export function configProblems(config: Config, around: Surroundings): string[] {
     ...processProblems(around),
     ...issuerProblems(config, around),
     ...listenProblems(config, around),
-    ...pageTokenKeyProblems(config.pageTokenKey),
+    ...keyProblems('pageTokenKey', config.pageTokenKey),
+    ...keyProblems('secretsKey', config.secretsKey, 'exactly'),
     ...limitProblems(config),
     ...noiseProblems(config.protocols),
     ...whereTheDataIs(config, around),

@@ -22,6 +22,8 @@ export interface Config {
   allowedPrivateHosts: string[];
   /** Base64, at least 32 bytes, the same on every replica. */
   pageTokenKey: string | undefined;
+  /** Base64, 32 bytes, the same on every replica: seals the secrets of webhooks. */
+  secretsKey: string | undefined;
   checks: Checks;
   protocols: Protocols;
   /** In development mode: three duchies among the demo parties, and a population, where `protocols` names no others. */
@@ -53,6 +55,7 @@ export const DEFAULTS: Config = {
   issuers: [],
   allowedPrivateHosts: [],
   pageTokenKey: undefined,
+  secretsKey: undefined,
   checks: 'advisory',
   protocols: {},
   demoDuchies: true,

@@ -8,7 +8,11 @@ const PUT = sql(
 );
 
 /** The first value stays. */
-export async function putFirstSetting(db: Queryable, key: 'devPageTokenKey', value: string): Promise<string> {
+export async function putFirstSetting(
+  db: Queryable,
+  key: 'devPageTokenKey' | 'devSecretsKey',
+  value: string,
+): Promise<string> {
   await db.query(PUT, [key, value]);
   return (await db.query(GET, [key]))[0]!.value;
 }

@@ -24,9 +24,13 @@ export interface Development {
   stop(): void;
 }
 
-/** Base64; stored in the database, so that replicas on one database share it. */
-export function devPageTokenKey(db: Queryable): Promise<string> {
-  return putFirstSetting(db, 'devPageTokenKey', randomBytes(32).toString('base64'));
+/** Base64; stored in the database, so that replicas on one database share them. */
+export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; secretsKey: string }> {
+  const key = () => randomBytes(32).toString('base64');
+  return {
+    pageTokenKey: await putFirstSetting(db, 'devPageTokenKey', key()),
+    secretsKey: await putFirstSetting(db, 'devSecretsKey', key()),
+  };
 }
 
 export async function startDevelopment(options: {

@@ -4,6 +4,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
+import { Deliverer } from '../webhooks/deliverer.ts';
 import { cascadeRevocations } from './cascadeRevocations.ts';
 import { failOverdueComputations } from './computationDeadlines.ts';
 import { applyRetention } from './retention.ts';
@@ -37,6 +38,9 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }
 
+  const deliverer = new Deliverer(exchange);
+  jobs.push({ name: 'deliverWebhooks', everyMs: 500, run: () => deliverer.run() });
+
   const stopping = new AbortController();
   let waking = new AbortController();
   const loops = jobs.map(async ({ name, everyMs, run }) => {
@@ -62,7 +66,7 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
     },
     async stop() {
       stopping.abort();
-      await Promise.all(loops);
+      await Promise.all([...loops, deliverer.stop()]);
     },
   };
 }

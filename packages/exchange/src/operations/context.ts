@@ -1,4 +1,5 @@
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
+import type { Secrets } from '@measurement-exchange/server';
 import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
 import type { LastSeen } from '../database/lastSeen.ts';
@@ -20,11 +21,13 @@ export interface Exchange {
   /** When something that is pending ends by itself. */
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;
-  /** Whether the endpoints of duchies may be http: in development mode only. */
+  /** Whether the endpoints of duchies and webhooks may be http: in development mode only. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
   /** Who follows the log of changes. */
   feed: Feed;
+  /** Seals what is stored and must not be read from a copy of the database. */
+  secrets: Secrets;
   /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
   principalsChanged: () => void;
   /** Starts the background jobs now, which would otherwise start by themselves within a second. */

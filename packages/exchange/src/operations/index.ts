@@ -59,6 +59,14 @@ import { getRequisitionTimeline } from './requisitions/timeline.ts';
 import { createTrustedRoot } from './trustedRoots/create.ts';
 import { deleteTrustedRoot } from './trustedRoots/delete.ts';
 import { listTrustedRoots } from './trustedRoots/list.ts';
+import { createWebhook } from './webhooks/create.ts';
+import { deleteWebhook } from './webhooks/delete.ts';
+import { getWebhook } from './webhooks/get.ts';
+import { listWebhookDeliveries, listWebhooks } from './webhooks/list.ts';
+import { redeliverWebhook } from './webhooks/redeliver.ts';
+import { rotateWebhookSecret } from './webhooks/rotateSecret.ts';
+import { testWebhook } from './webhooks/test.ts';
+import { updateWebhook } from './webhooks/update.ts';
 
 export { authorize, type Principal } from '../domain/access.ts';
 export type { ChangeEvent, Watch } from './changes/watch.ts';
@@ -137,6 +145,16 @@ export const operations: { [O in Operation]: Handler<O> } = {
   listPopulations,
   getPopulation,
   updatePopulation,
+
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  redeliverWebhook,
+  listWebhookDeliveries,
 
   createPrincipal,
   listPrincipals,

@@ -89,6 +89,11 @@ const certificates = (party: string, other: string): List => ({
     ]),
   },
 });
+const webhooks = (party: string, other: string): List => ({
+  paths: [`${party}/webhooks`, `${other}/webhooks`],
+  table: 'webhooks',
+  where: `party = '${party}'`,
+});
 const parties = (collection: string): List => ({
   paths: [collection],
   table: 'parties',
@@ -167,6 +172,9 @@ export const LISTS: Record<string, List> = {
   'GET measurementConsumers/*/certificates': certificates(ACME, GLOBEX),
   'GET dataProviders/*/certificates': certificates(STREAMLY, CHIRPER),
   'GET duchies/*/certificates': certificates(FIRST_DUCHY, SECOND_DUCHY),
+  'GET measurementConsumers/*/webhooks': webhooks(ACME, GLOBEX),
+  'GET dataProviders/*/webhooks': webhooks(STREAMLY, CHIRPER),
+  'GET duchies/*/webhooks': webhooks(FIRST_DUCHY, SECOND_DUCHY),
   'GET measurementConsumers': parties('measurementConsumers'),
   'GET dataProviders': parties('dataProviders'),
   'GET duchies': parties('duchies'),

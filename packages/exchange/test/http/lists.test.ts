@@ -55,6 +55,12 @@ beforeAll(async () => {
        SELECT '${party}', id, sha256(convert_to('${party}' || id, 'UTF8')),
               sha256(convert_to('${party} ' || 1 + n % 2, 'UTF8')), '${day(1)}', '${day(9)}', ${added}`,
     );
+    await database.query(
+      `INSERT INTO webhooks (id, party, url, description, kinds, state, pause_reason, secret, cursor_xid, cursor_seq,
+         next_attempt_time, update_time, create_time)
+       SELECT id || md5('${party}'), '${party}', 'https://example.com/', '', '{}', 'PAUSED', 'a test', '', '0', 0, now(),
+              now(), ${added}`,
+    );
   }
   await database.query(
     `INSERT INTO principals (id, issuer, subject, resource, create_time)
@@ -129,7 +135,7 @@ const duchyTokens = new Map<string, string>();
 
 /** A caller who may read the list. */
 function readerOf(path: string): string {
-  if (path.endsWith('computations')) return duchyTokens.get(path.replace(/\/computations$/, ''))!;
+  if (/^duchies\/.*(computations|webhooks)$/.test(path)) return duchyTokens.get(path.replace(/\/\w+$/, ''))!;
   const { acme, ...others } = castOf(exchange);
   if (path.endsWith('Descriptors')) return acme.token;
   const owner = [acme, ...Object.values(others)].find(({ name }) => path.startsWith(`${name}/`));
@@ -172,9 +178,9 @@ const filtersOf = ({ filters = {} }: List) =>
   );
 
 const properties = (route: Route) => Object.keys((route.query as { properties?: object })?.properties ?? {});
-/** But for changes, whose pages never end and which have tests of their own. */
+/** But for changes, whose pages never end, and deliveries, which have no names: they have tests of their own. */
 const LIST_ROUTES = (ROUTES as readonly Route[]).filter(
-  (route) => properties(route).includes('pageToken') && !route.path.endsWith('/changes'),
+  (route) => properties(route).includes('pageToken') && !/\/(changes|deliveries)$/.test(route.path),
 );
 
 it('is tested for every list of the routes table, with every parameter', () => {

@@ -59,6 +59,7 @@ function config(change: Partial<Config> = {}): Partial<Config> {
       { issuer: ISSUER, audience: 'exchange', jwksFile: join(folder, 'jwks.json'), maxTokenAgeSeconds: 3600 },
     ],
     pageTokenKey: randomBytes(32).toString('base64'),
+    secretsKey: randomBytes(32).toString('base64'),
     trustedProxies: [],
     ...change,
   };

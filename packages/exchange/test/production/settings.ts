@@ -15,6 +15,7 @@ export const issuer = {
 export const sound: Partial<Config> = {
   issuers: [issuer],
   pageTokenKey: randomBytes(32).toString('base64'),
+  secretsKey: randomBytes(32).toString('base64'),
   trustedProxies: [],
   databaseUrl: 'postgres://mex_app:vJ2mQ8xw@db.example.com/mex?sslmode=verify-full',
 };

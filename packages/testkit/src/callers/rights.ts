@@ -131,6 +131,10 @@ export const MATRIX: Record<string, Row> = {
   ...certificateRows(MC, { measurementConsumer: 'own', operator: 'any' }),
   ...certificateRows(DP, { dataProvider: 'own', operator: 'any' }),
   ...certificateRows('duchies/*', { duchy: 'own', operator: 'any' }),
+  // Webhooks: the party's own, whatever is done.
+  ...webhookRows(MC, consumerOwn),
+  ...webhookRows(DP, providerOwn),
+  ...webhookRows('duchies/*', { duchy: 'own' }),
   // Party get. MC: own, any DP. DP: own, any MC, any duchy. Duchy and operator: any.
   [`GET ${MC}`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
@@ -173,6 +177,21 @@ export const MATRIX: Record<string, Row> = {
   'DELETE trustedRoots/*': { may: operator, absent: 'TRUSTED_ROOT_NOT_FOUND' },
   'GET auditEntries': { may: operator },
 };
+
+function webhookRows(owner: string, may: Row['may']): Record<string, Row> {
+  const one: Row = { may, absent: 'WEBHOOK_NOT_FOUND' };
+  return {
+    [`POST ${owner}/webhooks`]: { may },
+    [`GET ${owner}/webhooks`]: { may },
+    [`GET ${owner}/webhooks/*`]: one,
+    [`PATCH ${owner}/webhooks/*`]: one,
+    [`DELETE ${owner}/webhooks/*`]: one,
+    [`POST ${owner}/webhooks/*:rotateSecret`]: one,
+    [`POST ${owner}/webhooks/*:test`]: one,
+    [`POST ${owner}/webhooks/*:redeliver`]: one,
+    [`GET ${owner}/webhooks/*/deliveries`]: one,
+  };
+}
 
 function certificateRows(owner: string, may: Row['may']): Record<string, Row> {
   return {

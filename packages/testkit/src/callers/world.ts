@@ -95,6 +95,7 @@ export async function fillWorld(exchange: TestExchange): Promise<World> {
   for (const [owner, { ids }] of Object.entries(holdings)) {
     await addCertificate(exchange, owner, 'held', { revocationState: 'HOLD' });
     ids['releaseCertificateHold.certificate'] = 'held';
+    ids.webhook = await addWebhook(exchange, owner);
   }
   return { exchange, callers: await castCallers(exchange, mint), holdings, bodies: await bodies(), mint };
 }
@@ -128,6 +129,9 @@ async function bodies(): Promise<World['bodies']> {
     updatePopulation: { displayName: 'Renamed' },
     createCertificate: { x509Der: Buffer.from(der).toString('base64') },
     revokeCertificate: { revocationState: 'HOLD' },
+    createWebhook: { url: 'https://example.com/' },
+    updateWebhook: { description: 'Renamed' },
+    redeliverWebhook: { from: '2026-01-01T00:00:00Z' },
     diffEventGroupMetadataDescriptor: { descriptorSet: DESCRIPTOR_SET },
     decodeMetadata: { typeUrl: 'type.googleapis.com/a.M', value: '' },
   };
@@ -267,6 +271,18 @@ async function describeTo(exchange: TestExchange, provider: DevParty, measuremen
   const metadata = { eventGroupMetadataDescriptor: name, metadata: { '@type': 'type.googleapis.com/a.M' } };
   const body = { measurementConsumer, encryptedMetadata: { metadata } };
   return ok(post(exchange, provider, `${provider.name}/eventGroups`, body));
+}
+
+/** In the database only, and paused: nobody sends anything to it. */
+async function addWebhook({ database }: TestExchange, party: string): Promise<string> {
+  const id = `hook-${party.replace('/', '-')}`;
+  await database.query(
+    `INSERT INTO webhooks (id, party, url, description, kinds, state, pause_reason, secret, cursor_xid, cursor_seq,
+       next_attempt_time, create_time, update_time)
+     VALUES ($1, $2, 'https://example.com/', '', '{}', 'PAUSED', 'a test', '', '0', 0, now(), now(), now())`,
+    [id, party],
+  );
+  return id;
 }
 
 function lastId({ name }: { name: string }): string {

@@ -3,6 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { accepts, problemsOf, refuses } from '../../../test/production/settings.ts';
 
+describe('the secrets key', () => {
+  it('has exactly 32 bytes', () => {
+    const problemsWith = (bytes: number) => problemsOf({ secretsKey: randomBytes(bytes).toString('base64') });
+    expect(problemsWith(31)).toEqual([expect.stringMatching(/^secretsKey has 31 bytes, fewer than 32/)]);
+    expect(problemsWith(33)).toEqual([expect.stringMatching(/^secretsKey has 33 bytes, more than 32/)]);
+    expect(problemsOf({ secretsKey: undefined })).toEqual([expect.stringMatching(/^secretsKey is not set/)]);
+  });
+});
+
 describe('the page token key', () => {
   const key = (bytes: Uint8Array | string) => () =>
     problemsOf({ pageTokenKey: typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64') });
@@ -24,9 +33,9 @@ describe('the page token key', () => {
         .map((file) => new URL(`${folder}/${file}`, root)),
     );
     const keys = files.flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/pageTokenKey["']?\s*[:=]\s*["']([^"']+)["']/g)].map(
-        (m) => m[1]!,
-      ),
+      [
+        ...readFileSync(file, 'utf8').matchAll(/(?:pageToken|secrets)Key["']?\s*[:=]\s*["']([^"']+)["']/g),
+      ].map((m) => m[1]!),
     );
     expect(keys).toContain('ZXhhbXBsZS1wYWdlLXRva2VuLWtleS1kby1ub3QtdXNl'); // of docs/production.md
     for (const shipped of keys) expect(problemsOf({ pageTokenKey: shipped })).toHaveLength(1);

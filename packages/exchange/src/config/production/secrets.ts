@@ -11,17 +11,25 @@ const SHIPPED_KEYS = [
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-export function pageTokenKeyProblems(key: string | undefined): string[] {
+/** `size`: whether it may have more bytes. */
+export function keyProblems(
+  setting: 'pageTokenKey' | 'secretsKey',
+  key: string | undefined,
+  size: 'at least' | 'exactly' = 'at least',
+): string[] {
   const remedy = 'Make one, the same for every replica: openssl rand -base64 32';
-  if (key === undefined || key === '') return [`pageTokenKey is not set. ${remedy}`];
+  if (key === undefined || key === '') return [`${setting} is not set. ${remedy}`];
   const bytes = fromBase64(key);
-  if (bytes === undefined) return [`pageTokenKey is not base64. ${remedy}`];
+  if (bytes === undefined) return [`${setting} is not base64. ${remedy}`];
   if (bytes.length < KEY_BYTES) {
-    return [`pageTokenKey has ${bytes.length} bytes, fewer than ${KEY_BYTES}. ${remedy}`];
+    return [`${setting} has ${bytes.length} bytes, fewer than ${KEY_BYTES}. ${remedy}`];
   }
-  if (bytes.every((byte) => byte === bytes[0])) return [`pageTokenKey is one byte repeated. ${remedy}`];
+  if (size === 'exactly' && bytes.length > KEY_BYTES) {
+    return [`${setting} has ${bytes.length} bytes, more than ${KEY_BYTES}. ${remedy}`];
+  }
+  if (bytes.every((byte) => byte === bytes[0])) return [`${setting} is one byte repeated. ${remedy}`];
   if (SHIPPED_KEYS.includes(Buffer.from(bytes).toString('hex'))) {
-    return [`pageTokenKey is an example that everyone knows. ${remedy}`];
+    return [`${setting} is an example that everyone knows. ${remedy}`];
   }
   return [];
 }

@@ -30,8 +30,10 @@ const VERSIONED = `
 const UNVERSIONED = `
   SELECT ${PRINCIPAL_NAME} AS name FROM principals p
    UNION ALL
-  SELECT ${TRUSTED_ROOT_NAME} FROM trusted_roots t`;
-const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/'`;
+  SELECT ${TRUSTED_ROOT_NAME} FROM trusted_roots t
+   UNION ALL
+  SELECT w.party || '/webhooks/' || w.id FROM webhooks w`;
+const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/webhooks/'`;
 
 export const auditChecks: Check[] = [
   check(
@@ -62,7 +64,7 @@ export const auditChecks: Check[] = [
     {
       id: 'audit-deletion',
       meaning:
-        'A principal or trusted root is gone though no audit entry tells of it, or there though one says it went.',
+        'A principal, trusted root or webhook is gone though no audit entry tells of it, or there though one says it went.',
       remedy: RESTORE,
     },
     `SELECT audited.name FROM (

@@ -36,6 +36,8 @@ export const UNIQUE_INDEXES = [
   'transitions_pkey',
   'trusted_roots_der',
   'trusted_roots_pkey',
+  'webhook_deliveries_pkey',
+  'webhooks_pkey',
 ];
 
 export const TRIGGERS = [

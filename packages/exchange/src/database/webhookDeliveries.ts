@@ -1,0 +1,216 @@
+/** What is sent to webhooks: taken from the log in order, kept until it is delivered, then for the owner to see. */
+import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
+import type { WebhookEvent } from '../domain/webhook.ts';
+import type { PlacedChange, Position } from './changes.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Page, pageOf, pageRow, pageText } from './page.ts';
+import { cell, object } from './roundTrip.ts';
+import { column, optional, select, table } from './table.ts';
+import { MAX_PENDING } from './webhooks.ts';
+
+export interface DeliveryRecord {
+  webhook: string;
+  event: WebhookEvent;
+  state: DeliveryState;
+  attempts: number;
+  firstFailureTime: Timestamp | undefined;
+  lastAttemptTime: Timestamp | undefined;
+  nextAttemptTime: Timestamp | undefined;
+  status: number | undefined;
+  error: string | undefined;
+  milliseconds: number | undefined;
+  createTime: Timestamp;
+}
+
+/** With its place in the order. */
+export interface NumberedDelivery {
+  delivery: DeliveryRecord;
+  number: bigint;
+}
+
+interface EventRow {
+  name: string;
+  kind: WebhookEvent['kind'];
+  state: string | undefined;
+  version: number;
+  time: Timestamp;
+}
+
+const events = table<EventRow>('webhook_deliveries', {
+  name: column('resource'),
+  kind: column('kind'),
+  state: optional('resource_state'),
+  version: column('version', 'int'),
+  time: column('time', 'time'),
+});
+const deliveries = table<Omit<DeliveryRecord, 'event'>>('webhook_deliveries', {
+  webhook: column('webhook'),
+  state: column('state'),
+  attempts: column('attempts', 'int'),
+  firstFailureTime: optional('first_failure_time', 'time'),
+  lastAttemptTime: optional('last_attempt_time', 'time'),
+  nextAttemptTime: optional('next_attempt_time', 'time'),
+  status: optional('status', 'int'),
+  error: optional('error'),
+  milliseconds: optional('milliseconds', 'int'),
+  createTime: column('create_time', 'time'),
+});
+const COLUMNS = `${select(events)}, ${select(deliveries)}, number`;
+const numbered = object<NumberedDelivery>({
+  delivery: {
+    source: (row) => `{ ...${deliveries.reader().source(row)}, event: ${events.reader().source(row)} }`,
+  },
+  number: cell('number'),
+});
+
+/** Of the deliveries that are over, so many are kept. */
+const KEPT = 1_000;
+
+const TAKE_IN = sql(
+  'webhook_delivery_take_in',
+  `WITH moved AS (
+     UPDATE webhooks SET cursor_xid = $5, cursor_seq = $6, skipped_time = coalesce($7, skipped_time)
+      WHERE id = $1 AND lease_owner = $2 AND (cursor_xid, cursor_seq) = ($3::xid8, $4::bigint) RETURNING id
+   ), pruned AS (
+     DELETE FROM webhook_deliveries USING moved WHERE webhook = moved.id AND state <> 'PENDING' AND number <
+       (SELECT number FROM webhook_deliveries k WHERE k.webhook = $1 ORDER BY number DESC OFFSET ${KEPT} LIMIT 1)
+   ), taken AS (
+     INSERT INTO webhook_deliveries (webhook, xid, seq, resource, kind, resource_state, version, time, create_time,
+                                     next_attempt_time)
+     SELECT moved.id, c.xid, c.seq, c.name, c.kind, c.state, c.version, c.time, $8,
+            -- Not before what is pending of the same resource.
+            coalesce((SELECT max(d.next_attempt_time) FROM webhook_deliveries d
+                       WHERE d.webhook = $1 AND d.state = 'PENDING' AND d.resource = c.name), $8)
+       FROM moved, unnest($9::xid8[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::int[], $15::timestamptz[])
+            WITH ORDINALITY AS c(xid, seq, name, kind, state, version, time, n) ORDER BY c.n
+   )
+   SELECT id FROM moved`,
+);
+
+/** Moves the place of a webhook in the log; false where the lease is lost, or the owner moved it. */
+export async function takeIn(
+  db: Queryable,
+  lease: { webhook: string; owner: string; now: Timestamp },
+  from: Position,
+  to: Position,
+  taken: PlacedChange[],
+  skippedTime: Timestamp | undefined,
+): Promise<boolean> {
+  const rows = await db.query(TAKE_IN, [
+    ...[lease.webhook, lease.owner, from.xid, from.seq, to.xid, to.seq, skippedTime, lease.now],
+    ...[taken.map(({ at }) => at.xid), taken.map(({ at }) => at.seq)],
+    ...[taken.map(({ change }) => change.name), taken.map(({ change }) => change.kind)],
+    ...[taken.map(({ change }) => change.state), taken.map(({ change }) => change.version)],
+    taken.map(({ change }) => change.time),
+  ]);
+  return rows.length === 1;
+}
+
+const PENDING = sql(
+  'webhook_delivery_pending',
+  `SELECT ${COLUMNS} FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING'
+    ORDER BY number LIMIT ${2 * MAX_PENDING}`,
+  numbered,
+);
+
+/** In the order in which they are sent. */
+export function pendingDeliveries(db: Queryable, webhook: string): Promise<NumberedDelivery[]> {
+  return db.query(PENDING, [webhook]);
+}
+
+const TEST = sql(
+  'webhook_delivery_test',
+  `INSERT INTO webhook_deliveries (webhook, resource, kind, version, time, create_time, next_attempt_time)
+   VALUES ($1, $2, 'TEST', 1, $3, $3, $3) RETURNING ${COLUMNS}`,
+  numbered,
+);
+
+export async function insertTest(
+  tx: Transaction,
+  webhook: string,
+  name: string,
+  now: Timestamp,
+): Promise<DeliveryRecord> {
+  return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
+}
+
+/** What became of a delivery in a round. */
+export interface Settled {
+  number: bigint;
+  resource: string;
+  state: DeliveryState;
+  time: Timestamp;
+  /** Of one that is pending still. */
+  nextAttemptTime: Timestamp | undefined;
+  status: number | undefined;
+  error: string | undefined;
+  milliseconds: number;
+}
+
+/** Those behind one that failed wait as long as it does. */
+const SETTLE = sql(
+  'webhook_delivery_settle',
+  `WITH leased AS (
+     SELECT id FROM webhooks WHERE id = $1 AND lease_owner = $2 FOR NO KEY UPDATE
+   ), outcome AS MATERIALIZED (
+     SELECT * FROM unnest($3::bigint[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::int[],
+       $9::text[], $10::int[]) AS o(number, resource, state, time, next, status, error, milliseconds)
+   ), behind AS (
+     UPDATE webhook_deliveries d SET next_attempt_time = o.next FROM leased, outcome o
+      WHERE d.webhook = leased.id AND d.state = 'PENDING' AND d.resource = o.resource AND o.state = 'PENDING'
+        AND d.number > o.number
+   )
+   UPDATE webhook_deliveries d
+      SET state = o.state, attempts = d.attempts + 1, last_attempt_time = o.time, next_attempt_time = o.next,
+          status = o.status, error = o.error, milliseconds = o.milliseconds,
+          first_failure_time = CASE WHEN o.state = 'DELIVERED' THEN d.first_failure_time
+                                    ELSE coalesce(d.first_failure_time, o.time) END
+     FROM leased, outcome o WHERE d.webhook = leased.id AND d.number = o.number AND d.state = 'PENDING'`,
+);
+const RELEASE = sql(
+  'webhook_release',
+  `UPDATE webhooks SET lease_owner = NULL, lease_expiry = NULL, failures = $3, next_attempt_time = $4,
+     state = CASE WHEN $5::text IS NULL THEN state ELSE 'PAUSED' END, pause_reason = coalesce($5, pause_reason)
+    WHERE id = $1 AND lease_owner = $2`,
+);
+
+export interface Release {
+  failures: number;
+  nextAttemptTime: Timestamp;
+  /** Set to pause it. */
+  pauseReason: string | undefined;
+}
+
+/** The end of a round. Without the lease it changes nothing: whoever took over delivers again. */
+export function settle(
+  tx: Transaction,
+  lease: { webhook: string; owner: string },
+  settled: Settled[],
+  { failures, nextAttemptTime, pauseReason }: Release,
+): void {
+  tx.last(SETTLE, [
+    ...[lease.webhook, lease.owner, settled.map((s) => s.number), settled.map((s) => s.resource)],
+    ...[settled.map((s) => s.state), settled.map((s) => s.time), settled.map((s) => s.nextAttemptTime)],
+    ...[settled.map((s) => s.status), settled.map((s) => s.error), settled.map((s) => s.milliseconds)],
+  ]);
+  tx.last(RELEASE, [lease.webhook, lease.owner, failures, nextAttemptTime, pauseReason]);
+}
+
+const LIST = sql(
+  'webhook_delivery_list',
+  pageText(
+    `SELECT ${COLUMNS} FROM webhook_deliveries WHERE webhook = $1 AND number < coalesce($2::bigint, 9223372036854775807)`,
+    'number DESC',
+  ),
+  pageRow(numbered),
+);
+
+/** The latest first. */
+export async function listDeliveries(
+  db: Queryable,
+  webhook: string,
+  before: bigint | undefined,
+  limit: number,
+): Promise<Page<NumberedDelivery>> {
+  return pageOf(await db.query(LIST, [webhook, before, limit]));
+}

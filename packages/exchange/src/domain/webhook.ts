@@ -1,0 +1,187 @@
+/** Webhooks: where they may point, what is sent and how it is signed, when a delivery is tried again. */
+import { createHmac, hash } from 'node:crypto';
+import { isIP } from 'node:net';
+import {
+  type Change,
+  type ChangeKind,
+  invalid,
+  type Timestamp,
+  type WebhookInput,
+  type WebhookState,
+  type WebhookUpdate,
+} from '@measurement-exchange/contract';
+import { isLoopbackAddress, isPublicAddress } from './address.ts';
+import { hoursBefore, strictlyAfter } from './time.ts';
+
+export interface WebhookRecord {
+  party: string;
+  id: string;
+  url: string;
+  description: string;
+  /** Empty: every kind. */
+  kinds: ChangeKind[];
+  state: WebhookState;
+  /** Why it is paused; undefined while it is active. */
+  pauseReason: string | undefined;
+  /** When changes behind its place in the log were no longer kept; they were not delivered. */
+  skippedTime: Timestamp | undefined;
+  createTime: Timestamp;
+  updateTime: Timestamp;
+}
+
+export const MAX_WEBHOOKS = 10;
+/** After a rotation the old secret signs as well, so that a receiver can change it without missing anything. */
+export const OLD_SECRET_HOURS = 24;
+export const SECRET_BYTES = 32;
+const OWNER_PAUSED = 'The owner paused it.';
+
+export function webhookName(party: string, id: string): string {
+  return `${party}/webhooks/${id}`;
+}
+
+export function newWebhook(
+  party: string,
+  id: string,
+  input: WebhookInput,
+  now: Timestamp,
+  isDevelopment: boolean,
+): WebhookRecord {
+  return {
+    party,
+    id,
+    url: readUrl(input.url, isDevelopment),
+    description: input.description ?? '',
+    kinds: input.filter?.kinds ?? [],
+    state: 'ACTIVE',
+    pauseReason: undefined,
+    skippedTime: undefined,
+    createTime: now,
+    updateTime: now,
+  };
+}
+
+/** Replaces the fields that are present. */
+export function updateWebhook(
+  before: WebhookRecord,
+  input: WebhookUpdate,
+  now: Timestamp,
+  isDevelopment: boolean,
+): WebhookRecord {
+  const state = input.state ?? before.state;
+  return {
+    ...before,
+    url: input.url === undefined ? before.url : readUrl(input.url, isDevelopment),
+    description: input.description ?? before.description,
+    kinds: input.filter === undefined ? before.kinds : (input.filter.kinds ?? []),
+    state,
+    pauseReason: state === 'ACTIVE' ? undefined : (before.pauseReason ?? OWNER_PAUSED),
+    updateTime: strictlyAfter(now, before.updateTime),
+  };
+}
+
+function readUrl(text: string, isDevelopment: boolean): string {
+  const problem = urlProblem(text, isDevelopment);
+  if (problem !== undefined) throw invalid([{ field: 'url', description: problem }]);
+  return new URL(text).href;
+}
+
+/**
+ * Why nothing may be sent to this URL. The address that a name stands for is checked again when a connection is made,
+ * because names change.
+ */
+export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
+  // The parser would also take spaces, backslashes and control characters.
+  const url = /^https?:\/\/(?!\/)[\x21-\x5b\x5d-\x7e]+$/i.test(text) ? URL.parse(text) : null;
+  if (url === null) return 'must be an https URL such as https://example.com/webhooks';
+  if (url.protocol !== 'https:' && !isDevelopment) return 'must be https';
+  if (url.username !== '' || url.password !== '') return 'must not have credentials';
+  if (url.hash !== '' || text.endsWith('#')) return 'must not have a fragment';
+  const port = Number(url.port || 443);
+  if (!isDevelopment && port !== 443 && port < 1024) return 'must have port 443, or one from 1024 on';
+  const host = hostOf(url);
+  if (isIP(host) !== 0) return isAllowed(host, isDevelopment) ? undefined : `must not point to ${host}`;
+  const isNamed = host.includes('.') && !PRIVATE_NAME.test(host);
+  return isNamed || (isDevelopment && host === 'localhost') ? undefined : 'must have a public host name';
+}
+
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
+
+/** Unbracketed, and without the dot that ends an absolute name. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+/** Whether a connection to this address may be made: to a public one, in development to this machine as well. */
+export function isAllowed(address: string, isDevelopment: boolean): boolean {
+  return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
+}
+
+/** What is delivered: a change of a resource, or a test that the owner asked for. */
+export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
+
+/** The same for each attempt, and after `:redeliver` too, so that a receiver recognizes a repeat. */
+export function messageId(webhook: string, { name, version, time }: WebhookEvent): string {
+  return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;
+}
+
+/** As Standard Webhooks recommend: type, timestamp, data. */
+export function payloadOf({ time, ...event }: WebhookEvent): string {
+  const type = event.kind === 'TEST' ? 'webhook.test' : `${event.kind.toLowerCase()}.changed`;
+  return JSON.stringify({ type, timestamp: time, data: { ...event, time } });
+}
+
+/** The headers of one attempt; each secret that is in force signs. */
+export function signedHeaders(
+  id: string,
+  atSeconds: number,
+  payload: string,
+  secrets: Uint8Array[],
+): Record<string, string> {
+  const signed = `${id}.${atSeconds}.${payload}`;
+  const signatures = secrets.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(atSeconds),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+/** As the standard writes secrets. */
+export function printSecret(secret: Uint8Array): string {
+  return `whsec_${Buffer.from(secret).toString('base64')}`;
+}
+
+/** An endpoint that fails for so long is paused. */
+export const RETRY_HOURS = 72;
+const FIRST_RETRY_SECONDS = 5;
+const LONGEST_RETRY_SECONDS = 6 * 3600;
+
+/** Tripled after each failure, and spread by a quarter to both sides; `random` is from 0 to 1. */
+export function retrySeconds(failures: number, random: number): number {
+  const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
+  return delay * (0.75 + random / 2);
+}
+
+/** What a round means for the webhook. */
+export function endRound(
+  round: {
+    /** Rounds in a row without a delivery, before this one. */
+    failures: number;
+    settled: { state: string; status: number | undefined }[];
+    /** Of each delivery that failed: since when. */
+    failingSince: Timestamp[];
+  },
+  now: Timestamp,
+): { failures: number; isDead: boolean; pauseReason: string | undefined } {
+  const { settled, failingSince } = round;
+  const isDead = failingSince.length > 0 && !settled.some(({ state }) => state === 'DELIVERED');
+  const failures = isDead ? round.failures + 1 : 0;
+  const isGone = settled.some(({ state, status }) => state === 'PENDING' && status === 410);
+  const isTooLong = failingSince.some((since) => since < hoursBefore(now, RETRY_HOURS));
+  const pauseReason = isGone
+    ? 'The endpoint responded 410 Gone.'
+    : isTooLong
+      ? `A delivery failed for ${RETRY_HOURS / 24} days: mend the endpoint, then set state to ACTIVE.`
+      : undefined;
+  return { failures, isDead, pauseReason };
+}

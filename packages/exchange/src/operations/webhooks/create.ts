@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { ExchangeError, type RequestOf, type Webhook } from '@measurement-exchange/contract';
+import { latestPosition } from '../../database/changes.ts';
+import { lockParty } from '../../database/parties.ts';
+import { countWebhooks, insertWebhook } from '../../database/webhooks.ts';
+import { partyNotFound } from '../../domain/party.ts';
+import { MAX_WEBHOOKS, newWebhook, printSecret, SECRET_BYTES, webhookName } from '../../domain/webhook.ts';
+import { partyOf } from '../certificates/view.ts';
+import type { Call, Exchange } from '../context.ts';
+import { asValidated, mutate } from '../mutate.ts';
+import { viewWebhook } from './view.ts';
+
+export async function createWebhook(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'createWebhook'>,
+): Promise<Webhook> {
+  const party = partyOf(request.path);
+  const now = exchange.clock();
+  const webhook = newWebhook(party, exchange.newId(), request.body, now, exchange.allowsHttp);
+  return mutate('createWebhook', exchange, call, request, async (tx) => {
+    // Locked: of several that are created at once, each counts those before it.
+    if ((await lockParty(tx, party, now)) === undefined) throw partyNotFound(party);
+    const [count, position] = await Promise.all([countWebhooks(tx, party), latestPosition(tx, party)]);
+    if (count >= MAX_WEBHOOKS) {
+      throw new ExchangeError(
+        'TOO_MANY_WEBHOOKS',
+        `${party} has ${count} webhooks, and may have ${MAX_WEBHOOKS}: update or delete one.`,
+      );
+    }
+    const secret = randomBytes(SECRET_BYTES);
+    const sealed = exchange.secrets.seal(webhook.id, secret);
+    return {
+      save: () => insertWebhook(tx, webhook, sealed, position),
+      versions: [{ name: webhookName(party, webhook.id), version: 1, time: now }],
+      view: () => ({ ...viewWebhook(webhook), secret: printSecret(secret) }),
+      viewValidated: () => asValidated(viewWebhook(webhook), []),
+    };
+  });
+}

@@ -1,0 +1,24 @@
+import type { RequestOf, WebhookDelivery } from '@measurement-exchange/contract';
+import { type DeliveryRecord, insertTest } from '../../database/webhookDeliveries.ts';
+import { webhookName } from '../../domain/webhook.ts';
+import type { Call, Exchange } from '../context.ts';
+import { changeWebhook } from './change.ts';
+import { viewDelivery } from './view.ts';
+
+/** Sent in the background, as everything is: nobody keeps a request open by being slow to respond. */
+export function testWebhook(
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<'testWebhook'>,
+): Promise<WebhookDelivery> {
+  return changeWebhook('testWebhook', exchange, call, request, (tx, { party, id }, now) => {
+    let delivery: DeliveryRecord;
+    return {
+      save: async () => {
+        delivery = await insertTest(tx, id, webhookName(party, id), now);
+      },
+      savesToValidate: true,
+      view: () => viewDelivery(delivery),
+    };
+  });
+}

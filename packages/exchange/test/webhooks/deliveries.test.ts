@@ -1,0 +1,208 @@
+/** Deliveries to a receiver built with the library of Standard Webhooks, while it is slow, failing, gone and back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
+import { useExchange } from '@measurement-exchange/testkit/exchange';
+import { useReplica } from '@measurement-exchange/testkit/replica';
+import {
+  castOf,
+  createMeasurement,
+  fulfill,
+  get,
+  ok,
+  post,
+  requisitionOf,
+} from '@measurement-exchange/testkit/steps';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Deliverer } from '../../src/webhooks/deliverer.ts';
+import {
+  addWebhook,
+  logChanges,
+  passTime,
+  type Received,
+  type Receiver,
+  removeWebhooks,
+  startReceiver,
+} from './receiver.ts';
+
+/** MEX_WEBHOOK_DELIVERIES=10000 for a long run. */
+const DELIVERIES = Number(process.env.MEX_WEBHOOK_DELIVERIES ?? 300);
+const VERSIONS = 5;
+/** A busy machine may need it; nothing waits so long otherwise. */
+const PATIENCE_MS = 50_000 + 20 * DELIVERIES;
+
+const exchange = useExchange();
+const replica = useReplica(exchange);
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await receiver.leave().catch(() => {});
+  await removeWebhooks();
+});
+
+const until = (condition: () => void | Promise<void>) =>
+  vi.waitFor(condition, { timeout: PATIENCE_MS, interval: 50 });
+const keys = (events: Received[]) => events.map(({ name, version }) => `${name} ${version}`);
+
+/** Each resource's versions in order, where a repeat is the version that came before it. */
+function disordered(events: Received[]): string[] {
+  const last = new Map<string, number>();
+  return events.flatMap((event) => {
+    const before = last.get(event.name) ?? 0;
+    last.set(event.name, event.version);
+    return [before, before + 1].includes(event.version) ? [] : [`${event.name} ${before} ${event.version}`];
+  });
+}
+
+it('delivers every version of a measurement and a requisition to their parties, in order', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const theirs = await startReceiver();
+  await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
+  await addWebhook(exchange, streamly, theirs);
+  const measurement = await createMeasurement(exchange, acme, [streamly]);
+  const requisition = await requisitionOf(exchange, streamly, measurement);
+  await ok(fulfill(exchange, streamly, requisition, 1n));
+  await until(() => {
+    expect(keys(receiver.received)).toEqual([1, 2, 3].map((version) => `${measurement.name} ${version}`));
+    expect(keys(theirs.received)).toEqual([1, 2].map((version) => `${requisition.name} ${version}`));
+  });
+  expect(receiver.received[0]!.type).toBe('measurement.changed');
+  await theirs.leave();
+});
+
+it(
+  'loses nothing and keeps the order per resource while the receiver is slow, failing, gone and back',
+  async () => {
+    const { acme } = castOf(exchange);
+    await addWebhook(exchange, acme, receiver);
+    let n = 0;
+    receiver.respond = async () => {
+      n += 1;
+      if (n % 7 === 0) return 500;
+      if (n % 11 === 0) await sleep(20);
+      return 204;
+    };
+    const resources = DELIVERIES / VERSIONS;
+    await logChanges(exchange, acme, 'r', resources, VERSIONS);
+    const share = (part: number) => () => expect(receiver.received.length).toBeGreaterThan(part * DELIVERIES);
+    const wait = async (condition: () => void) => {
+      await until(async () => {
+        await passTime(exchange);
+        condition();
+      });
+    };
+    await wait(share(0.2));
+    await receiver.leave();
+    await sleep(100);
+    await receiver.comeBack();
+    await wait(() => expect(new Set(keys(receiver.received)).size).toBe(DELIVERIES));
+    expect(disordered(receiver.received)).toEqual([]);
+    expect(receiver.forged).toBe(0);
+  },
+  3 * PATIENCE_MS,
+);
+
+it('sends what is repeated with the same ID', async () => {
+  const { acme } = castOf(exchange);
+  const { name } = await addWebhook(exchange, acme, receiver);
+  await logChanges(exchange, acme, 'again', 1, 2);
+  await until(() => expect(receiver.received).toHaveLength(2));
+  const from = new Date(Date.now() - 60_000).toISOString();
+  await ok(post(exchange, acme, `${name}:redeliver`, { from }));
+  await until(() => expect(receiver.received.filter((e) => e.name.includes('again'))).toHaveLength(4));
+  const ids = receiver.received.filter((e) => e.name.includes('again')).map(({ id }) => id);
+  expect(ids.slice(2)).toEqual(ids.slice(0, 2));
+});
+
+it('shows the owner what was tried, and when it is tried again', async () => {
+  const { acme } = castOf(exchange);
+  const { name } = await addWebhook(exchange, acme, receiver);
+  receiver.respond = () => 503;
+  await logChanges(exchange, acme, 'shown', 1, 2);
+  const shown = async () => (await get(exchange, acme, `${name}/deliveries`)).deliveries;
+  await until(async () => {
+    expect(await shown()).toEqual([
+      expect.objectContaining({ version: 2, state: 'PENDING', attempts: 0 }),
+      expect.objectContaining({
+        ...{ version: 1, state: 'PENDING', attempts: 1, status: 503, kind: 'MEASUREMENT' },
+        ...{ nextAttemptTime: expect.any(String), milliseconds: expect.any(Number) },
+      }),
+    ]);
+  });
+});
+
+it('pauses an endpoint that stays dead, and goes on where it was when its owner resumes it', async () => {
+  const { acme } = castOf(exchange);
+  const { name } = await addWebhook(exchange, acme, receiver);
+  await receiver.leave();
+  await logChanges(exchange, acme, 'dead', 2, 2);
+  await until(async () => {
+    const { deliveries } = await get(exchange, acme, `${name}/deliveries`);
+    expect(deliveries.some((d: { error?: string }) => d.error === 'the connection was refused')).toBe(true);
+  });
+  await exchange.database.query(
+    `UPDATE webhook_deliveries SET first_failure_time = now() - interval '73 hours' WHERE attempts > 0`,
+  );
+  await passTime(exchange);
+  await until(async () => expect(await get(exchange, acme, name)).toMatchObject({ state: 'PAUSED' }));
+  expect((await get(exchange, acme, name)).pauseReason).toMatch(/failed for 3 days/);
+
+  await receiver.comeBack();
+  await logChanges(exchange, acme, 'later', 1, 1);
+  await passTime(exchange);
+  await sleep(700);
+  expect(receiver.received).toEqual([]);
+  await ok(exchange.call(acme.token, 'PATCH', `/v2alpha/${name}`, { state: 'ACTIVE' }));
+  await until(() => expect(new Set(keys(receiver.received)).size).toBe(5));
+  expect(disordered(receiver.received)).toEqual([]);
+});
+
+it('is not held up by a slow endpoint of somebody else', async () => {
+  const { acme, globex } = castOf(exchange);
+  const slow = await startReceiver();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  slow.respond = () => promise;
+  for (let i = 0; i < 6; i++) await addWebhook(exchange, acme, slow);
+  await addWebhook(exchange, globex, receiver);
+  await logChanges(exchange, acme, 'slow', 20, 1);
+  await logChanges(exchange, globex, 'quick', 20, 1);
+  await until(() => expect(receiver.received).toHaveLength(20));
+  expect(slow.received).toEqual([]);
+  resolve(204);
+  await slow.leave();
+});
+
+it('is leased: another exchange delivers only when the lease has expired, and the first one then changes nothing', async () => {
+  const { acme } = castOf(exchange);
+  const { name } = await addWebhook(exchange, acme, receiver);
+  const held = Promise.withResolvers<number>();
+  const arrived: Received[] = [];
+  receiver.respond = (event) => {
+    arrived.push(event);
+    return arrived.length === 1 ? held.promise : 204;
+  };
+  await logChanges(exchange, acme, 'leased', 1, 1);
+  await until(() => expect(arrived).toHaveLength(1));
+
+  const [key] = await exchange.database.query(`SELECT value FROM settings WHERE key = 'devSecretsKey'`);
+  const secret = Buffer.from(key!.value as string, 'base64');
+  expect(secret).toHaveLength(SECRETS_KEY_BYTES);
+  const other = new Deliverer({ ...replica(0), secrets: new Secrets(secret), allowsHttp: true });
+  expect(await other.run()).toBe(false);
+  expect(arrived).toHaveLength(1);
+
+  // The first one died, and its lease is over.
+  await exchange.database.query(`UPDATE webhooks SET lease_expiry = now() - interval '1 second'`);
+  await until(() => expect(arrived).toHaveLength(2));
+  await until(async () => {
+    await other.run();
+    const { deliveries } = await get(exchange, acme, `${name}/deliveries`);
+    expect(deliveries).toEqual([expect.objectContaining({ state: 'DELIVERED', attempts: 1 })]);
+  });
+  held.resolve(500);
+  await other.stop();
+  await sleep(200);
+  const { deliveries } = await get(exchange, acme, `${name}/deliveries`);
+  expect(deliveries).toEqual([expect.objectContaining({ state: 'DELIVERED', attempts: 1, status: 204 })]);
+});

@@ -1,0 +1,121 @@
+/** A receiver of webhooks as its owner would build one: with the library of Standard Webhooks. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DevParty, TestExchange } from '@measurement-exchange/testkit/exchange';
+import { ok } from '@measurement-exchange/testkit/steps';
+import { Webhook } from 'standardwebhooks';
+
+export interface Received {
+  id: string;
+  name: string;
+  version: number;
+  type: string;
+}
+
+export interface Receiver {
+  url: string;
+  /** Every secret that it accepts. */
+  secrets: string[];
+  /** What it verified and took, in order. */
+  received: Received[];
+  /** Requests that it could not verify. */
+  forged: number;
+  /** Says for each delivery what to respond, and when. */
+  respond: (event: Received) => number | Promise<number>;
+  leave(): Promise<void>;
+  comeBack(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const headers = request.headers as Record<string, string>;
+    const event = verified(receiver.secrets, body, headers);
+    if (event === undefined) {
+      receiver.forged += 1;
+      response.writeHead(401).end();
+      return;
+    }
+    const status = await receiver.respond(event);
+    if (status < 300) receiver.received.push(event);
+    response.writeHead(status).end();
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${port}/hook`,
+    secrets: [],
+    received: [],
+    forged: 0,
+    respond: () => 204,
+    leave: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    comeBack: () => listen(port),
+  };
+  return receiver;
+}
+
+function verified(secrets: string[], body: string, headers: Record<string, string>): Received | undefined {
+  for (const secret of secrets) {
+    try {
+      const { type, data } = new Webhook(secret).verify(body, headers) as {
+        type: string;
+        data: { name: string; version: number };
+      };
+      return { id: headers['webhook-id']!, type, name: data.name, version: data.version };
+    } catch {
+      // Another secret may fit.
+    }
+  }
+  return undefined;
+}
+
+const added: (() => Promise<unknown>)[] = [];
+
+/** Deletes those that were added. */
+export async function removeWebhooks(): Promise<void> {
+  for (const remove of added.splice(0)) await remove();
+}
+
+/** A webhook of the party at the receiver. */
+export async function addWebhook(
+  exchange: TestExchange,
+  party: DevParty,
+  receiver: Receiver,
+  input: object = {},
+): Promise<{ name: string; secret: string }> {
+  const body = { url: receiver.url, ...input };
+  const webhook = await ok(exchange.call(party.token, 'POST', `/v2alpha/${party.name}/webhooks`, body));
+  receiver.secrets.push(webhook.secret);
+  added.push(() => ok(exchange.call(party.token, 'DELETE', `/v2alpha/${webhook.name}`)));
+  return webhook;
+}
+
+/** Writes to the log of a party: so many resources, so many versions of each, one transaction per version. */
+export async function logChanges(
+  { database }: TestExchange,
+  party: DevParty,
+  prefix: string,
+  resources: number,
+  versions: number,
+): Promise<void> {
+  for (let version = 1; version <= versions; version++) {
+    await database.query(
+      `INSERT INTO changes (party, name, kind, state, version, time)
+       SELECT $1, $1 || '/measurements/' || $2 || n, 'MEASUREMENT', 'COMPUTING', $3, now() FROM generate_series(1, $4) n`,
+      [party.name, prefix, version, resources],
+    );
+  }
+}
+
+/** Time passes: what waits for its next attempt is due. */
+export async function passTime({ database }: TestExchange): Promise<void> {
+  await database.query(
+    `UPDATE webhook_deliveries SET next_attempt_time = create_time WHERE state = 'PENDING'`,
+  );
+  await database.query('UPDATE webhooks SET next_attempt_time = create_time');
+}
