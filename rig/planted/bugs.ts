@@ -11,6 +11,7 @@ import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
 import { SHARE_SHUFFLE_BUGS } from './bugs/shareShuffle.ts';
+import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
 import type { PlantedBug } from './plant.ts';
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -26,6 +27,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BOUND_BUGS,
   ...POPULATION_BUGS,
   ...SHARE_SHUFFLE_BUGS,
+  ...WEBHOOK_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {

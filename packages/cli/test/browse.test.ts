@@ -199,6 +199,30 @@ describe('mex why', () => {
   });
 });
 
+describe('mex webhooks', () => {
+  it('makes, lists, changes, tests and deletes webhooks, and shows a secret only when it is made', async () => {
+    const webhooks = (...words: string[]) => run('webhooks', ...words, '--as', 'globex');
+    const { out } = await webhooks('create', 'http://127.0.0.1:9/', '--kind', 'MEASUREMENT', 'PARTY');
+    const [, name, secret] = /^(\S+) is made.*\n\n {2}(whsec_\S+)\n/.exec(out)!;
+    const id = name!.split('/').at(-1)!;
+    expect((await webhooks('list')).out).toMatch(/ACTIVE +http:\/\/127.0.0.1:9\/ +MEASUREMENT, PARTY/);
+    expect((await webhooks('pause', id)).out).toMatch(/PAUSED\n.*The owner paused it/);
+    expect((await webhooks('update', id, '--description', 'ours')).out).toMatch(/description +ours/);
+    expect((await webhooks('rotate-secret', id)).out).toMatch(/ {2}whsec_/);
+    await webhooks('test', id);
+    await vi.waitFor(async () => {
+      expect((await webhooks('deliveries', id)).out).toMatch(/FAILED +1 +the connection was refused/);
+    }, 15_000);
+    expect((await webhooks('redeliver', id, '--from', '2026-01-01T00:00:00Z')).out).toContain(
+      'gets everything',
+    );
+    const shown = (await webhooks('get', id)).out + (await webhooks('get', id, '--json')).out;
+    expect(shown).not.toContain(secret);
+    expect((await webhooks('delete', id)).out).toContain('is deleted');
+    expect((await webhooks('list')).out).toContain('has none');
+  });
+});
+
 describe('mex certificates and mex whoami', () => {
   it('registers, lists, shows, holds, releases and revokes the certificates of the caller', async () => {
     const consumer = 'measurementConsumers/globex';

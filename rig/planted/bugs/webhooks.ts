@@ -1,0 +1,67 @@
+/** Webhooks: where they lead, who delivers, in which order, and who can read their secrets. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, test } from './edits.ts';
+
+const deliveriesTest = (name: string) => test('exchange/test/webhooks/deliveries.test.ts', name);
+const webhooksTest = (name: string) => test('exchange/test/webhooks/webhooks.test.ts', name);
+const urlTest = (name: string) => test('exchange/src/domain/webhook.test.ts', name);
+const sendTest = (name: string) => test('exchange/src/webhooks/send.test.ts', name);
+
+export const WEBHOOK_BUGS: PlantedBug[] = [
+  {
+    name: 'webhook-to-mapped-addresses',
+    edits: [inExchange('domain/address.ts', "('2000::', 3, 'ipv6')", "('::', 0, 'ipv6')")],
+    foundBy: urlTest('where a webhook may point'),
+  },
+  {
+    name: 'webhook-name-not-checked-at-connect',
+    edits: [inExchange('webhooks/send.ts', 'addresses.length === 0 ||', 'addresses.length === 0 &&')],
+    foundBy: sendTest('is not connected to'),
+  },
+  {
+    name: 'webhook-to-any-port',
+    edits: [inExchange('domain/webhook.ts', 'port < 1024', 'port < 1')],
+    foundBy: urlTest('where a webhook may point'),
+  },
+  {
+    name: 'webhook-signed-with-the-new-secret-only',
+    edits: [
+      inExchange(
+        'webhooks/deliverer.ts',
+        'oldSecret === null ? [] : [oldSecret]',
+        'oldSecret === null ? [] : []',
+      ),
+    ],
+    foundBy: webhooksTest('are signed with both secrets'),
+  },
+  {
+    name: 'webhook-secret-stored-as-it-is',
+    edits: [
+      inExchange('operations/webhooks/create.ts', 'exchange.secrets.seal(webhook.id, secret)', 'secret'),
+    ],
+    foundBy: webhooksTest('stores it sealed'),
+  },
+  {
+    name: 'webhook-order-not-kept',
+    edits: [inExchange('webhooks/deliverer.ts', "if (result.state === 'PENDING') break;", '')],
+    foundBy: deliveriesTest('loses nothing'),
+  },
+  {
+    name: 'webhook-lease-ignored',
+    edits: [
+      inExchange(
+        'database/webhooks.ts',
+        '(w.lease_expiry IS NULL OR w.lease_expiry <= $2) AND p.state',
+        '($2::timestamptz IS NOT NULL) AND p.state',
+      ),
+    ],
+    foundBy: deliveriesTest('is leased'),
+  },
+  {
+    name: 'webhook-never-paused',
+    edits: [
+      inExchange('domain/webhook.ts', '(since) => since < hoursBefore', '(since) => since > hoursBefore'),
+    ],
+    foundBy: urlTest('end after three days'),
+  },
+];
