@@ -99,6 +99,7 @@ const settings: { [K in keyof Config]: TSchema } = {
   trustedProxies: array(string()),
   corsOrigins: array(string()),
   computations: object(partial(deadlines)),
+  changes: object({ keepDays: above0() }),
   retention: object(partial({ cancelPendingAfterDays: above0(), removeTerminalAfterDays: above0() })),
   logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
 };

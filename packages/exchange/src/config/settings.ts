@@ -39,6 +39,8 @@ export interface Config {
   corsOrigins: string[];
   /** When a computation that waits for somebody fails. */
   computations: Deadlines;
+  /** For how long the log of changes is kept. */
+  changes: { keepDays: number };
   /** Absent: nothing is ever cancelled or removed by itself. */
   retention: Retention | undefined;
   logLevel: string;
@@ -70,6 +72,7 @@ export const DEFAULTS: Config = {
     ...{ parametersWithinHours: 1, fulfillWithinHours: 14 * 24 },
     ...{ confirmWithinHours: 1, computeWithinHours: 24 },
   },
+  changes: { keepDays: 7 },
   retention: undefined,
   logLevel: 'info',
 };

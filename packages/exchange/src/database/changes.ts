@@ -1,4 +1,5 @@
 /** The log of changes: every mutation appends to it within the statement that writes, and parties read it in order. */
+import type { Timestamp } from '@measurement-exchange/contract';
 import type { ChangeRecord } from '../domain/changes.ts';
 import { type Queryable, sql } from './db.ts';
 import { cell, object, type Reader } from './roundTrip.ts';
@@ -142,4 +143,34 @@ export async function movedOn(db: Queryable, places: { party: string; at: Positi
     places.map(({ at }) => at.seq),
   ]);
   return rows.map(({ party }) => party);
+}
+
+/** One probe of the index for each party, whatever the length of the log. */
+const OLD = sql<{ party: string }>(
+  'changes_find_old',
+  `WITH RECURSIVE p AS (
+     (SELECT party FROM changes ORDER BY party LIMIT 1)
+     UNION ALL
+     SELECT (SELECT c.party FROM changes c WHERE c.party > p.party ORDER BY c.party LIMIT 1) FROM p
+      WHERE p.party IS NOT NULL
+   )
+   SELECT p.party FROM p
+    WHERE (SELECT c.time FROM changes c WHERE c.party = p.party ORDER BY c.xid, c.seq LIMIT 1) < $1::timestamptz
+    LIMIT $2::int`,
+);
+const REMOVE = sql<{ n: number }>('changes_remove', 'SELECT remove_changes($1, $2, $3) AS n');
+
+/** Parties whose oldest change is from before the time. */
+export async function findOldChanges(db: Queryable, before: Timestamp, limit: number): Promise<string[]> {
+  return (await db.query(OLD, [before, limit])).map(({ party }) => party);
+}
+
+/** The oldest changes of a party from before the time; returns how many were removed. */
+export async function removeChanges(
+  db: Queryable,
+  party: string,
+  before: Timestamp,
+  batch: number,
+): Promise<number> {
+  return (await db.query(REMOVE, [party, before, batch]))[0]!.n;
 }

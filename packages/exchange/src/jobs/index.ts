@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { cascadeRevocations } from './cascadeRevocations.ts';
+import { removeOldChanges } from './changes.ts';
 import { failOverdueComputations } from './computationDeadlines.ts';
 import { applyRetention } from './retention.ts';
 
@@ -24,7 +25,7 @@ interface Job {
 }
 
 export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs {
-  const { computations, retention } = config;
+  const { changes, computations, retention } = config;
   const jobs: Job[] = [
     { name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations },
     {
@@ -34,6 +35,7 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
     },
     { name: 'lastSeen', everyMs: 30_000, run: storeLastSeen },
   ];
+  jobs.push({ name: 'changes', everyMs: 60_000, run: () => removeOldChanges(exchange, changes.keepDays) });
   if (retention !== undefined) {
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }

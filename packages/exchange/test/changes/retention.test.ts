@@ -1,0 +1,53 @@
+/** The log of changes is kept for a while, and says up to where it was removed. */
+import { timestampOf } from '@measurement-exchange/contract';
+import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readChanges } from '../../src/database/changes.ts';
+import { Database } from '../../src/database/db.ts';
+import { removeOldChanges } from '../../src/jobs/changes.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const clock = () => timestampOf(Date.now());
+/** In the order in which they were written; the party has one a day. */
+const append = (party: string, days: number[]) =>
+  database.query(
+    `INSERT INTO changes (party, name, kind, version, time)
+     SELECT $1, $1, 'PARTY', n, now() - days * interval '1 day' FROM unnest($2::int[]) WITH ORDINALITY AS d(days, n)`,
+    [party, days],
+  );
+const versions = async (party: string) =>
+  (await readChanges(db, party, 'OLDEST', 1000))!.changes.map(({ change }) => change.version);
+
+it('removes what is older, of every party, and what was read before that is told so', async () => {
+  const [one, other] = ['dataProviders/a', 'dataProviders/b'];
+  await append(one, [9, 8, 6, 1]);
+  await append(other, [2]);
+  await append('dataProviders/c', [30, 20]);
+  // Other tests on this server hold the horizon back.
+  await expect.poll(async () => (await versions('dataProviders/c')).length, { timeout: 20_000 }).toBe(2);
+  const first = (await readChanges(db, one, 'OLDEST', 1))!.next;
+  const second = (await readChanges(db, one, first, 1))!.next;
+  await removeOldChanges({ db, clock }, 7);
+  expect(await versions(one)).toEqual([3, 4]);
+  expect(await versions(other)).toEqual([1]);
+  expect(await versions('dataProviders/c')).toEqual([]);
+  expect(await readChanges(db, one, first, 10)).toBeUndefined();
+  // Who had read what was removed has missed nothing.
+  expect((await readChanges(db, one, second, 10))!.changes).toHaveLength(2);
+  expect(await removeOldChanges({ db, clock }, 7)).toBe(false);
+});
+
+it('is the only way: nobody deletes from the log', async () => {
+  await expect(database.query('DELETE FROM changes')).rejects.toThrow(/changes is append-only/);
+  await expect(database.query('UPDATE changes SET version = 2')).rejects.toThrow(/changes is append-only/);
+});
