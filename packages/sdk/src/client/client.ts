@@ -5,6 +5,7 @@ import { createListing } from './listing.ts';
 import { type CallArguments, prepareCall } from './request.ts';
 import { type Sender, send } from './send.ts';
 import type { ExchangeClient } from './types.ts';
+import { type WatchArguments, watch } from './watch.ts';
 
 /** The address of the exchange, the caller's token, and the limits on time and attempts. */
 export interface ClientOptions {
@@ -49,7 +50,10 @@ export function createClient(options: ClientOptions): ExchangeClient {
   };
   const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
-  return Object.freeze(Object.fromEntries(methods)) as ExchangeClient;
+  const { listChanges } = Object.fromEntries(methods) as ExchangeClient;
+  const watching = { listChanges, clock: sender.clock, timeoutMs: sender.timeoutMs };
+  const follow = (args: WatchArguments) => watch(watching, args);
+  return Object.freeze({ ...Object.fromEntries(methods), watch: follow }) as ExchangeClient;
 }
 
 function methodOf(sender: Sender, routes: readonly Route[]) {

@@ -5,3 +5,4 @@ export { isTransient, UnexpectedResponse, Unreachable } from './errors.ts';
 export type { Listing } from './listing.ts';
 export { type RetryOnAbortedOptions, retryOnAborted } from './retryOnAborted.ts';
 export type { ArgumentsOf, ExchangeClient, ResponseOf } from './types.ts';
+export type { WatchArguments } from './watch.ts';

@@ -1,9 +1,21 @@
 /** The client's types, all of them derived from the routes table of the contract. */
-import type { Operation, Route, RouteOf, Routes, Static, TSchema } from '@measurement-exchange/contract';
+import type {
+  Change,
+  Operation,
+  Route,
+  RouteOf,
+  Routes,
+  Static,
+  TSchema,
+} from '@measurement-exchange/contract';
 import type { Listing } from './listing.ts';
+import type { WatchArguments } from './watch.ts';
 
 /** One method for every operation of the exchange; see `docs/openapi.json` for what each one does. */
-export type ExchangeClient = { [O in Called]: Method<O> };
+export type ExchangeClient = { [O in Called]: Method<O> } & {
+  /** Follows the changes of a party: `for await (const { name, state } of client.watch({ parent }))`. */
+  watch(args: WatchArguments): AsyncGenerator<Change, void, undefined>;
+};
 
 /** Streams are no calls. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
