@@ -1,0 +1,36 @@
+/** `mex watch`: what changes for a party, as it changes. */
+import { CHANGE_KINDS, type ChangeKind } from '@measurement-exchange/contract';
+import { type Command, Option } from 'commander';
+import { type CallOptions, positiveInteger, remote } from '../admin/command.ts';
+import { note, print, printJsonLine } from '../output.ts';
+import { callerOf } from './command.ts';
+import { shortTime } from './times.ts';
+
+interface WatchOptions extends CallOptions {
+  kind?: ChangeKind[];
+  oldest?: boolean;
+  limit?: number;
+}
+
+export function watchCommand(): Command {
+  return remote('watch', 'print each change that you may see, until it is stopped')
+    .addOption(new Option('--kind <kind...>', 'only changes of these kinds').choices(CHANGE_KINDS))
+    .option('--oldest', 'begin with the oldest change that is kept, not with the next one')
+    .option('--limit <count>', 'end after so many changes', positiveInteger)
+    .action(async (options: WatchOptions) => {
+      const { client, principal } = await callerOf(options);
+      if (!options.json) note(`${principal}: changes as they come; Ctrl-C ends it.`);
+      const changes = client.watch({
+        parent: principal,
+        ...(options.kind && { 'filter.kinds': options.kind }),
+        ...(options.oldest && { from: 'OLDEST' as const }),
+      });
+      let left = options.limit ?? Number.POSITIVE_INFINITY;
+      for await (const change of changes) {
+        const { name, kind, state = '', version, time } = change;
+        if (options.json) printJsonLine(change);
+        else print(`${shortTime(time)}  ${kind.padEnd(11)}  ${name} (${version})  ${state}`.trimEnd());
+        if (--left === 0) return;
+      }
+    });
+}
