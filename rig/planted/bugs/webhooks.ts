@@ -5,18 +5,12 @@ import { inExchange, test } from './edits.ts';
 const deliveriesTest = (name: string) => test('exchange/test/webhooks/deliveries.test.ts', name);
 const webhooksTest = (name: string) => test('exchange/test/webhooks/webhooks.test.ts', name);
 const urlTest = (name: string) => test('exchange/src/domain/webhook.test.ts', name);
-const sendTest = (name: string) => test('exchange/src/webhooks/send.test.ts', name);
 
 export const WEBHOOK_BUGS: PlantedBug[] = [
   {
     name: 'webhook-to-mapped-addresses',
     edits: [inExchange('domain/address.ts', "('2000::', 3, 'ipv6')", "('::', 0, 'ipv6')")],
     foundBy: urlTest('where a webhook may point'),
-  },
-  {
-    name: 'webhook-name-not-checked-at-connect',
-    edits: [inExchange('webhooks/send.ts', 'addresses.length === 0 ||', 'addresses.length === 0 &&')],
-    foundBy: sendTest('is not connected to'),
   },
   {
     name: 'webhook-to-any-port',
