@@ -6,6 +6,7 @@ import { h14 } from './callers/slow.ts';
 import { h12 } from './callers/tokens.ts';
 import { h19, h19Rings } from './computationCrashes.ts';
 import { h5 } from './exchangeCrashes.ts';
+import { h20 } from './feed/feed.ts';
 import type { Harness } from './harness.ts';
 import { h2 } from './histories.ts';
 import { h9 } from './network/failover.ts';
@@ -13,4 +14,4 @@ import { h8 } from './network/networkFaults.ts';
 import { h6 } from './postgresCrashes.ts';
 import { h1 } from './sequential.ts';
 
-export const HARNESSES: Harness[] = [h1, h2, h5, h6, h8, h9, h11, h12, h13, h14, h16, h19, h19Rings];
+export const HARNESSES: Harness[] = [h1, h2, h5, h6, h8, h9, h11, h12, h13, h14, h16, h19, h19Rings, h20];

@@ -4,10 +4,10 @@
  * left, is only a while without service.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atScale, type Context, type Harness } from '../harness.ts';
+import { atScale, type Context, type Harness, type Outcome } from '../harness.ts';
 import { describeTimes, firstSuccess } from '../recovery.ts';
 import { Traffic } from '../traffic.ts';
-import { type Counted, type World, withWorld } from '../world.ts';
+import { type Counted, type World, type WorldOptions, withWorld } from '../world.ts';
 import { loseWithoutStandby, outliveCancel, outliveDeadStandby } from './deadStandby.ts';
 import { through } from './links.ts';
 import { ChaosProxy } from './proxy.ts';
@@ -27,30 +27,36 @@ export const h9: Harness = {
   title: 'failover to a synchronous standby loses nothing',
   // Most of it is the making of standbys.
   inTests: false,
-  async run(context) {
-    const random = context.random.fork('network');
-    const database = await ChaosProxy.start({ random });
-    const replication = await ChaosProxy.start({ random });
-    let pair: Pair | undefined;
-    try {
-      return await withWorld(
-        context,
-        { databaseUrl: through(database), replicas: atScale(context, PLANS).replicas },
-        async (world) => {
-          pair = await Pair.make(world.postgres, database, replication);
-          try {
-            return await disturb(context, world, pair);
-          } finally {
-            await pair.stop();
-          }
-        },
-      );
-    } finally {
-      await pair?.clean();
-      for (const proxy of [database, replication]) await proxy.stop();
-    }
-  },
+  run: (context) =>
+    withPair(context, { replicas: atScale(context, PLANS).replicas }, (world, pair) =>
+      disturb(context, world, pair),
+    ),
 };
+
+/** A world whose PostgreSQL has a synchronous standby. */
+export async function withPair(
+  context: Context,
+  options: WorldOptions,
+  work: (world: World, pair: Pair) => Promise<Counted>,
+): Promise<Outcome> {
+  const random = context.random.fork('network');
+  const database = await ChaosProxy.start({ random });
+  const replication = await ChaosProxy.start({ random });
+  let pair: Pair | undefined;
+  try {
+    return await withWorld(context, { ...options, databaseUrl: through(database) }, async (world) => {
+      pair = await Pair.make(world.postgres, database, replication);
+      try {
+        return await work(world, pair);
+      } finally {
+        await pair.stop();
+      }
+    });
+  } finally {
+    await pair?.clean();
+    for (const proxy of [database, replication]) await proxy.stop();
+  }
+}
 
 async function disturb(context: Context, world: World, pair: Pair): Promise<Counted> {
   const { random } = context;

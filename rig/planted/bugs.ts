@@ -7,6 +7,7 @@ import { DATABASE_BUGS } from './bugs/database.ts';
 import { DUCHY_BUGS } from './bugs/duchy.ts';
 import { DUCHY_CRASH_BUGS } from './bugs/duchyCrashes.ts';
 import { DUCHY_RING_BUGS } from './bugs/duchyRings.ts';
+import { FEED_BUGS } from './bugs/feed.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
@@ -28,6 +29,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...POPULATION_BUGS,
   ...SHARE_SHUFFLE_BUGS,
   ...WEBHOOK_BUGS,
+  ...FEED_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {

@@ -58,8 +58,6 @@ describe('a child is not reached through another parent', () => {
       for (const [method, name, body] of [
         ['GET', stolen],
         ['GET', `${stolen}:timeline`],
-        ['GET', `${stolen}:explain`],
-        ['POST', `${stolen}:defer`, { reason: 'Later.', until: '2999-01-01T00:00:00Z' }],
         ['POST', `${stolen}:fulfillDirect`, fulfillment(chirper, requisition, 1n)],
         ['POST', `${stolen}:refuse`, { refusal: { justification: 'DECLINED' }, etag: requisition.etag }],
       ] as const) {
@@ -76,7 +74,6 @@ describe('a child is not reached through another parent', () => {
       for (const [method, name] of [
         ['GET', stolen],
         ['GET', `${stolen}:timeline`],
-        ['GET', `${stolen}:explain`],
         ['GET', `${stolen}/requisitions`],
         ['POST', `${stolen}:cancel`],
       ] as const) {

@@ -122,7 +122,7 @@ function stageTask(facts: Facts, duchy: string) {
   });
 }
 
-/** What a duchy says in its report is for the consumer alone. */
+/** What a duchy says in its report is for the consumer, and for itself. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;

@@ -1,0 +1,140 @@
+/**
+ * H20: watchers of every party, which are cut off and go on, while exchanges and PostgreSQL are killed and fail over, and
+ * transactions hold the horizon back: each has seen every version of every resource of its party once, in order.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { atScale, type Context, type Harness } from '../harness.ts';
+import { withPair } from '../network/failover.ts';
+import type { Pair } from '../network/standby.ts';
+import { firstSuccess } from '../recovery.ts';
+import { Traffic } from '../traffic.ts';
+import type { PostgresVictim } from '../world/postgres.ts';
+import type { Counted, World } from '../world.ts';
+import { changesIn, isStep, mistakeIn, truthOf } from './truth.ts';
+import { Watcher } from './watcher.ts';
+
+const PLANS = {
+  slice: { watchers: 10, clients: 4, changes: 300, faults: 2, failovers: 0 },
+  short: { watchers: 40, clients: 8, changes: 2_000, faults: 6, failovers: 1 },
+  long: { watchers: 200, clients: 16, changes: 100_000, faults: 120, failovers: 10 },
+};
+/** However slow the machine is, it ends. */
+const SECONDS = { slice: 60, short: 240, long: 3 * 3600 };
+const MOMENT_MS = 800;
+const HELD_MS = 3_000;
+const INTERRUPT_EVERY_MS = 250;
+/** For the last change to arrive, once nothing disturbs any more. */
+const PATIENCE_MS = 60_000;
+/** Beside a bug, which may keep it away for good. */
+const PLANTED_MS = 5_000;
+
+export const h20: Harness = {
+  id: 'H20',
+  title: 'every watcher sees each change once, in order',
+  inTests: false,
+  run: (context) => withPair(context, {}, (world, pair) => watch(context, world, pair)),
+};
+
+async function watch(context: Context, world: World, pair: Pair): Promise<Counted> {
+  const { random } = context;
+  // A bug that is planted shows soon.
+  const plan = context.planted === undefined ? atScale(context, PLANS) : PLANS.slice;
+  const deadline = Date.now() + atScale(context, SECONDS) * 1000;
+  const parties = [...world.consumers, ...world.providers].map(({ name }) => name);
+  const watchers = Array.from({ length: plan.watchers }, (_, n) => {
+    // Each party has watchers of both ways.
+    const party = parties[Math.floor(n / 2) % parties.length]!;
+    return new Watcher(world, random.fork(`watcher ${n}`), party, n);
+  });
+  for (const watcher of watchers) watcher.start();
+  const interrupting = setInterval(() => random.pick(watchers).interrupt(), INTERRUPT_EVERY_MS);
+  const traffic = new Traffic(world, context, { clients: plan.clients, faults: true, pauseMs: 5 });
+  traffic.start();
+  let faults = 0;
+  const done = () => Date.now() > deadline || (context.planted !== undefined && world.violations.any);
+  const total = plan.faults + plan.failovers;
+  for (; faults < total && !done(); faults++) {
+    await sleep(random.int(MOMENT_MS));
+    if (faults % Math.ceil(total / (plan.failovers + 1)) === 1 && world.tally.failovers < plan.failovers) {
+      await failOver(world, pair);
+    } else {
+      await FAULTS[faults % FAULTS.length]!(world, context);
+    }
+    await firstSuccess(
+      world,
+      random,
+      world.exchanges.map((_, i) => i),
+      'a fault',
+    );
+    await traffic.settle();
+    context.progress(faults, total);
+  }
+  while (traffic.operations < plan.changes && !done()) await sleep(200);
+  await traffic.stop();
+  clearInterval(interrupting);
+  const changes = await compare(world, watchers, context.planted === undefined ? PATIENCE_MS : PLANTED_MS);
+  await Promise.all(watchers.map((watcher) => watcher.stop()));
+  return {
+    operations: traffic.operations + changes,
+    faults,
+    notes: [`${watchers.length} watchers were shown ${changes} changes; ${traffic.unknown} unknown outcomes`],
+  };
+}
+
+const FAULTS = [killExchange, holdHorizon, killPostgres];
+
+async function killExchange({ exchanges, tally }: World, { random }: Context): Promise<void> {
+  const victim = random.pick(exchanges);
+  await victim.kill('SIGKILL');
+  tally.exchangeKills++;
+  await victim.start();
+}
+
+const VICTIMS: PostgresVictim[] = ['group', 'backend', 'postmaster'];
+
+async function killPostgres({ postgres, tally }: World, { random }: Context): Promise<void> {
+  postgres.kill(random.pick(VICTIMS), (pids) => random.pick(pids));
+  tally.postgresKills++;
+  await postgres.restart();
+}
+
+async function failOver({ tally }: World, pair: Pair): Promise<void> {
+  await pair.failOver();
+  tally.failovers++;
+  await pair.addStandby();
+}
+
+/** A transaction that has an ID and does not end: what later ones commit must wait for it. */
+async function holdHorizon({ postgres }: World): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_current_xact_id()');
+    await sleep(HELD_MS);
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Returns how many changes the watchers were shown, all together. */
+async function compare(
+  { postgres, violations }: World,
+  watchers: Watcher[],
+  patienceMs: number,
+): Promise<number> {
+  const truths = await truthOf(postgres);
+  const truthFor = (watcher: Watcher) => truths.get(watcher.party) ?? new Map();
+  const isBehind = (watcher: Watcher) => watcher.seen.filter(isStep).length < changesIn(truthFor(watcher));
+  for (const started = Date.now(); Date.now() - started < patienceMs && watchers.some(isBehind); )
+    await sleep(100);
+  let changes = 0;
+  for (const watcher of watchers) {
+    changes += watcher.seen.length;
+    const mistake = mistakeIn(watcher.seen, truthFor(watcher));
+    if (mistake !== undefined) violations.add(`${watcher.name} saw ${mistake}`);
+  }
+  return changes;
+}

@@ -1,0 +1,57 @@
+/** What every watcher must have seen: the transition log knows every version of every measurement and requisition. */
+import type { Change } from '@measurement-exchange/contract';
+import type { Postgres } from '../world/postgres.ts';
+
+/** The versions of each resource of a party, by its name: the first one first, each with its state. */
+export type Truth = Map<string, { version: number; state: string }[]>;
+
+const STEPS = `
+  SELECT m.consumer AS party, m.consumer || '/measurements/' || m.id AS name, t.version, t.to_state AS state
+    FROM transitions t JOIN measurements m ON m.id = t.measurement WHERE t.requisition = ''
+  UNION ALL
+  SELECT r.provider, r.provider || '/requisitions/' || r.id, t.version, t.to_state
+    FROM transitions t JOIN requisitions r ON r.id = t.requisition
+  ORDER BY party, name, version`;
+
+/** By party. */
+export async function truthOf(postgres: Postgres): Promise<Map<string, Truth>> {
+  const truths = new Map<string, Truth>();
+  for (const row of await postgres.query(STEPS)) {
+    const { party, name, version, state } = row as Record<'party' | 'name' | 'state', string> & {
+      version: number;
+    };
+    const truth = truths.get(party) ?? new Map();
+    truths.set(party, truth);
+    truth.set(name, [...(truth.get(name) ?? []), { version, state }]);
+  }
+  return truths;
+}
+
+export function changesIn(truth: Truth): number {
+  return [...truth.values()].reduce((sum, versions) => sum + versions.length, 0);
+}
+
+/** Of measurements and requisitions; the others do not change here. */
+export function isStep({ kind }: Change): boolean {
+  return kind === 'MEASUREMENT' || kind === 'REQUISITION';
+}
+
+/** The first thing that is wrong with what was seen; undefined where every version is there once, in order. */
+export function mistakeIn(seen: readonly Change[], truth: Truth): string | undefined {
+  const next = new Map<string, number>();
+  for (const { name, version, state } of seen.filter(isStep)) {
+    const versions = truth.get(name);
+    if (versions === undefined) return `${name}, which is not the party's, or does not exist`;
+    const expected = versions[next.get(name) ?? 0];
+    if (expected === undefined) return `version ${version} of ${name} after its last one`;
+    if (version !== expected.version || state !== expected.state) {
+      return `version ${version} (${state}) of ${name} instead of ${expected.version} (${expected.state})`;
+    }
+    next.set(name, (next.get(name) ?? 0) + 1);
+  }
+  for (const [name, versions] of truth) {
+    const found = next.get(name) ?? 0;
+    if (found < versions.length) return `${found} of ${versions.length} versions of ${name}`;
+  }
+  return undefined;
+}
