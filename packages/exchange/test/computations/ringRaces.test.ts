@@ -113,8 +113,13 @@ describe('one behind the other', () => {
       const measurement = await world.create();
       await setAllKeys(exchange, world.duchies, measurement);
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-      const { etag } = await readComputation(exchange, aggregator, measurement);
-      const fulfill = async () => outcome(await reportFulfilled(exchange, world.duchies, measurement, 1));
+      // Read before: where many are active, a request of the aggregator waits for the one before it.
+      const { etag, requisitions } = await readComputation(exchange, aggregator, measurement);
+      const { name: requisition, fulfillingDuchy } = requisitions[1];
+      const worker = all(world.duchies).find(({ name }) => name === fulfillingDuchy)!;
+      const data = { requisition, nonce: 2n };
+      const fulfill = async () =>
+        outcome(await act(exchange, worker, measurement, 'fulfillRequisition', data));
       const confirm = async () => outcome(await act(exchange, aggregator, measurement, 'confirm', { etag }));
       const outcomes = await inTurn(
         exchange,

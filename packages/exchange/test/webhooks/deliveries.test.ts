@@ -59,7 +59,7 @@ it('delivers every version of a measurement and a requisition to their parties, 
   const { acme, streamly } = castOf(exchange);
   const theirs = await startReceiver();
   await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
-  await addWebhook(exchange, streamly, theirs);
+  await addWebhook(exchange, streamly, theirs, { filter: { kinds: ['REQUISITION'] } });
   const measurement = await createMeasurement(exchange, acme, [streamly]);
   const requisition = await requisitionOf(exchange, streamly, measurement);
   await ok(fulfill(exchange, streamly, requisition, 1n));
