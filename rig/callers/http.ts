@@ -74,6 +74,13 @@ export class Line {
         failed(sending.reusedSocket && isReset(error) ? new Error(RESET) : error);
       });
       sending.on('response', (response) => {
+        // A stream of events has no end.
+        if (response.headers['content-type'] === 'text/event-stream') {
+          clearTimeout(timer);
+          resolve(responseOf(response.statusCode!, response.rawHeaders, ''));
+          response.destroy();
+          return;
+        }
         const chunks: Buffer[] = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', failed);
