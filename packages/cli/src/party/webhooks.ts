@@ -1,6 +1,11 @@
 /** `mex webhooks`: endpoints to which the exchange sends what changes. */
-import type { ChangeKind, Webhook, WebhookDelivery } from '@measurement-exchange/contract';
-import type { Command } from 'commander';
+import {
+  CHANGE_KINDS,
+  type ChangeKind,
+  type Webhook,
+  type WebhookDelivery,
+} from '@measurement-exchange/contract';
+import { type Command, Option } from 'commander';
 import { type CallOptions, group, remote } from '../admin/command.ts';
 import { partyName } from '../names.ts';
 import { print, printFacts, visible } from '../output.ts';
@@ -33,19 +38,19 @@ export function webhooksCommand(): Command {
 }
 
 interface WebhookOptions extends CallOptions {
-  kind?: string[];
+  kind?: ChangeKind[];
   description?: string;
 }
 
 function withInput(command: Command): Command {
   return command
-    .option('--kind <kind...>', 'only changes of these kinds: MEASUREMENT, REQUISITION, … (default: all)')
+    .addOption(new Option('--kind <kind...>', 'only changes of these kinds').choices(CHANGE_KINDS))
     .option('--description <text>', 'what it is for');
 }
 
 function inputOf({ kind, description }: WebhookOptions) {
   return {
-    ...(kind && { filter: { kinds: kind as ChangeKind[] } }),
+    ...(kind && { filter: { kinds: kind } }),
     ...(description !== undefined && { description }),
   };
 }

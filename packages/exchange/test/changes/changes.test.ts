@@ -189,7 +189,7 @@ describe('pages of changes', () => {
     );
   });
 
-  it('are refused for a token that the log no longer reaches back to', async () => {
+  it('are rejected for a token that the log no longer reaches back to', async () => {
     const { globex, database } = { globex: world.globex, database: exchange.database };
     const patch = () =>
       ok(exchange.call(globex.token, 'PATCH', `/v2alpha/${globex.name}`, { displayName: 'Globex' }));

@@ -143,7 +143,7 @@ describe('a watch', () => {
     expect(errorOf(denied)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
-  it('is refused with an error as any request where its token is not good', async () => {
+  it('is rejected with an error as any request where its token is not good', async () => {
     const bad = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}/changes:watch?pageToken=abc`);
     expect(errorOf(bad)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
     const header = { 'last-event-id': 'abc' };
