@@ -24,6 +24,8 @@ export interface Telemetry {
   openInside(options: SpanOptions): OpenSpan | undefined;
   /** A span that ends with the work. */
   span<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
+  /** What `work` does, and what it starts, belongs to no span: it is for others than who made it due. */
+  outside<T>(work: () => T): T;
   /** The header that continues the trace of the current span; undefined where that is not sampled. */
   traceparent(): string | undefined;
   /** Exports what Prometheus reads as well; the function ends it. */

@@ -2,7 +2,7 @@
  * OpenTelemetry, where its environment variables turn it on. Otherwise nothing of it is loaded, `telemetry` stays
  * undefined, and a place that could be traced costs one comparison.
  */
-import type { SpanOptions, Telemetry } from './spans.ts';
+import type { OpenSpan, SpanOptions, Telemetry } from './spans.ts';
 
 export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.ts';
 
@@ -29,4 +29,15 @@ export async function startTelemetry(
 /** Runs `work` in a span where telemetry is on. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   return telemetry === undefined ? work() : telemetry.span(options, work);
+}
+
+/** Runs `work` outside of any span. */
+export function outsideSpans<T>(work: () => T): T {
+  return telemetry === undefined ? work() : telemetry.outside(work);
+}
+
+/** Of statements that are sent together, which take one round trip; their values are nobody's business. */
+export function openStatements(names: string[]): OpenSpan | undefined {
+  const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
+  return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });
 }

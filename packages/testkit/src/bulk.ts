@@ -126,7 +126,22 @@ export async function makeComputing(database: Database, id: string): Promise<voi
      UNION ALL
     SELECT id, '', 2, 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING', update_time, 'test', 'allFulfilled', 'test'
       FROM measurements WHERE id = ${quote(id)};
+    ${logChanges(`= ${quote(id)}`)}
     COMMIT`);
+}
+
+/** Appends to the log of changes what the transitions of measurements have behind their creation. */
+export function logChanges(those: string): string {
+  return `
+    INSERT INTO changes (party, name, kind, state, version, time)
+    SELECT m.consumer, m.consumer || '/measurements/' || m.id, 'MEASUREMENT', t.to_state, t.version, t.time
+      FROM transitions t JOIN measurements m ON m.id = t.measurement
+     WHERE t.requisition = '' AND t.version > 1 AND m.id ${those}
+     UNION ALL
+    SELECT r.provider, r.provider || '/requisitions/' || r.id, 'REQUISITION', t.to_state, t.version, t.time
+      FROM transitions t JOIN requisitions r ON r.id = t.requisition
+     WHERE t.version > 1 AND t.measurement ${those}
+     ORDER BY version;`;
 }
 
 /** Each provider in turn, each with the same set. */

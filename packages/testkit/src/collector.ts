@@ -15,6 +15,8 @@ export interface CollectedSpan {
   parentId: string;
   name: string;
   attributes: Record<string, string>;
+  /** The process that it is of. */
+  pid: number;
 }
 
 export interface Collector {
@@ -71,18 +73,29 @@ const hexOf = (fields: Fields, field: number) => Buffer.from(fields.get(field)?.
 
 /** Of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
 function spansIn(request: Uint8Array): CollectedSpan[] {
-  return all(fieldsOf(request), 1)
-    .flatMap((resource) => all(resource, 2))
-    .flatMap((scope) => all(scope, 2))
-    .map((span) => ({
-      traceId: hexOf(span, 1),
-      spanId: hexOf(span, 2),
-      parentId: hexOf(span, 4),
-      name: textOf(span, 5),
-      attributes: Object.fromEntries(
-        all(span, 9).map((attribute) => [textOf(attribute, 1), textOf(all(attribute, 2)[0]!, 1)]),
-      ),
-    }));
+  return all(fieldsOf(request), 1).flatMap((resource) => {
+    const pid = pidIn(all(resource, 1)[0]!);
+    return all(resource, 2)
+      .flatMap((scope) => all(scope, 2))
+      .map((span) => ({
+        traceId: hexOf(span, 1),
+        spanId: hexOf(span, 2),
+        parentId: hexOf(span, 4),
+        name: textOf(span, 5),
+        attributes: Object.fromEntries(
+          all(span, 9).map((attribute) => [textOf(attribute, 1), textOf(all(attribute, 2)[0]!, 1)]),
+        ),
+        pid,
+      }));
+  });
+}
+
+/** The attribute `process.pid` of a resource, whose value is an integer. */
+function pidIn(resource: Fields): number {
+  const attribute = all(resource, 1).find((fields) => textOf(fields, 1) === 'process.pid');
+  const reader = new BinaryReader(attribute!.get(2)![0]!);
+  reader.tag();
+  return Number(reader.int64());
 }
 
 /** Of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */

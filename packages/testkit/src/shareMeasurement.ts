@@ -1,4 +1,5 @@
 /** Measurements that duchies compute, straight in the database: for exchanges without the setting `protocols`. */
+import { logChanges } from './bulk.ts';
 import type { Database } from './exchange.ts';
 
 /** Names of duchies, each with a certificate of the ID `key1`. */
@@ -84,5 +85,6 @@ export async function shareMeasurement(
                  FROM measurements WHERE id ${those}`)
         : ''
     }
+    ${logChanges(those)}
     COMMIT`);
 }

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Secrets } from '@measurement-exchange/server';
+import { openStatements, telemetry } from '@measurement-exchange/server/telemetry';
 import pg from 'pg';
 
 /** Prepared once per connection under its name. */
@@ -141,7 +142,15 @@ export class Database implements Queryable {
 }
 
 async function run(client: pg.Pool | pg.PoolClient, statement: Statement, values: unknown[]): Promise<Row[]> {
-  return (await translated(client.query({ ...statement, values }))).rows;
+  const span = telemetry && openStatements([statement.name]);
+  try {
+    const { rows } = await translated(client.query({ ...statement, values }));
+    span?.end();
+    return rows;
+  } catch (failure) {
+    span?.end({ failure });
+    throw failure;
+  }
 }
 
 /** Serialization failure and deadlock: the server guarantees that nothing happened. */

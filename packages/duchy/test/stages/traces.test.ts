@@ -114,5 +114,9 @@ test('one trace shows a measurement at the exchange, the agent and three duchies
         `${gamma} setComputationResult`,
       ]),
     );
+    // The statements of a duchy are below what it does.
+    const stage = collector.spans.find(({ name }) => name === 'stage SETUP_PHASE')!;
+    const below = collector.spans.filter(({ parentId }) => parentId === stage.spanId);
+    expect(below.filter(({ attributes }) => attributes['db.system.name'] === 'postgresql')).not.toEqual([]);
   }, 3_000);
 });

@@ -3,7 +3,7 @@
  * a loop over their names, and waits for the result of each statement. Here a statement is described once for each
  * connection, rows are made by a compiled reader, and statements that are sent together are awaited together.
  */
-import { type OpenSpan, telemetry } from '@measurement-exchange/server/telemetry';
+import { openStatements, telemetry } from '@measurement-exchange/server/telemetry';
 import pg from 'pg';
 
 /** Prepared once per connection under its name. */
@@ -180,7 +180,7 @@ class RoundTrip extends DriverQuery {
  * it works on the next statement. On a busy server that costs more than it gains.
  */
 export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
-  const span = telemetry === undefined ? undefined : spanOf(queries);
+  const span = telemetry && openStatements(queries.map(({ statement }) => statement.name));
   const done = (error: Error | undefined, results: Result[]) => {
     span?.end({ failure: error ?? undefined });
     for (let i = 0; i < queries.length; i++) {
@@ -193,13 +193,6 @@ export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eage
   } catch (error) {
     done(error as Error, []);
   }
-}
-
-/** Statements that are sent together take one round trip, which is one span; their values are nobody's business. */
-function spanOf(queries: Query[]): OpenSpan | undefined {
-  const names = queries.map(({ statement }) => statement.name).join(', ');
-  const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': queries.length };
-  return telemetry?.openInside({ name: names, kind: 'client', attributes });
 }
 
 /** The rows of a statement. */

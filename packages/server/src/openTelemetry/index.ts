@@ -102,6 +102,7 @@ export function openTelemetry(
         throw failure;
       }
     },
+    outside: (work) => context.with(ROOT_CONTEXT, work),
     traceparent,
     exportMetrics: (read) => metricsExport?.add(read) ?? (() => {}),
     async stop() {
