@@ -4,14 +4,18 @@ import { configDefaults, defineConfig } from 'vitest/config';
 // Workers, and the processes that tests start, load what another one compiled: `mex` starts in half of the time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url));
 
-/** They stub the environment or modules, start programs or measure memory: each file has a process of its own. */
+/** They replace modules, move the clock, measure memory, or are about a process: each file has one of its own. */
 const ALONE = [
-  'packages/cli/test/**/*.test.ts',
-  'packages/duchy/test/{secrecy/*,stages/noise}.test.ts',
+  'packages/duchy/test/{secrecy/*,stages/{crashes,noise}}.test.ts',
   'packages/exchange/src/postgres/**/*.test.ts',
   'packages/exchange/test/{hostile,production}/**/*.test.ts',
   'packages/sdk/src/provider/{events,filter}/**/*.test.ts',
-  'packages/sdk/test/{browser,provider}/**/*.test.ts',
+  'packages/sdk/test/{browser/*,provider/hostileFilters}.test.ts',
+];
+/** They stub the environment or start programs, and share a process with each other only. */
+const PROGRAMS = [
+  'packages/cli/test/**/*.test.ts',
+  'packages/sdk/test/provider/**/*.test.ts',
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
@@ -35,7 +39,7 @@ export const tests = {
 
 export default defineConfig({
   test: {
-    // Of two cores: what a test starts keeps it waiting, which leaves a core to a third one.
+    // Of two cores: a test often waits for what it started, which leaves a core to others.
     maxWorkers: 3,
     // In the order of their names: the longest tests begin first. Where files share a worker they share what they
     // import, which takes longer than most of them do.
@@ -44,8 +48,18 @@ export default defineConfig({
       {
         test: {
           ...tests,
+          name: 'programs',
+          include: PROGRAMS,
+          exclude: [...configDefaults.exclude, ...ALONE],
+          setupFiles: [...tests.setupFiles, 'scripts/restoreEnvironment.ts'],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...tests,
           name: 'services',
-          exclude: [...configDefaults.exclude, ...ALONE, ...UNITS],
+          exclude: [...configDefaults.exclude, ...ALONE, ...PROGRAMS, ...UNITS],
           isolate: false,
         },
       },

@@ -14,7 +14,7 @@ import { requireProductionConfig, requireProductionDatabase } from './config/pro
 import { openDatabase } from './connections.ts';
 import { Database } from './database/db.ts';
 import { LastSeen } from './database/lastSeen.ts';
-import { migrate } from './database/migrate.ts';
+import { migrate, RESTORED } from './database/migrate.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devKeys, startDevelopment } from './dev/index.ts';
 import { Feed } from './feed/feed.ts';
@@ -49,8 +49,9 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     for (const warning of await requireProductionDatabase(connections, config)) log.warn(warning);
   } else {
     const { owner, appRole } = connections;
-    const applied = await migrate({ connection: owner, appRole, mode: 'development' });
+    const { applied, restored } = await migrate({ connection: owner, appRole, mode: 'development' });
     if (applied.length > 0) log.info({ applied }, 'migrated');
+    if (restored) log.warn(RESTORED);
   }
 
   const metrics = new Metrics();
@@ -95,7 +96,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   watchDatabase(metrics, exchange);
 
   const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });
-  const jobs = startJobs(exchange, config, log);
+  const jobs = startJobs(exchange, config, log, metrics);
+  feed.onWake = (parties) => jobs.changed(parties);
   opened.defer(() => jobs.stop());
 
   let tokens: TokenVerifier | undefined;

@@ -15,7 +15,7 @@ export { type BackupFacts, backup } from './backup/backup.ts';
 export { restore } from './backup/restore.ts';
 export { withDatabase } from './connections.ts';
 export { type Ailment, CHECKS, doctor } from './database/doctor.ts';
-export { migrate } from './database/migrate.ts';
+export { migrate, RESTORED } from './database/migrate.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 

@@ -1,5 +1,5 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import { migrate, withDatabase } from '@measurement-exchange/exchange/maintenance';
+import { migrate, RESTORED, withDatabase } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../output.ts';
 
@@ -10,10 +10,13 @@ export function migrateCommand(): Command {
     )
     .option('--json', 'print what was applied as JSON')
     .action(async (options: { json?: boolean }) => {
-      const applied = await withDatabase(loadConfig(process.env), ({ owner, appRole }) =>
+      const { applied, restored } = await withDatabase(loadConfig(process.env), ({ owner, appRole }) =>
         migrate({ connection: owner, appRole, mode: 'production' }),
       );
-      if (options.json) printJson({ applied });
-      else print(applied.length === 0 ? 'The schema is current.' : `Applied ${applied.join(', ')}.`);
+      if (options.json) printJson({ applied, restored });
+      else {
+        print(applied.length === 0 ? 'The schema is current.' : `Applied ${applied.join(', ')}.`);
+        if (restored) print(RESTORED);
+      }
     });
 }

@@ -2,7 +2,7 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { VersionedCertificate } from '../domain/certificate.ts';
 import { certificateChange } from '../domain/changes.ts';
-import { appendChanges, changeValues } from './changes.ts';
+import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
@@ -166,7 +166,7 @@ const UPDATE = sql(
   'certificate_update',
   `WITH c AS (
      UPDATE certificates SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 4)})
-      WHERE party = $1 AND id = $2 AND version = $3::int - 1 RETURNING 1
+      WHERE party = $1 AND id = $2 AND version = $3::int - 1 AND ${IN_ORDER} RETURNING 1
    ), change AS (${appendChanges(CHANGEABLE.length + 4)})
    SELECT expect_rows((SELECT count(*) FROM c), 1)`,
 );

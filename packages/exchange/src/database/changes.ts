@@ -21,6 +21,17 @@ export function appendChanges(first: number): string {
     FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
 }
 
+/** The array of their kinds. */
+export function kindsOfChanges(first: number): string {
+  return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
+}
+
+/**
+ * Of a row that is updated: no transaction with a later ID has written it. One that waits for a lock gets its ID when it
+ * finds the row changed, and others may have the lock before it; it is to begin again then.
+ */
+export const IN_ORDER = 'age(xmin) >= 0';
+
 /** The arrays. Who follows the parties hears of the rows after the commit. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
@@ -111,22 +122,34 @@ export async function readChanges(
   return { changes: read, next, ahead };
 }
 
-const LATEST = sql(
-  'changes_latest',
-  `SELECT xid, seq FROM (
-     (SELECT xid, seq, 1 AS choice FROM changes WHERE party = $1 AND xid < pg_snapshot_xmin(pg_current_snapshot())
+/** Selects the place of the last row of a party that can be read and fulfills the condition, or where its log begins. */
+export function lastPlace(party: string, condition = 'true'): string {
+  return `SELECT xid, seq FROM (
+     (SELECT xid, seq, 1 AS choice FROM changes
+       WHERE party = ${party} AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND ${condition}
        ORDER BY xid DESC, seq DESC LIMIT 1)
      UNION ALL
-     (SELECT xid, seq, 2 FROM changes_removed WHERE party = $1)
+     (SELECT xid, seq, 2 FROM changes_removed WHERE party = ${party})
      UNION ALL
      (SELECT '0'::xid8, 0, 3)
-   ) AS place ORDER BY choice LIMIT 1`,
-  position(''),
-);
+   ) AS place ORDER BY choice LIMIT 1`;
+}
+
+const LATEST = sql('changes_latest', lastPlace('$1'), position(''));
 
 /** Everything that is committed from now on comes behind it. */
 export async function latestPosition(db: Queryable, party: string): Promise<Position> {
   return (await db.query(LATEST, [party]))[0]!;
+}
+
+const HORIZON = sql<{ xid: string; isHeld: boolean }>(
+  'changes_horizon',
+  `SELECT pg_snapshot_xmin(s) AS xid, pg_snapshot_xmin(s) < pg_snapshot_xmax(s) AS "isHeld" FROM pg_current_snapshot() s`,
+);
+
+/** Up to where changes can be read, and whether a running transaction holds it there. */
+export async function horizon(db: Queryable): Promise<{ xid: string; isHeld: boolean }> {
+  return (await db.query(HORIZON, []))[0]!;
 }
 
 const MOVED_ON = sql<{ party: string }>(

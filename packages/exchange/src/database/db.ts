@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
-import { telemetry } from '@measurement-exchange/server/telemetry';
+import { outsideSpans, telemetry } from '@measurement-exchange/server/telemetry';
 import pg from 'pg';
 import {
   type Query,
@@ -154,7 +154,7 @@ export class Database implements Queryable {
       try {
         const { result, committed, woken } = await this.attempt(work);
         done(committed ? 'committed' : 'rolledBack');
-        if (committed && woken.size > 0) this.onChanges(woken);
+        if (committed && woken.size > 0) outsideSpans(() => this.onChanges(woken));
         return result;
       } catch (error) {
         if (!isRetryable(error) || attempt >= MAX_ATTEMPTS) {

@@ -1,6 +1,6 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { descriptorChange } from '../domain/changes.ts';
-import { appendChanges, changeValues } from './changes.ts';
+import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import { cell, object } from './roundTrip.ts';
@@ -150,7 +150,7 @@ const UPDATE = sql(
   'descriptor_update',
   `WITH d AS (
      UPDATE event_group_metadata_descriptors SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
-      WHERE id = $1 AND version = $2::int - 1 RETURNING 1
+      WHERE id = $1 AND version = $2::int - 1 AND ${IN_ORDER} RETURNING 1
    ), change AS (${appendChanges(CHANGEABLE.length + 3)})
    SELECT expect_rows((SELECT count(*) FROM d), 1)`,
 );

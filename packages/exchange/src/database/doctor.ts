@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { auditChecks } from './doctor/audit.ts';
 import { certificateChecks } from './doctor/certificates.ts';
+import { changeChecks } from './doctor/changes.ts';
 import { type Check, type CheckInfo, type Found, MAX_EXAMPLES } from './doctor/check.ts';
 import { computationChecks } from './doctor/computations.ts';
 import { descriptorChecks } from './doctor/descriptors.ts';
@@ -47,6 +48,7 @@ const OF_THE_TABLES: Check[] = [
   ...eventGroupChecks,
   ...populationChecks,
   ...logChecks,
+  ...changeChecks,
   ...auditChecks,
   ...referenceChecks,
   ...rowChecks,

@@ -1,7 +1,7 @@
 /** Event groups: one row each, read from the side of the data provider or of the measurement consumer. */
 import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
-import { appendChanges, changeValues } from './changes.ts';
+import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { cell, object } from './roundTrip.ts';
 import {
@@ -81,26 +81,13 @@ const LOCK = sql(
   eventGroups.reader(),
 );
 
-/** Those of them that a later transaction than this one has changed: this one got its ID with the first lock. */
-const EXPECT_NONE_LATER = sql(
-  'event_group_expect_none_later',
-  `SELECT expect_rows((SELECT count(*) FROM event_groups e
-     WHERE e.provider = $1 AND e.id = ANY($2) AND age(e.xmin) < 0), 0)`,
-);
-
-/**
- * By ID; locked in one order, so that two batches cannot wait for each other. Retried where the order of the transactions
- * would not be that of the versions, because the log of changes goes by it.
- */
+/** By ID; locked in one order, so that two batches cannot wait for each other. */
 export async function lockEventGroups(
   tx: Transaction,
   provider: string,
   ids: string[],
 ): Promise<Map<string, EventGroupRecord>> {
-  const [rows] = await Promise.all([
-    tx.query(LOCK, [provider, ids]),
-    ids.length > 1 && tx.query(EXPECT_NONE_LATER, [provider, ids]),
-  ]);
+  const rows = await tx.query(LOCK, [provider, ids]);
   return new Map(rows.map((group) => [group.id, group]));
 }
 
@@ -182,7 +169,7 @@ const UPDATE = sql(
   'event_group_update',
   `WITH e AS (
      UPDATE event_groups SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
-      WHERE id = $1 AND version = $2::int - 1 RETURNING 1
+      WHERE id = $1 AND version = $2::int - 1 AND ${IN_ORDER} RETURNING 1
    ), change AS (${appendChanges(CHANGEABLE.length + 3)})
    SELECT expect_rows((SELECT count(*) FROM e), 1)`,
 );

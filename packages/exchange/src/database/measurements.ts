@@ -174,24 +174,12 @@ const LOAD_PENDING = sql(
   joined,
 );
 
-/** Those that a later transaction than this one has changed: this one got its ID with its first lock. */
-const EXPECT_NONE_LATER = sql(
-  'measurement_expect_none_later',
-  `SELECT expect_rows((SELECT count(*) FROM transitions t
-     WHERE t.measurement = ANY($1) AND t.xid > pg_current_xact_id()), 0)`,
-);
-
 /**
  * Those of them that are still pending, to be ended. What they hold is left out: ending a measurement neither
- * reads nor writes it, and a hundred of them may hold 400 MiB. Retried where the order of the transactions would not be
- * that of the versions, because the log of changes goes by it.
+ * reads nor writes it, and a hundred of them may hold 400 MiB.
  */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Aggregate[]> {
-  const [, , rows] = await Promise.all([
-    tx.query(LOCK_MANY, [ids]),
-    tx.query(EXPECT_NONE_LATER, [ids]),
-    tx.query(LOAD_PENDING, [ids]),
-  ]);
+  const [, rows] = await Promise.all([tx.query(LOCK_MANY, [ids]), tx.query(LOAD_PENDING, [ids])]);
   return aggregates(rows);
 }
 

@@ -7,6 +7,7 @@ import {
 } from '@measurement-exchange/server';
 import pg from 'pg';
 import { fillDescriptorTypes } from './descriptorTypes.ts';
+import { takeOver } from './transactionIds.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any number will do, as long as every exchange takes the same one. */
@@ -33,8 +34,15 @@ const NOT_FOR_DEVELOPMENT =
   'The database is not one of development mode, which would add demo parties whose keys are no secret: it was migrated ' +
   'by mex migrate, or has parties already. Use another one (DATABASE_URL), or another data directory (MEX_DATA_DIR).';
 
-/** Applies what is pending and returns its names. Safe when several start at once. */
-export async function migrate(options: MigrateOptions): Promise<string[]> {
+export interface Migrated {
+  /** The names of the migrations that were pending. */
+  applied: string[];
+  /** It was restored from a dump of a server that was ahead: its log of changes began anew. */
+  restored: boolean;
+}
+
+/** Safe when several start at once. */
+export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
   await client.connect();
   try {
@@ -43,14 +51,19 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       throw new Error(NOT_FOR_DEVELOPMENT);
     }
     const applied = await applyMigrations(client, readMigrations(), foreignMessage);
+    const restored = await takeOver(client);
     await client.query(MARK, [options.mode]);
     await fillDescriptorTypes(client);
     if (options.appRole !== undefined) await grant(client, options.appRole);
-    return applied;
+    return { applied, restored };
   } finally {
     await client.end();
   }
 }
+
+export const RESTORED =
+  'The database was restored from a dump of another server: its log of changes begins anew, and everybody who follows it ' +
+  'is told to list.';
 
 /** The first mark stays. */
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";

@@ -3,7 +3,7 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import { partyChange } from '../domain/changes.ts';
 import type { PartyRecord } from '../domain/party.ts';
 import { preference } from './certificates.ts';
-import { appendChanges, changeValues } from './changes.ts';
+import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import {
@@ -134,7 +134,7 @@ const UPDATE = sql(
   'party_update',
   `WITH p AS (
      UPDATE parties SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
-      WHERE name = $1 AND version = $2::int - 1 RETURNING 1
+      WHERE name = $1 AND version = $2::int - 1 AND ${IN_ORDER} RETURNING 1
    ), change AS (${appendChanges(CHANGEABLE.length + 3)})
    SELECT expect_rows((SELECT count(*) FROM p), 1)`,
 );

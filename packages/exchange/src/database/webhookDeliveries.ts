@@ -118,6 +118,27 @@ export function pendingDeliveries(db: Queryable, webhook: string): Promise<Numbe
   return db.query(PENDING, [webhook]);
 }
 
+const TRACEPARENTS = sql<{ id: string; traceparent: string }>(
+  'webhook_delivery_traceparents',
+  `SELECT id, traceparent FROM measurements WHERE id = ANY ($1) AND traceparent IS NOT NULL
+    UNION ALL
+   SELECT r.id, m.traceparent FROM requisitions r JOIN measurements m ON m.id = r.measurement
+    WHERE r.id = ANY ($1) AND m.traceparent IS NOT NULL`,
+);
+
+/** By the names of measurements, requisitions and computations: the trace of the measurement, where it has one. */
+export async function traceparentsOf(db: Queryable, names: string[]): Promise<Map<string, string>> {
+  const idOf = (name: string) => name.slice(name.lastIndexOf('/') + 1);
+  const rows = await db.query(TRACEPARENTS, [names.map(idOf)]);
+  const byId = new Map(rows.map(({ id, traceparent }) => [id, traceparent]));
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const traceparent = byId.get(idOf(name));
+    if (traceparent !== undefined) found.set(name, traceparent);
+  }
+  return found;
+}
+
 const TEST = sql(
   'webhook_delivery_test',
   `INSERT INTO webhook_deliveries (webhook, resource, kind, version, time, create_time, next_attempt_time)

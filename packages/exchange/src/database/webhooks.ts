@@ -1,7 +1,7 @@
 /** Webhooks of parties. Their secrets are sealed, and only the deliverer reads them. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { WebhookRecord } from '../domain/webhook.ts';
-import type { Position } from './changes.ts';
+import { lastPlace, type Position } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
 import { cell, object } from './roundTrip.ts';
@@ -130,15 +130,7 @@ export function rotateSecret(
 const REWIND = sql(
   'webhook_rewind',
   `WITH start AS MATERIALIZED (
-     SELECT xid, seq FROM (
-       (SELECT xid, seq, 1 AS choice FROM changes
-         WHERE party = $2 AND time < $3::timestamptz - interval '10 seconds'
-           AND xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY xid DESC, seq DESC LIMIT 1)
-       UNION ALL
-       (SELECT xid, seq, 2 FROM changes_removed WHERE party = $2)
-       UNION ALL
-       (SELECT '0'::xid8, 0, 3)
-     ) AS place ORDER BY choice LIMIT 1
+     ${lastPlace('$2', "time < $3::timestamptz - interval '10 seconds'")}
    ), rewound AS (
      UPDATE webhooks w SET cursor_xid = start.xid, cursor_seq = start.seq, failures = 0, next_attempt_time = $4,
             lease_owner = NULL, lease_expiry = NULL
@@ -173,18 +165,18 @@ export const MAX_PENDING = 100;
 
 /**
  * Those that have something to deliver, the longest waiting first. `$1` owner, `$2` now, `$3` expiry of the lease, `$4`
- * limit, `$5` parties to pass over. A test is sent to a paused one as well.
+ * limit, `$5` parties to pass over, `$6` of these parties only, unless null. A test is sent to a paused one as well.
  */
 const CLAIM = sql(
   'webhook_claim',
   `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party
       WHERE (w.lease_expiry IS NULL OR w.lease_expiry <= $2) AND p.state = 'ACTIVE' AND w.party <> ALL ($5::text[])
+        AND ($6::text[] IS NULL OR w.party = ANY ($6::text[]))
         AND (EXISTS (SELECT FROM webhook_deliveries t WHERE t.webhook = w.id AND t.state = 'PENDING' AND t.kind = 'TEST')
           OR w.state = 'ACTIVE' AND w.next_attempt_time <= $2 AND (
             EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = w.id AND d.state = 'PENDING' AND d.next_attempt_time <= $2)
-            OR EXISTS (SELECT FROM changes c WHERE c.party = w.party AND (c.xid, c.seq) > (w.cursor_xid, w.cursor_seq)
-                        AND c.xid < pg_snapshot_xmin(pg_current_snapshot()))
+            OR EXISTS (SELECT FROM changes c WHERE c.party = w.party AND (c.xid, c.seq) > (w.cursor_xid, w.cursor_seq))
               AND (SELECT count(*) FROM webhook_deliveries d WHERE d.webhook = w.id AND d.state = 'PENDING') < ${MAX_PENDING}))
       ORDER BY w.next_attempt_time, w.id LIMIT $4::int FOR NO KEY UPDATE OF w SKIP LOCKED
    )
@@ -204,7 +196,14 @@ export function claimWebhooks(
   db: Queryable,
   lease: { owner: string; now: Timestamp; expiry: Timestamp },
   limit: number,
-  except: string[],
+  parties: { except: string[]; only: string[] | undefined },
 ): Promise<LeasedWebhook[]> {
-  return db.query(CLAIM, [lease.owner, lease.now, lease.expiry, limit, except]);
+  return db.query(CLAIM, [lease.owner, lease.now, lease.expiry, limit, parties.except, parties.only]);
+}
+
+const PARTIES = sql<{ party: string }>('webhook_parties', 'SELECT DISTINCT party FROM webhooks');
+
+/** Those that have webhooks. */
+export async function partiesWithWebhooks(db: Queryable): Promise<Set<string>> {
+  return new Set((await db.query(PARTIES, [])).map(({ party }) => party));
 }

@@ -2,7 +2,7 @@
 import type { Finding } from '@measurement-exchange/contract';
 import type { Aggregate, Change } from '../domain/aggregate.ts';
 import { changesOf } from '../domain/changes.ts';
-import { appendChanges, changeValues } from './changes.ts';
+import { appendChanges, changeValues, IN_ORDER, kindsOfChanges } from './changes.ts';
 import { sql, type Transaction } from './db.ts';
 import { type TransitionRecord, transitions } from './log.ts';
 import { measurements, requisitions } from './measurementTables.ts';
@@ -103,18 +103,19 @@ function updateStatement() {
   const r = m + CHANGED_MEASUREMENT.length;
   const step = r + CHANGED_REQUISITION.length;
   const changes = step + STEP.length;
+  const measurement = step + STEP.findIndex(({ name }) => name === 'measurement');
   return sql(
     'measurement_update',
     `WITH m AS (
        UPDATE measurements o SET (${names(CHANGED_MEASUREMENT)}) = (${names(CHANGED_MEASUREMENT, 'n')})
          FROM unnest($4::text[], $6::int[], ${arrayParameters(CHANGED_MEASUREMENT, m)})
               AS n(id, expected, ${names(CHANGED_MEASUREMENT)})
-        WHERE o.id = n.id AND o.version = n.expected RETURNING 1
+        WHERE o.id = n.id AND o.version = n.expected AND ${IN_ORDER} RETURNING 1
      ), r AS (
        UPDATE requisitions o SET (${names(CHANGED_REQUISITION)}) = (${names(CHANGED_REQUISITION, 'n')})
          FROM unnest($5::text[], $7::int[], ${arrayParameters(CHANGED_REQUISITION, r)})
               AS n(id, expected, ${names(CHANGED_REQUISITION)})
-        WHERE o.id = n.id AND o.version = n.expected RETURNING 1
+        WHERE o.id = n.id AND o.version = n.expected AND ${IN_ORDER} RETURNING 1
      ), log AS (
        INSERT INTO transitions (${AUTHOR}, ${names(STEP)})
        SELECT $1, $2, CASE WHEN s.n = 1 THEN $3::jsonb END, ${names(STEP, 's')}
@@ -123,7 +124,12 @@ function updateStatement() {
      ), change AS (
        ${appendChanges(changes)}
      )
-     SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r),
+     SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r) +
+                        -- A duchy sees all of a measurement as one resource, so that no other step may be later either.
+                        CASE WHEN 'COMPUTATION' = ANY (${kindsOfChanges(changes)}) THEN (
+                          SELECT count(*) FROM transitions t
+                           WHERE t.measurement = ANY ($${measurement}::text[]) AND t.xid > pg_current_xact_id())
+                        ELSE 0 END,
                         cardinality($4::text[]) + cardinality($5::text[]))`,
   );
 }

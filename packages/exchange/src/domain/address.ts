@@ -1,4 +1,4 @@
-/** Which addresses are of the public internet: everything else belongs to somebody's own network. */
+/** Which addresses and names are of the public internet: everything else belongs to somebody's own network. */
 import { BlockList, isIP } from 'node:net';
 
 /** IPv4 that is not public, by the registry of special-purpose addresses, and a metadata service with a public one. */
@@ -53,4 +53,17 @@ export function isPublicAddress(address: string): boolean {
 export function isLoopbackAddress(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
+
+/** By the text of the host alone: what a public name stands for is not looked up. */
+export function isPublicHost(host: string): boolean {
+  if (isIP(host) !== 0) return isPublicAddress(host);
+  return host.includes('.') && !PRIVATE_NAME.test(host);
+}
+
+/** Unbracketed, and without the dot that ends an absolute name. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

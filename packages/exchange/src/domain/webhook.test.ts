@@ -7,6 +7,7 @@ import {
   messageId,
   payloadOf,
   printSecret,
+  retryAfterSeconds,
   retrySeconds,
   signedHeaders,
   urlProblem,
@@ -222,6 +223,20 @@ describe('retries', () => {
   const now = '2026-11-16T20:00:00.000000Z';
   const failed = { state: 'PENDING', status: 500 };
   const delivered = { state: 'DELIVERED', status: 204 };
+
+  it.each([
+    [undefined, 0],
+    ['120', 120],
+    ['0', 0],
+    ['-5', 0],
+    ['soon', 0],
+    ['999999999', 6 * 3600],
+    ['Tue, 17 Nov 2026 00:02:00 GMT', 120],
+    ['Mon, 16 Nov 2026 00:00:00 GMT', 0],
+    ['Wed, 17 Nov 2027 00:00:00 GMT', 6 * 3600],
+  ])('wait with Retry-After %j for at least %d seconds', (header, seconds) => {
+    expect(retryAfterSeconds(header, '2026-11-17T00:00:00.000000Z')).toBe(seconds);
+  });
 
   it('of an endpoint at which nothing works are counted, and one delivery ends the count', () => {
     const round = { failures: 4, settled: [failed], failingSince: [now] };

@@ -10,7 +10,7 @@ import {
   type WebhookState,
   type WebhookUpdate,
 } from '@measurement-exchange/contract';
-import { isLoopbackAddress, isPublicAddress } from './address.ts';
+import { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './address.ts';
 import { hoursBefore, strictlyAfter } from './time.ts';
 
 export interface WebhookRecord {
@@ -100,15 +100,8 @@ export function urlProblem(text: string, isDevelopment: boolean): string | undef
   if (!isDevelopment && port !== 443 && port < 1024) return 'must have port 443, or one from 1024 on';
   const host = hostOf(url);
   if (isIP(host) !== 0) return isAllowed(host, isDevelopment) ? undefined : `must not point to ${host}`;
-  const isNamed = host.includes('.') && !PRIVATE_NAME.test(host);
-  return isNamed || (isDevelopment && host === 'localhost') ? undefined : 'must have a public host name';
-}
-
-const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
-
-/** Unbracketed, and without the dot that ends an absolute name. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const isAllowedName = isPublicHost(host) || (isDevelopment && host === 'localhost');
+  return isAllowedName ? undefined : 'must have a public host name';
 }
 
 /** Whether a connection to this address may be made: to a public one, in development to this machine as well. */
@@ -160,6 +153,16 @@ const LONGEST_RETRY_SECONDS = 6 * 3600;
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
   return delay * (0.75 + random / 2);
+}
+
+/**
+ * How long an endpoint asks to be left alone: a number of seconds, or a date. It never brings an attempt forward, and is
+ * not believed beyond the longest wait.
+ */
+export function retryAfterSeconds(header: string | undefined, now: Timestamp): number {
+  if (header === undefined) return 0;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.parse(now)) / 1000;
+  return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_SECONDS) : 0;
 }
 
 /** What a round means for the webhook. */

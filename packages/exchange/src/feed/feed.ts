@@ -20,6 +20,8 @@ export class Feed {
   readonly stopping: AbortSignal;
   /** How many follow, of all parties. */
   followers = 0;
+  /** Called when something may have changed for these parties; for all where none are named. */
+  onWake: (parties?: Iterable<string>) => void = () => {};
   private readonly db: Database;
   private readonly tails = new Map<string, Tail>();
   /** How many follow each party. */
@@ -40,8 +42,9 @@ export class Feed {
   }
 
   /** Something may have changed for these parties; for all where none are named. */
-  wake(parties: Iterable<string> = this.tails.keys()): void {
-    for (const party of parties) this.tails.get(party)?.wake();
+  wake(parties?: Iterable<string>): void {
+    this.onWake(parties);
+    for (const party of parties ?? this.tails.keys()) this.tails.get(party)?.wake();
   }
 
   follow(party: string): Follower {
@@ -57,14 +60,14 @@ export class Feed {
         const kept = after === 'OLDEST' ? undefined : tail?.behind(after, limit);
         return kept ?? readChanges(this.db, party, after, limit);
       },
-      wait: async (after, signal) => {
-        if (!isOpen || this.stopping.aborted) return;
+      wait: (after, signal) => {
+        if (!isOpen || this.stopping.aborted) return Promise.resolve();
         if (tail?.isStopped) leave();
         if (tail === undefined) {
           tail = this.tailOf(party, after);
           tail.followers++;
         }
-        await tail.wait(after, signal);
+        return tail.wait(after, signal);
       },
       close: () => {
         if (isOpen) this.count(party, -1);

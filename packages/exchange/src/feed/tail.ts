@@ -40,7 +40,8 @@ export class Tail {
   /** What is kept behind a position, if nothing between is missing. */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
-    const from = this.kept.findIndex(({ at }) => compare(at, after) > 0);
+    // Most followers are near the end.
+    const from = this.kept.findLastIndex(({ at }) => compare(at, after) <= 0) + 1;
     const changes = this.kept.slice(from, from + limit);
     return { changes, next: changes.at(-1)!.at, ahead: false };
   }

@@ -24,6 +24,7 @@ import { JSON_TYPE } from '@measurement-exchange/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Authorized,
+  type Credentials,
   type Pipeline,
   type Progress,
   type Quota,
@@ -85,8 +86,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
 
   async function authorize(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { progress, headers } = request;
-    const credentials = { authorization: headers.authorization, address: request.ip };
-    const caller = await pipeline.authenticate(credentials, progress);
+    const caller = await pipeline.authenticate(credentialsOf(request), progress);
     const match = matchRoute(request.method, request.originalUrl.split('?', 1)[0]!);
     try {
       progress.authorized = pipeline.authorize(caller, match);
@@ -99,7 +99,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<ResponseBody> {
     const { authorized } = request.progress;
     if (authorized!.match.route.streams) return stream(request, reply, authorized!);
-    const body = await pipeline.run(authorized!, new JsonTransfer(request, authorized!.match.route));
+    const body = await pipeline.run(authorized!, new JsonTransfer(request, reply, authorized!.match.route));
     const { findings } = request.progress.call!;
     if (findings.length > 0) reply.header('x-mex-findings', String(findings.length));
     reply.header('content-type', JSON_TYPE);
@@ -113,19 +113,28 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     reply: FastifyReply,
     authorized: Authorized,
   ): Promise<ResponseBody> {
-    const watch = await pipeline.run(authorized, new WatchTransfer(request, authorized.match.route));
+    const watch = await pipeline.run(authorized, new WatchTransfer(request, reply, authorized.match.route));
     // From here on the response is written past Fastify, which would buffer a stream.
     reply.hijack();
-    await streams.serve(reply.raw, reply.getHeaders(), watch);
-    // Fastify says nothing of a response whose reader hung up.
-    if (reply.raw.destroyed) {
-      pipeline.observe(request.progress, {
-        kind: 'none',
-        method: request.method,
-        status: reply.raw.statusCode,
-        ms: reply.elapsedTime,
+    const { progress } = request;
+    const { match } = authorized;
+    const credentials = credentialsOf(request);
+    // For minutes nobody needs them.
+    progress.authorized = undefined;
+    progress.call = undefined;
+    void streams
+      .serve(reply.raw, reply.getHeaders(), watch, () => pipeline.isStillAuthorized(match, credentials))
+      .then(() => {
+        // Fastify says nothing of a response whose reader hung up.
+        if (!reply.raw.destroyed) return;
+        const { statusCode } = reply.raw;
+        pipeline.observe(progress, {
+          kind: 'none',
+          method: request.method,
+          status: statusCode,
+          ms: reply.elapsedTime,
+        });
       });
-    }
     return '';
   }
 
@@ -150,10 +159,12 @@ function turnOfItsOwn(): Promise<void> {
 abstract class HttpTransfer<Wire> implements Transfer<Wire> {
   protected readonly request: FastifyRequest;
   protected readonly route: Route;
+  private readonly reply: FastifyReply;
   private hungUp: AbortSignal | undefined;
 
-  constructor(request: FastifyRequest, route: Route) {
+  constructor(request: FastifyRequest, reply: FastifyReply, route: Route) {
     this.request = request;
+    this.reply = reply;
     this.route = route;
   }
 
@@ -164,9 +175,9 @@ abstract class HttpTransfer<Wire> implements Transfer<Wire> {
   gone(): AbortSignal {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
-      const { socket } = this.request.raw;
-      if (socket.destroyed) hungUp.abort();
-      socket.once('close', () => hungUp.abort());
+      if (this.isGone()) hungUp.abort();
+      // Of the response: its connection stays, for many more.
+      this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
     return this.hungUp;
@@ -225,6 +236,10 @@ function quotaHeaders({ limit, remaining, resetSeconds }: Quota): Record<string,
     'ratelimit-remaining': String(remaining),
     'ratelimit-reset': String(resetSeconds),
   };
+}
+
+function credentialsOf({ headers, ip }: FastifyRequest): Credentials {
+  return { authorization: headers.authorization, address: ip };
 }
 
 /** Whose memory a body takes: that of its principal. Callers of pages, who are not authenticated, share one. */

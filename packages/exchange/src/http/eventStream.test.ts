@@ -18,7 +18,11 @@ let server: Server;
 afterEach(() => server.close());
 
 /** Serves one watch over real HTTP; what was read of it, and when it was over. */
-async function serve(watch: Partial<Watch>, times: Partial<typeof NEVER>, isRead = true) {
+async function serve(
+  watch: Partial<Watch>,
+  times: Partial<typeof NEVER>,
+  { isRead = true, isAuthorized = async () => true } = {},
+) {
   const streams = new EventStreams({ ...NEVER, ...times });
   const ended = new EventEmitter();
   let closed = false;
@@ -31,7 +35,7 @@ async function serve(watch: Partial<Watch>, times: Partial<typeof NEVER>, isRead
     ...watch,
   };
   server = createServer((_request, response: ServerResponse) => {
-    void streams.serve(response, {}, whole).then(() => ended.emit('ended'));
+    void streams.serve(response, {}, whole, isAuthorized).then(() => ended.emit('ended'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const over = new Promise((resolve) => ended.once('ended', resolve));
@@ -64,6 +68,15 @@ it('ends when the reader hangs up', async () => {
   expect(isClosed()).toBe(true);
 });
 
+it('ends for a reader that may not have it any more, which comes again and is told so', async () => {
+  let asked = 0;
+  const isAuthorized = async () => ++asked < 3;
+  const { over, text, isClosed } = await serve({}, { commentMs: 5 }, { isAuthorized });
+  await over;
+  await expect.poll(text).toMatch(/^id: start\n\n(:\n\n){3,}retry: \d+\n\n$/);
+  expect(isClosed()).toBe(true);
+});
+
 it('cuts a reader that does not read, and keeps little for it', async () => {
   let made = 0;
   const events = Array.from({ length: 100 }, (_, i) => ({ token: `t${i}`, change: CHANGE }));
@@ -71,7 +84,7 @@ it('cuts a reader that does not read, and keeps little for it', async () => {
     made++;
     return { events, token: 't99' };
   };
-  const { over, isClosed } = await serve({ next }, { slowMs: 50 }, false);
+  const { over, isClosed } = await serve({ next }, { slowMs: 50 }, { isRead: false });
   await over;
   expect(isClosed()).toBe(true);
   // What the sockets of both sides hold, and one more.

@@ -8,7 +8,7 @@ import { type ChangeEvent, internalError, type Watch } from '../serving/index.ts
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
 export interface StreamTimes {
-  /** A comment this often shows both sides that the other is there. */
+  /** A comment this often shows both sides that the other is there; then it is also looked whether the reader may read on. */
   commentMs: number;
   /** A stream ends after about this time, and its reader comes again with a token that is looked at anew. */
   maxAgeMs: number;
@@ -17,9 +17,16 @@ export interface StreamTimes {
 }
 const TIMES: StreamTimes = { commentMs: 15_000, maxAgeMs: 300_000, slowMs: 10_000 };
 
+interface OpenStream {
+  response: ServerResponse;
+  /** Whether its reader may still have it. */
+  isAuthorized: () => Promise<boolean>;
+  end: () => void;
+}
+
 export class EventStreams {
   private readonly times: StreamTimes;
-  private readonly open = new Set<ServerResponse>();
+  private readonly open = new Set<OpenStream>();
   private comments: NodeJS.Timeout | undefined;
 
   constructor(times: StreamTimes = TIMES) {
@@ -31,6 +38,7 @@ export class EventStreams {
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
     watch: Watch,
+    isAuthorized: () => Promise<boolean>,
   ): Promise<void> {
     const over = new AbortController();
     const end = () => over.abort();
@@ -38,31 +46,32 @@ export class EventStreams {
     // Not all of those that came at once end at once.
     const age = setTimeout(end, randomInt(Math.ceil(0.8 * maxAgeMs), maxAgeMs + 1));
     response.once('close', end);
-    this.enter(response);
+    const stream = { response, isAuthorized, end };
+    this.enter(stream);
     try {
+      // Ends with the connection: a chunk of its own for each event would be as much work as the event.
+      response.removeHeader('transfer-encoding');
       // A proxy that collects the response would hold the events back.
       response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'x-accel-buffering': 'no' });
       if (watch.token !== undefined) response.write(`id: ${watch.token}\n\n`);
-      await this.pump(response, watch, over.signal);
-      response.end(`retry: ${randomInt(500, 2_000)}\n\n`);
+      flattenHead(response);
+      while (!over.signal.aborted && !response.destroyed) {
+        const found = await watch.next(over.signal);
+        if (found === undefined) break;
+        const { events, token } = found;
+        const behind = events.at(-1)?.token === token ? '' : `id: ${token}\n\n`;
+        const isTaken = response.write(events.map(textOf).join('') + behind);
+        if (!isTaken && !(await this.drained(response, over.signal))) response.destroy();
+      }
+    } catch (error) {
+      response.write(`event: error\ndata: ${JSON.stringify(toError(error))}\n\n`);
     } finally {
+      // Later where all are to come again at once, because the exchange stops.
+      const retryMs = over.signal.aborted ? randomInt(100, 300) : randomInt(500, 2_000);
+      response.end(`retry: ${retryMs}\n\n`);
       clearTimeout(age);
-      this.leave(response);
+      this.leave(stream);
       watch.close();
-    }
-  }
-
-  /** Until the watch or its reader ends. */
-  private async pump(response: ServerResponse, watch: Watch, over: AbortSignal): Promise<void> {
-    while (!over.aborted && !response.destroyed) {
-      const found = await watch.next(over).catch((error) => {
-        response.write(`event: error\ndata: ${JSON.stringify(toError(error))}\n\n`);
-      });
-      if (!found) return;
-      const { events, token } = found;
-      const behind = events.at(-1)?.token === token ? '' : `id: ${token}\n\n`;
-      const isTaken = response.write(events.map(textOf).join('') + behind);
-      if (!isTaken && !(await this.drained(response, over))) response.destroy();
     }
   }
 
@@ -75,22 +84,30 @@ export class EventStreams {
     );
   }
 
-  private enter(response: ServerResponse): void {
-    this.open.add(response);
+  private enter(stream: OpenStream): void {
+    this.open.add(stream);
     this.comments ??= setInterval(() => this.comment(), this.times.commentMs);
   }
 
-  private leave(response: ServerResponse): void {
-    this.open.delete(response);
+  private leave(stream: OpenStream): void {
+    this.open.delete(stream);
     if (this.open.size > 0) return;
     clearInterval(this.comments);
     this.comments = undefined;
   }
 
-  /** One timer for all. */
+  /** One timer for all. Who may not have its stream any more comes again, and is rejected as for any request. */
   private comment(): void {
-    for (const response of this.open) if (!response.writableNeedDrain) response.write(':\n\n');
+    for (const { response, isAuthorized, end } of this.open) {
+      if (!response.writableNeedDrain) response.write(':\n\n');
+      void isAuthorized().then((isStill) => isStill || end());
+    }
   }
+}
+
+/** Node keeps the head as the many pieces that it was made of, 1.5 KB of them: looking into a string makes it one piece. */
+function flattenHead(response: ServerResponse & { _header?: string }): void {
+  response._header?.includes('\0');
 }
 
 /** One text for all who get the event. */

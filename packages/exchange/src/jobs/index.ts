@@ -4,7 +4,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
-import { Deliverer } from '../webhooks/deliverer.ts';
+import { Deliverer, type DeliveryObserver } from '../webhooks/deliverer.ts';
 import { cascadeRevocations } from './cascadeRevocations.ts';
 import { removeOldChanges } from './changes.ts';
 import { failOverdueComputations } from './computationDeadlines.ts';
@@ -13,6 +13,8 @@ import { applyRetention } from './retention.ts';
 export interface Jobs {
   /** There is work now. */
   wake(): void;
+  /** Something changed for these parties; perhaps for all where none are named. */
+  changed(parties?: Iterable<string>): void;
   /** Lets what runs finish its batch. */
   stop(): Promise<void>;
 }
@@ -24,7 +26,12 @@ interface Job {
   run: (exchange: Exchange) => Promise<boolean>;
 }
 
-export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs {
+export function startJobs(
+  exchange: Exchange,
+  config: Config,
+  log: Logger,
+  observer?: DeliveryObserver,
+): Jobs {
   const { changes, computations, retention } = config;
   const jobs: Job[] = [
     { name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations },
@@ -40,8 +47,8 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }
 
-  const deliverer = new Deliverer(exchange);
-  jobs.push({ name: 'deliverWebhooks', everyMs: 500, run: () => deliverer.run() });
+  const deliverer = new Deliverer(exchange, observer);
+  jobs.push({ name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() });
 
   const stopping = new AbortController();
   let waking = new AbortController();
@@ -61,11 +68,13 @@ export function startJobs(exchange: Exchange, config: Config, log: Logger): Jobs
       if (!more) await pause(everyMs, AbortSignal.any([stopping.signal, woken]));
     }
   });
+  const wake = () => {
+    waking.abort();
+    waking = new AbortController();
+  };
   return {
-    wake() {
-      waking.abort();
-      waking = new AbortController();
-    },
+    wake,
+    changed: (parties) => (parties === undefined ? wake() : deliverer.changed(parties)),
     async stop() {
       stopping.abort();
       await Promise.all([...loops, deliverer.stop()]);

@@ -1,6 +1,7 @@
 /** Gauges whose values are queries. */
 import { PATTERNS, type Timestamp } from '@measurement-exchange/contract';
 import { countExpiring } from '../database/certificates.ts';
+import { horizon } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
 import { countCascades } from '../database/revocationCascades.ts';
 import { PARTY_KINDS } from '../domain/access.ts';
@@ -9,7 +10,7 @@ import type { Metrics } from './metrics.ts';
 
 export function watchDatabase(
   metrics: Metrics,
-  { db, clock }: { db: Database; clock: () => Timestamp },
+  { db, clock, feed }: { db: Database; clock: () => Timestamp; feed: { followers: number } },
 ): void {
   metrics.watchPool(db.pool);
   const expiring = {
@@ -29,4 +30,28 @@ export function watchDatabase(
     help: 'Revoked certificates whose measurements are still being failed',
   };
   metrics.watch(cascades, 1_000, async () => [{ value: await countCascades(db) }]);
+  const watchers = {
+    name: 'mex_changes_watchers',
+    help: 'Who follows changes, in streams or in pages that wait',
+  };
+  metrics.watch(watchers, 0, async () => [{ value: feed.followers }]);
+  const age = {
+    name: 'mex_changes_horizon_seconds',
+    help: 'How long the oldest running transaction has kept later changes from being read',
+  };
+  metrics.watch(age, 1_000, horizonAge(db));
+}
+
+/**
+ * Since the horizon was first seen where it is. The server says since when a transaction runs only to who may see it, and
+ * those of other databases count as well.
+ */
+export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
+  let seen = { xid: '', at: 0 };
+  return async () => {
+    const { xid, isHeld } = await horizon(db);
+    const now = performance.now();
+    if (xid !== seen.xid || !isHeld) seen = { xid, at: now };
+    return [{ value: (now - seen.at) / 1000 }];
+  };
 }

@@ -4,6 +4,9 @@ import { defer, flush } from './deferred.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Up to the days for which a dead endpoint is tried. */
+const LAG_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3_600, 21_600, 86_400, 259_200];
+
 /** The numbers of a connection pool. */
 export interface PoolNumbers {
   idleCount: number;
@@ -34,6 +37,18 @@ export class Metrics {
   ]);
   private readonly findings = this.counter('mex_findings_total', 'Findings of the checks by code', ['code']);
 
+  private readonly deliveries = this.counter(
+    'mex_webhook_deliveries_total',
+    'Attempts to deliver to webhooks by outcome',
+    ['outcome'],
+  );
+  private readonly deliveryLag = new Histogram({
+    name: 'mex_webhook_lag_seconds',
+    help: 'From a change to its delivery to a webhook',
+    buckets: LAG_SECONDS,
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
@@ -56,6 +71,11 @@ export class Metrics {
 
   retry(name: string): void {
     this.retries.inc({ name });
+  }
+
+  delivery(outcome: string, seconds: number): void {
+    this.deliveries.inc({ outcome });
+    if (outcome === 'delivered') this.deliveryLag.observe(seconds);
   }
 
   watchPool(pool: PoolNumbers): void {

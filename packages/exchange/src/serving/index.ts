@@ -1,5 +1,6 @@
 /** What a face may use. */
 export type { ChangeEvent, Watch } from '../operations/index.ts';
+export type { Credentials } from './identify.ts';
 export type { Outcome, Progress } from './observe.ts';
 export { type Authorized, internalError, type Pipeline, type Transfer } from './pipeline.ts';
 export { type Quota, rateLimited } from './rateLimiter.ts';

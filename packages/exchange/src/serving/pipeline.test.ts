@@ -11,7 +11,7 @@ import { expect, it, vi } from 'vitest';
 import { LastSeen } from '../database/lastSeen.ts';
 import { flush } from '../observability/deferred.ts';
 import { Metrics } from '../observability/metrics.ts';
-import type { Call, Exchange } from '../operations/index.ts';
+import type { Call, Exchange, Principal } from '../operations/index.ts';
 import { withDeadline } from './deadline.ts';
 import type { Progress } from './observe.ts';
 import { type Authorized, callOf, Pipeline, type Transfer } from './pipeline.ts';
@@ -23,7 +23,10 @@ const OTHERS = matchRoute('GET', '/v2alpha/measurementConsumers/other/measuremen
 const DEADLINE_MS = 100;
 
 /** A face without a wire: tokens are subjects, and responses are values. */
-function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
+function face(
+  deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS },
+  resolve: () => Promise<Principal> = async () => ACME,
+) {
   const lines: Record<string, unknown>[] = [];
   const metrics = new Metrics();
   const pipeline = new Pipeline({
@@ -35,7 +38,7 @@ function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
       },
       recall: () => undefined,
     },
-    principals: { resolve: async () => ACME, recall: () => undefined, invalidate() {} },
+    principals: { resolve, recall: () => undefined, invalidate() {} },
     metrics,
     log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
@@ -91,6 +94,30 @@ it('rejects bad credentials, what the caller may not do, and too many requests',
   // What was not authorized took nothing of the rate.
   for (let i = 0; i < 2; i++) await authorize(WHO_AM_I);
   await expect(authorize(WHO_AM_I)).rejects.toMatchObject({ reason: 'RATE_LIMITED' });
+});
+
+it('looks again whether a caller may go on, and lets it where that cannot be looked up', async () => {
+  let principal: () => Principal = () => ACME;
+  const { pipeline, authorize } = face(undefined, async () => principal());
+  const watching = await authorize(matchRoute('GET', `/v2alpha/${ACME.name}/changes:watch`));
+  const isStill = (subject = 'alice') =>
+    pipeline.isStillAuthorized(watching.match, { authorization: `Bearer ${subject}`, address: '::1' });
+  expect([await isStill(), await isStill('bad')]).toEqual([true, false]);
+  principal = () => ({ kind: 'measurementConsumer', id: 'b', name: 'measurementConsumers/b' });
+  expect(await isStill()).toBe(false);
+  for (const [reason, expected] of [
+    ['UNAVAILABLE', true],
+    ['PRINCIPAL_UNKNOWN', false],
+    ['PRINCIPAL_SUSPENDED', false],
+    // Who is refused so often that it is not even told why.
+    ['PRINCIPAL_SUSPENDED', false],
+    ['PRINCIPAL_SUSPENDED', false],
+  ] as const) {
+    principal = () => {
+      throw new ExchangeError(reason, 'No.');
+    };
+    expect(await isStill()).toBe(expected);
+  }
 });
 
 it('ends a request at its deadline', async () => {

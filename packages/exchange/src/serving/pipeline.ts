@@ -3,7 +3,13 @@
  * observe. A face translates its wire to these plain values and back, and reaches an operation in no other way: `run`
  * takes what only `authorize` makes, which takes what only `authenticate` makes.
  */
-import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
+import {
+  type Code,
+  ExchangeError,
+  type Match,
+  type Operation,
+  type RequestOf,
+} from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { PrincipalResolver } from '../auth/principals.ts';
 import type { TokenVerifier, VerifiedToken } from '../auth/tokens.ts';
@@ -40,6 +46,9 @@ export interface PipelineOptions {
  * the other they would take longer than the ten seconds that a caller has to wait at most.
  */
 const DEADLINE_MS = 9_500;
+
+/** Codes of errors that say nothing about the caller. */
+const AWAY: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 
 /** A caller whose credentials were good. */
 class Authenticated {
@@ -124,6 +133,18 @@ export class Pipeline {
     progress.quota = bucket.quota();
     if (tooMany !== undefined) throw tooMany;
     return new Authorized(caller, match);
+  }
+
+  /** Whether a caller who was authorized once still is; whoever cannot be looked up right now is. */
+  async isStillAuthorized({ route, params }: Match, credentials: Credentials): Promise<boolean> {
+    try {
+      const { principal } =
+        this.identifier.recall(credentials) ?? (await this.identifier.identify(credentials));
+      authorize(principal, route, params);
+      return true;
+    } catch (error) {
+      return !(error instanceof ExchangeError) || AWAY.includes(error.code);
+    }
   }
 
   /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its response is written. */

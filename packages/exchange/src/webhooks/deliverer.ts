@@ -7,7 +7,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type { Secrets } from '@measurement-exchange/server';
-import { readChanges } from '../database/changes.ts';
+import { telemetry } from '@measurement-exchange/server/telemetry';
+import { type ChangePage, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
 import {
   type NumberedDelivery,
@@ -15,9 +16,18 @@ import {
   type Settled,
   settle,
   takeIn,
+  traceparentsOf,
 } from '../database/webhookDeliveries.ts';
-import { claimWebhooks, type LeasedWebhook, MAX_PENDING } from '../database/webhooks.ts';
-import { endRound, messageId, payloadOf, retrySeconds, signedHeaders } from '../domain/webhook.ts';
+import { claimWebhooks, type LeasedWebhook, MAX_PENDING, partiesWithWebhooks } from '../database/webhooks.ts';
+import {
+  endRound,
+  messageId,
+  payloadOf,
+  retryAfterSeconds,
+  retrySeconds,
+  signedHeaders,
+  webhookName,
+} from '../domain/webhook.ts';
 import { type Outcome, SEND_MS, send } from './send.ts';
 
 /** Webhooks at a time. */
@@ -31,10 +41,21 @@ const MAX_CONNECTIONS = 8;
 const ROUND_MS = 5_000;
 /** Longer than any round, so that a lease expires only when its holder is gone. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
-/** How often it looks for what another process has committed. */
-const LOOK_MS = 500;
+/** Between two looks for what changed. */
+const LOOK_EVERY_MS = 20;
+/** Until what is committed can be read, because an older transaction runs: the first wait, doubled up to the last. */
+const HORIZON_MS = 2;
+const MAX_HORIZON_MS = 256;
 /** Pages of the log that a round skips at most, where the filter wants nothing of them. */
 const MAX_SKIPPED_PAGES = 10;
+
+/** How an attempt ended: with success, with another status, or without a response. */
+export type DeliveryOutcome = 'delivered' | 'rejected' | 'unreachable';
+
+/** For the metrics. `seconds`: since the change. */
+export interface DeliveryObserver {
+  delivery(outcome: DeliveryOutcome, seconds: number): void;
+}
 
 /** What it needs of the exchange. */
 export interface DelivererOptions {
@@ -49,41 +70,66 @@ export class Deliverer {
   /** In the leases: another process, also one with the same process ID, is another owner. */
   private readonly owner = randomUUID();
   private readonly options: DelivererOptions;
+  private readonly observer: DeliveryObserver | undefined;
   private readonly working = new Map<Promise<void>, string>();
+  /** With webhooks, as of the last run. */
+  private parties = new Set<string>();
+  /** Those of them to look at soon. */
+  private readonly changedParties = new Set<string>();
+  private looking: NodeJS.Timeout | undefined;
+  private lookedAt = 0;
   private readonly stopping = new AbortController();
   /** Why a round failed; told by the next run. */
   private failure: unknown;
 
-  constructor(options: DelivererOptions) {
+  constructor(options: DelivererOptions, observer?: DeliveryObserver) {
     this.options = options;
+    this.observer = observer;
   }
 
-  /** Starts what is due, and waits until some of it is done; true while there may be more. */
+  /** A net for what nobody was told of, and for what is due again. Starts what is due, of all parties. */
   async run(): Promise<boolean> {
-    const { db, clock } = this.options;
     const { failure } = this;
     this.failure = undefined;
     if (failure !== undefined) throw failure;
-    for (let more = true; more && this.working.size < MAX_WORKING; ) {
+    this.parties = await partiesWithWebhooks(this.options.db);
+    if (this.parties.size > 0) await this.claim(undefined);
+    return false;
+  }
+
+  /** Something changed for these parties: what is to be delivered starts within a moment. */
+  changed(parties: Iterable<string>): void {
+    for (const party of parties) if (this.parties.has(party)) this.changedParties.add(party);
+    if (this.changedParties.size === 0 || this.stopping.signal.aborted) return;
+    const wait = Math.max(0, this.lookedAt + LOOK_EVERY_MS - performance.now());
+    this.looking ??= setTimeout(() => void this.look(), wait);
+  }
+
+  private async look(): Promise<void> {
+    const parties = [...this.changedParties];
+    this.changedParties.clear();
+    this.looking = undefined;
+    this.lookedAt = performance.now();
+    await this.claim(parties).catch((error) => {
+      this.failure = error;
+    });
+  }
+
+  private async claim(only: string[] | undefined): Promise<void> {
+    const { db, clock } = this.options;
+    for (let more = true; more && this.working.size < MAX_WORKING && !this.stopping.signal.aborted; ) {
       const now = clock();
       const lease = { owner: this.owner, now, expiry: later(now, LEASE_MS) };
-      const claimed = await claimWebhooks(db, lease, MAX_CLAIMED, this.busyParties());
+      const claimed = await claimWebhooks(db, lease, MAX_CLAIMED, { except: this.busyParties(), only });
       for (const leased of claimed) this.start(leased);
       more = claimed.length === MAX_CLAIMED;
     }
-    if (this.working.size === 0) return false;
-    const waiting = new AbortController();
-    await Promise.race([
-      ...this.working.keys(),
-      sleep(LOOK_MS, undefined, { signal: waiting.signal }).catch(() => {}),
-    ]);
-    waiting.abort();
-    return true;
   }
 
   /** Ends what is being sent; what has no outcome yet is sent again by whoever comes next. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    clearTimeout(this.looking);
     await Promise.allSettled(this.working.keys());
   }
 
@@ -94,13 +140,19 @@ export class Deliverer {
   }
 
   private start(leased: LeasedWebhook): void {
+    const { party } = leased.webhook;
     // What a round that fails had leased is delivered when the lease is over.
     const round = this.round(leased)
       .catch((error) => {
         this.failure = error;
       })
-      .finally(() => this.working.delete(round));
-    this.working.set(round, leased.webhook.party);
+      .finally(() => {
+        const wasFull = this.working.size >= MAX_WORKING;
+        this.working.delete(round);
+        // There may be more, and others may have waited for a place.
+        this.changed(wasFull ? this.parties : [party]);
+      });
+    this.working.set(round, party);
   }
 
   private async round(leased: LeasedWebhook): Promise<void> {
@@ -122,7 +174,7 @@ export class Deliverer {
       },
       now,
     );
-    const nextAttemptTime = end.isDead ? later(now, 1000 * retrySeconds(end.failures, random())) : now;
+    const nextAttemptTime = end.isDead ? afterFailures(end.failures, now, ...settled) : now;
     await db.tx('settleWebhook', async (tx) =>
       settle(tx, { webhook: id, owner: this.owner }, settled, { ...end, nextAttemptTime }),
     );
@@ -135,7 +187,7 @@ export class Deliverer {
     let from = cursor;
     let room = MAX_PENDING - (await pendingDeliveries(db, webhook.id)).length;
     for (let pages = 0; room > 0 && pages < MAX_SKIPPED_PAGES; pages++) {
-      const kept = await readChanges(db, webhook.party, from, room);
+      const kept = await this.readOn(webhook.party, from, room);
       const page = kept ?? (await readChanges(db, webhook.party, 'OLDEST', room))!;
       const wanted = page.changes.filter(
         ({ change }) => webhook.kinds.length === 0 || webhook.kinds.includes(change.kind),
@@ -149,20 +201,32 @@ export class Deliverer {
     }
   }
 
+  /** Where there is nothing else to do, it waits a little for what cannot be read yet. */
+  private async readOn(party: string, from: Position, room: number): Promise<ChangePage | undefined> {
+    for (let wait = HORIZON_MS; ; wait *= 2) {
+      const page = await readChanges(this.options.db, party, from, room);
+      if (page === undefined || page.changes.length > 0 || !page.ahead) return page;
+      if (room < MAX_PENDING || wait > MAX_HORIZON_MS || this.stopping.signal.aborted) return page;
+      await sleep(wait);
+    }
+  }
+
   /** Each chain in order, several at a time. An endpoint at which nothing works gets no more than the first of them. */
-  private async sendAll(leased: LeasedWebhook, chains: NumberedDelivery[][]): Promise<Settled[]> {
+  private async sendAll(leased: LeasedWebhook, chains: NumberedDelivery[][]): Promise<SettledHere[]> {
     const until = performance.now() + ROUND_MS;
-    const settled: Settled[] = [];
+    const settled: SettledHere[] = [];
     const isOver = () =>
       this.stopping.signal.aborted ||
       performance.now() > until ||
       (settled.length > 0 && settled.every(({ state }) => state !== 'DELIVERED'));
+    const traceparents =
+      telemetry === undefined ? undefined : await traceparentsOf(this.options.db, namesOf(chains));
     const queue = chains.values();
     const work = async () => {
       for (const chain of queue) {
         for (const one of chain) {
           if (isOver()) return;
-          const outcome = await this.send(leased, one);
+          const outcome = await this.trace(leased, one, traceparents?.get(one.delivery.event.name));
           if (this.stopping.signal.aborted && outcome.status === undefined) return;
           const result = this.settled(one, outcome);
           settled.push(result);
@@ -172,6 +236,23 @@ export class Deliverer {
     };
     await Promise.all(Array.from({ length: MAX_CONNECTIONS }, work));
     return settled;
+  }
+
+  /** In the trace of the measurement, where there is one; Node's http sends its header. */
+  private async trace(
+    leased: LeasedWebhook,
+    one: NumberedDelivery,
+    traceparent: string | undefined,
+  ): Promise<Outcome> {
+    if (telemetry === undefined) return this.send(leased, one);
+    const { party, id } = leased.webhook;
+    const attributes = { 'mex.party': party, 'mex.webhook': webhookName(party, id) };
+    const span = telemetry.open({ name: 'deliver webhook', kind: 'client', attributes, traceparent });
+    const outcome = await span.run(() => this.send(leased, one));
+    const { status } = outcome;
+    const failure = isSuccess(outcome) ? undefined : { code: status ?? 'no_response' };
+    span.end({ attributes: { 'http.response.status_code': status }, failure });
+    return outcome;
   }
 
   private send(
@@ -188,13 +269,18 @@ export class Deliverer {
     return send({ url: webhook.url, headers, payload }, allowsHttp, this.stopping.signal);
   }
 
-  private settled({ delivery, number }: NumberedDelivery, { status, error, milliseconds }: Outcome): Settled {
+  private settled({ delivery, number }: NumberedDelivery, outcome: Outcome): SettledHere {
+    const { status, error, retryAfter, milliseconds } = outcome;
     const time = this.options.clock();
-    const isDelivered = status !== undefined && status >= 200 && status < 300;
+    const isDelivered = isSuccess(outcome);
     // A test is for somebody who looks at its outcome.
     const state = isDelivered ? 'DELIVERED' : delivery.event.kind === 'TEST' ? 'FAILED' : 'PENDING';
-    const delay = 1000 * retrySeconds(delivery.attempts + 1, random());
-    const nextAttemptTime = state === 'PENDING' ? later(time, delay) : undefined;
+    const nextAttemptTime =
+      state === 'PENDING' ? afterFailures(delivery.attempts + 1, time, { retryAfter }) : undefined;
+    this.observer?.delivery(
+      isDelivered ? 'delivered' : status === undefined ? 'unreachable' : 'rejected',
+      (Date.parse(time) - Date.parse(delivery.event.time)) / 1000,
+    );
     return {
       number,
       resource: delivery.event.name,
@@ -203,9 +289,31 @@ export class Deliverer {
       nextAttemptTime,
       status,
       error,
+      retryAfter,
       milliseconds,
     };
   }
+}
+
+function isSuccess({ status }: Outcome): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}
+
+function namesOf(chains: NumberedDelivery[][]): string[] {
+  return chains.map(([first]) => first!.delivery.event.name);
+}
+
+/** With what the endpoint asked for. */
+type SettledHere = Settled & Pick<Outcome, 'retryAfter'>;
+
+/** When to try again: later after each failure, and not before the endpoint asks for it. */
+function afterFailures(
+  failures: number,
+  now: Timestamp,
+  ...responses: Pick<Outcome, 'retryAfter'>[]
+): Timestamp {
+  const asked = responses.map(({ retryAfter }) => retryAfterSeconds(retryAfter, now));
+  return later(now, 1000 * Math.max(retrySeconds(failures, random()), ...asked));
 }
 
 /** For each resource what is pending, in order; nothing of it where the first is not due. */

@@ -49,6 +49,7 @@ describe('what is sent', () => {
     expect(await to(here('/hook'))).toEqual({
       status: 204,
       error: undefined,
+      retryAfter: undefined,
       milliseconds: expect.any(Number),
     });
     expect(requests).toEqual([
@@ -110,6 +111,18 @@ describe('a name', () => {
       error: 'the name stands for an address that is not public',
     });
     expect(requests).toEqual([]);
+  });
+
+  it('of this machine gets no connection in production', async () => {
+    resolving(['127.0.0.1']);
+    let connections = 0;
+    const count = () => {
+      connections += 1;
+    };
+    server.on('connection', count);
+    await to(url(), false);
+    server.off('connection', count);
+    expect(connections).toBe(0);
   });
 
   it('is looked up once, so that one that changes between look-ups gains nothing', async () => {

@@ -15,6 +15,8 @@ export interface Outcome {
   status: number | undefined;
   /** Why there was no response, in words for the owner of the webhook. */
   error: string | undefined;
+  /** The header `Retry-After` of the response. */
+  retryAfter: string | undefined;
   milliseconds: number;
 }
 
@@ -27,9 +29,10 @@ export interface Message {
 /** Never throws. `isDevelopment`: http, and this machine, are allowed. */
 export async function send(message: Message, isDevelopment: boolean, signal: AbortSignal): Promise<Outcome> {
   const started = performance.now();
-  const done = (status: number | undefined, error?: string): Outcome => ({
-    status,
+  const done = (response: Response | undefined, error?: string): Outcome => ({
+    status: response?.status,
     error,
+    retryAfter: response?.retryAfter,
     milliseconds: Math.round(performance.now() - started),
   });
   // Node looks up names only: an address is checked here.
@@ -44,11 +47,13 @@ export async function send(message: Message, isDevelopment: boolean, signal: Abo
   }
 }
 
+type Response = Required<Pick<Outcome, 'status' | 'retryAfter'>>;
+
 function post(
   { url: text, headers, payload }: Message,
   isDevelopment: boolean,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Response> {
   const url = new URL(text);
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
@@ -76,7 +81,9 @@ function post(
         reject(new Refusal('the response is longer than 16 KiB'));
         sent.destroy();
       });
-      response.on('end', () => resolve(response.statusCode!));
+      response.on('end', () =>
+        resolve({ status: response.statusCode!, retryAfter: response.headers['retry-after'] }),
+      );
     });
     sent.end(payload);
   });

@@ -1,19 +1,23 @@
 /** Reading the log of changes as its parties do. */
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
-import { get } from '@measurement-exchange/testkit/steps';
+import { ok } from '@measurement-exchange/testkit/steps';
 import { expect } from 'vitest';
 
 type Json = Reply['json'];
 type Party = Pick<DevParty, 'name' | 'token'>;
+type Called = Pick<TestExchange, 'call'>;
 
-export function page(exchange: TestExchange, party: Party, query = ''): Promise<Json> {
-  return get(exchange, party as DevParty, `${party.name}/changes?${query}`);
+export function page(exchange: Called, party: Party, query = ''): Promise<Json> {
+  return ok(exchange.call(party.token, 'GET', `/v2alpha/${party.name}/changes?${query}`));
 }
 
 const HELD_BACK = `SELECT FROM changes WHERE party = $1 AND xid >= pg_snapshot_xmin(pg_current_snapshot())`;
 
 /** Where changes from now on begin: behind all that there are. */
-export async function tokenNow(exchange: TestExchange, party: Party): Promise<string> {
+export async function tokenNow(
+  exchange: Called & Pick<TestExchange, 'database'>,
+  party: Party,
+): Promise<string> {
   const heldBack = async () => (await exchange.database.query(HELD_BACK, [party.name])).length;
   await expect.poll(heldBack, { timeout: 20_000, interval: 10 }).toBe(0);
   return (await page(exchange, party)).nextPageToken;

@@ -1,7 +1,8 @@
 /**
  * The log goes by the IDs of transactions: the order of a resource's versions is theirs only where a transaction gets its
- * ID after it has the lock.
+ * ID after it has the lock, or begins again.
  */
+import { timestampOf } from '@measurement-exchange/contract';
 import { act, parametersOf, useComputations } from '@measurement-exchange/testkit/computations';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import {
@@ -14,9 +15,15 @@ import {
 } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database, type Transaction } from '../../src/database/db.ts';
-import { lockEventGroups } from '../../src/database/eventGroups.ts';
+import { lockCertificate, updateCertificate } from '../../src/database/certificates.ts';
+import { Database, sql, type Transaction } from '../../src/database/db.ts';
+import { lockDescriptor, updateDescriptor } from '../../src/database/descriptors.ts';
+import { lockEventGroups, updateEventGroup } from '../../src/database/eventGroups.ts';
+import { audit } from '../../src/database/log.ts';
 import { lockMeasurements } from '../../src/database/measurements.ts';
+import { lockParty, saveParty } from '../../src/database/parties.ts';
+import { saveMeasurement } from '../../src/database/writeMeasurements.ts';
+import { cancel } from '../../src/domain/measurement.ts';
 
 type Json = Reply['json'];
 const world = useComputations();
@@ -149,53 +156,102 @@ const makeGroup = (): Promise<Json> =>
     }),
   );
 
-describe('a transaction that locks several begins again where a later one was faster', () => {
+describe('a transaction begins again where a later one was faster', () => {
   let db: Database;
   beforeAll(() => {
     db = new Database({ connection: { connectionString: exchange.database.url }, applicationName: 'test' });
   });
   afterAll(() => db.close());
 
-  /** `overtake` runs in the first attempt only, once the transaction has its ID and before it locks what counts. */
+  const TAKE_ID = sql('test_take_id', 'SELECT pg_current_xact_id()');
+  const now = () => timestampOf(Date.now());
+
+  /** `overtake` runs in the first attempt only, once the transaction has its ID and before it locks what it changes. */
   async function attempts(
-    first: (tx: Transaction) => Promise<unknown>,
     overtake: () => Promise<unknown>,
-    then: (tx: Transaction) => Promise<unknown>,
+    change: (tx: Transaction) => Promise<unknown>,
   ): Promise<number> {
     let count = 0;
     await db.tx('test', async (tx) => {
-      await first(tx);
+      await tx.query(TAKE_ID, []);
       if (++count === 1) await overtake();
-      await then(tx);
+      await change(tx);
     });
     return count;
   }
 
-  it('with measurements, as cascades and deadlines do', async () => {
-    const [one, other] = [
-      await createMeasurement(exchange, world.acme, [world.streamly]),
-      await world.create(2),
-    ];
+  it('with measurements, and what duchies see of them', async () => {
+    const { name } = await world.create(2);
     const { firstWorker } = world.duchies;
     const count = await attempts(
-      (tx) => lockMeasurements(tx, [idOf(one)]),
-      () => ok(act(exchange, firstWorker, other, 'setParameters', parametersOf(firstWorker))),
-      (tx) => lockMeasurements(tx, [idOf(one), idOf(other)]),
+      () => ok(act(exchange, firstWorker, { name }, 'setParameters', parametersOf(firstWorker))),
+      async (tx) => {
+        const [before] = await lockMeasurements(tx, [idOf({ name })]);
+        const author = { actor: 'test', requestId: 'test', findings: [] };
+        saveMeasurement(tx, before!, cancel(before!, now(), 'expired'), author);
+      },
     );
     expect(count).toBe(2);
   });
 
-  it('with event groups, as batches do', async () => {
-    const [one, other] = [await makeGroup(), await makeGroup()];
+  const audited = (tx: Transaction, name: string, version: number) =>
+    audit(tx, { time: now(), principal: 'test', operation: 'test', name, version, requestId: 'test' });
+  const put = (party: { token: string }, name: string, body: object, method = 'PUT') =>
+    ok(exchange.call(party.token, method, `/v2alpha/${name}`, body));
+
+  it('with event groups', async () => {
     const { streamly, acme } = world;
-    const ids = [idOf(one), idOf(other)];
+    const { name } = await makeGroup();
     const count = await attempts(
-      (tx) => lockEventGroups(tx, streamly.name, [ids[0]!]),
-      () =>
-        ok(
-          exchange.call(streamly.token, 'PUT', `/v2alpha/${other.name}`, { measurementConsumer: acme.name }),
-        ),
-      (tx) => lockEventGroups(tx, streamly.name, ids),
+      () => put(streamly, name, { measurementConsumer: acme.name }),
+      async (tx) => {
+        const [group] = (await lockEventGroups(tx, streamly.name, [idOf({ name })])).values();
+        updateEventGroup(tx, { ...group!, version: group!.version + 1 });
+        audited(tx, name, group!.version + 1);
+      },
+    );
+    expect(count).toBe(2);
+  });
+
+  it('with descriptors', async () => {
+    const { streamly } = world;
+    const descriptorSet = { file: [{ name: 'b.proto', package: 'b', messageType: [{ name: 'M' }] }] };
+    const path = `${streamly.name}/eventGroupMetadataDescriptors`;
+    const { name } = await ok(post(exchange, streamly, path, { descriptorSet }));
+    const count = await attempts(
+      () => put(streamly, name, { descriptorSet }, 'PATCH'),
+      async (tx) => {
+        const locked = await lockDescriptor(tx, streamly.name, idOf({ name }));
+        updateDescriptor(tx, { ...locked!, version: locked!.version + 1 });
+        audited(tx, name, locked!.version + 1);
+      },
+    );
+    expect(count).toBe(2);
+  });
+
+  it('with parties', async () => {
+    const { globex } = world;
+    const count = await attempts(
+      () => put(globex, globex.name, { displayName: 'Overtaken' }, 'PATCH'),
+      async (tx) => {
+        const locked = await lockParty(tx, globex.name, now());
+        saveParty(tx, { ...locked!, version: locked!.version + 1 });
+        audited(tx, globex.name, locked!.version + 1);
+      },
+    );
+    expect(count).toBe(2);
+  });
+
+  it('with certificates', async () => {
+    const { chirper } = world;
+    const id = idOf({ name: chirper.certificate });
+    const count = await attempts(
+      () => ok(post(exchange, chirper, `${chirper.certificate}:revoke`, { revocationState: 'HOLD' })),
+      async (tx) => {
+        const locked = await lockCertificate(tx, chirper.name, id);
+        updateCertificate(tx, { ...locked!, version: locked!.version + 1 }, now());
+        audited(tx, chirper.certificate, locked!.version + 1);
+      },
     );
     expect(count).toBe(2);
   });

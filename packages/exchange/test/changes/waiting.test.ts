@@ -8,6 +8,7 @@ import { latestPosition } from '../../src/database/changes.ts';
 import { Database } from '../../src/database/db.ts';
 import { Feed } from '../../src/feed/feed.ts';
 import { Waking } from '../../src/feed/waking.ts';
+import { horizonAge } from '../../src/observability/gauges.ts';
 import { page, tokenNow } from './follow.ts';
 
 const exchange = useExchange({ rate: UNLIMITED });
@@ -54,12 +55,31 @@ describe('a page with waitSeconds', () => {
     expect((await waits).changes).toHaveLength(1);
   });
 
+  it('leaves nothing behind at its connection', async () => {
+    const warnings: string[] = [];
+    const warned = ({ message }: Error) => warnings.push(message);
+    process.on('warning', warned);
+    let token = await tokenNow(exchange, acme);
+    for (let i = 0; i < 12; i++) {
+      const waits = page(exchange, acme, `waitSeconds=30&pageToken=${token}`);
+      await exchange.call(acme.token, 'PATCH', `/v2alpha/${acme.name}`, { displayName: `Acme ${i}` });
+      token = (await waits).nextPageToken;
+    }
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+  });
+
   it('holds no slot: as many as wait hold up nobody else', async () => {
     const token = await tokenNow(exchange, acme);
     const waits = Array.from({ length: 40 }, () => page(exchange, acme, `waitSeconds=30&pageToken=${token}`));
-    const running = async () =>
-      /mex_requests\{state="running"\} (\d+)/.exec(await (await fetch(`${exchange.url}/metrics`)).text())![1];
+    const metric = async (name: string) =>
+      (await (await fetch(`${exchange.url}/metrics`)).text())
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')[1];
+    const running = () => metric('mex_requests{state="running"}');
     await expect.poll(running).toBe('0');
+    expect(await metric('mex_changes_watchers')).toBe('40');
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     for (const { changes } of await Promise.all(waits)) expect(changes[0].name).toBe(measurement.name);
   });
@@ -129,6 +149,25 @@ describe('waking', () => {
     await exchange.database.query(`SELECT pg_notify('mex_changes', 'another dataProviders/z')`);
     await expect.poll(told).toContain('dataProviders/z');
   });
+});
+
+it('tells the metrics how long the oldest transaction holds up what comes behind it', async () => {
+  const db = new Database({
+    connection: { connectionString: exchange.database.url },
+    applicationName: 'test',
+  });
+  const read = horizonAge(db);
+  const age = async () => (await read())[0]!.value;
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN; SELECT pg_current_xact_id()');
+  // The one that it holds up.
+  await db.pool.query('SELECT pg_current_xact_id()');
+  // Older ones of other tests may be the first to end.
+  await expect.poll(age).toBeGreaterThan(0);
+  await holder.query('COMMIT');
+  await expect.poll(age).toBe(0);
+  holder.release();
+  await db.close();
 });
 
 describe('following', () => {

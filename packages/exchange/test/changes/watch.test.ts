@@ -1,5 +1,4 @@
 /** Changes as Server-Sent Events: each once, in order, wherever a reader begins again. */
-import { type IncomingMessage, request } from 'node:http';
 import { type DevParty, startExchange, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -9,8 +8,9 @@ import {
   ok,
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { page, tokenNow } from './follow.ts';
+import { type Stream, seen, useStreams } from './stream.ts';
 
 const exchange = useExchange({ rate: UNLIMITED });
 let acme: DevParty;
@@ -20,75 +20,7 @@ beforeAll(() => {
   ({ acme, globex, streamly } = castOf(exchange));
 });
 
-/** What a stream said so far. */
-class Stream {
-  text = '';
-  isOver = false;
-  readonly response: IncomingMessage;
-
-  constructor(response: IncomingMessage) {
-    this.response = response;
-    response.setEncoding('utf8').on('data', (chunk: string) => {
-      this.text += chunk;
-    });
-    response.on('close', () => {
-      this.isOver = true;
-    });
-  }
-
-  /** Of the events with data: the resource and its version. */
-  get lines(): string[] {
-    return this.blocks.flatMap(({ data }) => (data === undefined ? [] : [`${data.name} ${data.version}`]));
-  }
-
-  get lastId(): string {
-    return this.blocks.findLast(({ id }) => id !== undefined)!.id!;
-  }
-
-  get blocks(): { id?: string; data?: { name: string; version: number; kind: string } }[] {
-    return this.text
-      .split('\n\n')
-      .slice(0, -1)
-      .map((block) => {
-        const fields = new Map(
-          block.split('\n').map((line) => [line.split(': ')[0], line.split(': ').slice(1).join(': ')]),
-        );
-        const data = fields.get('data');
-        return {
-          ...(fields.has('id') && { id: fields.get('id')! }),
-          ...(data && { data: JSON.parse(data) }),
-        };
-      });
-  }
-}
-
-const open: Stream[] = [];
-afterEach(() => {
-  for (const { response } of open.splice(0)) response.destroy();
-});
-
-async function watch(
-  party: Pick<DevParty, 'name' | 'token'>,
-  query = '',
-  headers: Record<string, string> = {},
-  url = exchange.url,
-): Promise<Stream> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(`${url}/v2alpha/${party.name}/changes:watch?${query}`, {
-      headers: { authorization: `Bearer ${party.token}`, ...headers },
-    })
-      .on('response', resolve)
-      .on('error', reject)
-      .end();
-  });
-  const stream = new Stream(response);
-  open.push(stream);
-  expect(response.statusCode).toBe(200);
-  return stream;
-}
-
-const seen = (stream: Stream, count: number) =>
-  expect.poll(() => stream.lines.length, { timeout: 20_000, interval: 5 }).toBeGreaterThanOrEqual(count);
+const watch = useStreams(exchange);
 
 describe('a watch', () => {
   it('has each change from now on, as it happens', async () => {
@@ -173,6 +105,24 @@ describe('a watch', () => {
       await seen(stream, 5);
       expect(stream.lines).toEqual(names.map((name) => `${name} 1`));
     }
+  });
+
+  it('has room for 500 of a party, whatever others do, and for the next one when one has left', async () => {
+    const path = `/v2alpha/${globex.name}/changes`;
+    const streams: Stream[] = [];
+    for (let i = 0; i < 10; i++) {
+      streams.push(...(await Promise.all(Array.from({ length: 50 }, () => watch(globex)))));
+    }
+    for (const more of [`${path}:watch`, `${path}?waitSeconds=1`]) {
+      const rejected = await exchange.call(globex.token, 'GET', more);
+      expect(errorOf(rejected)).toBe('429 RESOURCE_EXHAUSTED RATE_LIMITED');
+      expect(rejected.headers.get('retry-after')).toBe('5');
+    }
+    await watch(acme);
+    await ok(exchange.call(globex.token, 'GET', path));
+    streams[0]!.response.destroy();
+    const next = () => exchange.call(globex.token, 'GET', `${path}:watch`);
+    await expect.poll(async () => (await next()).status).toBe(200);
   });
 });
 

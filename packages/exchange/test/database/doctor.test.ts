@@ -7,6 +7,7 @@ import { CHECKS, doctor } from '../../src/database/doctor.ts';
 import { migrate, readMigrations } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../src/postgres/index.ts';
+import { CHANGE_ILLNESSES } from './doctor/changeIllnesses.ts';
 import { addComputations, COMPUTATION_ILLNESSES } from './doctor/computations.ts';
 import {
   addDescriptors,
@@ -39,7 +40,7 @@ const TABLES = [
   ...['measurements', 'requisitions', 'measurement_tombstones', 'requisition_tombstones'],
   ...['computations', 'computation_log'],
   ...['event_group_metadata_descriptors', 'descriptor_types', 'event_groups', 'transitions', 'audit_entries'],
-  ...['populations', 'population_model_lines'],
+  ...['populations', 'population_model_lines', 'changes', 'changes_removed'],
 ];
 const SAVE = `CREATE SCHEMA saved; ${TABLES.map((t) => `CREATE TABLE saved.${t} AS TABLE ${t};`).join(' ')}`;
 const RESTORE = TABLES.map(
@@ -166,6 +167,12 @@ describe('the doctor', () => {
   });
 
   it.each(ILLNESSES)('finds %s', async (_, sql, check, examples) => {
+    // The log of changes would show as well that a version is not what it was.
+    await run(UNGUARDED, `${UNCHECKED} ${RESTORE} DELETE FROM changes; ${sql}`);
+    expect(await findings(UNGUARDED)).toEqual([[check, examples]]);
+  });
+
+  it.each(CHANGE_ILLNESSES)('finds %s', async (_, sql, check, examples) => {
     await run(UNGUARDED, `${UNCHECKED} ${RESTORE} ${sql}`);
     expect(await findings(UNGUARDED)).toEqual([[check, examples]]);
   });
@@ -177,7 +184,7 @@ describe('the doctor', () => {
   });
 
   it('has been seen to find everything it looks for', () => {
-    const found = [...ILLNESSES, ...SCHEMA_ILLNESSES].map(([, , check]) => check);
+    const found = [...ILLNESSES, ...CHANGE_ILLNESSES, ...SCHEMA_ILLNESSES].map(([, , check]) => check);
     expect(new Set(found)).toEqual(new Set(CHECKS.map(({ id }) => id)));
   });
 

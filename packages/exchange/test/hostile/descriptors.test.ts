@@ -57,6 +57,10 @@ async function replaceStored(provider: DevParty, name: string, set: Uint8Array):
      VALUES ($1, $2, 'updateEventGroupMetadataDescriptor', $3, $4, 'earlier')`,
     [row!.update_time, provider.name, name, row!.version],
   );
+  await query(
+    `INSERT INTO changes (party, name, kind, version, time) VALUES ($1, $2, 'DESCRIPTOR', $3, $4)`,
+    [provider.name, name, row!.version, row!.update_time],
+  );
 }
 
 interface Page {

@@ -2,6 +2,7 @@ import { type CollectedSpan, useCollector } from '@measurement-exchange/testkit/
 import { measurementRequest, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, ok } from '@measurement-exchange/testkit/steps';
 import { expect, it, vi } from 'vitest';
+import { addWebhook, removeWebhooks, startReceiver } from '../webhooks/receiver.ts';
 
 const collector = useCollector();
 const exchange = useExchange();
@@ -75,6 +76,28 @@ it('traces neither health checks nor the work that is looked for all the time', 
   await spanOf(reply);
   const begins = collector.spans.filter(({ parentId }) => parentId === '').map(({ name }) => name);
   expect(new Set(begins)).toEqual(new Set(['createMeasurement', 'getParty']));
+  // What a commit makes due for others is not of its request.
+  const names = collector.spans.map(({ name }) => name);
+  expect(names.filter((name) => /^(changes_|webhook_)/.test(name))).toEqual([]);
+});
+
+it('delivers to webhooks in the trace of the measurement', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const receiver = await startReceiver();
+  await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
+  const trace = 'a'.repeat(32);
+  const path = `/v2alpha/${acme.name}/measurements`;
+  const traced = { traceparent: `00-${trace}-${CALLER}-01` };
+  await ok(exchange.call(acme.token, 'POST', path, measurementRequest(acme, [streamly]), traced));
+  // An earlier change may be delivered too: other transactions of the server held it back.
+  const { spanId } = await vi.waitFor(() => {
+    const span = collector.spans.find(({ name, traceId }) => name === 'deliver webhook' && traceId === trace);
+    expect(span).toBeDefined();
+    return span!;
+  }, 5_000);
+  expect(receiver.received.map(({ traceparent }) => traceparent)).toContain(`00-${trace}-${spanId}-01`);
+  await removeWebhooks();
+  await receiver.leave();
 });
 
 it('exports the metrics that Prometheus reads', async () => {

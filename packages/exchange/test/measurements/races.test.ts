@@ -14,6 +14,8 @@ import {
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
+import { tokenNow } from '../changes/follow.ts';
+import { seen, useStreams } from '../changes/stream.ts';
 import { Watch } from './watch.ts';
 
 const ROUNDS = Number(process.env.MEX_RACES ?? 150);
@@ -250,6 +252,35 @@ describe('measurements that succeed one after the other', () => {
     for (const [i, open] of opens.entries()) expect(outcome(await fulfil(i, open, 0))).toBe('OK');
     over = true;
     await Promise.all(readers);
+  });
+});
+
+describe('a watch at one exchange', () => {
+  const watch = useStreams({ url: '' });
+  const at = (n: number) => servers[n]!.dev.measurementConsumers.find(({ name }) => name === consumer.name)!;
+
+  it('has what is committed at the other one, and goes on there', async () => {
+    const create = async (n: number) => {
+      const body = measurementRequest(consumer, providers.slice(0, 1));
+      const { json } = await call(n, consumer, 'POST', `${consumer.name}/measurements`, body);
+      return `${json.name} 1`;
+    };
+    const token = await tokenNow({ ...servers[0]!, database }, at(0));
+    const first = await watch(at(0), `pageToken=${token}`, {}, servers[0]!.url);
+    const made: string[] = [];
+    for (let i = 1; i <= 4; i++) {
+      made.push(await create(1));
+      await seen(first, i);
+    }
+    expect(first.lines).toEqual(made);
+    made.push(await create(0), await create(1));
+    await seen(first, 6);
+    // Tokens are good at both.
+    const second = await watch(at(1), `pageToken=${first.lastId}`, {}, servers[1]!.url);
+    first.response.destroy();
+    made.push(await create(0), await create(1));
+    await seen(second, 2);
+    expect([...first.lines.slice(0, 6), ...second.lines]).toEqual(made);
   });
 });
 

@@ -24,9 +24,10 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { start } from '../../src/main.ts';
+import { useStreams } from '../changes/stream.ts';
 
 type Json = Reply['json'];
 let acme: DevParty;
@@ -38,6 +39,7 @@ beforeAll(() => {
   ({ acme, streamly, chirper } = castOf(exchange));
 });
 
+const watch = useStreams(exchange);
 const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
 describe('a list of parties', () => {
@@ -117,6 +119,23 @@ describe('a suspended party', () => {
     expect(resumed).toEqual({ ...before, updateTime: resumed.updateTime });
     await ok(whoAmI(acme));
     expect(await resume(acme)).toEqual(resumed);
+  });
+
+  it('does not go on reading a stream of changes: who comes again is refused', async () => {
+    // The comments of streams, with which the exchange looks again who may read on.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const [stream, other] = [await watch(chirper), await watch(streamly)];
+    await suspend(chirper);
+    await expect.poll(() => stream.text).toContain('"state":"SUSPENDED"');
+    vi.advanceTimersByTime(15_000);
+    await expect.poll(() => stream.isOver).toBe(true);
+    expect(stream.text).toMatch(/\nretry: \d+\n\n$/);
+    const again = await exchange.call(chirper.token, 'GET', `/v2alpha/${chirper.name}/changes:watch`);
+    expect(errorOf(again)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
+    expect([other.isOver, other.text]).toEqual([false, expect.stringMatching(/\n:\n\n$/)]);
+    await resume(chirper);
+    await ok(exchange.call(chirper.token, 'GET', `/v2alpha/${chirper.name}/changes:watch`));
   });
 
   it('keeps its open work, and gets no new one', async () => {

@@ -132,6 +132,37 @@ it('shows the owner what was tried, and when it is tried again', async () => {
   });
 });
 
+it('waits as long as the endpoint asks for, where that is longer', async () => {
+  const { acme } = castOf(exchange);
+  const { name } = await addWebhook(exchange, acme, receiver);
+  receiver.respond = () => 429;
+  receiver.retryAfter = '3600';
+  await logChanges(exchange, acme, 'asked', 1, 1);
+  await until(async () => {
+    const [{ attempts, nextAttemptTime }] = (await get(exchange, acme, `${name}/deliveries`)).deliveries;
+    expect(attempts).toBe(1);
+    expect(Date.parse(nextAttemptTime) - Date.now()).toBeGreaterThan(3_500_000);
+  });
+  const metrics = await (await fetch(`${exchange.url}/metrics`)).text();
+  expect(metrics).toMatch(/mex_webhook_deliveries_total\{outcome="rejected"\} [1-9]/);
+  expect(metrics).toMatch(/mex_webhook_deliveries_total\{outcome="delivered"\} [1-9]/);
+  expect(metrics).toMatch(/mex_webhook_lag_seconds_count [1-9]/);
+});
+
+it('begins with the commit, without waiting for a run of the job', async () => {
+  const { acme, streamly } = castOf(exchange);
+  await addWebhook(exchange, acme, receiver);
+  await logChanges(exchange, acme, 'known', 1, 1);
+  await until(() => expect(receiver.received).toHaveLength(1));
+  const run = vi.spyOn(Deliverer.prototype, 'run').mockResolvedValue(false);
+  try {
+    const { name } = await createMeasurement(exchange, acme, [streamly]);
+    await until(() => expect(keys(receiver.received)).toContain(`${name} 1`));
+  } finally {
+    run.mockRestore();
+  }
+});
+
 it('pauses an endpoint that stays dead, and goes on where it was when its owner resumes it', async () => {
   const { acme } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
@@ -189,7 +220,10 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   const secret = Buffer.from(key!.value as string, 'base64');
   expect(secret).toHaveLength(SECRETS_KEY_BYTES);
   const other = new Deliverer({ ...replica(0), secrets: new Secrets(secret), allowsHttp: true });
+  const holder = () => exchange.database.query('SELECT lease_owner, lease_expiry FROM webhooks ORDER BY id');
+  const before = await holder();
   expect(await other.run()).toBe(false);
+  expect(await holder()).toEqual(before);
   expect(arrived).toHaveLength(1);
 
   // The first one died, and its lease is over.

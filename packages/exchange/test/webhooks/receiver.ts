@@ -10,6 +10,7 @@ export interface Received {
   name: string;
   version: number;
   type: string;
+  traceparent: string | undefined;
 }
 
 export interface Receiver {
@@ -22,6 +23,8 @@ export interface Receiver {
   forged: number;
   /** Says for each delivery what to respond, and when. */
   respond: (event: Received) => number | Promise<number>;
+  /** Sent with what is no success. */
+  retryAfter: string | undefined;
   leave(): Promise<void>;
   comeBack(): Promise<void>;
 }
@@ -39,7 +42,8 @@ export async function startReceiver(): Promise<Receiver> {
     }
     const status = await receiver.respond(event);
     if (status < 300) receiver.received.push(event);
-    response.writeHead(status).end();
+    const { retryAfter } = receiver;
+    response.writeHead(status, retryAfter && status >= 300 ? { 'retry-after': retryAfter } : {}).end();
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
@@ -50,6 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
     received: [],
     forged: 0,
     respond: () => 204,
+    retryAfter: undefined,
     leave: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -66,7 +71,8 @@ function verified(secrets: string[], body: string, headers: Record<string, strin
         type: string;
         data: { name: string; version: number };
       };
-      return { id: headers['webhook-id']!, type, name: data.name, version: data.version };
+      const { 'webhook-id': id, traceparent } = headers;
+      return { id: id!, type, name: data.name, version: data.version, traceparent };
     } catch {
       // Another secret may fit.
     }

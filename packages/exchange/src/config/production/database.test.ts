@@ -18,6 +18,7 @@ const sound: DatabaseFacts = {
   foreignMigrations: [],
   unreadableTables: [],
   mode: 'production',
+  ahead: false,
 };
 
 describe('what is said about a database', () => {
@@ -49,6 +50,7 @@ describe('what is said about a database', () => {
     [{ foreignMigrations: ['0001_first'] }, /differ from this version's: 0001_first/],
     [{ unreadableTables: ['parties'] }, /may not read parties.*run: mex migrate/],
     [{ mode: 'development' }, /has served development mode/],
+    [{ ahead: true }, /dump of another server.*Run: mex migrate$/],
   ])('names the trouble in %j', (change, words) => {
     expect(databaseProblems({ ...sound, ...change })).toEqual([expect.stringMatching(words)]);
   });
@@ -119,6 +121,16 @@ describe('what is read from a server', () => {
     await migrated();
     await byOwner("UPDATE settings SET value = 'development' WHERE key = 'mode'");
     expect((await facts()).mode).toBe('development');
+  });
+
+  it('shows a database that was restored from a dump of another server, until it is migrated', async () => {
+    await migrated();
+    await byOwner(`INSERT INTO parties (name, create_time, update_time) VALUES ('duchies/d', now(), now());
+      INSERT INTO changes (party, xid, name, kind, version, time)
+        VALUES ('duchies/d', '9000000000000000000', 'duchies/d', 'PARTY', 1, now())`);
+    expect((await facts()).ahead).toBe(true);
+    await migrated();
+    expect((await facts()).ahead).toBe(false);
   });
 
   it('shows tables that were never granted, instead of failing on them', async () => {

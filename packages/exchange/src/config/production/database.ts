@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { Database } from '../../database/db.ts';
 import { foreignMessage, schemaState } from '../../database/migrate.ts';
+import { isAhead } from '../../database/transactionIds.ts';
 
 export interface DatabaseFacts {
   role: string;
@@ -20,6 +21,8 @@ export interface DatabaseFacts {
   unreadableTables: string[];
   /** The setting `mode`. */
   mode: string | undefined;
+  /** Its logs have transaction IDs that this server has not reached. */
+  ahead: boolean;
 }
 
 /** The versions the tests run on, and those between. */
@@ -69,6 +72,12 @@ export function databaseProblems(facts: DatabaseFacts): string[] {
       `The role ${role} may not read ${facts.unreadableTables.join(', ')}. Set databaseAppRole to ${role} and run: mex migrate`,
     );
   }
+  if (facts.ahead) {
+    problems.push(
+      'The database was restored from a dump of another server: its logs have transaction IDs that this one has not ' +
+        'reached. Run: mex migrate',
+    );
+  }
   if (facts.mode === 'development') {
     problems.push(
       'The database has served development mode: it has demo parties whose keys are no secret. Use another one.',
@@ -93,11 +102,18 @@ export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Prom
       const server = (await client.query(SERVER)).rows[0];
       const excessRights = (await client.query(EXCESS_RIGHTS)).rows.map((row) => row.right);
       const unreadableTables = (await client.query(UNREADABLE_TABLES)).rows.map((row) => row.name);
-      const facts = { ...server, excessRights, unreadableTables };
+      const facts = { ...server, excessRights, unreadableTables, ahead: false };
       if (unreadableTables.length > 0) return { ...facts, pendingMigrations: [], foreignMigrations: [] };
       const { applied, pending, foreign } = await schemaState(client);
       const mode = applied.length > 0 ? (await client.query(MODE)).rows[0]?.value : undefined;
-      return { ...facts, pendingMigrations: pending.map((m) => m.name), foreignMigrations: foreign, mode };
+      const ahead = pending.length === 0 && foreign.length === 0 && (await isAhead(client));
+      return {
+        ...facts,
+        pendingMigrations: pending.map((m) => m.name),
+        foreignMigrations: foreign,
+        mode,
+        ahead,
+      };
     } finally {
       client.release();
     }

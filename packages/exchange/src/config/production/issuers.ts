@@ -1,6 +1,6 @@
 /** Whose tokens production accepts, and where their keys come from. */
-import { BlockList, isIP } from 'node:net';
 import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../../auth/claims.ts';
+import { hostOf, isPublicHost } from '../../domain/address.ts';
 import type { Config } from '../config.ts';
 import type { Surroundings } from './process.ts';
 
@@ -53,9 +53,9 @@ function oneIssuer(config: IssuerConfig, allowed: string[], file: Surroundings['
 function jwksProblems(jwksUri: string, allowed: string[]): string[] {
   const url = httpsUrl(jwksUri);
   if (url === undefined) return ['jwksUri must be an https URL: whoever changes the keys signs tokens.'];
-  // Unbracketed, and without the dot that ends an absolute name.
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-  if (!isPrivateHost(host) || allowed.includes(host)) return [];
+  const host = hostOf(url);
+  // By its text alone: what a public name resolves to is its owner's business, and changes.
+  if (isPublicHost(host) || allowed.includes(host)) return [];
   return [
     `jwksUri: ${host} is a private address or name. If that is right, add "${host}" to allowedPrivateHosts.`,
   ];
@@ -64,33 +64,4 @@ function jwksProblems(jwksUri: string, allowed: string[]): string[] {
 function httpsUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === 'https:' ? url : undefined;
-}
-
-/** Special-purpose addresses (RFC 6890) that no public identity provider has; mapped IPv4 counts as IPv4. */
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const) {
-  PRIVATE.addSubnet(network, prefix, 'ipv4');
-}
-for (const [network, prefix] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const) {
-  PRIVATE.addSubnet(network, prefix, 'ipv6');
-}
-const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/i;
-
-/** By its text alone: what a public name resolves to is its owner's business, and changes. */
-function isPrivateHost(host: string): boolean {
-  const version = isIP(host);
-  if (version !== 0) return PRIVATE.check(host, version === 4 ? 'ipv4' : 'ipv6');
-  return !host.includes('.') || PRIVATE_NAME.test(host);
 }

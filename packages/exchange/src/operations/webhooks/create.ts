@@ -18,7 +18,7 @@ export async function createWebhook(
   const party = partyOf(request.path);
   const now = exchange.clock();
   const webhook = newWebhook(party, exchange.newId(), request.body, now, exchange.allowsHttp);
-  return mutate('createWebhook', exchange, call, request, async (tx) => {
+  const created = await mutate('createWebhook', exchange, call, request, async (tx) => {
     // Locked: of several that are created at once, each counts those before it.
     if ((await lockParty(tx, party, now)) === undefined) throw partyNotFound(party);
     const [count, position] = await Promise.all([countWebhooks(tx, party), latestPosition(tx, party)]);
@@ -37,4 +37,6 @@ export async function createWebhook(
       viewValidated: () => asValidated(viewWebhook(webhook), []),
     };
   });
+  exchange.wake();
+  return created;
 }

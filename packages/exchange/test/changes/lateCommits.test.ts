@@ -1,0 +1,122 @@
+/** Transactions that commit long after others that began later: what they change appears, and nothing is out of order. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { timestampOf } from '@measurement-exchange/contract';
+import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, createMeasurement, fulfill, ok, requisitionOf } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { Database, type Transaction } from '../../src/database/db.ts';
+import { lockMeasurement } from '../../src/database/measurements.ts';
+import { query } from '../../src/database/roundTrip.ts';
+import { saveMeasurement } from '../../src/database/writeMeasurements.ts';
+import { cancel } from '../../src/domain/measurement.ts';
+import { page, tokenNow } from './follow.ts';
+import { useStreams } from './stream.ts';
+
+/** How long they stay open. More than 8 s only here: the exchange ends its own transactions then. */
+const HELD_MS = Number(process.env.MEX_LATE_COMMIT_MS ?? 300);
+const LATE = 3;
+vi.setConfig({ testTimeout: 60_000 + LATE * HELD_MS });
+
+type Json = Reply['json'];
+const exchange = useExchange({ rate: UNLIMITED });
+const watch = useStreams(exchange);
+let acme: DevParty;
+let streamly: DevParty;
+let db: Database;
+beforeAll(() => {
+  ({ acme, streamly } = castOf(exchange));
+  db = new Database({ connection: { connectionString: exchange.database.url }, applicationName: 'test' });
+});
+afterAll(() => db.close());
+
+/** Cancels a measurement with the statements of the exchange; the transaction stays open until `commit`. */
+async function beginCancel(measurement: Json): Promise<() => Promise<void>> {
+  const client = await db.pool.connect();
+  const sent: Promise<unknown>[] = [];
+  const tx: Transaction = {
+    query: (statement, values) => query(client, statement, values),
+    last: (statement, values) => sent.push(query(client, statement, values)),
+    commit: () => {},
+    rollback: () => {},
+  };
+  await client.query('SET idle_in_transaction_session_timeout = 0');
+  await client.query('BEGIN');
+  const before = await lockMeasurement(tx, acme.name, measurement.name.split('/').at(-1));
+  const change = cancel(before!, timestampOf(Date.now()));
+  saveMeasurement(tx, before!, change, { actor: acme.name, requestId: 'late', findings: [] });
+  await Promise.all(sent);
+  return async () => {
+    await client.query('COMMIT');
+    client.release(true);
+  };
+}
+
+/** Three versions of a measurement, which commit at once. */
+async function succeed(): Promise<string[]> {
+  const measurement = await createMeasurement(exchange, acme, [streamly]);
+  await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
+  return [1, 2, 3].map((version) => `${measurement.name} ${version}`);
+}
+
+/** Reads pages of two on and on. */
+function followPages(token: string) {
+  const lines: string[] = [];
+  const stopping = new AbortController();
+  const done = (async () => {
+    for (let next = token; !stopping.signal.aborted; ) {
+      const read = await page(exchange, acme, `pageSize=2&waitSeconds=1&pageToken=${next}`);
+      lines.push(...read.changes.map(({ name, version }: Json) => `${name} ${version}`));
+      next = read.nextPageToken;
+    }
+  })();
+  return {
+    lines,
+    stop: () => {
+      stopping.abort();
+      return done;
+    },
+  };
+}
+
+it(`appear once and in the order of the log where they commit ${HELD_MS} ms after later ones`, async () => {
+  const late: Json[] = [];
+  for (let i = 0; i < LATE; i++) late.push(await createMeasurement(exchange, acme, [streamly]));
+  const token = await tokenNow(exchange, acme);
+  const [pages, stream] = [followPages(token), await watch(acme, `pageToken=${token}`)];
+  const lines = () => [pages.lines, stream.lines];
+
+  const before = await succeed();
+  await expect.poll(lines, { timeout: 20_000 }).toEqual([before, before]);
+  const committed = [...before];
+  const commits: (() => Promise<void>)[] = [];
+  for (const measurement of late) {
+    commits.push(await beginCancel(measurement));
+    committed.push(...(await succeed()));
+  }
+  for (const commit of commits.reverse()) {
+    await sleep(HELD_MS);
+    // The first one to begin is the last to commit: until then nothing of the others may be read.
+    expect(lines()).toEqual([before, before]);
+    await commit();
+    committed.push(...(await succeed()));
+  }
+  const whole = committed.length + LATE;
+  await expect.poll(() => lines().map(({ length }) => length), { timeout: 20_000 }).toEqual([whole, whole]);
+  await pages.stop();
+
+  const rows = await exchange.database.query(
+    `SELECT name || ' ' || version AS line FROM changes WHERE party = $1 ORDER BY xid, seq`,
+    [acme.name],
+  );
+  const log = rows.slice(-whole).map(({ line }) => line);
+  expect(lines()).toEqual([log, log]);
+  expect([...log].sort()).toEqual([...committed, ...late.map(({ name }) => `${name} 2`)].sort());
+  // In the order in which they began: each before what was written after that.
+  expect(late.map(({ name }) => log.indexOf(`${name} 2`))).toEqual([3, 7, 11]);
+  const stale = await exchange.call(
+    acme.token,
+    'GET',
+    `/v2alpha/${acme.name}/changes?pageToken=${stream.lastId}`,
+  );
+  expect(stale.json.changes).toEqual([]);
+});
