@@ -71,7 +71,17 @@ const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports
 };
 
 /** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
-export function behind({ measurement, participants }: Aggregate, reports: Report[]): string[] {
+export function behind(aggregate: Aggregate, reports: Report[]): string[] {
+  const open = openSteps(aggregate, reports);
+  const first = Math.min(...open.map(({ step }) => step));
+  return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
+}
+
+/** The first step of each duchy that it has not finished, by what they reported; none for those that are done. */
+export function openSteps(
+  { measurement, participants }: Aggregate,
+  reports: Report[],
+): { duchy: string; step: number }[] {
   const steps = stepsOf(viewProtocol(measurement));
   const open = participants.map(({ duchy }) => ({
     duchy,
@@ -82,8 +92,7 @@ export function behind({ measurement, participants }: Aggregate, reports: Report
       steps.at(-1)!,
     ),
   }));
-  const first = Math.min(...open.map(({ step }) => step));
-  return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
+  return open.filter(({ step }) => step !== Number.POSITIVE_INFINITY);
 }
 
 /** The first of its own steps that a duchy has not finished. */

@@ -3,7 +3,7 @@ import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import type { ParticipantRecord, RequisitionRecord } from '../aggregate.ts';
 import type { Certificate } from '../certificate.ts';
 import { computationName } from '../computation.ts';
-import { behind } from '../deadlines.ts';
+import { behind, openSteps } from '../deadlines.ts';
 import { computationState } from '../participants.ts';
 import {
   type Facts,
@@ -81,9 +81,27 @@ function tasksOf(facts: Facts): { party: string; wait: Wait }[] {
             'has not confirmed that it has all data',
           ),
         );
-    default:
-      return behind(aggregate, [...facts.reports]).map((duchy) => stageTask(facts, duchy));
+    default: {
+      const late = behind(aggregate, [...facts.reports]);
+      return [...goneTasks(facts, late), ...late.map((duchy) => stageTask(facts, duchy))];
+    }
   }
+}
+
+/** Duchies that have something left to do and are not there: those that compute cannot send them their output. */
+function goneTasks(facts: Facts, late: string[]) {
+  return openSteps(facts.aggregate, [...facts.reports])
+    .filter(({ duchy }) => !late.includes(duchy) && !isPresent(facts, duchy))
+    .map(({ duchy }) => {
+      const owes = 'has stages left to compute, and takes what the other duchies send';
+      return duchyTask(facts, { duchy }, stageSince(facts, duchy), 'STAGE_RUNNING', owes);
+    });
+}
+
+/** Since its last report, or since it has nothing to wait for. */
+function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
+  const report = reports.find((r) => r.duchy === duchy);
+  return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
 }
 
 function duchyTask(
@@ -99,7 +117,7 @@ function duchyTask(
 
 function stageTask(facts: Facts, duchy: string) {
   const report = facts.reports.find((r) => r.duchy === duchy);
-  const since = report?.time ?? facts.aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
+  const since = stageSince(facts, duchy);
   if (report === undefined) {
     return duchyTask(
       facts,

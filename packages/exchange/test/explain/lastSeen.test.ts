@@ -1,0 +1,85 @@
+/** When parties were last seen is stored every 30 seconds, and when the exchange stops. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import timers from 'node:timers/promises';
+import { call, createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { Database } from '../../src/database/db.ts';
+import { LastSeen } from '../../src/database/lastSeen.ts';
+import { startJobs } from '../../src/jobs/index.ts';
+import { start } from '../../src/main.ts';
+import type { Exchange } from '../../src/operations/context.ts';
+
+const SILENT = pino({ level: 'silent' });
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+/** The stored time of a party in epoch milliseconds. */
+async function storedTime(party: string): Promise<number | undefined> {
+  const [row] = await database.query('SELECT time FROM last_seen WHERE party = $1', [party]);
+  return (row?.time as Date | undefined)?.getTime();
+}
+
+it('by a job every 30 seconds', async () => {
+  const db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
+  const lastSeen = new LastSeen();
+  /** Ends the pause of the job, which is the only one of its length. */
+  const pauses: (() => void)[] = [];
+  const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation((ms, _value, options) => {
+    const { promise, resolve } = Promise.withResolvers<never>();
+    options?.signal?.addEventListener('abort', () => resolve(undefined as never));
+    if (ms === 30_000) pauses.push(() => resolve(undefined as never));
+    return promise;
+  });
+  syncBuiltinESMExports();
+  const exchange = { db, lastSeen, clock: () => new Date().toISOString() } as unknown as Exchange;
+  const jobs = startJobs(exchange, loadConfig({}, { mode: 'development' }), SILENT);
+  try {
+    await expect.poll(() => pauses.length).toBe(1);
+    for (let i = 1; i <= 2; i++) {
+      const before = Date.now();
+      lastSeen.note('dataProviders/job');
+      expect((await storedTime('dataProviders/job')) ?? 0).toBeLessThan(before);
+      await timers.setImmediate();
+      pauses[i - 1]!();
+      await expect.poll(() => pauses.length).toBe(i + 1);
+      expect(await storedTime('dataProviders/job')).toBeGreaterThanOrEqual(before);
+      await expect.poll(() => Date.now()).toBeGreaterThan(before);
+    }
+  } finally {
+    await jobs.stop();
+    sleep.mockRestore();
+    syncBuiltinESMExports();
+    await db.close();
+  }
+});
+
+it('by an exchange that stops, for the next one', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mex-last-seen-'));
+  const config = loadConfig(
+    {},
+    { mode: 'development', port: 0, dataDir, databaseUrl: database.url, demoDuchies: false },
+  );
+  try {
+    const running = await start(config, SILENT);
+    const dev = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+    const [acme, globex] = dev.measurementConsumers;
+    const before = Date.now();
+    expect((await call(acme.token, 'GET', `${running.url}/v2alpha/whoami`)).status).toBe(200);
+    const after = Date.now();
+    expect(await storedTime(acme.name)).toBeUndefined();
+    await running.stop();
+    expect(await storedTime(acme.name)).toBeGreaterThanOrEqual(before);
+    expect(await storedTime(acme.name)).toBeLessThanOrEqual(after);
+    expect(await storedTime(globex.name)).toBeUndefined();
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
