@@ -20,10 +20,20 @@ export function describeEvent(): (event: AgentEvent, now: number) => string | un
   };
 }
 
-function ofExchange(event: Extract<AgentEvent, { type: 'unreachable' | 'reachable' }>): string {
-  return event.type === 'reachable'
-    ? paint('green', 'The exchange responds again.')
-    : paint('yellow', `The exchange does not respond, and is retried until it does: ${visible(event.why)}`);
+function ofExchange(event: Exclude<AgentEvent, { requisition: string }>): string {
+  switch (event.type) {
+    case 'unreachable':
+      return paint(
+        'yellow',
+        `The exchange does not respond, and is retried until it does: ${visible(event.why)}`,
+      );
+    case 'reachable':
+      return paint('green', 'The exchange responds again.');
+    case 'polling':
+      return paint('yellow', `Changes cannot be followed; the exchange is polled: ${visible(event.why)}`);
+    case 'following':
+      return paint('green', 'Changes are followed again.');
+  }
 }
 
 const STAGES: Record<AgentStage, string> = {

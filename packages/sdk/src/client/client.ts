@@ -5,7 +5,7 @@ import { createListing } from './listing.ts';
 import { type CallArguments, prepareCall } from './request.ts';
 import { type Sender, send } from './send.ts';
 import type { ExchangeClient } from './types.ts';
-import { type WatchArguments, watch } from './watch.ts';
+import { type WatchArguments, type Watching, watch } from './watch.ts';
 
 /** The address of the exchange, the caller's token, and the limits on time and attempts. */
 export interface ClientOptions {
@@ -24,6 +24,8 @@ export interface ClientOptions {
   maxResponseBytes?: number;
   /** The User-Agent header; leave it out in a browser. */
   userAgent?: string;
+  /** Told once where something between here and the exchange breaks the streams of `watch`, which goes on without them. */
+  onWarning?: (message: string) => void;
 }
 
 /**
@@ -50,8 +52,14 @@ export function createClient(options: ClientOptions): ExchangeClient {
   };
   const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
-  const { listChanges } = Object.fromEntries(methods) as ExchangeClient;
-  const watching = { listChanges, clock: sender.clock, timeoutMs: sender.timeoutMs };
+  const watching: Watching = {
+    // A watch goes on after any number of failures, and decides for itself what to try next.
+    sender: { ...sender, maxAttempts: 1 },
+    pages: routes.get('listChanges')!,
+    streams: STREAMS,
+    areStreamsBroken: false,
+    onWarning: options.onWarning ?? (() => {}),
+  };
   const follow = (args: WatchArguments) => watch(watching, args);
   return Object.freeze({ ...Object.fromEntries(methods), watch: follow }) as ExchangeClient;
 }
@@ -70,6 +78,7 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
 
 /** Streams are no calls. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
+const STREAMS = (ROUTES as readonly Route[]).filter(({ streams }) => streams);
 
 interface Page {
   properties: object;

@@ -3,11 +3,13 @@ import {
   decode,
   errorFromJson,
   type JsonValue,
+  parseJson,
   parseJsonBytes,
   type Route,
   type Violation,
 } from '@measurement-exchange/contract';
 import { UnexpectedResponse } from './errors.ts';
+import type { StreamEvent } from './eventParser.ts';
 
 /** An error has a few sentences and violations. */
 const MAX_ERROR_BYTES = 1024 * 1024;
@@ -83,9 +85,29 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
       unexpected(`${status} with JSON that is not one of an exchange`, isTransientStatus(status))
     );
   }
+  return decoded(route, body.json, unexpected);
+}
+
+/** The decoded data of an event in a stream of a route; throws as for a response. */
+export function readEvent(route: Route, { event, data = '' }: StreamEvent): unknown {
+  const unexpected = (what: string, transient: boolean) =>
+    new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });
+  let json: JsonValue;
+  try {
+    json = parseJson(data, MAX_VALUES);
+  } catch (error) {
+    throw unexpected(`an event is damaged (${(error as Error).message})`, true);
+  }
+  if (event !== 'error') return decoded(route, json, unexpected);
+  throw errorFromJson(json) ?? unexpected('an error that is not one of an exchange', true);
+}
+
+type Unexpected = (what: string, transient: boolean) => UnexpectedResponse;
+
+function decoded(route: Route, json: JsonValue, unexpected: Unexpected): unknown {
   const violations: Violation[] = [];
-  const decoded = decode(route.response, body.json, violations, '', 'response');
-  if (decoded !== undefined) return decoded;
+  const resource = decode(route.response, json, violations, '', 'response');
+  if (resource !== undefined) return resource;
   const [first] = violations as [Violation];
   throw unexpected(
     `the response does not fit this version of the SDK: ${first.field} ${first.description}`,

@@ -48,13 +48,20 @@ function mayRetry(error: unknown, call: PreparedCall): boolean {
 }
 
 async function attemptOnce(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
+  const { response, bytes } = await withToken(sender, (token) => fetchOnce(sender, call, token, signal));
+  return readResponse(call.route, response, bytes, sender.clock.now());
+}
+
+/** After a 401 once more, where there is another token by now. */
+export async function withToken<R extends { response: Response }>(
+  sender: Sender,
+  attempt: (token: string) => Promise<R>,
+): Promise<R> {
   const token = await tokenOf(sender);
-  let received = await fetchOnce(sender, call, token, signal);
-  if (received.response.status === 401 && typeof sender.token === 'function') {
-    const renewed = await tokenOf(sender);
-    if (renewed !== token) received = await fetchOnce(sender, call, renewed, signal);
-  }
-  return readResponse(call.route, received.response, received.bytes, sender.clock.now());
+  const received = await attempt(token);
+  if (received.response.status !== 401 || typeof sender.token !== 'function') return received;
+  const renewed = await tokenOf(sender);
+  return renewed === token ? received : attempt(renewed);
 }
 
 /** Rejects a token that no header can hold, since the error of fetch would quote it. */
@@ -80,20 +87,7 @@ async function fetchOnce(
   signal?.addEventListener('abort', stop, { once: true });
   const timer = setTimeout(() => attempt.abort(TIMED_OUT), sender.timeoutMs);
   try {
-    const response = await sender.fetch(`${sender.baseUrl}${call.path}`, {
-      method: call.route.method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(sender.userAgent === undefined ? {} : { 'user-agent': sender.userAgent }),
-      },
-      body: call.body ?? null,
-      // The token must not follow a redirect.
-      redirect: 'manual',
-      credentials: 'omit',
-      cache: 'no-store',
-      signal: attempt.signal,
-    });
+    const response = await request(sender, call, token, attempt.signal);
     return {
       response,
       bytes: await readBody(call.route, response, sender.maxResponseBytes, attempt.signal),
@@ -106,6 +100,28 @@ async function fetchOnce(
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
+}
+
+export function request(
+  sender: Sender,
+  call: PreparedCall,
+  token: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  return sender.fetch(`${sender.baseUrl}${call.path}`, {
+    method: call.route.method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(sender.userAgent === undefined ? {} : { 'user-agent': sender.userAgent }),
+    },
+    body: call.body ?? null,
+    // The token must not follow a redirect.
+    redirect: 'manual',
+    credentials: 'omit',
+    cache: 'no-store',
+    signal,
+  });
 }
 
 const TIMED_OUT = new Error('timed out');
@@ -123,7 +139,7 @@ function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreac
 }
 
 /** The message of fetch is only `fetch failed`; its cause has the reason. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message || String(error);
 }

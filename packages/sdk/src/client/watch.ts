@@ -1,7 +1,11 @@
 /** Following the changes of a party, as long as the caller wants to. */
-import type { Change, ChangeKind } from '@measurement-exchange/contract';
-import { backoffMs, type Clock } from './clock.ts';
+import type { Change, ChangeKind, Route } from '@measurement-exchange/contract';
+import { backoffMs } from './clock.ts';
 import { isTransient } from './errors.ts';
+import { type Ending, EventStream } from './eventStream.ts';
+import { prepareCall } from './request.ts';
+import { readEvent } from './response.ts';
+import { type Sender, send } from './send.ts';
 
 export interface WatchArguments {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
@@ -17,57 +21,176 @@ export interface WatchArguments {
    * change: what is listed after that and then followed has no gap. Kept by the caller, it resumes after a restart.
    */
   onToken?: (pageToken: string) => void;
+  /** Called with the reason when it cannot go on for now, and tries again; a token or a change shows that it goes on. */
+  onRetry?: (reason: unknown) => void;
 }
 
+/** What the watches of a client share. */
 export interface Watching {
-  listChanges(
-    args: Omit<WatchArguments, 'onToken'> & { waitSeconds: number },
-  ): Promise<{ changes: Change[]; nextPageToken: string }>;
-  clock: Clock;
-  timeoutMs: number;
+  /** Makes one attempt of a page. */
+  sender: Sender;
+  /** The routes of pages, and those of streams. */
+  pages: readonly Route[];
+  streams: readonly Route[];
+  /** Something on the way to the exchange lets no stream through: all go on with pages. */
+  areStreamsBroken: boolean;
+  onWarning: (message: string) => void;
 }
 
-/** For which the exchange holds a response where there is nothing. */
+/** Streams in a row that failed while pages came. */
+const MAX_BROKEN = 3;
+/** For which the exchange holds a page where there is nothing. */
 const WAIT_SECONDS = 25;
 /** An exchange that has nothing waits; whoever responds at once, such as a proxy with a cache, is not asked at once again. */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
+const MAX_RETRY_AFTER_S = 60;
 
 /**
  * Each change once and in order. Goes on after lost connections and while the exchange is away, from where it was.
  * Ends with the loop that reads it, or with the signal; throws what does not pass, such as `CHANGE_TOKEN_EXPIRED`.
  */
-export async function* watch(
-  { listChanges, clock, timeoutMs }: Watching,
-  args: WatchArguments,
-): AsyncGenerator<Change, void, undefined> {
-  const { pageToken: given, from, onToken, ...rest } = args;
-  const { signal } = args;
-  // The response must arrive before the attempt times out.
-  const longest = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(timeoutMs / 1000) - 5));
-  let pageToken = given;
-  for (let failures = 0; ; ) {
-    signal?.throwIfAborted();
-    const began = clock.now();
-    const start = pageToken === undefined ? from && { from } : { pageToken };
-    // The first token at once: who begins now wants to know from where on.
-    const waitSeconds = pageToken === undefined ? 0 : longest;
-    const page = await listChanges({ ...rest, ...start, waitSeconds }).catch((error) => {
-      signal?.throwIfAborted();
-      if (!isTransient(error)) throw error;
-      return undefined;
-    });
-    if (page === undefined) {
-      failures++;
-      await clock.sleep(backoffMs(failures), signal);
-      continue;
+export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<Change, void, undefined> {
+  const ended = new AbortController();
+  const signal = args.signal ? AbortSignal.any([args.signal, ended.signal]) : ended.signal;
+  const changes = untilEnded(new Watch(watching, { ...args, signal }), ended.signal);
+  const finish = changes.return.bind(changes);
+  // A generator that waits would end only after its next change.
+  changes.return = (value) => {
+    ended.abort();
+    return finish(value);
+  };
+  return changes;
+}
+
+async function* untilEnded(watch: Watch, ended: AbortSignal): AsyncGenerator<Change, void, undefined> {
+  try {
+    yield* watch.changes();
+  } catch (error) {
+    if (!ended.aborted) throw error;
+  }
+}
+
+class Watch {
+  private readonly watching: Watching;
+  private readonly args: WatchArguments & { signal: AbortSignal };
+  private token: string | undefined;
+  /** Of anything, in a row. */
+  private failures = 0;
+  private readonly longestWait: number;
+  private waitSeconds: number;
+
+  constructor(watching: Watching, args: WatchArguments & { signal: AbortSignal }) {
+    this.watching = watching;
+    this.args = args;
+    this.token = args.pageToken;
+    // The response must arrive before the attempt times out.
+    this.longestWait = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(watching.sender.timeoutMs / 1000) - 5));
+    this.waitSeconds = this.longestWait;
+  }
+
+  async *changes(): AsyncGenerator<Change, never, undefined> {
+    for (let broken = 0; ; ) {
+      this.args.signal.throwIfAborted();
+      try {
+        if (this.watching.areStreamsBroken) yield* this.waitForPage();
+        else broken = yield* this.stream(broken);
+      } catch (error) {
+        this.args.signal.throwIfAborted();
+        if (!isTransient(error)) throw error;
+        this.args.onRetry?.(error);
+        this.failures++;
+        const { retryAfterSeconds = 0 } = error as { retryAfterSeconds?: number };
+        await this.sleep(Math.min(retryAfterSeconds, MAX_RETRY_AFTER_S) * 1000 + backoffMs(this.failures));
+      }
     }
-    failures = 0;
-    yield* page.changes;
-    const isFirst = pageToken === undefined;
-    pageToken = page.nextPageToken;
-    onToken?.(pageToken);
-    const isEarly = page.changes.length === 0 && clock.now() - began < EARLY_MS;
-    if (isEarly && !isFirst) await clock.sleep(PAUSE_MS, signal);
+  }
+
+  /** Returns how many streams in a row are broken now. */
+  private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
+    // A page comes also where the exchange has no room for another stream.
+    if (this.failures > 0) yield* this.page(0);
+    const ending = yield* this.readStream();
+    if (ending.broken === undefined) {
+      await this.sleep(ending.retryMs ?? backoffMs(1));
+      return 0;
+    }
+    // Throws where it is not the stream but the exchange that is away.
+    yield* this.page(0);
+    if (broken + 1 < MAX_BROKEN) await this.sleep(backoffMs(broken + 1));
+    else this.giveUpStreams(ending.broken);
+    return broken + 1;
+  }
+
+  private async *readStream(): AsyncGenerator<Change, Ending, undefined> {
+    const { sender, streams } = this.watching;
+    const call = prepareCall(streams, this.query());
+    const stream = new EventStream(sender, call, this.args.signal);
+    try {
+      for (;;) {
+        const event = await stream.next();
+        if (event === undefined) return stream.ending();
+        this.failures = 0;
+        if (event.data !== undefined) yield readEvent(call.route, event) as Change;
+        if (event.id !== undefined) this.moveOn(event.id);
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  private giveUpStreams(why: string): void {
+    if (this.watching.areStreamsBroken) return;
+    this.watching.areStreamsBroken = true;
+    this.watching.onWarning(
+      `${this.watching.sender.baseUrl}: changes do not arrive as a stream (${why}), and are read page by page instead. ` +
+        'Let the proxies in between pass text/event-stream on at once, and end it after 30 seconds of silence at the earliest.',
+    );
+  }
+
+  /** Until there is something; what gives up a wait earlier than the exchange is asked to wait less. */
+  private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
+    const { clock } = this.watching.sender;
+    const began = clock.now();
+    // The first token at once: who begins now wants to know from where on.
+    const isFirst = this.token === undefined;
+    try {
+      const count = yield* this.page(isFirst ? 0 : this.waitSeconds);
+      if (isFirst || count > 0) return;
+      this.waitSeconds = Math.min(this.waitSeconds + 1, this.longestWait);
+    } catch (error) {
+      if (clock.now() - began >= EARLY_MS) this.waitSeconds = Math.ceil(this.waitSeconds / 2);
+      throw error;
+    }
+    if (clock.now() - began < EARLY_MS) await this.sleep(PAUSE_MS);
+  }
+
+  /** Returns how many changes there were. */
+  private async *page(waitSeconds: number): AsyncGenerator<Change, number, undefined> {
+    const { sender, pages } = this.watching;
+    const call = prepareCall(pages, { ...this.query(), waitSeconds });
+    const { changes, nextPageToken } = (await send(sender, call, this.args.signal)) as {
+      changes: Change[];
+      nextPageToken: string;
+    };
+    this.failures = 0;
+    yield* changes;
+    this.moveOn(nextPageToken);
+    return changes.length;
+  }
+
+  private query() {
+    const { parent, from, 'filter.kinds': kinds } = this.args;
+    const start = this.token === undefined ? from && { from } : { pageToken: this.token };
+    return { parent, ...start, ...(kinds && { 'filter.kinds': kinds }) };
+  }
+
+  private moveOn(token: string): void {
+    this.token = token;
+    this.args.onToken?.(token);
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return this.watching.sender.clock.sleep(ms, this.args.signal);
   }
 }

@@ -41,6 +41,7 @@ function scene(looks: Look[]) {
     });
   const fetch: typeof globalThis.fetch = async (input) => {
     const { pathname, searchParams } = new URL(input instanceof Request ? input.url : String(input));
+    if (pathname.includes('/changes')) return new Response('nginx', { status: 404 });
     paths.push(pathname.slice('/v2alpha/measurementConsumers/acme/measurements/'.length));
     if (pathname.endsWith(':timeline')) {
       const progress = (current().reports ?? []).map((report) => {

@@ -6,19 +6,24 @@ import {
   type Timeline,
 } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from '../client/clock.ts';
-import { type ExchangeClient, isTransient, UnexpectedResponse } from '../client/index.ts';
+import { type ExchangeClient, followChanges, isTransient, UnexpectedResponse } from '../client/index.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
-/** The timeout and the polling interval of `wait`, and a callback for progress. */
+/** The timeout and the polling interval of `wait`, and callbacks. */
 export interface WaitOptions {
   signal?: AbortSignal;
   /** Throws `WaitTimedOut` after this time; absent: never. */
   timeoutMs?: number;
-  /** The first interval between two polls, 500 ms by default; it grows to 20 times that. */
+  /**
+   * The first interval between two polls, 500 ms by default; it grows to 20 times that. Polls are for `onChange`, and for
+   * when changes cannot be followed.
+   */
   pollMs?: number;
   /** Called first, and whenever the measurement or a requisition changed its state, or a duchy reported something. */
   onChange?: (progress: Progress) => void;
+  /** Called with the reason when changes of the measurement cannot be followed, so that it is polled until they can be. */
+  onPolling?: (why: string) => void;
 }
 
 /** The progress of a measurement. */
@@ -36,36 +41,58 @@ const INITIAL_POLL_MS = 500;
 const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
-/** The measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. */
+/**
+ * The measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. All that wait with one
+ * client follow the changes of the consumer together.
+ */
 export async function waitForMeasurement(
   client: ExchangeClient,
   name: string,
   options: WaitOptions = {},
   clock: Clock = systemClock,
 ): Promise<Measurement> {
-  const { signal, timeoutMs = Number.POSITIVE_INFINITY, pollMs = INITIAL_POLL_MS, onChange } = options;
+  const {
+    signal,
+    timeoutMs = Number.POSITIVE_INFINITY,
+    pollMs = INITIAL_POLL_MS,
+    onChange,
+    onPolling,
+  } = options;
   const asked = { name, ...(signal && { signal }) };
   const deadline = clock.now() + timeoutMs;
+  const follower = followChanges(client, {
+    parent: name.split('/').slice(0, 2).join('/'),
+    kinds: ['MEASUREMENT'],
+    ...asked,
+    clock,
+    ...(onPolling && { onPolling }),
+  });
   let seen = '';
   let pause = pollMs;
-  for (;;) {
-    const measurement = await client.getMeasurement(asked);
-    if (measurement.name !== name) throw anotherOne(name);
-    // Without a callback the requisitions are not needed.
-    const requisitions = onChange ? await requisitionsOf(client, name, signal) : [];
-    const reports = onChange ? await reportsOf(client, measurement, signal) : [];
-    const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`);
-    const looked = JSON.stringify([states, reports]);
-    if (looked !== seen) {
-      seen = looked;
-      pause = pollMs;
-      onChange?.({ measurement, requisitions, reports });
+  try {
+    for (;;) {
+      await follower.next(pause);
+      const measurement = await client.getMeasurement(asked);
+      if (measurement.name !== name) throw anotherOne(name);
+      // Without a callback the requisitions are not needed.
+      const requisitions = onChange ? await requisitionsOf(client, name, signal) : [];
+      const reports = onChange ? await reportsOf(client, measurement, signal) : [];
+      const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`);
+      const looked = JSON.stringify([states, reports]);
+      pause = Math.min(pause * POLL_GROWTH, pollMs * MAX_POLL_GROWTH);
+      if (looked !== seen) {
+        seen = looked;
+        pause = pollMs;
+        onChange?.({ measurement, requisitions, reports });
+      }
+      if (isTerminal(measurement.state)) return await concluded(client, measurement, signal);
+      const left = deadline - clock.now();
+      if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
+      // What providers and duchies do before the measurement changes is not among the changes of its consumer.
+      follower.pollIn(onChange ? Math.min(pause, left) : left);
     }
-    if (isTerminal(measurement.state)) return concluded(client, measurement, signal);
-    const left = deadline - clock.now();
-    if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-    await clock.sleep(Math.min(pause, left), signal);
-    pause = Math.min(pause * POLL_GROWTH, pollMs * MAX_POLL_GROWTH);
+  } finally {
+    follower.close();
   }
 }
 

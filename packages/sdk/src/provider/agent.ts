@@ -1,73 +1,28 @@
 /** The agent of a data provider: fulfills or refuses each of its requisitions exactly once, also after a crash. */
-import { createSigner, type TrustStore } from '@measurement-exchange/consent';
+import { createSigner } from '@measurement-exchange/consent';
 import {
+  type Change,
   type EventGroup,
   ExchangeError,
   type Protocol,
   type Requisition,
 } from '@measurement-exchange/contract';
-import { backoffMs, type Clock, systemClock } from '../client/clock.ts';
-import type { ExchangeClient } from '../client/index.ts';
-import type { Credentials } from '../credentials.ts';
-import type { RandomSource } from '../privacy/index.ts';
-import type { AgentEvent, AgentStage } from './agentEvents.ts';
+import { backoffMs, systemClock } from '../client/clock.ts';
+import { type Follower, followChanges } from '../client/index.ts';
+import type { AgentStage } from './agentEvents.ts';
+import type { Agent, AgentOptions, RequisitionSpan } from './agentOptions.ts';
 import { cached } from './cached.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
 import { defer, NotRecordedYet, requireRecorded } from './deferral.ts';
-import { type Events, QueryFailed } from './events.ts';
+import { QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
-import type { Ledger, RequisitionResponse } from './ledger.ts';
+import type { RequisitionResponse } from './ledger.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 import { createParticipant } from './multiParty/participant.ts';
 import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
-import type { LiquidLegionsSettings, ShareShuffleSettings } from './multiParty/settings.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
-import type { References } from './selection.ts';
-import { type EncryptionKeys, type VerifiedRequisition, verifyRequisition } from './verify.ts';
-
-/** The provider's identity, data and privacy budget, and how the agent works. */
-export interface AgentOptions extends Omit<Methodology, 'events'> {
-  client: ExchangeClient;
-  credentials: Credentials;
-  /** Former encryption keys, which measurements created earlier still use. */
-  earlierKeys?: EncryptionKeys[];
-  /** The root certificates of the consumers whose requisitions are accepted. */
-  trust: TrustStore;
-  /** The events, or a function that opens them, called before each use. Population measurements need none. */
-  events?: Events | (() => Promise<Events>);
-  /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
-  references: References | 'unchecked';
-  /** What is accepted of computations by duchies; neither: direct results only. The agent tells the exchange which. */
-  shareShuffle?: ShareShuffleSettings;
-  liquidLegions?: LiquidLegionsSettings;
-  ledger: Ledger;
-  /** How many requisitions are processed concurrently; 2 by default. */
-  concurrency?: number;
-  /** The interval between two polls for new requisitions; 2 s by default. */
-  pollMs?: number;
-  random?: RandomSource;
-  clock?: Clock;
-  /** Runs the work on one requisition, in a span that continues the trace of its measurement. */
-  trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
-  log?: (event: AgentEvent) => void;
-}
-
-/** What is known of the work on a requisition before it begins. */
-export interface RequisitionSpan {
-  name: string;
-  attributes: Record<string, string>;
-  /** Of the measurement, where the exchange traces it. */
-  traceparent: string | undefined;
-}
-
-/** Fulfills or refuses the requisitions of a data provider. */
-export interface Agent {
-  /** Polls once, tries each open requisition once, and counts those that are closed now and those that failed. */
-  once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
-  /** Polls until the signal is aborted, then waits for the requisitions in progress. */
-  run(signal: AbortSignal): Promise<void>;
-}
+import { type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
 const POLL_MS = 2000;
 const CONCURRENCY = 2;
@@ -96,6 +51,8 @@ export function createAgent(options: AgentOptions): Agent {
   const handled = new Set<string>();
   const counts = { handled: 0, failed: 0 };
   const failures = new Map<string, { attempts: number; notBefore: number }>();
+  /** While it runs. */
+  let follower: Follower | undefined;
   const { shareShuffle, liquidLegions } = options;
   const participant =
     shareShuffle || liquidLegions
@@ -232,7 +189,7 @@ export function createAgent(options: AgentOptions): Agent {
     } catch (error) {
       if (!(error instanceof NotRecordedYet)) throw error;
       const notBefore = await defer(client, requisition, clock, signal);
-      failures.set(name, { attempts: 0, notBefore });
+      lookAgain(name, { attempts: 0, notBefore });
       log({
         type: 'deferred',
         requisition: name,
@@ -269,12 +226,17 @@ export function createAgent(options: AgentOptions): Agent {
     const attempts = (failures.get(name)?.attempts ?? 0) + 1;
     const isRejection = error instanceof UploadRejected;
     const inMs = isRejection ? error.waitMs : Math.round(BACKOFF_FACTOR * backoffMs(attempts));
-    failures.set(name, { attempts, notBefore: clock.now() + inMs });
+    lookAgain(name, { attempts, notBefore: clock.now() + inMs });
     const about = { requisition: name, inMs, why: messageOf(error) };
     if (isRejection) {
       const { rejections, remedy } = error;
       log({ type: 'rejected', rejections, most: MAX_REJECTIONS, remedy, ...about });
     } else log({ type: 'retrying', attempt: attempts, ...about });
+  }
+
+  function lookAgain(name: string, failure: { attempts: number; notBefore: number }): void {
+    failures.set(name, failure);
+    follower?.pollIn(failure.notBefore - clock.now());
   }
 
   /** Tells the exchange which protocols of duchies may be asked for here. Direct results do not wait for that. */
@@ -289,8 +251,8 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  /** Starts an attempt at every open requisition that is due, as soon as a slot is free. */
-  async function poll(isDue: (name: string) => boolean, signal?: AbortSignal): Promise<void> {
+  /** Starts an attempt at every open requisition that is due. */
+  async function poll(isDue: IsDue, signal?: AbortSignal): Promise<void> {
     const seen = new Set<string>();
     handled.clear();
     if (!announced) announced = await announce(signal);
@@ -300,20 +262,41 @@ export function createAgent(options: AgentOptions): Agent {
       ...(signal && { signal }),
     });
     for await (const requisition of listing) {
-      const { name = '' } = requisition;
-      // Another name would be charged to this ledger, or make it somebody else's.
-      if (!name.startsWith(`${credentials.name}/requisitions/`)) continue;
-      seen.add(name);
-      if (running.has(name) || handled.has(name) || !isDue(name) || mustWait(requisition)) continue;
-      while (running.size >= concurrency) await Promise.race(running.values());
-      signal?.throwIfAborted();
-      const job = attempt(requisition, signal).finally(() => running.delete(name));
-      running.set(name, job);
+      if (!isOwn(requisition)) continue;
+      seen.add(requisition.name!);
+      await begin(requisition, isDue, signal);
     }
     // Requisitions that are no longer open need no retry, and no share.
     for (const name of failures.keys()) if (!seen.has(name)) failures.delete(name);
     for (const name of waiting) if (!seen.has(name)) waiting.delete(name);
     await participant?.keepOnly([...seen, ...running.keys()]);
+  }
+
+  /** Another name would be charged to this ledger, or make it somebody else's. */
+  function isOwn({ name = '' }: { name?: string }): boolean {
+    return name.startsWith(`${credentials.name}/requisitions/`);
+  }
+
+  /** Starts an attempt at an open requisition, if it is due, as soon as a slot is free. */
+  async function begin(requisition: Requisition, isDue: IsDue, signal?: AbortSignal): Promise<void> {
+    const name = requisition.name!;
+    if (running.has(name) || handled.has(name) || !isDue(name) || mustWait(requisition)) return;
+    while (running.size >= concurrency) await Promise.race(running.values());
+    signal?.throwIfAborted();
+    const job = attempt(requisition, signal).finally(() => running.delete(name));
+    running.set(name, job);
+  }
+
+  /** Starts an attempt at a requisition that changed, if that is open and due. */
+  async function beginChanged(change: Change, isDue: IsDue, signal: AbortSignal): Promise<void> {
+    const { name, state } = change;
+    if (!isOwn(change) || state !== 'UNFULFILLED' || !isDue(name)) return;
+    const requisition = await client.getRequisition({ name, signal }).catch((error) => {
+      if (!isGone(error)) throw error;
+    });
+    if (requisition?.state === 'UNFULFILLED' && requisition.name === name) {
+      await begin(requisition, isDue, signal);
+    }
   }
 
   /** Whether the duchies of a computation are not ready; without settings for them it is refused at once. */
@@ -337,24 +320,41 @@ export function createAgent(options: AgentOptions): Agent {
     },
 
     async run(signal) {
-      const isDue = (name: string) => clock.now() >= (failures.get(name)?.notBefore ?? 0);
+      const isDue: IsDue = (name) => clock.now() >= (failures.get(name)?.notBefore ?? 0);
+      follower = followChanges(client, {
+        parent: credentials.name,
+        kinds: ['REQUISITION'],
+        signal,
+        clock,
+        onPolling: (why) => log({ type: 'polling', why }),
+        onFollowing: () => log({ type: 'following' }),
+      });
       for (let failed = 0; !signal.aborted; ) {
         try {
-          await poll(isDue, signal);
+          const wake = await follower.next(pollMs);
+          if (wake.poll) await poll(isDue, signal);
+          else for (const change of wake.changes) await beginChanged(change, isDue, signal);
           if (failed > 0) log({ type: 'reachable' });
           failed = 0;
         } catch (error) {
           if (signal.aborted) break;
           if (failed === 0) log({ type: 'unreachable', why: messageOf(error) });
           failed++;
+          await clock.sleep(Math.max(pollMs, BACKOFF_FACTOR * backoffMs(failed)), signal).catch(() => {});
+          follower.pollIn(0);
         }
-        const pauseMs = failed === 0 ? pollMs : Math.max(pollMs, BACKOFF_FACTOR * backoffMs(failed));
-        await clock.sleep(pauseMs, signal).catch(() => {});
+        for (const [name, failure] of failures) {
+          if (!running.has(name) && !waiting.has(name)) lookAgain(name, failure);
+        }
       }
+      follower.close();
       await Promise.all(running.values());
     },
   };
 }
+
+/** Whether a requisition may be tried now. */
+type IsDue = (name: string) => boolean;
 
 interface Decision {
   /** As last read. */

@@ -4,6 +4,9 @@ import type { RequisitionState } from '@measurement-exchange/contract';
 export type AgentEvent =
   | { type: 'unreachable'; why: string }
   | { type: 'reachable' }
+  /** Changes cannot be followed: the exchange is polled until they can be again. */
+  | { type: 'polling'; why: string }
+  | { type: 'following' }
   | { type: 'received'; requisition: string; measurement: string }
   /** The requisition cannot be verified before its duchies are ready; said once. */
   | { type: 'waiting'; requisition: string }

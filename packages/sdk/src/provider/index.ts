@@ -1,6 +1,7 @@
 /** For data providers, on Node: verify requisitions, compute direct results or shares for duchies, track the privacy budget, respond. */
 export * from './agent.ts';
 export type { AgentEvent, AgentStage } from './agentEvents.ts';
+export type { Agent, AgentOptions, RequisitionSpan } from './agentOptions.ts';
 export * from './compute.ts';
 export * from './events.ts';
 export { FilterError, QueryStopped } from './filter/errors.ts';

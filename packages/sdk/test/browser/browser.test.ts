@@ -21,7 +21,7 @@ import {
 } from '@measurement-exchange/testkit/world';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createEncryptionKeysets, signEncryptionKey } from '../../src/identity/index.ts';
 import {
   EVENT_GROUP_METADATA_TYPE_URL,
@@ -29,6 +29,7 @@ import {
   type MeasurementRequest,
   packEventGroupMetadata,
 } from '../../src/index.ts';
+import { cut, cutAfter, endAfter, type StreamProxy, startProxy } from '../client/proxy.ts';
 import type { Page, PageOptions } from './page.ts';
 
 let w: World;
@@ -205,6 +206,46 @@ it.skipIf(lacksChromium)('reads event groups from a page in Chromium', async () 
   expect(await tab.evaluate((o) => page.eventGroups(o), options)).toEqual([episode]);
   await tab.close();
 });
+
+const STREAMS = {
+  'are cut and end': {
+    treatmentOf: (n: number) => [cutAfter(2), endAfter(2)][n - 1],
+    isUnderWay: ({ streams }: StreamProxy) => streams >= 2,
+    warnings: [],
+  },
+  'do not get through': {
+    treatmentOf: () => cut,
+    isUnderWay: ({ pages }: StreamProxy) => pages > 3,
+    warnings: [expect.stringContaining('do not arrive as a stream')],
+  },
+};
+
+it.skipIf(lacksChromium).each(Object.entries(STREAMS))(
+  'follows changes from a page in Chromium where streams %s',
+  async (_, { treatmentOf, isUnderWay, warnings }) => {
+    const proxy = await startProxy(w.exchange.url, treatmentOf);
+    const { tab } = await open(server);
+    const { promise: beginning, resolve: began } = Promise.withResolvers<void>();
+    await tab.exposeFunction('began', began);
+    const watched = tab.evaluate(([o, n]) => page.watch(o, n), [
+      { ...options, baseUrl: proxy.url },
+      6,
+    ] as const);
+    await Promise.race([beginning, watched]);
+    const made: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      if (i === 3) await vi.waitUntil(() => isUnderWay(proxy), { timeout: 20_000 });
+      const body = { measurementConsumer: w.acme.name };
+      const { name } = await w.streamly.client.createEventGroup({ parent: w.streamly.name, body });
+      made.push(name!.split('/').at(-1)!);
+    }
+    expect(await watched).toEqual({ ids: made, warnings });
+    // Chromium itself tries once more what got no response.
+    expect(proxy.streams).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => proxy.open).toBe(0);
+    await tab.close();
+  },
+);
 
 it.skipIf(lacksChromium)('answers no page of an origin that the operator did not list', async () => {
   const { name } = await w.consumer.create({

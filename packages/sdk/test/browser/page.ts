@@ -69,7 +69,21 @@ async function failure(options: PageOptions, name: string): Promise<string> {
     );
 }
 
-export const page = { measure, openAltered, eventGroups, failure };
+/** The IDs of the first so many event groups that appear; the page's `began` is told when it watches. */
+async function watch({ baseUrl, token, name }: PageOptions, count: number) {
+  const warnings: string[] = [];
+  const client = createClient({ baseUrl, token, onWarning: (message) => warnings.push(message) });
+  const { began } = globalThis as unknown as { began: () => Promise<void> };
+  const kinds = { 'filter.kinds': ['EVENT_GROUP' as const] };
+  const ids: string[] = [];
+  for await (const change of client.watch({ parent: name, ...kinds, onToken: () => void began() })) {
+    ids.push(change.name.split('/').at(-1)!);
+    if (ids.length === count) break;
+  }
+  return { ids, warnings };
+}
+
+export const page = { measure, openAltered, eventGroups, failure, watch };
 export type Page = typeof page;
 
 Object.assign(globalThis, { page });

@@ -1,95 +1,235 @@
-/** Following changes of a running exchange over connections that are cut. */
-import type { Change } from '@measurement-exchange/contract';
-import { expect, it, vi } from 'vitest';
-import { type ClientOptions, createClient, ExchangeError } from '../../src/index.ts';
-import { cast, create, exchange, requisitionOf, useExchange } from './world.ts';
+/** Following changes of a running exchange, through proxies that cut, buffer, delay and reject. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Change, ExchangeError } from '@measurement-exchange/contract';
+import { describe, expect, it, vi } from 'vitest';
+import { type ClientOptions, createClient, type WatchArguments } from '../../src/index.ts';
+import {
+  buffer,
+  bufferBody,
+  crumble,
+  cut,
+  cutAfter,
+  endAfter,
+  reply,
+  type StreamProxy,
+  startProxy,
+  type Treatment,
+} from './proxy.ts';
+import { cast, clientOf, exchange, useExchange } from './world.ts';
 
 useExchange();
 
-const { now } = Date;
 /** Backoffs take no time. */
-const clock = { now, sleep: async () => {} };
-const following = (fetch: ClientOptions['fetch'] = globalThis.fetch) =>
-  createClient({ baseUrl: exchange.url, token: cast.streamly.token, fetch, clock, maxAttempts: 1 });
+const clock = {
+  now: Date.now,
+  sleep: async (ms: number, signal?: AbortSignal) => {
+    await sleep(Math.min(ms, 2));
+    signal?.throwIfAborted();
+  },
+};
 
-const describe = ({ name, version }: { name?: string; version: number }) => `${name} ${version}`;
+/** A client of streamly, and what it was warned of. */
+function following(proxy: Pick<StreamProxy, 'url'> = exchange, options: Partial<ClientOptions> = {}) {
+  const warnings: string[] = [];
+  const onWarning = (message: string) => warnings.push(message);
+  const { token } = cast.streamly;
+  const client = createClient({ baseUrl: proxy.url, token, clock, onWarning, ...options });
+  const args = (more: Partial<WatchArguments> = {}): WatchArguments => ({
+    parent: cast.streamly.name,
+    'filter.kinds': ['EVENT_GROUP'],
+    ...more,
+  });
+  return { client, args, warnings };
+}
+
+const describeChange = ({ name, version }: { name?: string; version: number }) => `${name} ${version}`;
 
 /** The first so many. */
 async function take(changes: AsyncIterable<Change>, count: number): Promise<string[]> {
   const taken: string[] = [];
   for await (const change of changes) {
-    taken.push(describe(change));
+    taken.push(describeChange(change));
     if (taken.length === count) break;
   }
   return taken;
 }
-const parent = () => cast.streamly.name;
-const requisitions = { 'filter.kinds': ['REQUISITION' as const] };
 
 async function createOne(): Promise<string> {
-  return describe({ ...(await requisitionOf(cast.streamly, await create([cast.streamly]))), version: 1 });
+  const body = { measurementConsumer: cast.acme.name };
+  const { name } = await clientOf(cast.streamly).createEventGroup({ parent: cast.streamly.name, body });
+  return describeChange({ name: name!, version: 1 });
 }
 
-/** What is made after the first token, and what was followed of it. */
-async function follow(client: ReturnType<typeof following>, count: number) {
+/** What is made after the first token, one after the other, and what was followed of it. */
+async function follow({ client, args }: ReturnType<typeof following>, count: number) {
   const { promise: beginning, resolve: onToken } = Promise.withResolvers<string>();
-  const taken = take(client.watch({ parent: parent(), ...requisitions, onToken }), count);
-  await beginning;
+  const taken = take(client.watch(args({ onToken })), count);
+  await Promise.race([beginning, taken]);
   const made: string[] = [];
   for (let i = 0; i < count; i++) made.push(await createOne());
   return { taken: await taken, made };
 }
 
-it('gives each change once and in order, from now on', async () => {
-  const { taken, made } = await follow(following(), 4);
-  expect(taken).toEqual(made);
+describe('a watch', () => {
+  it('gives each change once and in order, over one stream', async () => {
+    const proxy = await startProxy(exchange.url);
+    const watching = following(proxy);
+    const { taken, made } = await follow(watching, 4);
+    expect(taken).toEqual(made);
+    expect(proxy).toMatchObject({ streams: 1, pages: 0 });
+    expect(watching.warnings).toEqual([]);
+  });
+
+  it('goes on behind the last whole event of a stream that was cut', async () => {
+    const proxy = await startProxy(exchange.url, (n) => (n <= 2 ? cutAfter(2) : undefined));
+    const watching = following(proxy);
+    const { taken, made } = await follow(watching, 5);
+    expect(taken).toEqual(made);
+    expect(proxy.streams).toBeGreaterThan(1);
+    expect(watching.warnings).toEqual([]);
+  });
+
+  it('comes again to an exchange that ends its streams', async () => {
+    const proxy = await startProxy(exchange.url, (n) => (n <= 4 ? endAfter(2) : undefined));
+    const watching = following(proxy);
+    const { taken, made } = await follow(watching, 6);
+    expect(taken).toEqual(made);
+    expect(proxy.streams).toBeGreaterThan(2);
+    expect(proxy.pages).toBe(0);
+  });
+
+  it('takes events in any pieces', async () => {
+    const watching = following(await startProxy(exchange.url, () => crumble));
+    const { taken, made } = await follow(watching, 3);
+    expect(taken).toEqual(made);
+    expect(watching.warnings).toEqual([]);
+  });
+
+  it('resumes from a token, without what was taken before it and with all that came after', async () => {
+    const stop = new AbortController();
+    const tokens: string[] = [];
+    const onToken = (token: string) => tokens.push(token);
+    const { client, args } = following();
+    const watched = client.watch(args({ onToken, signal: stop.signal }));
+    const first = watched.next();
+    await vi.waitUntil(() => tokens.length > 0);
+    const made = [await createOne()];
+    expect(describeChange((await first).value!)).toBe(made[0]);
+    expect(tokens).toHaveLength(1);
+    const second = watched.next();
+    await vi.waitUntil(() => tokens.length > 1);
+    stop.abort();
+    await expect(second).rejects.toThrow('aborted');
+    made.push(await createOne(), await createOne());
+    const [started, later] = tokens as [string, string];
+    expect(await take(client.watch(args({ pageToken: later })), 2)).toEqual(made.slice(1));
+    expect(await take(client.watch(args({ pageToken: started })), 3)).toEqual(made);
+  });
+
+  it('closes its connection at once when it is aborted, returned, or left', async () => {
+    const proxy = await startProxy(exchange.url);
+    const { client, args } = following(proxy);
+    const begin = async (signal?: AbortSignal) => {
+      const { promise, resolve: onToken } = Promise.withResolvers<string>();
+      const watched = client.watch(args({ onToken, ...(signal && { signal }) }));
+      const next = watched.next();
+      await promise;
+      expect(proxy.open).toBe(1);
+      return { watched, next };
+    };
+    const closed = () => expect.poll(() => proxy.open).toBe(0);
+
+    const stop = new AbortController();
+    const aborted = await begin(stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(aborted.next).rejects.toThrow('enough');
+    await closed();
+
+    const returned = await begin();
+    expect(await returned.watched.return()).toEqual({ done: true, value: undefined });
+    expect(await returned.next).toEqual({ done: true, value: undefined });
+    await closed();
+
+    const left = await begin();
+    await createOne();
+    await left.next;
+    await createOne();
+    for await (const _ of left.watched) break;
+    await closed();
+  });
 });
 
-it('goes on where it was after responses that were lost, cut or not the exchange’s', async () => {
-  let calls = 0;
-  const broken: ClientOptions['fetch'] = async (...args) => {
-    const response = await fetch(...args);
-    switch (calls++ % 4) {
-      case 1:
-        throw new TypeError('fetch failed');
-      case 2:
-        return new Response((await response.text()).slice(0, 20), response);
-      case 3:
-        return new Response('<html>Bad Gateway</html>', { status: 502 });
-      default:
-        return response;
-    }
-  };
-  const { taken, made } = await follow(following(broken), 6);
-  expect(taken).toEqual(made);
-  expect(calls).toBeGreaterThan(4);
+describe('where streams do not get through', () => {
+  const HTML = '<html>blocked</html>';
+  const patient = {};
+  const impatient = { timeoutMs: 300 };
+  it.each<[string, Treatment, string, Partial<ClientOptions>]>([
+    ['cuts them at once', cut, '', patient],
+    ['cuts them in the first event', cutAfter(0), '', patient],
+    ['buffers them', buffer, 'nothing arrives', impatient],
+    ['buffers what follows their headers', bufferBody, 'nothing arrives', impatient],
+    ['responds with a page of its own', reply(200, 'text/html', HTML), 'the response is text/html', patient],
+    ['rejects them', reply(403, 'text/html', HTML), 'watchChanges: the response (403)', patient],
+    ['fails on them', reply(502, 'text/html', HTML), 'watchChanges: the response (502)', patient],
+  ])('a proxy that %s is said once, and pages are followed', async (_, treatment, why, options) => {
+    const proxy = await startProxy(exchange.url, () => treatment);
+    const watching = following(proxy, options);
+    const { client, args, warnings } = watching;
+    const { promise: beginning, resolve: onToken } = Promise.withResolvers<string>();
+    const taken = take(client.watch(args({ onToken })), 2);
+    await beginning;
+    const made = [await createOne()];
+    await vi.waitUntil(() => warnings.length > 0, { timeout: 20_000 });
+    const tried = proxy.streams;
+    made.push(await createOne());
+    expect(await taken).toEqual(made);
+    // The next one knows already.
+    const again = await follow(watching, 2);
+    expect(again.taken).toEqual(again.made);
+    expect(proxy.streams).toBe(tried);
+    expect(warnings).toEqual([expect.stringContaining(`do not arrive as a stream (${why}`)]);
+  });
 });
 
-it('resumes from a token, without what was taken before it and with all that came after', async () => {
-  const stop = new AbortController();
-  let token = '';
-  const onToken = (given: string) => {
-    token = given;
-  };
-  const args = { parent: parent(), ...requisitions, onToken };
-  const watched = following().watch({ ...args, signal: stop.signal });
-  const first = watched.next();
-  const started = await vi.waitUntil(() => token);
-  const made = [await createOne()];
-  expect(describe((await first).value!)).toBe(made[0]);
-  const second = watched.next();
-  await vi.waitUntil(() => token !== started);
-  stop.abort();
-  await expect(second).rejects.toThrow('aborted');
-  made.push(await createOne(), await createOne());
-  expect(await take(following().watch({ ...args, pageToken: token }), 2)).toEqual(made.slice(1));
-  expect(await take(following().watch({ ...args, pageToken: started }), 3)).toEqual(made);
+describe('an exchange that is away for a while', () => {
+  const json = (error: ExchangeError, headers: Record<string, string> = {}) =>
+    reply(error.httpStatus, 'application/json', JSON.stringify(error), headers);
+  it.each<[string, Treatment]>([
+    ['is unavailable', json(new ExchangeError('UNAVAILABLE', 'Later.'))],
+    ['is too busy', json(new ExchangeError('RATE_LIMITED', 'Later.'), { 'retry-after': '2' })],
+    ['does not respond', cut],
+    ['is behind a gateway', reply(502, 'text/html', '')],
+  ])('and %s is asked until it is back, and streams are not given up', async (_, rejection) => {
+    const proxy = await startProxy(
+      exchange.url,
+      (n) => (n === 1 ? cutAfter(1) : undefined),
+      (n) => (n > 1 && n < 9 ? rejection : undefined),
+    );
+    const watching = following(proxy);
+    const { taken, made } = await follow(watching, 2);
+    expect(taken).toEqual(made);
+    expect(watching.warnings).toEqual([]);
+  });
 });
 
-it('throws what does not pass, and ends with its signal', async () => {
-  const others = following().watch({ parent: cast.chirper.name });
-  await expect(others.next()).rejects.toThrow(ExchangeError);
-  const stop = new AbortController();
-  const waiting = following().watch({ parent: parent(), signal: stop.signal, onToken: () => stop.abort() });
-  await expect(waiting.next()).rejects.toThrow('aborted');
+describe('what does not pass', () => {
+  it('is thrown: no right to it, and a token that the log does not reach back to', async () => {
+    const { client, args } = following();
+    const others = client.watch({ parent: cast.chirper.name });
+    await expect(others.next()).rejects.toThrow(
+      expect.objectContaining({ code: 'PERMISSION_DENIED' }) as Error,
+    );
+    const { promise, resolve: onToken } = Promise.withResolvers<string>();
+    const watched = client.watch(args({ onToken, from: 'OLDEST' }));
+    await createOne();
+    await watched.next();
+    void watched.next();
+    const pageToken = await promise;
+    await watched.return();
+    await exchange.database.query('SELECT remove_changes($1, now(), 10000)', [cast.streamly.name]);
+    const expired = client.watch(args({ pageToken }));
+    await expect(expired.next()).rejects.toThrow(
+      expect.objectContaining({ reason: 'CHANGE_TOKEN_EXPIRED' }) as Error,
+    );
+  });
 });

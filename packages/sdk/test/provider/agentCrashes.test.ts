@@ -18,7 +18,7 @@ import { createAgent, type Events, openEvents, openLedger } from '../../src/prov
 import type { AgentJob } from './agentProcess.ts';
 
 /** At any point; half as often between result and fulfillment. */
-const KILLS = Number(process.env.MEX_KILLS ?? 10);
+const KILLS = Number(process.env.MEX_KILLS ?? 6);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
 let world: ProviderWorld;

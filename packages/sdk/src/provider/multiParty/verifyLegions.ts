@@ -64,7 +64,9 @@ export async function verifyLiquidLegions(
   requireType(protocol, config, spec, at('maximumFrequency'));
   requireEntries(requisition, ring);
   const fulfillingDuchy = fulfillingWorker(requisition, config);
-  const keys = await Promise.all(ring.map((duchy) => elGamalKey(requisition, protocol, duchy, context)));
+  // One after the other: where several are wrong, the refusal is the same each time.
+  const keys: Uint8Array[] = [];
+  for (const duchy of ring) keys.push(await elGamalKey(requisition, protocol, duchy, context));
   return {
     protocol,
     config,

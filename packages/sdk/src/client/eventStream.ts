@@ -1,0 +1,106 @@
+/** One connection on which Server-Sent Events of an exchange arrive, and how it ended. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { EventParser, type StreamEvent } from './eventParser.ts';
+import type { PreparedCall } from './request.ts';
+import { readBody, readResponse } from './response.ts';
+import { reasonOf, request, type Sender, withToken } from './send.ts';
+
+/** An exchange sends something at once, also where nothing has changed. */
+const OPENING_MS = 5_000;
+/** It sends a comment every 15 seconds. */
+const SILENCE_MS = 40_000;
+/** A stream that is cut earlier is no better than a page. */
+const LASTING_MS = 2_000;
+const MAX_RETRY_MS = 60_000;
+
+const NOTHING_ARRIVED = new Error('nothing arrives');
+
+/** How a stream ended. */
+export interface Ending {
+  /** Why streams seem not to get through; undefined where this one did. */
+  broken: string | undefined;
+  /** After which the exchange wants its reader again. */
+  retryMs: number | undefined;
+}
+
+export class EventStream {
+  private readonly sender: Sender;
+  private readonly call: PreparedCall;
+  private readonly signal: AbortSignal;
+  private readonly connection = new AbortController();
+  private readonly parser = new EventParser();
+  private readonly decoder = new TextDecoder();
+  private reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  private arrived: StreamEvent[] = [];
+  private openedAt: number | undefined;
+  private retryMs: number | undefined;
+  private problem: string | undefined;
+
+  constructor(sender: Sender, call: PreparedCall, signal: AbortSignal) {
+    this.sender = sender;
+    this.call = call;
+    this.signal = signal;
+    signal.addEventListener('abort', this.close, { once: true });
+  }
+
+  /** The next event or comment; undefined at the end. Throws what the exchange responds with instead of a stream. */
+  async next(): Promise<StreamEvent | undefined> {
+    const { timeoutMs } = this.sender;
+    const patienceMs = this.openedAt === undefined ? Math.min(OPENING_MS, timeoutMs) : SILENCE_MS;
+    const timer = setTimeout(() => this.stop(NOTHING_ARRIVED), patienceMs);
+    try {
+      this.reader ??= await this.open();
+      while (this.arrived.length === 0) {
+        const { done, value } = await this.reader.read();
+        this.connection.signal.throwIfAborted();
+        if (done) throw new Error('it is cut');
+        this.openedAt ??= performance.now();
+        this.arrived = this.parser.push(this.decoder.decode(value, { stream: true }));
+      }
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (error instanceof ExchangeError) throw error;
+      const isLasting = this.openedAt !== undefined && performance.now() - this.openedAt >= LASTING_MS;
+      if (!isLasting || error === NOTHING_ARRIVED) this.problem = reasonOf(error);
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+    const event = this.arrived.shift()!;
+    if (event.retry !== undefined) this.retryMs = Math.min(Number(event.retry), MAX_RETRY_MS);
+    return event;
+  }
+
+  ending(): Ending {
+    const { retryMs, problem } = this;
+    return { retryMs, broken: retryMs === undefined ? problem : undefined };
+  }
+
+  readonly close = (): void => {
+    this.signal.removeEventListener('abort', this.close);
+    this.stop();
+  };
+
+  private stop(reason?: Error): void {
+    this.connection.abort(reason);
+    // What the other side does with the rest is its own affair.
+    this.reader?.cancel().catch(() => {});
+  }
+
+  private async open(): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+    const { sender, call, connection } = this;
+    const { response } = await withToken(sender, async (token) => {
+      connection.signal.throwIfAborted();
+      return { response: await request(sender, call, token, connection.signal) };
+    });
+    if (!response.ok) {
+      const bytes = await readBody(call.route, response, sender.maxResponseBytes, connection.signal);
+      readResponse(call.route, response, bytes, sender.clock.now());
+    }
+    const type = response.headers.get('content-type') ?? 'of no type';
+    if (!type.startsWith('text/event-stream') || response.body === null) {
+      throw new Error(`the response is ${type}`);
+    }
+    return response.body.getReader();
+  }
+}

@@ -1,0 +1,197 @@
+import { type Change, ExchangeError } from '@measurement-exchange/contract';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from './clock.ts';
+import { type Follower, type FollowOptions, followChanges, type Wake } from './follow.ts';
+import type { ExchangeClient } from './types.ts';
+import type { WatchArguments } from './watch.ts';
+
+const PARENT = 'measurementConsumers/acme';
+const nameOf = (id: string) => `${PARENT}/measurements/${id}`;
+const changeOf = (id: string, version = 1): Change =>
+  ({ name: nameOf(id), kind: 'MEASUREMENT', version, time: '2026-01-01T00:00:00Z' }) as Change;
+const POLL_MS = 1_000;
+
+/** A watch as the test drives it. */
+interface Driven extends WatchArguments {
+  /** Resolves when the change was taken. */
+  tell(change: Change): Promise<void>;
+  fail(error: unknown): Promise<void>;
+}
+let watches: Driven[];
+let said: string[];
+let stop: AbortController;
+let client: ExchangeClient;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  watches = [];
+  said = [];
+  stop = new AbortController();
+  client = { watch: (args: WatchArguments) => driven(args) } as unknown as ExchangeClient;
+});
+afterEach(() => vi.useRealTimers());
+
+async function* driven(args: WatchArguments): AsyncGenerator<Change> {
+  let step = Promise.withResolvers<Change>();
+  args.signal!.addEventListener('abort', () => step.reject(args.signal!.reason));
+  watches.push({
+    ...args,
+    tell: async (change) => {
+      step.resolve(change);
+      await settled();
+    },
+    fail: async (error) => {
+      step.reject(error);
+      await settled();
+    },
+  });
+  for (;;) {
+    const change = await step.promise;
+    step = Promise.withResolvers();
+    yield change;
+  }
+}
+
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+function follow(options: Partial<FollowOptions> = {}): Follower {
+  return followChanges(client, {
+    parent: PARENT,
+    kinds: ['MEASUREMENT'],
+    signal: stop.signal,
+    clock: { ...systemClock, now: () => Date.now() },
+    onPolling: (why) => said.push(`polling: ${why}`),
+    onFollowing: () => said.push('following'),
+    ...options,
+  });
+}
+
+/** What `next` resolves to within some time, as text; undefined where it still waits. */
+async function within(ms: number, next: Promise<Wake>): Promise<string | undefined> {
+  let woken: Wake | undefined;
+  next.then((wake) => {
+    woken = wake;
+  });
+  await vi.advanceTimersByTimeAsync(ms);
+  if (woken === undefined) return undefined;
+  const changes = woken.changes.map(({ name, version }) => `${name.split('/').at(-1)} ${version}`);
+  return [...(woken.poll ? ['poll'] : []), ...changes].join(', ');
+}
+
+/** One that follows, and has polled since. */
+async function following(options?: Partial<FollowOptions>) {
+  const follower = follow(options);
+  expect(await within(0, follower.next(POLL_MS))).toBe('poll');
+  const watch = watches.at(-1)!;
+  watch.onToken!('first');
+  expect(await within(0, follower.next(POLL_MS))).toBe('poll');
+  return { follower, watch };
+}
+
+it('polls at once, and again when changes are followed: what changed in between is not told', async () => {
+  const follower = follow();
+  expect(await within(0, follower.next(3600_000))).toBe('poll');
+  const next = follower.next(3600_000);
+  expect(await within(1_000, next)).toBeUndefined();
+  watches[0]!.onToken!('first');
+  expect(await within(0, next)).toBe('poll');
+  // Later tokens are none of its business.
+  watches[0]!.onToken!('second');
+  expect(await within(29_000, follower.next(POLL_MS))).toBeUndefined();
+});
+
+it('returns what changed at once, the latest of each, and polls now and then as a net', async () => {
+  const { follower, watch } = await following();
+  const next = follower.next(POLL_MS);
+  await watch.tell(changeOf('a'));
+  expect(await within(0, next)).toBe('a 1');
+  for (const change of [changeOf('a', 2), changeOf('b'), changeOf('a', 3)]) await watch.tell(change);
+  expect(await within(0, follower.next(POLL_MS))).toBe('a 3, b 1');
+  const net = follower.next(POLL_MS);
+  expect(await within(29_000, net)).toBeUndefined();
+  expect(await within(1_000, net)).toBe('poll');
+  // A longer interval is kept.
+  const slow = follower.next(60_000);
+  expect(await within(59_000, slow)).toBeUndefined();
+  expect(await within(1_000, slow)).toBe('poll');
+});
+
+it('polls instead of reading one by one where more changed', async () => {
+  const { follower, watch } = await following();
+  for (let i = 0; i <= 50; i++) await watch.tell(changeOf(`m${i}`));
+  expect(await within(0, follower.next(POLL_MS))).toBe('poll');
+});
+
+it('polls as often as it is told while it cannot follow, says so once, and once that it follows again', async () => {
+  const { follower, watch } = await following();
+  const next = follower.next(POLL_MS);
+  watch.onRetry!(new Error('no stream'));
+  watch.onRetry!(new Error('no stream either'));
+  expect(await within(POLL_MS, next)).toBe('poll');
+  expect(await within(POLL_MS - 1, follower.next(POLL_MS))).toBeUndefined();
+  expect(said).toEqual(['polling: no stream']);
+  watch.onToken!('second');
+  expect(await within(1, follower.next(POLL_MS))).toBe('poll');
+  expect(await within(POLL_MS, follower.next(POLL_MS))).toBeUndefined();
+  expect(said).toEqual(['polling: no stream', 'following']);
+});
+
+it('tries again what does not pass, after longer and longer pauses', async () => {
+  const follower = follow();
+  await settled();
+  for (let failures = 1; failures <= 5; failures++) {
+    expect(watches).toHaveLength(failures);
+    await watches.at(-1)!.fail(new Error('404'));
+    await vi.advanceTimersByTimeAsync(200 * 2 ** (failures - 1));
+  }
+  expect(said).toEqual(['polling: 404']);
+  watches.at(-1)!.onToken!('first');
+  expect(said).toEqual(['polling: 404', 'following']);
+  follower.close();
+});
+
+it('begins anew where the log does not reach back, polls, and says nothing', async () => {
+  const { follower, watch } = await following();
+  const next = follower.next(POLL_MS);
+  await watch.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
+  expect(watches).toHaveLength(2);
+  expect(watches[1]!.pageToken).toBeUndefined();
+  expect(await within(1_000, next)).toBeUndefined();
+  watches[1]!.onToken!('fresh');
+  expect(await within(0, next)).toBe('poll');
+  expect(said).toEqual([]);
+  // An exchange that says so of every token is not asked at once again.
+  await watches[1]!.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
+  await watches[2]!.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
+  expect(watches).toHaveLength(3);
+  expect(said).toEqual(['polling: Too old.']);
+});
+
+it('a hundred share one watch, each hears of its own, and the last one ends it', async () => {
+  const { follower: first, watch } = await following();
+  const others = Array.from({ length: 99 }, (_, i) => follow({ name: nameOf(`m${i}`) }));
+  for (const other of others) expect(await within(0, other.next(POLL_MS))).toBe('poll');
+  const nexts = others.map((other) => other.next(POLL_MS));
+  await watch.tell(changeOf('m7'));
+  expect(await within(0, nexts[7]!)).toBe('m7 1');
+  expect(await within(0, nexts[8]!)).toBeUndefined();
+  expect(watches).toHaveLength(1);
+  for (const other of others) other.close();
+  expect(watch.signal!.aborted).toBe(false);
+  first.close();
+  first.close();
+  expect(watch.signal!.aborted).toBe(true);
+  follow();
+  expect(watches).toHaveLength(2);
+});
+
+it('polls when it was asked to, and ends with its signal', async () => {
+  const { follower } = await following();
+  follower.pollIn(5_000);
+  const next = follower.next(POLL_MS);
+  expect(await within(4_999, next)).toBeUndefined();
+  expect(await within(1, next)).toBe('poll');
+  const last = follower.next(POLL_MS);
+  stop.abort(new Error('enough'));
+  await expect(last).rejects.toThrow('enough');
+});

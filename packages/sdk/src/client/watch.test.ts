@@ -1,0 +1,179 @@
+import { ExchangeError } from '@measurement-exchange/contract';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { page as html, json, NOW, refused, reset, type Step, scripted } from '../../test/client/scripted.ts';
+import type { ClientOptions } from './client.ts';
+
+const parent = 'dataProviders/p';
+const changeOf = (version: number) => ({
+  name: parent,
+  kind: 'PARTY',
+  state: 'ACTIVE',
+  version,
+  time: '2026-11-15T08:00:00.000000Z',
+});
+const event = (version: number) => `id: t${version}\ndata: ${JSON.stringify(changeOf(version))}\n\n`;
+const errorEvent = (error: ExchangeError) => `event: error\ndata: ${JSON.stringify(error)}\n\n`;
+const pageOf = (nextPageToken: string, ...versions: number[]) =>
+  json({ changes: versions.map(changeOf), nextPageToken });
+
+const SILENCE = Symbol('nothing more, and no end');
+
+/** A stream of these pieces, each when it is read; functions are called in between. */
+function stream(...pieces: (string | (() => void) | typeof SILENCE)[]): Response {
+  async function* bytes() {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') yield new TextEncoder().encode(piece);
+      else if (typeof piece === 'function') piece();
+      else await new Promise(() => {});
+    }
+  }
+  const source = bytes();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await source.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** What is asked for, in short, while these are the responses; the last one ends the watch. */
+async function follow(steps: Step[], options: Partial<ClientOptions> = {}) {
+  const warnings: string[] = [];
+  const onWarning = (message: string) => warnings.push(message);
+  const last = new ExchangeError('PERMISSION_DENIED', 'Over.');
+  const { client, sent, slept } = scripted([...steps, refused(last)], { onWarning, ...options });
+  const versions: number[] = [];
+  const error = await (async () => {
+    for await (const { version } of client.watch({ parent })) versions.push(version);
+  })().catch((thrown: ExchangeError) => thrown.reason ?? thrown);
+  const asked = sent.map(({ url }) => url.split('/changes')[1]!);
+  return { versions, asked, error, warnings, slept };
+}
+const OVER = 'PERMISSION_DENIED';
+
+describe('with a clock of its own', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const wait = (ms: number) => () => void vi.advanceTimersByTime(ms);
+
+  it('comes again with the last token where a stream is cut after a while', async () => {
+    const { versions, asked, warnings } = await follow([
+      stream('id: t0\n\n', event(1), wait(3_000)),
+      stream(event(2), wait(3_000)),
+      stream(wait(4_999), ':\n\n', wait(39_999), event(3), wait(39_999), ':\n\n'),
+    ]);
+    expect(versions).toEqual([1, 2, 3]);
+    expect(asked).toEqual([':watch', ':watch?pageToken=t1', ':watch?pageToken=t2', ':watch?pageToken=t3']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('takes silence for a connection that is lost, and asks for a page', async () => {
+    const { asked, versions, warnings } = await follow([
+      stream(event(1), wait(40_001), SILENCE),
+      pageOf('t2', 2),
+      stream(wait(5_001), SILENCE),
+      pageOf('t2'),
+      stream('id: t2\n\n', event(3), wait(2_000)),
+    ]);
+    expect(versions).toEqual([1, 2, 3]);
+    expect(asked).toEqual([
+      ':watch',
+      '?pageToken=t1&waitSeconds=0',
+      ':watch?pageToken=t2',
+      '?pageToken=t2&waitSeconds=0',
+      ':watch?pageToken=t2',
+      ':watch?pageToken=t3',
+    ]);
+    expect(warnings).toEqual([]);
+  });
+});
+
+it('comes again when the exchange wants it, and after any number of streams that it ended', async () => {
+  const { asked, slept, warnings } = await follow(
+    Array.from({ length: 5 }, () => stream('id: t0\n\nretry: 70\n\n')),
+  );
+  expect(asked).toHaveLength(6);
+  expect(slept).toEqual([70, 70, 70, 70, 70]);
+  expect(warnings).toEqual([]);
+});
+
+it('ends with an error in the stream, or goes on where it passes', async () => {
+  const expired = errorEvent(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
+  expect((await follow([stream(event(1), expired)])).error).toBe('CHANGE_TOKEN_EXPIRED');
+  const unavailable = errorEvent(new ExchangeError('UNAVAILABLE', 'Later.'));
+  const { error, asked, versions } = await follow([
+    stream(event(1), unavailable),
+    pageOf('t2', 2),
+    stream(event(3), 'id: t4\ndata: {"name"\n\n'),
+    pageOf('t3'),
+  ]);
+  expect([error, versions]).toEqual([OVER, [1, 2, 3]]);
+  expect(asked.at(-1)).toBe(':watch?pageToken=t3');
+});
+
+it('keeps little of an event that does not end', async () => {
+  const endless = `data: ${'x'.repeat(70_000)}`;
+  const { warnings } = await follow([
+    ...[stream(endless), pageOf('a'), stream(endless), pageOf('a'), stream(endless), pageOf('a')],
+  ]);
+  expect(warnings).toEqual([expect.stringContaining('an event without an end')]);
+});
+
+it('reads a page where the exchange has no room for another stream', async () => {
+  const full = () =>
+    refused(new ExchangeError('RATE_LIMITED', 'Too many.', { retryAfterSeconds: 5 }), { 'retry-after': '5' });
+  const { versions, slept, warnings } = await follow([
+    ...[full(), pageOf('a', 1), full(), pageOf('b', 2), full(), pageOf('c', 3), full(), pageOf('c')],
+  ]);
+  expect(versions).toEqual([1, 2, 3]);
+  for (const ms of slept) expect(ms).toBeGreaterThan(5_000);
+  expect(warnings).toEqual([]);
+});
+
+it('asks pages to wait less where something cuts them before they come', async () => {
+  let now = NOW;
+  const clock = { now: () => now, sleep: async () => {} };
+  const after = (seconds: number, response: () => Response) => async () => {
+    now += seconds * 1000;
+    return response();
+  };
+  const lost = () => {
+    throw reset();
+  };
+  const proxy = () => html('no streams', 200);
+  const { asked, warnings } = await follow(
+    [
+      ...[proxy(), pageOf('a'), proxy(), pageOf('a'), proxy(), pageOf('a')],
+      after(10, lost),
+      after(10, lost),
+      after(7, () => pageOf('a')),
+      after(0, lost),
+    ],
+    { clock },
+  );
+  const waits = asked.map((query) => new URLSearchParams(query).get('waitSeconds'));
+  expect(waits.slice(6)).toEqual(['25', '13', '7', '8', '8']);
+  expect(warnings).toHaveLength(1);
+});
+
+it('opens a stream with a fresh token where the old one has expired', async () => {
+  const tokens = ['old', 'new', 'new'];
+  const { client, sent } = scripted(
+    [refused(new ExchangeError('TOKEN_INVALID', 'Expired.')), stream(event(1), SILENCE)],
+    { token: () => tokens.shift()! },
+  );
+  for await (const { version } of client.watch({ parent })) {
+    expect(version).toBe(1);
+    break;
+  }
+  expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+});

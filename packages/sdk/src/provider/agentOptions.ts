@@ -1,0 +1,56 @@
+/** What an agent is made from, and what it does. */
+import type { TrustStore } from '@measurement-exchange/consent';
+import type { Clock } from '../client/clock.ts';
+import type { ExchangeClient } from '../client/index.ts';
+import type { Credentials } from '../credentials.ts';
+import type { RandomSource } from '../privacy/index.ts';
+import type { AgentEvent } from './agentEvents.ts';
+import type { Methodology } from './compute.ts';
+import type { Events } from './events.ts';
+import type { Ledger } from './ledger.ts';
+import type { LiquidLegionsSettings, ShareShuffleSettings } from './multiParty/settings.ts';
+import type { References } from './selection.ts';
+import type { EncryptionKeys } from './verify.ts';
+
+/** The provider's identity, data and privacy budget, and how the agent works. */
+export interface AgentOptions extends Omit<Methodology, 'events'> {
+  client: ExchangeClient;
+  credentials: Credentials;
+  /** Former encryption keys, which measurements created earlier still use. */
+  earlierKeys?: EncryptionKeys[];
+  /** The root certificates of the consumers whose requisitions are accepted. */
+  trust: TrustStore;
+  /** The events, or a function that opens them, called before each use. Population measurements need none. */
+  events?: Events | (() => Promise<Events>);
+  /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
+  references: References | 'unchecked';
+  /** What is accepted of computations by duchies; neither: direct results only. The agent tells the exchange which. */
+  shareShuffle?: ShareShuffleSettings;
+  liquidLegions?: LiquidLegionsSettings;
+  ledger: Ledger;
+  /** How many requisitions are processed concurrently; 2 by default. */
+  concurrency?: number;
+  /** The interval between two polls for requisitions while changes cannot be followed; 2 s by default. */
+  pollMs?: number;
+  random?: RandomSource;
+  clock?: Clock;
+  /** Runs the work on one requisition, in a span that continues the trace of its measurement. */
+  trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
+  log?: (event: AgentEvent) => void;
+}
+
+/** What is known of the work on a requisition before it begins. */
+export interface RequisitionSpan {
+  name: string;
+  attributes: Record<string, string>;
+  /** Of the measurement, where the exchange traces it. */
+  traceparent: string | undefined;
+}
+
+/** Fulfills or refuses the requisitions of a data provider. */
+export interface Agent {
+  /** Polls once, tries each open requisition once, and counts those that are closed now and those that failed. */
+  once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
+  /** Follows what changes until the signal is aborted, then waits for the requisitions in progress. */
+  run(signal: AbortSignal): Promise<void>;
+}

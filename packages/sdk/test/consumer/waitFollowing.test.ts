@@ -1,0 +1,76 @@
+/** Waiting for measurements by following the changes of their consumer. */
+import { expect, it, vi } from 'vitest';
+import { waitForMeasurement } from '../../src/consumer/wait.ts';
+import type { ClientOptions } from '../../src/index.ts';
+import { cast, clientOf, create, useExchange } from '../client/world.ts';
+
+useExchange();
+
+const HOUR_MS = 3600_000;
+const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 10_000 });
+const asked = (url: unknown) => (String(url).includes('/changes') ? 'changes' : 'measurement');
+/** A client whose requests go through this. */
+const consumer = (fetch: ClientOptions['fetch']) => clientOf(cast.acme, { fetch: fetch! });
+const cancel = (name: string) => clientOf(cast.acme).cancelMeasurement({ name });
+const cancelled = { name: 'MeasurementFailed', reason: 'CANCELLED' };
+
+it('many waits with one client share one watch, and each ends when its measurement does', async () => {
+  const requests: string[] = [];
+  const client = consumer((input, init) => {
+    requests.push(asked(input));
+    return fetch(input, init);
+  });
+  const count = (kind: string) => requests.filter((each) => each === kind).length;
+  const names = await Promise.all(
+    Array.from({ length: 20 }, async () => (await create([cast.streamly])).name!),
+  );
+  const waits = names.map((name) =>
+    waitForMeasurement(client, name, { pollMs: HOUR_MS }).catch((error: unknown) => error),
+  );
+  // At first, and when the watch has begun.
+  await until(() => count('measurement') >= 40);
+  for (const [i, name] of names.entries()) {
+    await cancel(name);
+    expect(await waits[i]).toMatchObject(cancelled);
+  }
+  expect(count('changes')).toBe(1);
+  // Of each once more at its end, and where its creation is told only after the watch has begun.
+  expect(count('measurement')).toBeLessThanOrEqual(80);
+});
+
+it('a change between the first look and the first token is not missed', { timeout: 10_000 }, async () => {
+  const { name } = await create([cast.streamly]);
+  const { promise: isChanged, resolve: changed } = Promise.withResolvers<void>();
+  const client = consumer(async (input, init) => {
+    if (asked(input) === 'changes') await isChanged;
+    return fetch(input, init);
+  });
+  let looks = 0;
+  const onChange = () => looks++;
+  const wait = waitForMeasurement(client, name!, { pollMs: HOUR_MS, onChange }).catch((error) => error);
+  await until(() => looks === 1);
+  await cancel(name!);
+  changed();
+  expect(await wait).toMatchObject(cancelled);
+});
+
+it.each<[string, () => Promise<Response>]>([
+  ['answered with 404', async () => new Response('nginx', { status: 404 })],
+  ['answered with 500', async () => new Response('nginx', { status: 500 })],
+  ['cut', async () => Promise.reject(new TypeError('fetch failed'))],
+])('polls where requests for changes are %s, and says so once', async (_how, broken) => {
+  const { name } = await create([cast.streamly]);
+  let looks = 0;
+  const client = consumer((input, init) => {
+    if (asked(input) === 'changes') return broken();
+    looks++;
+    return fetch(input, init);
+  });
+  const said: string[] = [];
+  const onPolling = (why: string) => said.push(why);
+  const wait = waitForMeasurement(client, name!, { pollMs: 10, onPolling }).catch((error) => error);
+  await until(() => looks > 3 && said.length > 0);
+  await cancel(name!);
+  expect(await wait).toMatchObject(cancelled);
+  expect(said).toHaveLength(1);
+});
