@@ -41,7 +41,7 @@ export interface DuchyConfig {
   /** 32 bytes in base64; seals what is stored. The same for every process of the duchy, and not in the database. */
   secretsKeyFile: string;
   mills: { count: number; leaseSeconds: number };
-  /** Between two looks at the exchange. */
+  /** Between two polls of the exchange while its changes cannot be followed. */
   pollSeconds: number;
   /** Uploads and messages of computations that ended, for looking into them. */
   keepBlobsForHours: number;

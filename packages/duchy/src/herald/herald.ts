@@ -1,11 +1,13 @@
 /** Follows the computations of this duchy at the exchange. */
 import {
+  type Change,
   type Computation,
   ExchangeError,
   PENDING_COMPUTATION_STATES,
   parseName,
   timestampOf,
 } from '@measurement-exchange/contract';
+import { type Follower, followChanges } from '@measurement-exchange/sdk';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
 import { endComputation, markReported, pendingComputations, unreportedUploads } from '../database/index.ts';
@@ -14,7 +16,7 @@ import { messageOf, repeat } from '../loop.ts';
 import { follow } from './follow.ts';
 
 export interface HeraldOptions {
-  /** Between two polls; 1 s by default. */
+  /** Between two polls while changes cannot be followed; 1 s by default. */
   pollMs?: number;
   /** Between two comparisons with everything that is pending; 5 minutes by default. */
   reconcileMs?: number;
@@ -23,9 +25,9 @@ export interface HeraldOptions {
 }
 
 export interface Herald {
-  /** Looks once at what changed. */
+  /** Polls once. */
   once(): Promise<void>;
-  /** Polls until the signal is aborted. */
+  /** Follows what changes until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ const REPORT_AFTER_MS = 10_000;
 export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald {
   const { client, db, name, log, metrics } = duchy;
   const { pollMs = POLL_MS, reconcileMs = RECONCILE_MS, reportAfterMs = REPORT_AFTER_MS } = options;
-  /** The time of the latest change seen, by the clock of the exchange; what was pending before is found otherwise. */
+  /** The latest change that a poll showed, by the clock of the exchange; what was pending before is found otherwise. */
   let latest = Date.now() - CLOCK_SLACK_MS;
   let reconcileAt = 0;
   /** The etags of what the last poll showed: the next one shows some of it again. */
@@ -53,7 +55,6 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
   const missed = new Map<string, { failures: number; retryAt: number }>();
 
   async function take(view: Computation): Promise<void> {
-    latest = Math.max(latest, Date.parse(view.updateTime!));
     try {
       await inSpan(spanOf(view), () => follow(duchy, view));
       missed.delete(view.name!);
@@ -79,13 +80,19 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
     };
   }
 
-  async function changes(): Promise<void> {
+  /** Polls find everything by themselves, whatever was taken between them. */
+  function takePolled(view: Computation): Promise<void> {
+    latest = Math.max(latest, Date.parse(view.updateTime!));
+    return take(view);
+  }
+
+  async function takeUpdated(): Promise<void> {
     const since = timestampOf(Math.max(0, latest - OVERLAP_MS));
     const listing = client.listComputations({ parent: name, 'filter.updatedAfter': since });
     const now = new Map<string, string>();
     for await (const view of listing) {
       now.set(view.name!, view.etag!);
-      if (shown.get(view.name!) !== view.etag) await take(view);
+      if (shown.get(view.name!) !== view.etag) await takePolled(view);
     }
     shown = now;
     for (const [computation, { retryAt }] of [...missed]) {
@@ -102,7 +109,7 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
     });
     for await (const view of listing) {
       seen.add(view.name!);
-      await take(view);
+      await takePolled(view);
     }
     for (let afterId = ''; ; ) {
       const page = await pendingComputations(db, { afterId });
@@ -137,19 +144,51 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
     }
   }
 
-  async function once(): Promise<void> {
+  async function poll(): Promise<void> {
     if (Date.now() >= reconcileAt) {
       await reconcile();
       reconcileAt = Date.now() + reconcileMs;
     } else {
-      await changes();
+      await takeUpdated();
     }
-    await reportUploads();
     metrics.heraldPolled();
   }
 
+  /** Waits until something changed, or a poll is due. */
+  async function act(follower: Follower): Promise<true> {
+    const wake = await follower.next(pollMs);
+    try {
+      if (wake.poll) await poll();
+      else for (const change of wake.changes) if (isOwn(change)) await takeByName(change.name);
+    } catch (error) {
+      follower.pollIn(0);
+      throw error;
+    }
+    for (const { retryAt } of missed.values()) follower.pollIn(Math.max(pollMs, retryAt - Date.now()));
+    return true;
+  }
+
+  const isOwn = (change: Change) => change.name.startsWith(`${name}/computations/`);
+
   return {
-    once,
-    run: (signal) => repeat('herald', once, { everyMs: pollMs, signal, log }),
+    async once() {
+      await poll();
+      await reportUploads();
+    },
+    async run(signal) {
+      const follower = followChanges(client, {
+        parent: name,
+        kinds: ['COMPUTATION'],
+        signal,
+        onPolling: (reason) => log.warn({ reason }, 'changes cannot be followed; the exchange is polled'),
+        onFollowing: () => log.info('changes are followed again'),
+      });
+      const options = { everyMs: pollMs, signal, log };
+      await Promise.all([
+        repeat('herald', () => act(follower), options),
+        repeat('report of uploads', reportUploads, options),
+      ]);
+      follower.close();
+    },
   };
 }

@@ -43,7 +43,7 @@ export class Metrics {
   );
   private readonly polled = new Gauge({
     name: 'mex_duchy_herald_polled_timestamp_seconds',
-    help: 'When the herald last looked at the exchange without an error, in Unix time',
+    help: 'When the herald last polled the exchange without an error, in Unix time',
     registers: [this.registry],
   });
   private readonly exchangeFailures = this.counter(

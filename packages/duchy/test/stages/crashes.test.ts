@@ -1,6 +1,7 @@
 /** Mills that die at any moment, duchies that are down, and what is left of it: one output of each stage. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Explanation, Measurement } from '@measurement-exchange/contract';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { removeBlobs, removeComputations } from '../../src/database/index.ts';
 import { follow } from '../../src/herald/follow.ts';
 import { createHerald } from '../../src/herald/herald.ts';
@@ -14,11 +15,17 @@ const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
 const REACH = 410;
 
 let world: DuchyWorld;
+/** By how much the clock of this process is ahead. */
+let aheadMs = 0;
 beforeAll(async () => {
+  const [date, passed] = [Date.now, performance.now.bind(performance)];
+  vi.spyOn(Date, 'now').mockImplementation(() => date() + aheadMs);
+  vi.spyOn(performance, 'now').mockImplementation(() => passed() + aheadMs);
   world = await startDuchyWorld();
 });
 afterAll(async () => {
   expect(await world.stop()).toEqual([]);
+  vi.restoreAllMocks();
 });
 
 /** As if the time of every lease had passed. Attempts are counted again, so that a test can take more than ten. */
@@ -181,6 +188,13 @@ test('of two mills that hold the same stage, one after the other, only one moves
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
 });
 
+/** What the consumer is told eleven minutes later, when only the others have called the exchange since. */
+async function explainedLater(measurement: Measurement, others: TestDuchy[]): Promise<Explanation> {
+  aheadMs += 11 * 60_000;
+  for (const { herald } of others) await herald.once();
+  return world.acme.client.explainMeasurement({ name: measurement.name! });
+}
+
 test.each(['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const)(
   'the %s may be down for a while',
   async (role) => {
@@ -198,6 +212,12 @@ test.each(['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const)(
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    const { summary, waitingFor } = await explainedLater(measurement, others);
+    const { name } = away.duchy;
+    const resource = `${name}/computations/${measurement.name!.split('/').at(-1)}`;
+    expect(waitingFor[0]).toMatchObject({ party: name, resource, code: 'OFFLINE' });
+    expect(waitingFor.filter(({ code }) => code !== 'STAGE_RUNNING')).toHaveLength(1);
+    expect(summary).toMatch(new RegExp(`^${name} .*last seen`));
     await away.up();
     expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
     expect(reachOf(await openResult(world, measurement))).toBe(REACH);

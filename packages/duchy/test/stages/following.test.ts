@@ -1,0 +1,108 @@
+/** Heralds that follow the changes at the exchange, and poll where they cannot. */
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createHerald } from '../../src/herald/herald.ts';
+import { createMill } from '../../src/mills/mill.ts';
+import { AUDIENCES, truth } from './audiences.ts';
+import { openResult, reachOf } from './results.ts';
+import { uploadAll } from './uploads.ts';
+import { type DuchyWorld, MILL, startDuchyWorld, type TestDuchy } from './world.ts';
+
+const HOUR_MS = 3600_000;
+const SOON = { timeout: 20_000 };
+
+let world: DuchyWorld;
+let stop = new AbortController();
+let running: Promise<void>[] = [];
+beforeAll(async () => {
+  world = await startDuchyWorld();
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(running);
+  stop = new AbortController();
+  running = [];
+  vi.restoreAllMocks();
+});
+afterAll(async () => {
+  expect(await world.stop()).toEqual([]);
+});
+
+/** What a herald at work logs. */
+function run({ duchy }: TestDuchy, pollMs: number): string[] {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) });
+  running.push(createHerald({ ...duchy, log }, { pollMs }).run(stop.signal));
+  return lines;
+}
+
+const knows = async ({ query }: TestDuchy, name: string) =>
+  (await query('SELECT FROM computations WHERE id = $1', [name.split('/').at(-1)])).length === 1;
+
+/** Requests for changes get this response. */
+function breakChanges(respond: () => Promise<Response>): void {
+  const { fetch } = globalThis;
+  vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) =>
+    String(input).includes('/changes') ? respond() : fetch(input, init),
+  );
+}
+
+test('a computation is done as its changes come, without a poll', async () => {
+  for (const duchy of world.duchies) {
+    run(duchy, HOUR_MS);
+    running.push(createMill(duchy.duchy, MILL).run(stop.signal));
+  }
+  const { name } = await world.ask();
+  const state = async () => (await world.acme.client.getMeasurement({ name: name! })).state;
+  await expect.poll(() => isReady(name!), SOON).toBe(true);
+  await uploadAll(world, { name: name! } as never, AUDIENCES);
+  await expect.poll(state, SOON).toBe('SUCCEEDED');
+  expect(reachOf(await openResult(world, { name: name! } as never))).toBe(truth(1).size);
+});
+
+/** Whether providers may upload. */
+async function isReady(measurement: string): Promise<boolean> {
+  const { client, name } = world.providers[0]!;
+  const requisitions = await Array.fromAsync(client.listRequisitions({ parent: name }));
+  return requisitions.some((r) => r.measurement === measurement && r.duchies !== undefined);
+}
+
+test.each<[string, () => Promise<Response>]>([
+  ['a proxy knows no changes', async () => new Response('nginx', { status: 404 })],
+  ['connections for changes are cut', async () => Promise.reject(new TypeError('fetch failed'))],
+])('where %s, the exchange is polled', async (_what, respond) => {
+  breakChanges(respond);
+  const duchy = world.of('FIRST_WORKER');
+  run(duchy, 50);
+  const { name } = await world.ask();
+  await expect.poll(() => knows(duchy, name!), SOON).toBe(true);
+  await world.acme.client.cancelMeasurement({ name: name! });
+});
+
+test('that changes cannot be followed is logged once, and once that they are followed again', async () => {
+  breakChanges(async () => new Response('nginx', { status: 404 }));
+  const duchy = world.of('FIRST_WORKER');
+  const lines = run(duchy, 50);
+  const about = () => lines.filter((line) => line.includes('follow'));
+  const told = ['changes cannot be followed; the exchange is polled'];
+  // Several attempts fail.
+  await expect.poll(() => vi.mocked(fetch).mock.calls.length, SOON).toBeGreaterThan(20);
+  expect(about()).toEqual(told);
+  vi.restoreAllMocks();
+  told.push('changes are followed again');
+  await expect.poll(about, SOON).toEqual(told);
+});
+
+test('a herald stops at once, and follows no more', async () => {
+  const { fetch } = globalThis;
+  let asked: AbortSignal | null | undefined;
+  vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+    if (String(input).includes('/changes')) asked = init!.signal;
+    return fetch(input, init);
+  });
+  run(world.of('AGGREGATOR'), HOUR_MS);
+  await expect.poll(() => asked, SOON).toBeDefined();
+  stop.abort();
+  await Promise.all(running);
+  expect(asked!.aborted).toBe(true);
+});
