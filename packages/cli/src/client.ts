@@ -2,6 +2,7 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient, type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty, readDevFile } from './devFile.ts';
+import { note } from './output.ts';
 
 export interface ClientOptions {
   url?: string;
@@ -37,7 +38,7 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   }
   // The file is read again each time: the exchange renews its tokens there.
   const token = given ?? (async () => devToken(await readDevFile(dataDir), options.as));
-  return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex' });
+  return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning: note });
 }
 
 function devToken(dev: DevFile, as: string | undefined): string {

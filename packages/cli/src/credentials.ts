@@ -16,6 +16,7 @@ import {
 import { type ClientOptions, connect } from './client.ts';
 import { findDevParty, readDevFile } from './devFile.ts';
 import { readCertificates } from './keyFiles.ts';
+import { note } from './output.ts';
 import { readPartyFile } from './partyFile.ts';
 
 export interface CredentialOptions extends ClientOptions {
@@ -72,7 +73,8 @@ async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<E
   const baseUrl = options.url ?? process.env.MEX_URL;
   if (tokenFile === undefined || options.token !== undefined || baseUrl === undefined)
     return connect(options);
-  return createClient({ baseUrl, token: async () => (await readText(tokenFile)).trim(), userAgent: 'mex' });
+  const token = async () => (await readText(tokenFile)).trim();
+  return createClient({ baseUrl, token, userAgent: 'mex', onWarning: note });
 }
 
 /** The encryption keys in an identity folder: they outlive the certificate when a party renews it. */

@@ -10,6 +10,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Audience, createAudiences } from '../src/demo/audience.ts';
+import { printReport } from '../src/demo/command.ts';
 import type { DemoReport } from '../src/demo/figures.ts';
 import { figureOf, reachesTogether } from '../src/demo/figures.ts';
 import { renderReport } from '../src/demo/report.ts';
@@ -88,6 +89,17 @@ describe('mex demo', () => {
       /^dataProviders\/dailynews: INSUFFICIENT_PRIVACY_BUDGET\./,
     );
     expect(titled('A filter').state).toBe('FAILED');
+  });
+
+  it('prints a table for each question, and the figure of all publishers at the end', () => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    printReport(report, file);
+    const out = write.mock.calls.join('');
+    write.mockRestore();
+    for (const { title } of report.measurements) expect(out).toContain(title);
+    expect(out).toMatch(
+      /Pictures: .*report\.html\n\nAll publishers together reached [\d,]+ people \(95 %: [\d,]+ to [\d,]+\), each counted once; truth [\d,]+\.\nAdding up their figures would have claimed [\d,]+, [+−-]\d+ %\.\n$/,
+    );
   });
 
   it('needs duchies, and says so where there are none', async () => {

@@ -120,7 +120,7 @@ const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures
 
 const COLUMNS = ['  provider', 'figure', 'truth', 'result', '95 % interval', 'truth lies'];
 
-function printReport(report: DemoReport, file: string): void {
+export function printReport(report: DemoReport, file: string): void {
   for (const { title, name, figures, failure } of report.measurements) {
     print(`\n${paint('bold', title)}  ${paint('dim', name)}`);
     if (failure !== undefined) {

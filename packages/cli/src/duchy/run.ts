@@ -35,6 +35,8 @@ async function run(options: RunOptions): Promise<void> {
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const portOf = async () =>
     port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
+  // Before it listens: whoever sees that may stop it.
+  const stopped = untilSignal();
   const running = await startDuchy({
     config,
     credentials,
@@ -47,7 +49,7 @@ async function run(options: RunOptions): Promise<void> {
     listen: only === 'mill' && port === undefined ? undefined : { ...config.listen, port: await portOf() },
   });
   opened.defer(() => running.stop());
-  await untilSignal();
+  await stopped;
 }
 
 async function acting({ url, tokenFile, identity, roots }: DuchyConfig, as: string | undefined) {

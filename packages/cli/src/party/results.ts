@@ -59,11 +59,21 @@ export async function showWhenDone(
   open: (measurement: Measurement) => Promise<MeasurementResult>,
 ): Promise<void> {
   const live = startLive(name, 'Ctrl-C ends the wait, not the measurement.');
+  let lines = new Map<string, string>();
+  const notes = new Map<string, string>();
+  const show = () => live.show(new Map([...lines, ...notes]));
   const wait = (signal: AbortSignal) =>
     consumer
       .wait(name, {
         signal,
-        onChange: (progress) => live.show(linesOf(progress)),
+        onChange: (progress) => {
+          lines = linesOf(progress);
+          show();
+        },
+        onPolling: (why) => {
+          notes.set('changes', `cannot be followed; the exchange is polled: ${visible(why)}`);
+          show();
+        },
         ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
       })
       .finally(live.end);

@@ -262,8 +262,12 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
       "duchies": {"duchies/alpha": {"rootFile": "alpha.pem"}, …},  * two or more
       "protocols": ["reachOnlyLiquidLegionsV2"],  else also liquidLegionsV2, with frequencies
       "noiseMechanisms": ["DISCRETE_GAUSSIAN"]}}, that is enough for you; folder as above
-    "concurrency": 2, "pollSeconds": 2
+    "concurrency": 2,
+    "pollSeconds": 2                              between two polls while changes cannot be followed
   }
+
+The agent follows the changes of its requisitions at the exchange, and polls every 30 seconds in case it was not told of
+one. Where changes cannot be followed, because a proxy lets none through, it polls every pollSeconds, and says so once.
 
 One agent uses a ledger at a time. It may be stopped or killed at any point: a stored response is sent again
 unchanged, and charged once. A requisition that cannot be fulfilled for now is retried until it can be; one whose upload
