@@ -1,5 +1,6 @@
 /**
- * What a change bought: this checkout beside another one with its packages installed, on one database, taking turns.
+ * What a change bought, or costs: this checkout beside another one with its packages installed, taking turns. Each has a
+ * database of its own on the same server, so that their migrations may differ.
  * node bench/compare.ts --with ../before [--operations get,create] [--rounds 7] [--connections 64]
  */
 import { parseArgs } from 'node:util';
@@ -24,26 +25,24 @@ if (options.with === undefined) throw new Error('--with: another checkout of thi
 
 const server = await startServer();
 const generator = await startWorker<Generator>('generator.ts');
-const database = await server.createDatabase();
-const before = await startExchange({ databaseUrl: database.url, checkout: options.with });
-const now = await startExchange({ databaseUrl: database.url, like: before.dataDir });
+const before = await startSide(options.with);
+const now = await startSide();
 try {
-  const world = await createWorld(before, database);
   const rows: Record<string, string>[] = [];
-  for (const { name, caller, template, items, consumes } of await measuredOperations(world, database)) {
+  for (const { name } of now.operations) {
     if (!options.operations.split(',').some((wanted) => name.startsWith(wanted))) continue;
     const perSecond = { before: [] as number[], now: [] as number[] };
     const processor = { before: [] as number[], now: [] as number[] };
+    const database = { before: [] as number[], now: [] as number[] };
     for (let round = 0; round <= Number(options.rounds); round++) {
       progress(`${name}, round ${round} of ${options.rounds}`);
       for (const which of round % 2 === 0 ? (['before', 'now'] as const) : (['now', 'before'] as const)) {
-        const { dev, port, pid } = { before, now }[which];
-        const parties = [...dev.measurementConsumers, ...dev.dataProviders];
-        const token = parties.find((party) => party.name === caller.name)!.token;
+        const { exchange, operations } = { before, now }[which];
+        const { caller, template, items, consumes } = operations.find((each) => each.name === name)!;
         const fresh = await items(1_500);
-        const spent = processorMs(pid);
+        const spent = [processorMs(exchange.pid), server.processorMs()] as const;
         const timing = await generator.call('closed', {
-          targets: [{ port, token }],
+          targets: [{ port: exchange.port, token: caller.token }],
           connections: Number(options.connections),
           template,
           items: fresh,
@@ -51,22 +50,36 @@ try {
         });
         if (round === 0) continue;
         perSecond[which].push(timing.perSecond);
-        processor[which].push((processorMs(pid) - spent) / timing.responses);
+        processor[which].push((processorMs(exchange.pid) - spent[0]) / timing.responses);
+        database[which].push((server.processorMs() - spent[1]) / timing.responses);
       }
     }
-    rows.push({
-      operation: name,
-      'before, per second': show(figure(perSecond.before)),
-      now: show(figure(perSecond.now)),
-      'now / before': show(ratio(perSecond.now, perSecond.before)),
-      'processor ms before': show(figure(processor.before)),
-      'processor ms now': show(figure(processor.now)),
-      'processor now / before': show(ratio(processor.now, processor.before)),
-    });
+    const all = (which: 'before' | 'now') => processor[which].map((ms, i) => ms + database[which][i]!);
+    for (const [what, sides] of Object.entries({
+      'per second': perSecond,
+      "exchange's processor ms": processor,
+      "PostgreSQL's processor ms": database,
+      'both together': { before: all('before'), now: all('now') },
+    })) {
+      rows.push({
+        operation: name,
+        figure: what,
+        before: show(figure(sides.before)),
+        now: show(figure(sides.now)),
+        'now / before': show(ratio(sides.now, sides.before)),
+      });
+    }
   }
   progressEnd();
   printTable(`This checkout beside ${options.with}, ${options.connections} connections`, rows);
 } finally {
-  await Promise.all([before.stop(), now.stop(), generator.stop()]);
+  await Promise.all([before.exchange.stop(), now.exchange.stop(), generator.stop()]);
   await server.stop();
+}
+
+async function startSide(checkout?: string) {
+  const database = await server.createDatabase({ migrated: false });
+  const exchange = await startExchange({ databaseUrl: database.url, ...(checkout && { checkout }) });
+  const world = await createWorld(exchange, database);
+  return { exchange, operations: await measuredOperations(world, database) };
 }

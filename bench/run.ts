@@ -1,6 +1,6 @@
 /**
  * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
- * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc] [--operations get,create]
+ * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc,feed] [--operations get,create]
  *   [--rounds 5] [--quick] [--json file]
  */
 import { execFileSync } from 'node:child_process';
@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { direct } from './direct.ts';
 import { fairness } from './fairness.ts';
+import { feed } from './feed.ts';
 import { fleet } from './fleet.ts';
 import { growth } from './growth.ts';
 import { http } from './http.ts';
@@ -31,6 +32,7 @@ const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
   sdk,
   direct,
   mpc,
+  feed,
 };
 
 const { values: options } = parseArgs({

@@ -33,6 +33,8 @@ export interface BenchExchange {
   dataDir: string;
   /** Milliseconds from its start to the first response to a caller with a token. */
   startMs: number;
+  /** Of `--inspect=0` in its flags. */
+  inspectorUrl: string | undefined;
   call: (token: string, method: string, path: string, body?: unknown) => Promise<unknown>;
   stop: () => Promise<void>;
 }
@@ -107,7 +109,9 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
     };
     await call(dev.operator.token, 'GET', 'whoami');
     const startMs = performance.now() - started;
-    return { pid: child.pid!, port: Number(new URL(url).port), url, dev, dataDir, startMs, call, stop };
+    const inspectorUrl = /ws:\S+/.exec(output())?.[0];
+    const port = Number(new URL(url).port);
+    return { pid: child.pid!, port, url, dev, dataDir, startMs, inspectorUrl, call, stop };
   }
   const printed = output();
   await stop();
@@ -125,4 +129,15 @@ export function residentBytes(pid: number): { now: number; peak: number } {
 export function processorMs(pid: number): number {
   const [, user, system] = /\) \S(?: -?\d+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
   return (Number(user) + Number(system)) * 10;
+}
+
+/** Of a process and all its children so far, also of those that ended. */
+export function processorMsOfAll(pid: number): number {
+  const [, user, system] = /\) \S(?: -?\d+){12} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean);
+  const ended = (Number(user) + Number(system)) * 10;
+  return children.reduce((sum, child) => sum + processorMs(Number(child)), processorMs(pid) + ended);
 }

@@ -8,6 +8,6 @@ export interface Bench {
   rounds: number;
   /** Shorter rounds: to see that all works, not to measure. */
   quick: boolean;
-  /** Which operations the section `http` measures, by the beginning of their names, or which parts `mpc`; undefined: all. */
+  /** Which operations the section `http` measures, by the beginning of their names, or which parts `mpc` and `feed`; undefined: all. */
   operations: string[] | undefined;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 import { migrate } from '@measurement-exchange/exchange/maintenance';
 import pg from 'pg';
+import { processorMsOfAll } from './exchange.ts';
 
 export interface BenchDatabase {
   url: string;
@@ -15,29 +16,37 @@ export interface BenchDatabase {
 }
 
 export interface BenchServer {
-  /** Empty, migrated. */
-  createDatabase: () => Promise<BenchDatabase>;
+  /** Empty; migrated, unless who is started on it migrates it. */
+  createDatabase: (options?: { migrated: boolean }) => Promise<BenchDatabase>;
   /** One that somebody else made. */
   openDatabase: (name: string) => BenchDatabase;
   query: BenchDatabase['query'];
+  /** Processor time of all its processes so far, also of those that ended. */
+  processorMs: () => number;
   stop: () => Promise<void>;
 }
 
 /** Nothing of durability: fsync and synchronous_commit stay on. */
-const SETTINGS = [
+const SETTINGS = {
   // A checkpoint in the middle of a round would slow down whoever is measured then.
-  "ALTER SYSTEM SET max_wal_size = '16GB'",
-  "ALTER SYSTEM SET checkpoint_timeout = '1h'",
-  'SELECT pg_reload_conf()',
-];
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+};
 
-export async function startServer(): Promise<BenchServer> {
+export async function startServer(settings: Record<string, string> = {}): Promise<BenchServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mex-bench-'));
+  const unset = await startPostgres({ dataDir });
+  const client = new pg.Client(unset.url);
+  await client.connect();
+  for (const [name, value] of Object.entries({ ...SETTINGS, ...settings })) {
+    await client.query(`ALTER SYSTEM SET ${name} = '${value}'`);
+  }
+  await client.end();
+  await unset.stop();
   const server = await startPostgres({ dataDir });
   const pool = new pg.Pool({ connectionString: server.url, max: 2 });
   pool.on('error', () => {});
   const query: BenchServer['query'] = async (text, values) => (await pool.query(text, values)).rows;
-  for (const setting of SETTINGS) await query(setting);
   let databases = 0;
   const open = (name: string) =>
     openDatabase(server.url.replace(/\/mex(?=\?|$)/, `/${name}`), () =>
@@ -46,11 +55,12 @@ export async function startServer(): Promise<BenchServer> {
   return {
     query,
     openDatabase: open,
-    createDatabase: async () => {
+    processorMs: () => processorMsOfAll(server.pid),
+    createDatabase: async ({ migrated } = { migrated: true }) => {
       const name = `bench_${++databases}`;
       await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
       const database = open(name);
-      await migrate({ connection: { connectionString: database.url }, mode: 'development' });
+      if (migrated) await migrate({ connection: { connectionString: database.url }, mode: 'development' });
       return database;
     },
     stop: async () => {

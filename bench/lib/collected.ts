@@ -1,0 +1,18 @@
+/** What a process of Node holds after its garbage was collected, through its inspector. */
+import { residentBytes } from './exchange.ts';
+
+/** `inspectorUrl`: the WebSocket that `--inspect` prints. */
+export async function collectedBytes(pid: number, inspectorUrl: string): Promise<number> {
+  const socket = new WebSocket(inspectorUrl);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = reject;
+  });
+  const collected = new Promise((resolve) => {
+    socket.onmessage = resolve;
+  });
+  socket.send(JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' }));
+  await collected;
+  socket.close();
+  return residentBytes(pid).now;
+}
