@@ -31,14 +31,12 @@ const RANDOM_EVERY = 4;
 export const h19: Harness = {
   id: 'H19',
   title: 'kill -9 anywhere leaves computations one result',
-  inTests: false,
   run: (context) => withComputations(context, SHUFFLE, (world) => crash(context, world, KILLS, MISSING)),
 };
 
 export const h19Rings: Harness = {
   id: 'H19L',
   title: 'kill -9 anywhere leaves computations of rings one result',
-  inTests: false,
   run: (context) =>
     withComputations(context, RING, (world) => crash(context, world, KILLS_OF_RINGS, MISSING_OF_RINGS)),
 };

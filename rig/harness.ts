@@ -33,8 +33,6 @@ export interface Harness {
   /** `H2` */
   id: string;
   title: string;
-  /** Whether `npm test` runs a slice of it; not where even that takes long, or is part of another test. */
-  inTests?: boolean;
   run(context: Context): Promise<Outcome>;
 }
 

@@ -12,7 +12,6 @@ const MOMENT_MS = 1_500;
 export const h6: Harness = {
   id: 'H6',
   title: 'kill -9 of PostgreSQL loses nothing',
-  inTests: false,
   run: (context) =>
     withWorld(context, {}, async (world) => {
       const { random } = context;

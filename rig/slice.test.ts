@@ -1,13 +1,14 @@
-/** A slice of the rig in every test run: the same harnesses as `npm run rig`, for seconds. */
+/** A slice of the rig in every test run, for seconds; the other harnesses take too long here. */
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HARNESSES } from './harnesses.ts';
 import { Random } from './random.ts';
 
 const SEED = randomInt(2 ** 31);
+const IN_TESTS = ['H5'];
 
 describe(`the rig, seed ${SEED}`, () => {
-  for (const harness of HARNESSES.filter(({ inTests = true }) => inTests)) {
+  for (const harness of HARNESSES.filter(({ id }) => IN_TESTS.includes(id))) {
     it(`${harness.id}: ${harness.title}`, { timeout: 180_000 }, async () => {
       const kept: Record<string, unknown> = {};
       const outcome = await harness.run({

@@ -17,7 +17,6 @@ import { tryTokens } from './tokens.ts';
 export const h16: Harness = {
   id: 'H16',
   title: 'a mark in every secret, and none where it does not belong',
-  inTests: false,
   run: lookForCanaries,
 };
 

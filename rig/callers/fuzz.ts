@@ -21,7 +21,6 @@ import { issuerOf } from './tokens.ts';
 export const h13: Harness = {
   id: 'H13',
   title: 'requests from the OpenAPI document, in order and not',
-  inTests: false,
   run: (context) =>
     withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => fuzz(context, world)),
 };

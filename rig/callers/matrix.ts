@@ -27,7 +27,6 @@ import { inParallel, Line, percentile, type Sent } from './http.ts';
 export const h11: Harness = {
   id: 'H11',
   title: 'every caller at every operation',
-  inTests: false,
   run: (context) =>
     withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => askEverybody(context, world)),
 };

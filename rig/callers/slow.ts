@@ -15,7 +15,6 @@ export const h14: Harness = {
   id: 'H14',
   title: 'slow and giant clients and descriptor sets beside a healthy client',
   // `packages/exchange/test/hostile` has each of them.
-  inTests: false,
   // With the limits as they are shipped: they are part of what keeps the healthy client well.
   run: (context) =>
     withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>

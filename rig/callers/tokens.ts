@@ -19,7 +19,6 @@ import { type CorpusEntry, tokenCorpus } from './tokens/corpus.ts';
 export const h12: Harness = {
   id: 'H12',
   title: 'tokens that are bad in every way we know',
-  inTests: false,
   run: (context) =>
     withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => tryTokens(context, world)),
 };

@@ -1,6 +1,7 @@
 /**
  * H20: watchers of every party, which are cut off and go on, while exchanges and PostgreSQL are killed and fail over, and
- * transactions hold the horizon back: each has seen every version of every resource of its party once, in order.
+ * transactions hold the horizon back: each has seen every version of every resource of its party once, in order. Webhooks of
+ * two of them got every version, in order, whatever came again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -11,7 +12,8 @@ import { firstSuccess } from '../recovery.ts';
 import { Traffic } from '../traffic.ts';
 import type { PostgresVictim } from '../world/postgres.ts';
 import type { Counted, World } from '../world.ts';
-import { changesIn, isStep, mistakeIn, truthOf } from './truth.ts';
+import { Endpoints } from './endpoints.ts';
+import { changesIn, isStep, mistakeIn, type Truth, truthOf } from './truth.ts';
 import { Watcher } from './watcher.ts';
 
 const PLANS = {
@@ -32,7 +34,6 @@ const PLANTED_MS = 5_000;
 export const h20: Harness = {
   id: 'H20',
   title: 'every watcher sees each change once, in order',
-  inTests: false,
   run: (context) => withPair(context, {}, (world, pair) => watch(context, world, pair)),
 };
 
@@ -48,6 +49,10 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
     return new Watcher(world, random.fork(`watcher ${n}`), party, n);
   });
   for (const watcher of watchers) watcher.start();
+  const endpoints = await Endpoints.start(world, random.fork('endpoints'), [
+    world.consumers[0]!.name,
+    world.providers[0]!.name,
+  ]);
   const interrupting = setInterval(() => random.pick(watchers).interrupt(), INTERRUPT_EVERY_MS);
   const traffic = new Traffic(world, context, { clients: plan.clients, faults: true, pauseMs: 5 });
   traffic.start();
@@ -73,12 +78,19 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
   while (traffic.operations < plan.changes && !done()) await sleep(200);
   await traffic.stop();
   clearInterval(interrupting);
-  const changes = await compare(world, watchers, context.planted === undefined ? PATIENCE_MS : PLANTED_MS);
+  const truths = await truthOf(world.postgres);
+  const patienceMs = context.planted === undefined ? PATIENCE_MS : PLANTED_MS;
+  const changes = await compare(world, watchers, truths, patienceMs);
   await Promise.all(watchers.map((watcher) => watcher.stop()));
+  const delivered = context.planted === undefined ? await endpoints.compare(truths) : 0;
+  await endpoints.stop();
   return {
-    operations: traffic.operations + changes,
+    operations: traffic.operations + changes + delivered,
     faults,
-    notes: [`${watchers.length} watchers were shown ${changes} changes; ${traffic.unknown} unknown outcomes`],
+    notes: [
+      `${watchers.length} watchers were shown ${changes} changes; ${traffic.unknown} unknown outcomes`,
+      `${delivered} were delivered to webhooks, ${endpoints.repeats} of them again`,
+    ],
   };
 }
 
@@ -121,11 +133,11 @@ async function holdHorizon({ postgres }: World): Promise<void> {
 
 /** Returns how many changes the watchers were shown, all together. */
 async function compare(
-  { postgres, violations }: World,
+  { violations }: World,
   watchers: Watcher[],
+  truths: Map<string, Truth>,
   patienceMs: number,
 ): Promise<number> {
-  const truths = await truthOf(postgres);
   const truthFor = (watcher: Watcher) => truths.get(watcher.party) ?? new Map();
   const isBehind = (watcher: Watcher) => watcher.seen.filter(isStep).length < changesIn(truthFor(watcher));
   for (const started = Date.now(); Date.now() - started < patienceMs && watchers.some(isBehind); )

@@ -110,7 +110,7 @@ export class Watcher {
     );
     if (response.ok) return response;
     const problem = await response.text();
-    if (![429, 503, 504].includes(response.status)) {
+    if (![408, 429, 503, 504].includes(response.status)) {
       violations.add(`${this.name} got ${response.status}: ${problem}`);
     }
     throw new Error(problem);

@@ -26,7 +26,6 @@ export const h9: Harness = {
   id: 'H9',
   title: 'failover to a synchronous standby loses nothing',
   // Most of it is the making of standbys.
-  inTests: false,
   run: (context) =>
     withPair(context, { replicas: atScale(context, PLANS).replicas }, (world, pair) =>
       disturb(context, world, pair),

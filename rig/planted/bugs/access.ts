@@ -18,14 +18,14 @@ export const ACCESS_BUGS: PlantedBug[] = [
       inExchange(PIPELINE, 'authorize(caller: Authenticated', 'async authorize(caller: Authenticated'),
       inExchange(
         PIPELINE,
-        'authorize(principal, match.route, match.params);',
+        'authorize(principal, match.route, match.params); const bucket',
         `if (match.route.method === 'GET' && Object.keys(match.params).length > 0) {
            const { readRequest } = await import('@measurement-exchange/contract');
            const operation = operations[match.route.operation as Operation] as Handler<never>;
            const request = readRequest(match.route, match.params, '', undefined);
            await operation(this.options.exchange, undefined as never, request as never);
          }
-         authorize(principal, match.route, match.params);`,
+         authorize(principal, match.route, match.params); const bucket`,
       ),
     ],
     foundBy: 'H1',

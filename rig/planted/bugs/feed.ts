@@ -1,9 +1,11 @@
 /** The log of changes, and those who follow it. */
 import type { PlantedBug } from '../plant.ts';
-import { inExchange, test } from './edits.ts';
+import { inConsumer, inExchange, test } from './edits.ts';
 
 const LOG = 'database/changes.ts';
 const TESTS = 'exchange/test/changes';
+const WATCH_TEST = 'sdk/test/client/watch.test.ts';
+const inClient = (find: string, replace: string) => inConsumer('client/watch.ts', find, replace);
 
 export const FEED_BUGS: PlantedBug[] = [
   {
@@ -59,5 +61,44 @@ export const FEED_BUGS: PlantedBug[] = [
     name: 'change-not-logged',
     edits: [inExchange('domain/changes.ts', "if (subject === '') {", "if (subject === '' && version < 3) {")],
     foundBy: test(`${TESTS}/changes.test.ts`, 'of a measurement and its requisitions'),
+  },
+  {
+    // One that waited for a lock may have its ID before it has the lock.
+    name: 'changes-out-of-order',
+    edits: [inExchange(LOG, "'age(xmin) >= 0'", "'true'")],
+    foundBy: test(`${TESTS}/order.test.ts`, 'with event groups'),
+  },
+  {
+    // A party that was suspended reads on until its stream ends by itself.
+    name: 'stream-after-suspension',
+    edits: [
+      inExchange('http/eventStream.ts', 'void isAuthorized().then((isStill) => isStill || end());', ''),
+    ],
+    foundBy: test('exchange/test/parties/suspension.test.ts', 'does not go on reading a stream of changes'),
+  },
+  {
+    name: 'streams-without-number',
+    edits: [inExchange('operations/changes/watch.ts', 'requireRoom(feed, party);', '')],
+    foundBy: test(`${TESTS}/watch.test.ts`, 'has room for 500 of a party'),
+  },
+  {
+    // What came before the cut comes again.
+    name: 'watch-repeats-after-a-cut',
+    edits: [inClient('this.token = token;', 'this.token ??= token;')],
+    foundBy: test(WATCH_TEST, 'comes again to an exchange that ends its streams'),
+  },
+  {
+    name: 'watch-without-pages',
+    edits: [inClient('else this.giveUpStreams(ending.broken);', '')],
+    foundBy: test(WATCH_TEST, 'cuts them at once'),
+  },
+  {
+    // What changes between the two is never heard of.
+    name: 'token-after-the-first-look',
+    edits: [inConsumer('client/follow.ts', '// What changed before is not told.\n    this.pollIn(0);', '')],
+    foundBy: test(
+      'sdk/test/consumer/waitFollowing.test.ts',
+      'a change between the first look and the first token is not missed',
+    ),
   },
 ];

@@ -18,6 +18,23 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     foundBy: urlTest('where a webhook may point'),
   },
   {
+    // The test knows this machine only.
+    name: 'webhook-to-any-address-of-a-name',
+    edits: [
+      inExchange(
+        'webhooks/send.ts',
+        'addresses.some(({ address }) => !isAllowed(address, isDevelopment))',
+        'false',
+      ),
+    ],
+    foundBy: test('exchange/src/webhooks/send.test.ts', 'gets no connection'),
+  },
+  {
+    name: 'webhook-waits-for-the-poll',
+    edits: [inExchange('feed/feed.ts', 'this.onWake(parties);', '')],
+    foundBy: deliveriesTest('begins with the commit'),
+  },
+  {
     name: 'webhook-signed-with-the-new-secret-only',
     edits: [
       inExchange(
