@@ -72,7 +72,11 @@ export const FEED_BUGS: PlantedBug[] = [
     // A party that was suspended reads on until its stream ends by itself.
     name: 'stream-after-suspension',
     edits: [
-      inExchange('http/eventStream.ts', 'void isAuthorized().then((isStill) => isStill || end());', ''),
+      inExchange(
+        'http/eventStream.ts',
+        'void isAuthorized().then((isStill) => isStill || stream.end());',
+        '',
+      ),
     ],
     foundBy: test('exchange/test/parties/suspension.test.ts', 'does not go on reading a stream of changes'),
   },

@@ -6,15 +6,6 @@ import { Tail } from './tail.ts';
 /** A net for what nobody was told of: one statement for all parties. */
 const POLL_MS = 2_000;
 
-/** One that follows a party, from wherever it is. */
-export interface Follower {
-  /** Behind the position, without waiting; undefined where the log no longer reaches back to it. */
-  read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined>;
-  /** Until there may be something behind the position, `signal` is aborted, or the exchange stops. */
-  wait(after: Position, signal: AbortSignal): Promise<void>;
-  close(): void;
-}
-
 export class Feed {
   /** Aborted when the exchange stops: who follows is to end. */
   readonly stopping: AbortSignal;
@@ -48,36 +39,10 @@ export class Feed {
   }
 
   follow(party: string): Follower {
-    let tail: Tail | undefined;
-    let isOpen = true;
-    this.count(party, 1);
-    const leave = () => {
-      if (tail !== undefined && --tail.followers === 0) this.drop(party, tail);
-      tail = undefined;
-    };
-    return {
-      read: async (after, limit) => {
-        const kept = after === 'OLDEST' ? undefined : tail?.behind(after, limit);
-        return kept ?? readChanges(this.db, party, after, limit);
-      },
-      wait: (after, signal) => {
-        if (!isOpen || this.stopping.aborted) return Promise.resolve();
-        if (tail?.isStopped) leave();
-        if (tail === undefined) {
-          tail = this.tailOf(party, after);
-          tail.followers++;
-        }
-        return tail.wait(after, signal);
-      },
-      close: () => {
-        if (isOpen) this.count(party, -1);
-        isOpen = false;
-        leave();
-      },
-    };
+    return new Follower(this, party);
   }
 
-  private count(party: string, by: 1 | -1): void {
+  count(party: string, by: 1 | -1): void {
     this.followers += by;
     const count = this.followersOf(party) + by;
     if (count === 0) this.open.delete(party);
@@ -92,17 +57,21 @@ export class Feed {
     this.tails.clear();
   }
 
-  private tailOf(party: string, at: Position): Tail {
+  read(party: string, after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
+    return readChanges(this.db, party, after, limit);
+  }
+
+  tailOf(party: string, at: Position): Tail {
     const known = this.tails.get(party);
     if (known !== undefined && !known.isStopped) return known;
-    const tail = new Tail((after, limit) => readChanges(this.db, party, after, limit), at);
+    const tail = new Tail((after, limit) => this.read(party, after, limit), at);
     this.tails.set(party, tail);
     // Something may have come between the last read and now.
     tail.wake();
     return tail;
   }
 
-  private drop(party: string, tail: Tail): void {
+  drop(party: string, tail: Tail): void {
     tail.stop();
     if (this.tails.get(party) === tail) this.tails.delete(party);
   }
@@ -118,5 +87,59 @@ export class Feed {
     } finally {
       this.isPolling = false;
     }
+  }
+}
+
+/** One that follows a party, from wherever it is. There are thousands of them: each is small. */
+export class Follower {
+  private readonly feed: Feed;
+  private readonly party: string;
+  private tail: Tail | undefined;
+  isOpen = true;
+  /** Ends the wait. */
+  private done: (() => void) | undefined;
+
+  constructor(feed: Feed, party: string) {
+    this.feed = feed;
+    this.party = party;
+    feed.count(party, 1);
+  }
+
+  /** Behind the position, without waiting; undefined where the log no longer reaches back to it. */
+  async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
+    const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);
+    return kept ?? this.feed.read(this.party, after, limit);
+  }
+
+  /** Until there may be something behind the position, `endWait` or `close` is called, or the exchange stops. */
+  wait(after: Position): Promise<void> {
+    if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();
+    if (this.tail?.isStopped) this.leave();
+    if (this.tail === undefined) {
+      this.tail = this.feed.tailOf(this.party, after);
+      this.tail.followers++;
+    }
+    const { tail } = this;
+    return new Promise((resolve) => {
+      this.done = resolve;
+      tail.wait(after, resolve);
+    });
+  }
+
+  endWait(): void {
+    if (this.done !== undefined) this.tail?.endWait(this.done);
+  }
+
+  close(): void {
+    if (this.isOpen) this.feed.count(this.party, -1);
+    this.isOpen = false;
+    this.endWait();
+    this.leave();
+  }
+
+  private leave(): void {
+    const { tail } = this;
+    if (tail !== undefined && --tail.followers === 0) this.feed.drop(this.party, tail);
+    this.tail = undefined;
   }
 }

@@ -4,7 +4,6 @@ import type { ChangePage, PlacedChange, Position } from '../database/changes.ts'
 import { compare, Tail } from './tail.ts';
 
 const at = (xid: number): Position => ({ xid: String(xid), seq: 1n });
-const never = new AbortController().signal;
 
 /** A log that is written to here, and counts how often it is read. */
 class Log {
@@ -36,10 +35,11 @@ beforeEach(() => {
 });
 afterEach(() => tail.stop());
 
+const waitBehind = (after: Position) => new Promise<void>((resolve) => tail.wait(after, resolve));
 const xids = (page: ChangePage | undefined) => page?.changes.map((row) => Number(row.at.xid));
 
 it('reads once for two hundred who wait', async () => {
-  const waits = Array.from({ length: 200 }, () => tail.wait(at(0), never));
+  const waits = Array.from({ length: 200 }, () => waitBehind(at(0)));
   log.append(1, 2);
   tail.wake();
   await Promise.all(waits);
@@ -50,7 +50,7 @@ it('reads once for two hundred who wait', async () => {
 });
 
 it('reads again where it is woken while it reads', async () => {
-  const waits = tail.wait(at(1), never);
+  const waits = waitBehind(at(1));
   log.append(1);
   tail.wake();
   log.append(2);
@@ -62,14 +62,14 @@ it('reads again where it is woken while it reads', async () => {
 it('does not let wait who is behind already', async () => {
   log.append(1);
   tail.wake();
-  await tail.wait(at(0), never);
-  await tail.wait(at(0), never);
+  await waitBehind(at(0));
+  await waitBehind(at(0));
 });
 
 it('keeps the last rows only, and has nothing for who is further behind', async () => {
   log.append(...Array.from({ length: 1500 }, (_, i) => i + 1));
   tail.wake();
-  await tail.wait(at(1499), never);
+  await waitBehind(at(1499));
   expect(tail.behind(at(0), 10)).toBeUndefined();
   expect(tail.behind(at(1243), 10)).toBeUndefined();
   expect(xids(tail.behind(at(1244), 2))).toEqual([1245, 1246]);
@@ -81,10 +81,10 @@ it('looks again for rows beyond the horizon, by itself', async () => {
     log.append(1, 2);
     log.horizon = 2;
     tail.wake();
-    await tail.wait(at(0), never);
+    await waitBehind(at(0));
     expect(tail.end).toEqual(at(1));
     log.horizon = 3;
-    const waits = tail.wait(at(1), never);
+    const waits = waitBehind(at(1));
     await setImmediate();
     vi.advanceTimersByTime(1000);
     await waits;
@@ -95,16 +95,16 @@ it('looks again for rows beyond the horizon, by itself', async () => {
 });
 
 it('lets everybody go who waits when the log no longer reaches back, when it stops, and who hangs up', async () => {
-  const hungUp = new AbortController();
-  const gone = tail.wait(at(0), hungUp.signal);
-  hungUp.abort();
-  await gone;
-  const waits = tail.wait(at(0), never);
+  const gone = Promise.withResolvers<void>();
+  tail.wait(at(0), gone.resolve);
+  tail.endWait(gone.resolve);
+  await gone.promise;
+  const waits = waitBehind(at(0));
   log.expired = true;
   tail.wake();
   await waits;
   expect(tail.isStopped).toBe(true);
-  await tail.wait(at(0), never);
+  await waitBehind(at(0));
 });
 
 it('compares positions as numbers, first the transaction', () => {

@@ -46,18 +46,15 @@ export class Tail {
     return { changes, next: changes.at(-1)!.at, ahead: false };
   }
 
-  /** Resolves when there is something behind the position, when this stops, and when `signal` is aborted. */
-  wait(after: Position, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted || this.isStopped || compare(after, this.end) < 0) return resolve();
-      const done = () => {
-        this.waiting.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.waiting.set(done, after);
-      signal.addEventListener('abort', done);
-    });
+  /** Calls back once there is something behind the position, when this stops, and from `endWait`. */
+  wait(after: Position, done: () => void): void {
+    if (this.isStopped || compare(after, this.end) < 0) done();
+    else this.waiting.set(done, after);
+  }
+
+  endWait(done: () => void): void {
+    this.waiting.delete(done);
+    done();
   }
 
   /** There may be more. */
@@ -69,7 +66,7 @@ export class Tail {
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
-    for (const done of [...this.waiting.keys()]) done();
+    for (const done of [...this.waiting.keys()]) this.endWait(done);
   }
 
   private async read(): Promise<void> {
@@ -100,7 +97,9 @@ export class Tail {
       this.kept.push(...changes);
       const dropped = this.kept.splice(0, Math.max(0, this.kept.length - KEPT)).at(-1);
       if (dropped !== undefined) this.start = dropped.at;
-      for (const [done, after] of [...this.waiting]) if (compare(after, this.end) < 0) done();
+      for (const [done, after] of [...this.waiting]) {
+        if (compare(after, this.end) < 0) this.endWait(done);
+      }
     }
     this.isStale ||= changes.length === READ;
     if (!ahead) return 0;

@@ -25,12 +25,14 @@ async function serve(
 ) {
   const streams = new EventStreams({ ...NEVER, ...times });
   const ended = new EventEmitter();
-  let closed = false;
+  const closed = Promise.withResolvers<undefined>();
+  let isClosed = false;
   const whole: Watch = {
     token: 'start',
-    next: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined))),
+    next: () => closed.promise,
     close: () => {
-      closed = true;
+      isClosed = true;
+      closed.resolve(undefined);
     },
     ...watch,
   };
@@ -45,7 +47,7 @@ async function serve(
   let text = '';
   response.on('error', () => {});
   if (isRead) response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  return { over, response, text: () => text, isClosed: () => closed };
+  return { over, response, text: () => text, isClosed: () => isClosed };
 }
 
 it('ends after a while, with a time after which the reader comes again', async () => {

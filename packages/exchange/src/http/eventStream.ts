@@ -17,11 +17,24 @@ export interface StreamTimes {
 }
 const TIMES: StreamTimes = { commentMs: 15_000, maxAgeMs: 300_000, slowMs: 10_000 };
 
-interface OpenStream {
-  response: ServerResponse;
+class OpenStream {
+  readonly response: ServerResponse;
+  readonly watch: Watch;
   /** Whether its reader may still have it. */
-  isAuthorized: () => Promise<boolean>;
-  end: () => void;
+  readonly isAuthorized: () => Promise<boolean>;
+  /** Its reader is gone, or is to come again. */
+  isOver = false;
+
+  constructor(response: ServerResponse, watch: Watch, isAuthorized: () => Promise<boolean>) {
+    this.response = response;
+    this.watch = watch;
+    this.isAuthorized = isAuthorized;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.watch.close();
+  }
 }
 
 export class EventStreams {
@@ -34,51 +47,53 @@ export class EventStreams {
   }
 
   /** Resolves when the stream has ended. */
-  async serve(
+  serve(
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
     watch: Watch,
     isAuthorized: () => Promise<boolean>,
   ): Promise<void> {
-    const over = new AbortController();
-    const end = () => over.abort();
+    // Ends with the connection: a chunk of its own for each event would be as much work as the event.
+    response.removeHeader('transfer-encoding');
+    // A proxy that collects the response would hold the events back.
+    response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'x-accel-buffering': 'no' });
+    if (watch.token !== undefined) response.write(`id: ${watch.token}\n\n`);
+    flattenHead(response);
+    return this.pass(new OpenStream(response, watch, isAuthorized));
+  }
+
+  /** Without what only the head needs: it lasts for minutes. */
+  private async pass(stream: OpenStream): Promise<void> {
+    const { response, watch } = stream;
     const { maxAgeMs } = this.times;
     // Not all of those that came at once end at once.
-    const age = setTimeout(end, randomInt(Math.ceil(0.8 * maxAgeMs), maxAgeMs + 1));
-    response.once('close', end);
-    const stream = { response, isAuthorized, end };
+    const age = setTimeout(() => stream.end(), randomInt(Math.ceil(0.8 * maxAgeMs), maxAgeMs + 1));
+    response.once('close', () => stream.end());
     this.enter(stream);
     try {
-      // Ends with the connection: a chunk of its own for each event would be as much work as the event.
-      response.removeHeader('transfer-encoding');
-      // A proxy that collects the response would hold the events back.
-      response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'x-accel-buffering': 'no' });
-      if (watch.token !== undefined) response.write(`id: ${watch.token}\n\n`);
-      flattenHead(response);
-      while (!over.signal.aborted && !response.destroyed) {
-        const found = await watch.next(over.signal);
+      while (!stream.isOver && !response.destroyed) {
+        const found = await watch.next();
         if (found === undefined) break;
         const { events, token } = found;
         const behind = events.at(-1)?.token === token ? '' : `id: ${token}\n\n`;
         const isTaken = response.write(events.map(textOf).join('') + behind);
-        if (!isTaken && !(await this.drained(response, over.signal))) response.destroy();
+        if (!isTaken && !(await this.drained(response))) response.destroy();
       }
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toError(error))}\n\n`);
     } finally {
       // Later where all are to come again at once, because the exchange stops.
-      const retryMs = over.signal.aborted ? randomInt(100, 300) : randomInt(500, 2_000);
+      const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       clearTimeout(age);
       this.leave(stream);
-      watch.close();
+      stream.end();
     }
   }
 
   /** Whether the reader took what there is. */
-  private drained(response: ServerResponse, over: AbortSignal): Promise<boolean> {
-    const signal = AbortSignal.any([over, AbortSignal.timeout(this.times.slowMs)]);
-    return once(response, 'drain', { signal }).then(
+  private drained(response: ServerResponse): Promise<boolean> {
+    return once(response, 'drain', { signal: AbortSignal.timeout(this.times.slowMs) }).then(
       () => true,
       () => false,
     );
@@ -98,9 +113,10 @@ export class EventStreams {
 
   /** One timer for all. Who may not have its stream any more comes again, and is rejected as for any request. */
   private comment(): void {
-    for (const { response, isAuthorized, end } of this.open) {
+    for (const stream of this.open) {
+      const { response, isAuthorized } = stream;
       if (!response.writableNeedDrain) response.write(':\n\n');
-      void isAuthorized().then((isStill) => isStill || end());
+      void isAuthorized().then((isStill) => isStill || stream.end());
     }
   }
 }

@@ -179,11 +179,11 @@ describe('following', () => {
     const feed = new Feed(db);
     const follower = feed.follow(acme.name);
     const end = await latestPosition(db, acme.name);
-    const waits = follower.wait(end, new AbortController().signal);
+    const waits = follower.wait(end);
     expect([feed.followers, feed.followersOf(acme.name)]).toEqual([1, 1]);
     feed.stop();
     await waits;
-    await follower.wait(end, new AbortController().signal);
+    await follower.wait(end);
     follower.close();
     follower.close();
     expect([feed.followers, feed.followersOf(acme.name)]).toEqual([0, 0]);

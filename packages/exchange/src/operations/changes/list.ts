@@ -63,7 +63,11 @@ async function waitFor(
   let page = from;
   const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), feed.stopping]);
   while (page.changes.length === 0 && !over.aborted) {
-    await call.waitAside((gone) => follower.wait(page.next, AbortSignal.any([over, gone])));
+    await call.waitAside(async (gone) => {
+      const ended = AbortSignal.any([over, gone]);
+      ended.addEventListener('abort', () => follower.endWait());
+      if (!ended.aborted) await follower.wait(page.next);
+    });
     page = await lookFor(follower, page.next, search);
   }
   return page;

@@ -22,8 +22,8 @@ export interface Found {
 export interface Watch {
   /** Where it begins; undefined where the first events are there already. */
   token: string | undefined;
-  /** Waits for more; undefined when `signal` is aborted, or the exchange stops. */
-  next(signal: AbortSignal): Promise<Found | undefined>;
+  /** Waits for more; undefined when it is closed, or the exchange stops. */
+  next(): Promise<Found | undefined>;
   close(): void;
 }
 
@@ -50,14 +50,14 @@ export async function watchChanges(
     if (page === undefined) throw changeTokenExpired();
     return {
       token: page.changes.length > 0 ? undefined : found(page).token,
-      async next(signal) {
+      async next() {
         for (;;) {
           if (page === undefined) throw changeTokenExpired();
           const read: ChangePage = page;
           page = { ...read, changes: [] };
           if (read.changes.length > 0) return found(read);
-          await follower.wait(read.next, signal);
-          if (signal.aborted || feed.stopping.aborted) return undefined;
+          await follower.wait(read.next);
+          if (!follower.isOpen || feed.stopping.aborted) return undefined;
           page = await follower.read(read.next, MAX_EVENTS);
         }
       },
