@@ -65,9 +65,8 @@ export class EventStreams {
   /** Without what only the head needs: it lasts for minutes. */
   private async pass(stream: OpenStream): Promise<void> {
     const { response, watch } = stream;
-    const { maxAgeMs } = this.times;
-    // Not all of those that came at once end at once.
-    const age = setTimeout(() => stream.end(), randomInt(Math.ceil(0.8 * maxAgeMs), maxAgeMs + 1));
+    // Not all of those that came at once end at once. Timers of the same length share a list.
+    const age = setTimeout(() => stream.end(), (randomInt(80, 101) / 100) * this.times.maxAgeMs);
     response.once('close', () => stream.end());
     this.enter(stream);
     try {
