@@ -5,7 +5,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,8 @@ import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 
 const PACKAGE = dirname(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))));
+/** Where it is unpacked: beside what else is made of installed packages, and gone with them. */
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
 
 /**
  * Not the package's own flags: those switch off the checks of origins, which are to be tested. Without a
@@ -56,8 +57,9 @@ export async function launchChromium(): Promise<Browser> {
 /** Where Chromium is. Of several that come at once, one unpacks and the others wait for it. */
 async function unpacked(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
-  const final = join(tmpdir(), `mex-chromium-${version}-${process.getuid?.() ?? 0}`);
+  const final = join(CACHE, `chromium-${version}`);
   if (existsSync(final)) return final;
+  await mkdir(CACHE, { recursive: true });
   const lock = `${final}.lock`;
   const isFirst = await mkdir(lock).then(
     () => true,

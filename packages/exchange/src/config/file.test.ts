@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from './config.ts';
@@ -9,7 +10,7 @@ const issuer = { issuer: 'https://id.example.com', audience: 'exchange' };
 
 let path: string;
 beforeAll(() => {
-  path = join(mkdtempSync('/tmp/mex-config-test-'), 'config.json');
+  path = join(mkdtempSync(join(tmpdir(), 'mex-config-test-')), 'config.json');
 });
 afterAll(() => rmSync(join(path, '..'), { recursive: true }));
 

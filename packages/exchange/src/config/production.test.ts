@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemsOf, sound } from '../../test/production/settings.ts';
@@ -14,7 +15,7 @@ it('tells all problems at once', () => {
 describe('the files of this machine', () => {
   let folder: string;
   beforeAll(() => {
-    folder = mkdtempSync('/tmp/mex-production-test-');
+    folder = mkdtempSync(join(tmpdir(), 'mex-production-test-'));
     writeFileSync(join(folder, 'config.json'), '{}');
     writeFileSync(join(folder, 'key.pem'), '');
   });
@@ -55,7 +56,7 @@ describe('docs/production.md', () => {
   const page = readFileSync(new URL('../../../../docs/production.md', import.meta.url), 'utf8');
 
   it('has an example in which only the password and the keys are wrong', () => {
-    const folder = mkdtempSync('/tmp/mex-production-test-');
+    const folder = mkdtempSync(join(tmpdir(), 'mex-production-test-'));
     const path = join(folder, 'config.json');
     writeFileSync(path, /```json\n(.*?)```/s.exec(page)![1]!);
     const problems: string[] = [];

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +15,7 @@ let locks: DataDirLock[];
 let children: ChildProcess[];
 
 beforeEach(() => {
-  dataDir = mkdtempSync('/tmp/mex-lock-test-');
+  dataDir = mkdtempSync(join(tmpdir(), 'mex-lock-test-'));
   [locks, children] = [[], []];
 });
 

@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { reachable } from '@measurement-exchange/testkit/accounts';
 import pg from 'pg';
@@ -29,7 +30,7 @@ let children: ChildProcess[];
 let shortDirectories: string[];
 
 beforeEach(() => {
-  folder = mkdtempSync('/tmp/mex-pg-test-');
+  folder = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
   chmodSync(folder, 0o755);
   dataDir = join(folder, 'data');
   [children, shortDirectories] = [[], []];
@@ -68,7 +69,7 @@ async function waysIn(server: EmbeddedPostgres): Promise<string[]> {
 }
 
 // Made once: a start on a copy of it takes a tenth of a first start.
-const earlier = mkdtempSync('/tmp/mex-pg-test-');
+const earlier = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
 
 beforeAll(async () => {
   const server = await startPostgres({ dataDir: earlier });

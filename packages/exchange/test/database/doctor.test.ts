@@ -1,4 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
@@ -55,7 +57,7 @@ const ILLNESSES = [
   ...ROW_ILLNESSES,
 ];
 
-const folder = mkdtempSync('/tmp/mex-doctor-test-');
+const folder = mkdtempSync(join(tmpdir(), 'mex-doctor-test-'));
 let server: EmbeddedPostgres;
 let clones = 0;
 

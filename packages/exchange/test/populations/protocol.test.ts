@@ -1,5 +1,7 @@
 /** Which protocol a measurement gets, and what its parties are told of it. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { specs, type Timeline } from '@measurement-exchange/contract';
 import {
@@ -218,7 +220,7 @@ describe('with populations', () => {
 describe('the exchange does not start', () => {
   async function problems(prepare: (database: Database) => Promise<void>): Promise<string[]> {
     const database = await createDatabase();
-    const dataDir = mkdtempSync('/tmp/mex-protocols-test-');
+    const dataDir = mkdtempSync(join(tmpdir(), 'mex-protocols-test-'));
     try {
       await prepare(database);
       const protocols = { honestMajorityShareShuffle: SHARE_SHUFFLE };

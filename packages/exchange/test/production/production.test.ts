@@ -6,6 +6,7 @@ import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
@@ -88,7 +89,7 @@ function token(claims: object = {}): string {
 
 describe.skipIf(account === undefined)(title, () => {
   beforeAll(async () => {
-    folder = mkdtempSync('/tmp/mex-production-');
+    folder = mkdtempSync(join(tmpdir(), 'mex-production-'));
     if (account?.identity.uid !== undefined) chownSync(folder, NOBODY, NOBODY);
     write('jwks.json', JSON.stringify({ keys: [key.publicJwk] }));
     const server = inject('serverUrl');
