@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -9,6 +9,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 const MEMORY = '/dev/shm';
 if (process.env.TMPDIR === undefined && existsSync(MEMORY) && freeBytes(MEMORY) > 8e9) {
   const folder = mkdtempSync(`${MEMORY}/mex-tests-`);
+  // Some tests run PostgreSQL as another account.
+  chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 }

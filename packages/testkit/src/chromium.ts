@@ -20,7 +20,13 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.
  * sandbox, because a container has no user namespaces for it and root may not have one; only our own pages
  * are opened.
  */
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+const OPTIONS = {
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  // Its handlers would stay, and end a process in which another test sends itself a signal.
+  handleSIGINT: false,
+  handleSIGTERM: false,
+  handleSIGHUP: false,
+};
 
 const HAS_PACKAGED = process.platform === 'linux' && process.arch === 'x64';
 const INSTALLED = [
@@ -37,11 +43,11 @@ export const lacksChromium = !HAS_PACKAGED && INSTALLED === undefined && process
 export async function launchChromium(): Promise<Browser> {
   if (!HAS_PACKAGED) {
     if (INSTALLED === undefined) throw new Error('No browser: install Chromium (apt-get install chromium).');
-    return chromium.launch({ executablePath: INSTALLED, args: ARGS });
+    return chromium.launch({ executablePath: INSTALLED, ...OPTIONS });
   }
   const directory = await unpacked();
   const launch = (env: NodeJS.ProcessEnv) =>
-    chromium.launch({ executablePath: join(directory, 'chromium'), args: ARGS, env: stringsOf(env) });
+    chromium.launch({ executablePath: join(directory, 'chromium'), ...OPTIONS, env: stringsOf(env) });
   // A machine without fonts gets those of the package.
   const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(directory, 'fonts') };
   const env = { ...process.env, ...fonts };
