@@ -13,7 +13,7 @@ import { Traffic } from '../traffic.ts';
 import type { PostgresVictim } from '../world/postgres.ts';
 import type { Counted, World } from '../world.ts';
 import { Endpoints } from './endpoints.ts';
-import { changesIn, isStep, mistakeIn, type Truth, truthOf } from './truth.ts';
+import { changesIn, hasLeap, isStep, mistakeIn, type Truth, truthOf } from './truth.ts';
 import { Watcher } from './watcher.ts';
 
 const PLANS = {
@@ -39,8 +39,9 @@ export const h20: Harness = {
 
 async function watch(context: Context, world: World, pair: Pair): Promise<Counted> {
   const { random } = context;
-  // A bug that is planted shows soon.
-  const plan = context.planted === undefined ? atScale(context, PLANS) : PLANS.slice;
+  // A bug that is planted mostly shows soon; traffic goes on until it does.
+  const isPlanted = context.planted !== undefined;
+  const plan = isPlanted ? PLANS.slice : atScale(context, PLANS);
   const deadline = Date.now() + atScale(context, SECONDS) * 1000;
   const parties = [...world.consumers, ...world.providers].map(({ name }) => name);
   const watchers = Array.from({ length: plan.watchers }, (_, n) => {
@@ -57,7 +58,8 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
   const traffic = new Traffic(world, context, { clients: plan.clients, faults: true, pauseMs: 5 });
   traffic.start();
   let faults = 0;
-  const done = () => Date.now() > deadline || (context.planted !== undefined && world.violations.any);
+  const isFound = () => world.violations.any || watchers.some(({ seen }) => hasLeap(seen));
+  const done = () => Date.now() > deadline || (isPlanted && isFound());
   const total = plan.faults + plan.failovers;
   for (; faults < total && !done(); faults++) {
     await sleep(random.int(MOMENT_MS));
@@ -75,14 +77,14 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
     await traffic.settle();
     context.progress(faults, total);
   }
-  while (traffic.operations < plan.changes && !done()) await sleep(200);
+  while ((isPlanted || traffic.operations < plan.changes) && !done()) await sleep(200);
   await traffic.stop();
   clearInterval(interrupting);
   const truths = await truthOf(world.postgres);
-  const patienceMs = context.planted === undefined ? PATIENCE_MS : PLANTED_MS;
+  const patienceMs = isPlanted ? PLANTED_MS : PATIENCE_MS;
   const changes = await compare(world, watchers, truths, patienceMs);
   await Promise.all(watchers.map((watcher) => watcher.stop()));
-  const delivered = context.planted === undefined ? await endpoints.compare(truths) : 0;
+  const delivered = isPlanted ? 0 : await endpoints.compare(truths);
   await endpoints.stop();
   return {
     operations: traffic.operations + changes + delivered,

@@ -1,6 +1,6 @@
 import type { Change } from '@measurement-exchange/contract';
 import { expect, it } from 'vitest';
-import { mistakeIn, type Truth } from './truth.ts';
+import { hasLeap, mistakeIn, type Truth } from './truth.ts';
 
 const NAME = 'dataProviders/a/requisitions/1';
 const truth: Truth = new Map([
@@ -34,4 +34,11 @@ it.each([
   ],
 ])('reports %s', (_, seen, mistake) => {
   expect(mistakeIn(seen as Change[], truth)).toMatch(mistake);
+});
+
+it('sees without the truth where a version is missing, repeated or too early', () => {
+  expect(hasLeap([first, { ...first, name: 'dataProviders/a/requisitions/2' }, second])).toBe(false);
+  for (const seen of [[second], [first, first], [first, { ...second, version: 3 }]]) {
+    expect(hasLeap(seen)).toBe(true);
+  }
 });

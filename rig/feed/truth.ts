@@ -36,6 +36,16 @@ export function isStep({ kind }: Change): boolean {
   return kind === 'MEASUREMENT' || kind === 'REQUISITION';
 }
 
+/** Whether a version did not come right behind the one before it, which shows without the truth. */
+export function hasLeap(seen: readonly Change[]): boolean {
+  const last = new Map<string, number>();
+  return seen.filter(isStep).some(({ name, version }) => {
+    const isNext = version === (last.get(name) ?? 0) + 1;
+    last.set(name, version!);
+    return !isNext;
+  });
+}
+
 /** The first thing that is wrong with what was seen; undefined where every version is there once, in order. */
 export function mistakeIn(seen: readonly Change[], truth: Truth): string | undefined {
   const next = new Map<string, number>();

@@ -264,7 +264,8 @@ it('fails a measurement whose creation had found the certificate in force before
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);
     const revoking = revoke(owned ? owner : provider);
-    await Promise.race([revoking, sleep(1000)]);
+    // It waits for the creation; if it did not, it would be over before.
+    await Promise.race([revoking.then(cascaded), sleep(1000)]);
     await holder.query('COMMIT');
     await holder.end();
     const { name } = await creating;
