@@ -44,7 +44,7 @@ const BEGIN_ANEW = `
 
 /** As the owner of the schema. Returns whether the database was restored from a dump of a server that was ahead. */
 export async function takeOver(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query(`SELECT EXISTS (${ALL_AHEAD}) AS yes`);
-  if (rows[0].yes) await client.query(`BEGIN; ${BEGIN_ANEW} COMMIT`);
-  return rows[0].yes;
+  const ahead = await isAhead(client);
+  if (ahead) await client.query(`BEGIN; ${BEGIN_ANEW} COMMIT`);
+  return ahead;
 }
