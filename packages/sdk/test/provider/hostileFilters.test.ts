@@ -1,5 +1,6 @@
 /**
- * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 2 s and 256 MB.
+ * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 256 MB, and within
+ * the time of two attempts: half a second each, and a process that starts for each.
  * MEX_FUZZ_RUNS says how many; FC_SEED looks elsewhere.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,8 @@ import { type EventFiles, eventFiles } from './eventFiles.ts';
 import { HOSTILE_FILTER } from './hostileFilters.ts';
 
 const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 150);
-const MAX_MS = 2000;
+/** What the evaluating process allows itself for a request, which is tried twice. */
+const REQUEST_MS = 500;
 const MAX_MB = 256;
 
 let files: EventFiles;
@@ -66,6 +68,19 @@ function cpuMs(): number {
 /** The most memory that a process has had since `forget`. */
 const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
+/** The most that the first count of a new process takes: the yardstick, as fast or slow as this machine is now. */
+async function startMs(): Promise<number> {
+  let most = 0;
+  for (let k = 0; k < 3; k++) {
+    const before = cpuMs();
+    await count('i > 1');
+    most = Math.max(most, cpuMs() - before);
+    for (const pid of children()) process.kill(Number(pid), 'SIGKILL');
+    await expect.poll(children).toEqual([]);
+  }
+  return most;
+}
+
 function forget(pid: string): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
@@ -75,11 +90,11 @@ function forget(pid: string): void {
 }
 
 it.runIf(process.platform === 'linux')(
-  `${RUNS} hostile filters take at most ${MAX_MS} ms of the processor and ${MAX_MB} MB each`,
+  `${RUNS} hostile filters take at most two attempts' time of the processor and ${MAX_MB} MB each`,
   async () => {
     const outcomes = { counted: 0, refused: 0, stopped: 0 };
     const most = { ms: 0, megabytes: 0, grownMegabytes: 0 };
-    await count('i > 1');
+    const maxMs = 2 * REQUEST_MS + 3 * (await startMs());
     await fc.assert(
       fc.asyncProperty(HOSTILE_FILTER, async (filter) => {
         let megabytes = 0;
@@ -107,12 +122,12 @@ it.runIf(process.platform === 'linux')(
         if (process.env.MEX_FUZZ_RUNS && (ms > 900 || megabytes > 200 || outcome === 'stopped')) {
           console.log(outcome, ms, 'ms', Math.round(megabytes), 'MB', filter.length, filter.slice(0, 200));
         }
-        expect(ms, filter).toBeLessThanOrEqual(MAX_MS);
+        expect(ms, filter).toBeLessThanOrEqual(maxMs);
         expect(Math.max(megabytes, grownMegabytes), filter).toBeLessThanOrEqual(MAX_MB);
       }),
       { numRuns: RUNS, endOnFailure: true },
     );
-    console.log(`${RUNS} hostile filters:`, outcomes, most);
+    console.log(`${RUNS} hostile filters:`, outcomes, most, `of at most ${maxMs} ms`);
     expect(outcomes.refused).toBeGreaterThan(RUNS / 20);
     expect(outcomes.counted).toBeGreaterThan(RUNS / 20);
   },
