@@ -28,6 +28,7 @@ export * from './protocolSteps.ts';
 export * from './reasons.ts';
 export * from './request.ts';
 export * from './router.ts';
+export { MAX_WAIT_SECONDS } from './routes/changes.ts';
 export * from './routes/errors.ts';
 export * from './routes.ts';
 export * from './sampledRegisters.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
+import { API_PREFIX, ExchangeError, MAX_WAIT_SECONDS } from '@measurement-exchange/contract';
 import { COMMON_HEADERS, NO_SCHEMAS, sendClientError, traceRequests } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ApiOptions, type HttpProgress, isApiUrl, registerApi } from './api.ts';
@@ -61,8 +61,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     ...(options.tls ? { https: { ...HTTP, ...options.tls, minVersion: 'TLSv1.2' } } : { http: HTTP }),
     requestTimeout: 15_000,
     keepAliveTimeout: 60_000,
-    // Nothing moves on the connection: a caller that does not read must not keep a response in our memory for ever.
-    connectionTimeout: 30_000,
+    // Nothing moves on the connection, longer than a page of changes may wait: a caller that does not read must not keep a
+    // response in our memory for ever.
+    connectionTimeout: (MAX_WAIT_SECONDS + 15) * 1_000,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
     // What still arrives on a busy connection gets a response of ours, not a bare 503.

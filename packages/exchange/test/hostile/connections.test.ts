@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_WAIT_SECONDS } from '@measurement-exchange/contract';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
 import {
   createDatabase,
@@ -9,6 +10,7 @@ import {
   type DevParty,
   measurementRequest,
 } from '@measurement-exchange/testkit/exchange';
+import type { Reply } from '@measurement-exchange/testkit/http';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { bytesOf, type RawOptions, type RawReply, send } from '@measurement-exchange/testkit/rawHttp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,12 +19,16 @@ import { doctor } from '../../src/database/doctor.ts';
 let database: Database;
 let exchange: ExchangeProcess;
 let acme: DevParty;
+let longestWait: Promise<Reply>;
 const M = '/v2alpha/measurementConsumers/acme/measurements';
 
 beforeAll(async () => {
   database = await createDatabase();
   exchange = await startExchangeProcess({ databaseUrl: database.url });
   acme = exchange.dev.measurementConsumers[0]!;
+  const idle = exchange.dev.dataProviders[2]!;
+  const path = `/v2alpha/${idle.name}/changes?waitSeconds=${MAX_WAIT_SECONDS}`;
+  longestWait = exchange.call(idle.token, 'GET', path);
 });
 afterAll(async () => {
   const body = measurementRequest(acme, exchange.dev.dataProviders.slice(0, 2));
@@ -244,4 +250,12 @@ describe('dawdlers', () => {
     }
     for (const reply of await crowd) expect(checkedErrorOf(reply)).toBe('408 REQUEST_TIMEOUT');
   });
+});
+
+it('nobody who waits for a change is cut off, however long the wait may be', {
+  timeout: 40_000,
+}, async () => {
+  const { status, json } = await longestWait;
+  expect(status).toBe(200);
+  expect(json).toEqual({ changes: [], nextPageToken: expect.any(String) });
 });
