@@ -113,7 +113,11 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     reply: FastifyReply,
     authorized: Authorized,
   ): Promise<ResponseBody> {
-    const watch = await pipeline.run(authorized, new WatchTransfer(request, reply, authorized.match.route));
+    const transfer = new WatchTransfer(request, reply, authorized.match.route);
+    const watch = await pipeline.run(authorized, transfer).catch((error) => {
+      transfer.isRejected = true;
+      throw error;
+    });
     // From here on the response is written past Fastify, which would buffer a stream.
     reply.hijack();
     const { progress } = request;
@@ -206,6 +210,9 @@ class JsonTransfer extends HttpTransfer<ResponseBody> {
 
 /** A reader that comes again says with a header where it was, whatever its URL says. */
 class WatchTransfer extends HttpTransfer<Watch> {
+  /** The deadline was over: nobody will read what is opened after it. */
+  isRejected = false;
+
   protected override readNow(match: Match): RequestOf<Operation> {
     const request = super.readNow(match) as RequestOf<'watchChanges'>;
     const last = this.request.headers['last-event-id'];
@@ -214,7 +221,9 @@ class WatchTransfer extends HttpTransfer<Watch> {
   }
 
   write(resource: unknown): Watch {
-    return resource as Watch;
+    const watch = resource as Watch;
+    if (this.isRejected) watch.close();
+    return watch;
   }
 }
 

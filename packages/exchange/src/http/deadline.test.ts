@@ -1,4 +1,5 @@
 /** A database that accepts connections and stays silent: every request gets a response all the same, and in time. */
+import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -8,8 +9,10 @@ import { createPrincipalResolver, type PrincipalLookup } from '../auth/principal
 import { Database } from '../database/db.ts';
 import { LastSeen } from '../database/lastSeen.ts';
 import { findPrincipal } from '../database/principals.ts';
+import { Feed } from '../feed/feed.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Exchange } from '../operations/index.ts';
+import { PageTokens } from '../operations/paging.ts';
 import { Pipeline } from '../serving/pipeline.ts';
 import { createServer } from './server.ts';
 
@@ -42,10 +45,11 @@ afterEach(async () => {
 async function askWith(
   deadlineMs: number,
   lookup: PrincipalLookup,
+  { path = 'measurements/m1', ...parts }: Partial<Exchange> & { path?: string } = {},
 ): Promise<{ status: number; reason: string; ms: number }> {
   const metrics = new Metrics();
   const pipeline = new Pipeline({
-    exchange: { db, lastSeen: new LastSeen() } as Exchange,
+    exchange: { db, lastSeen: new LastSeen(), ...parts } as Exchange,
     tokens: {
       verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never,
       recall: () => undefined,
@@ -69,7 +73,7 @@ async function askWith(
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const began = performance.now();
-  const response = await fetch(`${url}/v2alpha/${ACME}/measurements/m1`, {
+  const response = await fetch(`${url}/v2alpha/${ACME}/${path}`, {
     headers: { authorization: 'Bearer a.b.c' },
   });
   const { error } = (await response.json()) as { error: { details: { reason?: string }[] } };
@@ -96,4 +100,27 @@ it('in an operation, with what looking up the caller has left of the time', asyn
   expect([status, reason]).toEqual([504, 'DEADLINE_EXCEEDED']);
   // With a deadline for each of the two it would take longer.
   expect(ms).toBeLessThan(lookupMs + deadlineMs);
+});
+
+it('of a watch, which is closed when it is opened after all', async () => {
+  const slow = {
+    query: async () => {
+      await sleep(500);
+      return [{ xid: '0', seq: 0n, start: { xid: '0', seq: 0n }, isKept: true, ahead: false }];
+    },
+  } as unknown as Database;
+  const feed = new Feed(slow);
+  try {
+    const { status } = await askWith(300, async () => ({ name: ACME, state: 'ACTIVE' }), {
+      path: 'changes:watch',
+      db: slow,
+      feed,
+      pageTokens: new PageTokens(randomBytes(32)),
+    });
+    expect(status).toBe(504);
+    expect(feed.followers).toBe(1);
+    await expect.poll(() => feed.followers, { timeout: 10_000 }).toBe(0);
+  } finally {
+    feed.stop();
+  }
 });

@@ -26,6 +26,15 @@ async function appendElsewhere(party: string): Promise<void> {
   );
 }
 
+async function metric(name: string): Promise<string | undefined> {
+  const text = await (await fetch(`${exchange.url}/metrics`)).text();
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(`${name} `))
+    ?.split(' ')[1];
+}
+const watchers = () => metric('mex_changes_watchers');
+
 describe('a page with waitSeconds', () => {
   it('comes as soon as there is something', async () => {
     const token = await tokenNow(exchange, acme);
@@ -69,17 +78,28 @@ describe('a page with waitSeconds', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('ends when its caller hangs up', async () => {
+    const token = await tokenNow(exchange, streamly);
+    const caller = new AbortController();
+    const waits = fetch(
+      `${exchange.url}/v2alpha/${streamly.name}/changes?waitSeconds=30&pageToken=${token}`,
+      {
+        headers: { authorization: `Bearer ${streamly.token}` },
+        signal: caller.signal,
+      },
+    );
+    await expect.poll(watchers, { timeout: 10_000 }).toBe('1');
+    caller.abort();
+    await expect(waits).rejects.toThrow('aborted');
+    await expect.poll(watchers, { timeout: 10_000 }).toBe('0');
+  });
+
   it('holds no slot: as many as wait hold up nobody else', async () => {
     const token = await tokenNow(exchange, acme);
     const waits = Array.from({ length: 40 }, () => page(exchange, acme, `waitSeconds=30&pageToken=${token}`));
-    const metric = async (name: string) =>
-      (await (await fetch(`${exchange.url}/metrics`)).text())
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.split(' ')[1];
     const running = () => metric('mex_requests{state="running"}');
-    await expect.poll(running).toBe('0');
-    expect(await metric('mex_changes_watchers')).toBe('40');
+    await expect.poll(watchers, { timeout: 10_000 }).toBe('40');
+    await expect.poll(running, { timeout: 10_000 }).toBe('0');
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     for (const { changes } of await Promise.all(waits)) expect(changes[0].name).toBe(measurement.name);
   });

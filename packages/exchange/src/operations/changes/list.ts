@@ -51,7 +51,7 @@ async function lookFor(
   return { ...page, changes, next: changes.length < wanted.length ? changes.at(-1)!.at : page.next };
 }
 
-/** Until there is something, or the time is over: then the empty page, as far as it was looked at. */
+/** Until there is something, the time is over or the caller is gone: then the empty page, as far as it was looked at. */
 async function waitFor(
   { feed }: Exchange,
   call: Call,
@@ -61,14 +61,23 @@ async function waitFor(
   seconds: number,
 ): Promise<ChangePage> {
   let page = from;
-  const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), feed.stopping]);
-  while (page.changes.length === 0 && !over.aborted) {
-    await call.waitAside(async (gone) => {
-      const ended = AbortSignal.any([over, gone]);
-      ended.addEventListener('abort', () => follower.endWait());
-      if (!ended.aborted) await follower.wait(page.next);
-    });
-    page = await lookFor(follower, page.next, search);
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    follower.endWait();
+  };
+  const timer = setTimeout(end, seconds * 1000);
+  try {
+    while (page.changes.length === 0 && !isOver && !feed.stopping.aborted) {
+      await call.waitAside(async (gone) => {
+        gone.addEventListener('abort', end);
+        if (gone.aborted) end();
+        else await follower.wait(page.next);
+      });
+      if (!isOver) page = await lookFor(follower, page.next, search);
+    }
+  } finally {
+    clearTimeout(timer);
   }
   return page;
 }
