@@ -65,7 +65,7 @@ export const FEED_BUGS: PlantedBug[] = [
   {
     // One that waited for a lock may have its ID before it has the lock.
     name: 'changes-out-of-order',
-    edits: [inExchange(LOG, "'age(xmin) >= 0'", "'true'")],
+    edits: [inExchange(LOG, "isNotLater('xmin');", "'true';")],
     foundBy: test(`${TESTS}/order.test.ts`, 'with event groups'),
   },
   {

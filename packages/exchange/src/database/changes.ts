@@ -30,7 +30,12 @@ export function kindsOfChanges(first: number): string {
  * Of a row that is updated: no transaction with a later ID has written it. One that waits for a lock gets its ID when it
  * finds the row changed, and others may have the lock before it; it is to begin again then.
  */
-export const IN_ORDER = 'age(xmin) >= 0';
+export const IN_ORDER = isNotLater('xmin');
+
+/** IDs have 32 bits here: half of those of long ago look later, but not so little later as one of a running transaction. */
+export function isNotLater(xid: string): string {
+  return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
+}
 
 /** The arrays. Who follows the parties hears of the rows after the commit. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {

@@ -16,6 +16,7 @@ import {
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockCertificate, updateCertificate } from '../../src/database/certificates.ts';
+import { isNotLater } from '../../src/database/changes.ts';
 import { Database, sql, type Transaction } from '../../src/database/db.ts';
 import { lockDescriptor, updateDescriptor } from '../../src/database/descriptors.ts';
 import { lockEventGroups, updateEventGroup } from '../../src/database/eventGroups.ts';
@@ -179,6 +180,17 @@ describe('a transaction begins again where a later one was faster', () => {
     });
     return count;
   }
+
+  it('and never for what was written long ago, when IDs had other upper bits', async () => {
+    const isRefused = sql<{ wait: boolean }>(
+      'test_is_refused',
+      `SELECT NOT (${isNotLater('((pg_current_xact_id()::text::numeric + $1::bigint + 4294967296) % 4294967296)::text::xid')}) AS wait`,
+    );
+    const asked = [0, 1, 1_000, -1, -1_000, 2_000_000_000, -2_000_000_000, 2 ** 31 - 1].map(
+      async (ahead) => (await db.query(isRefused, [ahead]))[0]!.wait,
+    );
+    expect(await Promise.all(asked)).toEqual([false, true, true, false, false, false, false, false]);
+  });
 
   it('with measurements, and what duchies see of them', async () => {
     const { name } = await world.create(2);
