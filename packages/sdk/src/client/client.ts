@@ -24,7 +24,7 @@ export interface ClientOptions {
   maxResponseBytes?: number;
   /** The User-Agent header; leave it out in a browser. */
   userAgent?: string;
-  /** Told once where something between here and the exchange breaks the streams of `watch`, which goes on without them. */
+  /** Told once where something between here and the exchange breaks the streams of `watch`, which goes on with pages. */
   onWarning?: (message: string) => void;
 }
 
@@ -57,7 +57,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
     sender: { ...sender, maxAttempts: 1 },
     pages: routes.get('listChanges')!,
     streams: STREAMS,
-    areStreamsBroken: false,
+    pagesUntil: 0,
     onWarning: options.onWarning ?? (() => {}),
   };
   const follow = (args: WatchArguments) => watch(watching, args);

@@ -45,6 +45,7 @@ export class EventStream {
 
   /** The next event or comment; undefined at the end. Throws what the exchange responds with instead of a stream. */
   async next(): Promise<StreamEvent | undefined> {
+    this.signal.throwIfAborted();
     const { timeoutMs } = this.sender;
     const patienceMs = this.openedAt === undefined ? Math.min(OPENING_MS, timeoutMs) : SILENCE_MS;
     const timer = setTimeout(() => this.stop(NOTHING_ARRIVED), patienceMs);

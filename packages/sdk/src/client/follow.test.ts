@@ -83,7 +83,7 @@ async function following(options?: Partial<FollowOptions>) {
   const follower = follow(options);
   expect(await within(0, follower.next(POLL_MS))).toBe('poll');
   const watch = watches.at(-1)!;
-  watch.onToken!('first');
+  watch.onFollowing!();
   expect(await within(0, follower.next(POLL_MS))).toBe('poll');
   return { follower, watch };
 }
@@ -93,10 +93,10 @@ it('polls at once, and again when changes are followed: what changed in between 
   expect(await within(0, follower.next(3600_000))).toBe('poll');
   const next = follower.next(3600_000);
   expect(await within(1_000, next)).toBeUndefined();
-  watches[0]!.onToken!('first');
+  watches[0]!.onFollowing!();
   expect(await within(0, next)).toBe('poll');
   // Later tokens are none of its business.
-  watches[0]!.onToken!('second');
+  watches[0]!.onFollowing!();
   expect(await within(29_000, follower.next(POLL_MS))).toBeUndefined();
 });
 
@@ -130,7 +130,7 @@ it('polls as often as it is told while it cannot follow, says so once, and once 
   expect(await within(POLL_MS, next)).toBe('poll');
   expect(await within(POLL_MS - 1, follower.next(POLL_MS))).toBeUndefined();
   expect(said).toEqual(['polling: no stream']);
-  watch.onToken!('second');
+  watch.onFollowing!();
   expect(await within(1, follower.next(POLL_MS))).toBe('poll');
   expect(await within(POLL_MS, follower.next(POLL_MS))).toBeUndefined();
   expect(said).toEqual(['polling: no stream', 'following']);
@@ -145,7 +145,7 @@ it('tries again what does not pass, after longer and longer pauses', async () =>
     await vi.advanceTimersByTimeAsync(200 * 2 ** (failures - 1));
   }
   expect(said).toEqual(['polling: 404']);
-  watches.at(-1)!.onToken!('first');
+  watches.at(-1)!.onFollowing!();
   expect(said).toEqual(['polling: 404', 'following']);
   follower.close();
 });
@@ -157,7 +157,7 @@ it('begins anew where the log does not reach back, polls, and says nothing', asy
   expect(watches).toHaveLength(2);
   expect(watches[1]!.pageToken).toBeUndefined();
   expect(await within(1_000, next)).toBeUndefined();
-  watches[1]!.onToken!('fresh');
+  watches[1]!.onFollowing!();
   expect(await within(0, next)).toBe('poll');
   expect(said).toEqual([]);
   // An exchange that says so of every token is not asked at once again.
@@ -194,4 +194,29 @@ it('polls when it was asked to, and ends with its signal', async () => {
   const last = follower.next(POLL_MS);
   stop.abort(new Error('enough'));
   await expect(last).rejects.toThrow('enough');
+  expect(watches[0]!.signal!.aborted).toBe(true);
+});
+
+it('a callback that throws ends its own follower, and no other one', async () => {
+  const { follower: other, watch } = await following();
+  const follower = follow({
+    onPolling: () => {
+      throw new Error('no polling');
+    },
+  });
+  const next = follower.next(POLL_MS);
+  await within(0, next);
+  const failing = expect(follower.next(POLL_MS)).rejects.toThrow('no polling');
+  watch.onRetry!(new Error('no stream'));
+  await settled();
+  await failing;
+  expect(said).toEqual(['polling: no stream']);
+  expect(await within(POLL_MS, other.next(POLL_MS))).toBe('poll');
+});
+
+it('hears of what is below its resource', async () => {
+  const { follower, watch } = await following({ name: nameOf('a'), kinds: ['MEASUREMENT', 'REQUISITION'] });
+  await watch.tell(changeOf('ab'));
+  await watch.tell(changeOf('a/requisitions/r', 2));
+  expect(await within(0, follower.next(POLL_MS))).toBe('r 2');
 });

@@ -9,9 +9,9 @@ export interface FollowOptions {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
   kinds: ChangeKind[];
-  /** Only changes of this resource. */
+  /** Only changes of this resource, and of those below it. */
   name?: string;
-  /** Aborted, `next` rejects with its reason. */
+  /** Aborted, it is closed, and `next` rejects with its reason. */
   signal?: AbortSignal;
   clock?: Clock;
   /** Called with the reason when changes cannot be followed, so that `next` asks for more polls. */
@@ -50,10 +50,14 @@ const MAX_CHANGES = 50;
  * `next` returns from then on, have no gap between them.
  *
  * @example
- * const follower = followChanges(client, { parent, kinds: ['REQUISITION'], signal });
- * for (;;) {
- *   const { changes, poll } = await follower.next(2_000);
- *   …
+ * const follower = followChanges(client, { parent, kinds: ['REQUISITION'] });
+ * try {
+ *   for (;;) {
+ *     const { changes, poll } = await follower.next(2_000);
+ *     …
+ *   }
+ * } finally {
+ *   follower.close();
  * }
  */
 export function followChanges(client: ExchangeClient, options: FollowOptions): Follower {
@@ -61,7 +65,7 @@ export function followChanges(client: ExchangeClient, options: FollowOptions): F
 }
 
 class ChangeFollower implements Follower, Listener {
-  readonly close: () => void;
+  private readonly stopListening: () => void;
   private readonly options: FollowOptions;
   private readonly clock: Clock;
   private readonly changes = new Map<string, Change>();
@@ -70,17 +74,27 @@ class ChangeFollower implements Follower, Listener {
   private polledAt = Number.NEGATIVE_INFINITY;
   private pollAt = Number.POSITIVE_INFINITY;
   private wake = () => {};
+  /** What a callback threw: `next` rejects with it. */
+  private thrown: { error: unknown } | undefined;
 
   constructor(client: ExchangeClient, options: FollowOptions) {
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    const { parent, kinds } = options;
-    this.close = listen(client, { parent, 'filter.kinds': kinds }, this);
+    const { parent, kinds, signal } = options;
+    this.stopListening = listen(client, { parent, 'filter.kinds': kinds }, this);
+    if (signal?.aborted) this.stopListening();
+    signal?.addEventListener('abort', this.close, { once: true });
   }
+
+  readonly close = (): void => {
+    this.options.signal?.removeEventListener('abort', this.close);
+    this.stopListening();
+  };
 
   async next(pollMs: number): Promise<Wake> {
     for (;;) {
       this.options.signal?.throwIfAborted();
+      if (this.thrown !== undefined) throw this.thrown.error;
       const everyMs = this.isFollowing ? Math.max(pollMs, NET_MS) : pollMs;
       const leftMs = Math.min(this.pollAt, this.polledAt + everyMs) - this.clock.now();
       if (leftMs <= 0) return { changes: this.take(), poll: this.polls() };
@@ -96,7 +110,7 @@ class ChangeFollower implements Follower, Listener {
 
   onFollowing(): void {
     this.isFollowing = true;
-    if (this.isPollingSaid) this.options.onFollowing?.();
+    if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
     // What changed before is not told.
     this.pollIn(0);
@@ -105,18 +119,27 @@ class ChangeFollower implements Follower, Listener {
   onLost(reason: unknown): void {
     this.isFollowing = false;
     this.isPollingSaid = true;
-    this.options.onPolling?.(reason instanceof Error ? reason.message : String(reason));
+    this.tell(() => this.options.onPolling?.(reason instanceof Error ? reason.message : String(reason)));
     this.wake();
   }
 
   onChange(change: Change): void {
     const { name } = this.options;
-    if (name !== undefined && change.name !== name) return;
+    if (name !== undefined && change.name !== name && !change.name.startsWith(`${name}/`)) return;
     this.changes.set(change.name, change);
     this.wake();
     if (this.changes.size <= MAX_CHANGES) return;
     this.changes.clear();
     this.pollIn(0);
+  }
+
+  /** Others share the watch that tells this. */
+  private tell(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.thrown ??= { error };
+    }
   }
 
   private take(): Change[] {

@@ -60,11 +60,11 @@ class SharedWatch {
   private async run(): Promise<void> {
     const { signal } = this.ending;
     for (let failures = 0; !signal.aborted; ) {
-      const onToken = () => {
+      const onFollowing = () => {
         failures = 0;
         this.following();
       };
-      const reason = await this.follow(onToken).catch((error: unknown) => error);
+      const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
       // The log of changes no longer reaches back: it is followed anew, and those who follow look for what they missed.
@@ -77,11 +77,10 @@ class SharedWatch {
     }
   }
 
-  private async follow(onToken: () => void): Promise<unknown> {
+  private async follow(onFollowing: () => void): Promise<unknown> {
     const { signal } = this.ending;
     const onRetry = (reason: unknown) => this.lost(reason);
-    for await (const change of this.client.watch({ ...this.watched, signal, onToken, onRetry })) {
-      this.following();
+    for await (const change of this.client.watch({ ...this.watched, signal, onFollowing, onRetry })) {
       for (const listener of [...this.listeners]) listener.onChange(change);
     }
     return new Error('The watch of changes has ended.');

@@ -48,11 +48,14 @@ async function follow(steps: Step[], options: Partial<ClientOptions> = {}) {
   const last = new ExchangeError('PERMISSION_DENIED', 'Over.');
   const { client, sent, slept } = scripted([...steps, refused(last)], { onWarning, ...options });
   const versions: number[] = [];
+  const said: string[] = [];
+  const onFollowing = () => said.push('following');
+  const onRetry = () => said.push('retry');
   const error = await (async () => {
-    for await (const { version } of client.watch({ parent })) versions.push(version);
+    for await (const { version } of client.watch({ parent, onFollowing, onRetry })) versions.push(version);
   })().catch((thrown: ExchangeError) => thrown.reason ?? thrown);
   const asked = sent.map(({ url }) => url.split('/changes')[1]!);
-  return { versions, asked, error, warnings, slept };
+  return { versions, asked, error, warnings, slept, said };
 }
 const OVER = 'PERMISSION_DENIED';
 
@@ -131,12 +134,89 @@ it('keeps little of an event that does not end', async () => {
 it('reads a page where the exchange has no room for another stream', async () => {
   const full = () =>
     refused(new ExchangeError('RATE_LIMITED', 'Too many.', { retryAfterSeconds: 5 }), { 'retry-after': '5' });
-  const { versions, slept, warnings } = await follow([
+  const { versions, slept, warnings, said } = await follow([
     ...[full(), pageOf('a', 1), full(), pageOf('b', 2), full(), pageOf('c', 3), full(), pageOf('c')],
   ]);
   expect(versions).toEqual([1, 2, 3]);
-  for (const ms of slept) expect(ms).toBeGreaterThan(5_000);
+  // The pauses grow, and a page alone does not mean that changes arrive as they happen.
+  for (const [i, ms] of slept.entries()) expect(ms).toBeGreaterThanOrEqual(5_000 + 100 * 2 ** i);
+  expect(said).toEqual(['retry', 'retry', 'retry', 'retry']);
   expect(warnings).toEqual([]);
+});
+
+it('says when changes arrive as they happen, and when not', async () => {
+  const unavailable = new ExchangeError('UNAVAILABLE', 'Later.');
+  const { said, slept } = await follow([
+    stream('id: t0\n\n', event(1), errorEvent(unavailable)),
+    refused(unavailable),
+    pageOf('t1'),
+    stream('id: t1\n\n', errorEvent(unavailable)),
+    pageOf('t1'),
+    stream('id: t1\n\n', event(2), 'retry: 70\n\n'),
+  ]);
+  expect(said).toEqual(['following', 'retry', 'retry', 'following', 'retry', 'following']);
+  // A stream that only begins does not make the pauses short again.
+  expect(slept[2]).toBeGreaterThanOrEqual(400);
+});
+
+it('takes nothing more of a page, and opens no stream, after it was aborted', async () => {
+  const stop = new AbortController();
+  const { client, sent } = scripted([
+    refused(new ExchangeError('UNAVAILABLE', 'Later.')),
+    pageOf('b', 1, 2),
+    stream(event(3), SILENCE),
+  ]);
+  const versions: number[] = [];
+  const watched = (async () => {
+    for await (const { version } of client.watch({ parent, signal: stop.signal })) {
+      versions.push(version);
+      stop.abort(new Error('enough'));
+    }
+  })();
+  await expect(watched).rejects.toThrow('enough');
+  expect(versions).toEqual([1]);
+  expect(sent).toHaveLength(2);
+});
+
+it('takes nothing more of a stream after it was aborted', async () => {
+  const stop = new AbortController();
+  const { client } = scripted([stream(event(1) + event(2), SILENCE)]);
+  const versions: number[] = [];
+  const watched = (async () => {
+    for await (const { version } of client.watch({ parent, signal: stop.signal })) {
+      versions.push(version);
+      stop.abort(new Error('enough'));
+    }
+  })();
+  await expect(watched).rejects.toThrow('enough');
+  expect(versions).toEqual([1]);
+});
+
+it('tries a stream again after an hour of pages, and says nothing more', async () => {
+  let now = NOW;
+  const clock = { now: () => now, sleep: async () => {} };
+  const proxy = () => html('no streams', 200);
+  const later = (response: () => Response) => async () => {
+    now += 1_800_001;
+    return response();
+  };
+  const { asked, versions, warnings } = await follow(
+    [
+      ...[proxy(), pageOf('a'), proxy(), pageOf('a'), proxy(), pageOf('a')],
+      later(() => pageOf('b', 1)),
+      later(() => pageOf('c', 2)),
+      // One that fails is enough then.
+      ...[proxy(), pageOf('c')],
+      later(() => pageOf('d', 3)),
+      later(() => pageOf('e', 4)),
+      stream(event(5), 'retry: 70\n\n'),
+    ],
+    { clock },
+  );
+  expect(versions).toEqual([1, 2, 3, 4, 5]);
+  const streams = asked.map((query) => query.startsWith(':watch'));
+  expect(streams.slice(6)).toEqual([false, false, true, false, false, false, true, true]);
+  expect(warnings).toHaveLength(1);
 });
 
 it('asks pages to wait less where something cuts them before they come', async () => {

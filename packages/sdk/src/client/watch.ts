@@ -21,7 +21,9 @@ export interface WatchArguments {
    * change: what is listed after that and then followed has no gap. Kept by the caller, it resumes after a restart.
    */
   onToken?: (pageToken: string) => void;
-  /** Called with the reason when it cannot go on for now, and tries again; a token or a change shows that it goes on. */
+  /** Called when changes arrive as they happen: at first, and again after `onRetry`. */
+  onFollowing?: () => void;
+  /** Called with the reason when that does not work for now, and is tried again. */
   onRetry?: (reason: unknown) => void;
 }
 
@@ -32,13 +34,15 @@ export interface Watching {
   /** The routes of pages, and those of streams. */
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Something on the way to the exchange lets no stream through: all go on with pages. */
-  areStreamsBroken: boolean;
+  /** Something on the way to the exchange lets no stream through: all go on with pages until this time. */
+  pagesUntil: number;
   onWarning: (message: string) => void;
 }
 
 /** Streams in a row that failed while pages came. */
 const MAX_BROKEN = 3;
+/** Then streams are tried again: the way may be another one. */
+const PAGES_MS = 3600_000;
 /** For which the exchange holds a page where there is nothing. */
 const WAIT_SECONDS = 25;
 /** An exchange that has nothing waits; whoever responds at once, such as a proxy with a cache, is not asked at once again. */
@@ -75,6 +79,7 @@ class Watch {
   private readonly watching: Watching;
   private readonly args: WatchArguments & { signal: AbortSignal };
   private token: string | undefined;
+  private isFollowing = false;
   /** Of anything, in a row. */
   private failures = 0;
   private readonly longestWait: number;
@@ -93,11 +98,13 @@ class Watch {
     for (let broken = 0; ; ) {
       this.args.signal.throwIfAborted();
       try {
-        if (this.watching.areStreamsBroken) yield* this.waitForPage();
+        const { pagesUntil, sender } = this.watching;
+        if (sender.clock.now() < pagesUntil) yield* this.waitForPage();
         else broken = yield* this.stream(broken);
       } catch (error) {
         this.args.signal.throwIfAborted();
         if (!isTransient(error)) throw error;
+        this.isFollowing = false;
         this.args.onRetry?.(error);
         this.failures++;
         const { retryAfterSeconds = 0 } = error as { retryAfterSeconds?: number };
@@ -112,6 +119,7 @@ class Watch {
     if (this.failures > 0) yield* this.page(0);
     const ending = yield* this.readStream();
     if (ending.broken === undefined) {
+      this.failures = 0;
       await this.sleep(ending.retryMs ?? backoffMs(1));
       return 0;
     }
@@ -130,8 +138,12 @@ class Watch {
       for (;;) {
         const event = await stream.next();
         if (event === undefined) return stream.ending();
-        this.failures = 0;
-        if (event.data !== undefined) yield readEvent(call.route, event) as Change;
+        const change = event.data === undefined ? undefined : (readEvent(call.route, event) as Change);
+        this.follows();
+        if (change !== undefined) {
+          this.failures = 0;
+          yield change;
+        }
         if (event.id !== undefined) this.moveOn(event.id);
       }
     } finally {
@@ -140,10 +152,11 @@ class Watch {
   }
 
   private giveUpStreams(why: string): void {
-    if (this.watching.areStreamsBroken) return;
-    this.watching.areStreamsBroken = true;
-    this.watching.onWarning(
-      `${this.watching.sender.baseUrl}: changes do not arrive as a stream (${why}), and are read page by page instead. ` +
+    const { pagesUntil, sender, onWarning } = this.watching;
+    this.watching.pagesUntil = sender.clock.now() + PAGES_MS;
+    if (pagesUntil > 0) return;
+    onWarning(
+      `${sender.baseUrl}: changes do not arrive as a stream (${why}), and are read page by page instead. ` +
         'Let the proxies in between pass text/event-stream on at once, and end it after 30 seconds of silence at the earliest.',
     );
   }
@@ -156,6 +169,8 @@ class Watch {
     const isFirst = this.token === undefined;
     try {
       const count = yield* this.page(isFirst ? 0 : this.waitSeconds);
+      this.failures = 0;
+      this.follows();
       if (isFirst || count > 0) return;
       this.waitSeconds = Math.min(this.waitSeconds + 1, this.longestWait);
     } catch (error) {
@@ -173,8 +188,10 @@ class Watch {
       changes: Change[];
       nextPageToken: string;
     };
-    this.failures = 0;
-    yield* changes;
+    for (const change of changes) {
+      this.args.signal.throwIfAborted();
+      yield change;
+    }
     this.moveOn(nextPageToken);
     return changes.length;
   }
@@ -183,6 +200,12 @@ class Watch {
     const { parent, from, 'filter.kinds': kinds } = this.args;
     const start = this.token === undefined ? from && { from } : { pageToken: this.token };
     return { parent, ...start, ...(kinds && { 'filter.kinds': kinds }) };
+  }
+
+  private follows(): void {
+    if (this.isFollowing) return;
+    this.isFollowing = true;
+    this.args.onFollowing?.();
   }
 
   private moveOn(token: string): void {

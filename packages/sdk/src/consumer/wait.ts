@@ -16,14 +16,16 @@ export interface WaitOptions {
   /** Throws `WaitTimedOut` after this time; absent: never. */
   timeoutMs?: number;
   /**
-   * The first interval between two polls, 500 ms by default; it grows to 20 times that. Polls are for `onChange`, and for
-   * when changes cannot be followed.
+   * The first interval between two polls, 500 ms by default; it grows to 20 times that. Polls are for what duchies report
+   * to `onChange`, and for when changes cannot be followed.
    */
   pollMs?: number;
   /** Called first, and whenever the measurement or a requisition changed its state, or a duchy reported something. */
   onChange?: (progress: Progress) => void;
   /** Called with the reason when changes of the measurement cannot be followed, so that it is polled until they can be. */
   onPolling?: (why: string) => void;
+  /** Called when they can be followed again. */
+  onFollowing?: () => void;
 }
 
 /** The progress of a measurement. */
@@ -42,8 +44,8 @@ const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
 /**
- * The measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. All that wait with one
- * client follow the changes of the consumer together.
+ * The measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. An exchange that was
+ * reached once may be away for a while. All that wait with one client follow the changes of the consumer together.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,
@@ -57,43 +59,61 @@ export async function waitForMeasurement(
     pollMs = INITIAL_POLL_MS,
     onChange,
     onPolling,
+    onFollowing,
   } = options;
   const asked = { name, ...(signal && { signal }) };
   const deadline = clock.now() + timeoutMs;
   const follower = followChanges(client, {
     parent: name.split('/').slice(0, 2).join('/'),
-    kinds: ['MEASUREMENT'],
+    kinds: onChange ? ['MEASUREMENT', 'REQUISITION'] : ['MEASUREMENT'],
     ...asked,
     clock,
     ...(onPolling && { onPolling }),
+    ...(onFollowing && { onFollowing }),
   });
+  let progress: Progress | undefined;
   let seen = '';
   let pause = pollMs;
   try {
     for (;;) {
       await follower.next(pause);
-      const measurement = await client.getMeasurement(asked);
-      if (measurement.name !== name) throw anotherOne(name);
-      // Without a callback the requisitions are not needed.
-      const requisitions = onChange ? await requisitionsOf(client, name, signal) : [];
-      const reports = onChange ? await reportsOf(client, measurement, signal) : [];
+      const looked = await progressOf(client, asked, onChange !== undefined).catch((error: unknown) => {
+        if (progress === undefined || !isTransient(error)) throw error;
+      });
+      progress = looked ?? progress!;
+      const { measurement, requisitions, reports } = progress;
       const states = [measurement, ...requisitions].map(({ name, state }) => `${name} ${state}`);
-      const looked = JSON.stringify([states, reports]);
+      const summary = JSON.stringify([states, reports]);
       pause = Math.min(pause * POLL_GROWTH, pollMs * MAX_POLL_GROWTH);
-      if (looked !== seen) {
-        seen = looked;
+      if (summary !== seen) {
+        seen = summary;
         pause = pollMs;
-        onChange?.({ measurement, requisitions, reports });
+        onChange?.(progress);
       }
       if (isTerminal(measurement.state)) return await concluded(client, measurement, signal);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // What providers and duchies do before the measurement changes is not among the changes of its consumer.
-      follower.pollIn(onChange ? Math.min(pause, left) : left);
+      // What duchies report is not among the changes.
+      const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
+      follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }
   } finally {
     follower.close();
   }
+}
+
+/** Without `whole` the measurement alone. */
+async function progressOf(
+  client: ExchangeClient,
+  asked: { name: string; signal?: AbortSignal },
+  whole: boolean,
+): Promise<Progress> {
+  const { name, signal } = asked;
+  const measurement = await client.getMeasurement(asked);
+  if (measurement.name !== name) throw anotherOne(name);
+  if (!whole) return { measurement, requisitions: [], reports: [] };
+  const requisitions = await requisitionsOf(client, name, signal);
+  return { measurement, requisitions, reports: await reportsOf(client, measurement, signal) };
 }
 
 function anotherOne(name: string): UnexpectedResponse {
@@ -131,13 +151,21 @@ async function refusalOf(
   }
 }
 
+/** They may report something. */
+function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
+  return state === 'COMPUTING' && duchyProtocolOf(protocolConfig) !== undefined;
+}
+
 async function reportsOf(
   client: ExchangeClient,
-  { name, state, protocolConfig }: Measurement,
+  measurement: Measurement,
   signal: AbortSignal | undefined,
 ): Promise<DuchyReport[]> {
-  if (state !== 'COMPUTING' || duchyProtocolOf(protocolConfig) === undefined) return [];
-  const { progress = [] } = await client.getMeasurementTimeline({ name: name!, ...(signal && { signal }) });
+  if (!areDuchiesAtWork(measurement)) return [];
+  const { progress = [] } = await client.getMeasurementTimeline({
+    name: measurement.name!,
+    ...(signal && { signal }),
+  });
   return [...new Map(progress.map((report) => [report.duchy, report])).values()];
 }
 

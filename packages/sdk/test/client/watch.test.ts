@@ -45,8 +45,7 @@ function following(proxy: Pick<StreamProxy, 'url'> = exchange, options: Partial<
 const describeChange = ({ name, version }: { name?: string; version: number }) => `${name} ${version}`;
 
 /** The first so many. */
-async function take(changes: AsyncIterable<Change>, count: number): Promise<string[]> {
-  const taken: string[] = [];
+async function take(changes: AsyncIterable<Change>, count: number, taken: string[] = []): Promise<string[]> {
   for await (const change of changes) {
     taken.push(describeChange(change));
     if (taken.length === count) break;
@@ -60,14 +59,20 @@ async function createOne(): Promise<string> {
   return describeChange({ name: name!, version: 1 });
 }
 
-/** What is made after the first token, one after the other, and what was followed of it. */
+const WAIT = { timeout: 30_000 };
+
+/** What is made after the first token, each when the one before it was taken, and what was followed of it. */
 async function follow({ client, args }: ReturnType<typeof following>, count: number) {
   const { promise: beginning, resolve: onToken } = Promise.withResolvers<string>();
-  const taken = take(client.watch(args({ onToken })), count);
-  await Promise.race([beginning, taken]);
+  const taken: string[] = [];
+  const all = take(client.watch(args({ onToken })), count, taken);
+  await Promise.race([beginning, all]);
   const made: string[] = [];
-  for (let i = 0; i < count; i++) made.push(await createOne());
-  return { taken: await taken, made };
+  for (let i = 1; i <= count; i++) {
+    made.push(await createOne());
+    await vi.waitUntil(() => taken.length >= i, WAIT);
+  }
+  return { taken: await all, made };
 }
 
 describe('a watch', () => {
@@ -112,12 +117,12 @@ describe('a watch', () => {
     const { client, args } = following();
     const watched = client.watch(args({ onToken, signal: stop.signal }));
     const first = watched.next();
-    await vi.waitUntil(() => tokens.length > 0);
+    await vi.waitUntil(() => tokens.length > 0, WAIT);
     const made = [await createOne()];
     expect(describeChange((await first).value!)).toBe(made[0]);
     expect(tokens).toHaveLength(1);
     const second = watched.next();
-    await vi.waitUntil(() => tokens.length > 1);
+    await vi.waitUntil(() => tokens.length > 1, WAIT);
     stop.abort();
     await expect(second).rejects.toThrow('aborted');
     made.push(await createOne(), await createOne());
@@ -179,7 +184,7 @@ describe('where streams do not get through', () => {
     const taken = take(client.watch(args({ onToken })), 2);
     await beginning;
     const made = [await createOne()];
-    await vi.waitUntil(() => warnings.length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => warnings.length > 0, WAIT);
     const tried = proxy.streams;
     made.push(await createOne());
     expect(await taken).toEqual(made);
