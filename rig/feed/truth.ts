@@ -11,6 +11,9 @@ const STEPS = `
   UNION ALL
   SELECT r.provider, r.provider || '/requisitions/' || r.id, t.version, t.to_state
     FROM transitions t JOIN requisitions r ON r.id = t.requisition
+  UNION ALL
+  SELECT m.consumer, m.consumer || '/measurements/' || m.id || '/requisitions/' || t.requisition, t.version, t.to_state
+    FROM transitions t JOIN measurements m ON m.id = t.measurement WHERE t.requisition <> ''
   ORDER BY party, name, version`;
 
 /** By party. */

@@ -141,6 +141,11 @@ export function logChanges(those: string): string {
     SELECT r.provider, r.provider || '/requisitions/' || r.id, 'REQUISITION', t.to_state, t.version, t.time
       FROM transitions t JOIN requisitions r ON r.id = t.requisition
      WHERE t.version > 1 AND t.measurement ${those}
+     UNION ALL
+    SELECT m.consumer, m.consumer || '/measurements/' || m.id || '/requisitions/' || t.requisition, 'REQUISITION',
+           t.to_state, t.version, t.time
+      FROM transitions t JOIN measurements m ON m.id = t.measurement
+     WHERE t.requisition <> '' AND t.version > 1 AND m.id ${those}
      ORDER BY version;`;
 }
 

@@ -60,7 +60,7 @@ export const FEED_BUGS: PlantedBug[] = [
   {
     name: 'change-not-logged',
     edits: [inExchange('domain/changes.ts', "if (subject === '') {", "if (subject === '' && version < 3) {")],
-    foundBy: test(`${TESTS}/changes.test.ts`, 'of a measurement and its requisitions'),
+    foundBy: test(`${TESTS}/changes.test.ts`, 'of a measurement for its consumer'),
   },
   {
     // One that waited for a lock may have its ID before it has the lock.

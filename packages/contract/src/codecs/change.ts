@@ -16,6 +16,7 @@ export const Change = object({
   name: nameOf(
     'measurement',
     'requisition',
+    'measurementRequisition',
     'computation',
     'eventGroup',
     'measurementConsumerEventGroup',

@@ -18,20 +18,21 @@ export interface ChangeRecord {
   time: Timestamp;
 }
 
-/** Each step of a measurement for its consumer, of a requisition for its provider; and once for each duchy. */
+/** Each step of a measurement for its consumer, of a requisition for its provider and its consumer; once for each duchy. */
 export function changesOf({ after, steps }: Change): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
   const changes: ChangeRecord[] = [];
-  for (const { subject, to, version, time } of steps) {
+  const measurement = `${m.consumer}/measurements/${m.id}`;
+  for (const { subject, to: state, version, time } of steps) {
     if (subject === '') {
-      const name = `${m.consumer}/measurements/${m.id}`;
-      changes.push({ party: m.consumer, name, kind: 'MEASUREMENT', state: to, version, time });
+      changes.push({ party: m.consumer, name: measurement, kind: 'MEASUREMENT', state, version, time });
       continue;
     }
     const provider = requisitions.find(({ id }) => id === subject)?.provider;
     if (provider === undefined) continue;
-    const name = `${provider}/requisitions/${subject}`;
-    changes.push({ party: provider, name, kind: 'REQUISITION', state: to, version, time });
+    const step = { kind: 'REQUISITION', state, version, time } as const;
+    changes.push({ party: provider, name: `${provider}/requisitions/${subject}`, ...step });
+    changes.push({ party: m.consumer, name: `${measurement}/requisitions/${subject}`, ...step });
   }
   if (participants.length === 0 || steps.length === 0) return changes;
   // Whatever a duchy sees of a computation has a version, and none of them ever falls.

@@ -42,32 +42,52 @@ async function seen(
 }
 
 describe('every version is in the log once, in order, for those who see it', () => {
-  it('of a measurement and its requisitions, each for its own party', async () => {
-    let name = '';
-    const requisitions: string[] = [];
-    const lines = await seen({ acme: 3, globex: 0, streamly: 2, chirper: 0 }, async () => {
-      const measurement = await createMeasurement(exchange, world.acme, [world.streamly]);
-      name = `measurements/${idOf(measurement)}`;
-      const requisition = await requisitionOf(exchange, world.streamly, measurement);
-      requisitions.push(`requisitions/${idOf(requisition)}`);
-      await ok(fulfill(exchange, world.streamly, requisition, 1n));
+  it('of a measurement for its consumer, and of its requisitions for both sides, each under its own name', async () => {
+    let [measurement, requisition] = ['', ''];
+    const lines = await seen({ acme: 5, globex: 0, streamly: 2, chirper: 0 }, async () => {
+      const made = await createMeasurement(exchange, world.acme, [world.streamly]);
+      measurement = `measurements/${idOf(made)}`;
+      const asked = await requisitionOf(exchange, world.streamly, made);
+      requisition = `requisitions/${idOf(asked)}`;
+      await ok(fulfill(exchange, world.streamly, asked, 1n));
     });
     expect(lines).toEqual({
-      acme: [`${name} AWAITING_REQUISITION_FULFILLMENT 1`, `${name} COMPUTING 2`, `${name} SUCCEEDED 3`],
+      acme: [
+        `${measurement} AWAITING_REQUISITION_FULFILLMENT 1`,
+        `${measurement}/${requisition} UNFULFILLED 1`,
+        `${measurement}/${requisition} FULFILLED 2`,
+        `${measurement} COMPUTING 2`,
+        `${measurement} SUCCEEDED 3`,
+      ],
       globex: [],
-      streamly: [`${requisitions[0]} UNFULFILLED 1`, `${requisitions[0]} FULFILLED 2`],
+      streamly: [`${requisition} UNFULFILLED 1`, `${requisition} FULFILLED 2`],
       chirper: [],
     });
   });
 
+  it('also of a requisition whose measurement does not change', async () => {
+    const measurement = await world.create(2);
+    const requisition = await requisitionOf(exchange, world.streamly, measurement);
+    const lines = await seen({ acme: 1, globex: 0, streamly: 1, chirper: 0 }, async () => {
+      const until = new Date(Date.now() + 3600_000).toISOString();
+      await ok(post(exchange, world.streamly, `${requisition.name}:defer`, { reason: 'Later.', until }));
+    });
+    const deferred = `requisitions/${idOf(requisition)} UNFULFILLED 2`;
+    expect(lines.streamly).toEqual([deferred]);
+    expect(lines.acme).toEqual([`measurements/${idOf(measurement)}/${deferred}`]);
+  });
+
   it('of those that one party refuses and another had to withdraw', async () => {
-    const lines = await seen({ acme: 2, globex: 0, streamly: 2, chirper: 2 }, async () => {
+    const lines = await seen({ acme: 6, globex: 0, streamly: 2, chirper: 2 }, async () => {
       const measurement = await world.create(2);
       const requisition = await requisitionOf(exchange, world.streamly, measurement);
       await ok(refuse(exchange, world.streamly, requisition));
     });
     const states = (of: string[]) => of.map((line) => line.split(' ').slice(1).join(' '));
-    expect(states(lines.acme!)).toEqual(['AWAITING_REQUISITION_FULFILLMENT 1', 'FAILED 2']);
+    expect(states(lines.acme!)).toEqual([
+      ...['AWAITING_REQUISITION_FULFILLMENT 1', 'UNFULFILLED 1', 'UNFULFILLED 1'],
+      ...['REFUSED 2', 'FAILED 2', 'WITHDRAWN 2'],
+    ]);
     expect(states(lines.streamly!)).toEqual(['UNFULFILLED 1', 'REFUSED 2']);
     expect(states(lines.chirper!)).toEqual(['UNFULFILLED 1', 'WITHDRAWN 2']);
   });
@@ -142,10 +162,10 @@ describe('pages of changes', () => {
   it('follow each other without a gap or a repeat, and there is always a next one', async () => {
     const token = await tokenNow(exchange, world.acme);
     for (let i = 0; i < 3; i++) await createMeasurement(exchange, world.acme, [world.streamly]);
-    const whole = await changesBehind(exchange, world.acme, token, 3);
+    const whole = await changesBehind(exchange, world.acme, token, 6);
     const read = [];
     let next = token;
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 6; i++) {
       const one = await page(exchange, world.acme, `pageSize=1&pageToken=${next}`);
       read.push(...one.changes);
       next = one.nextPageToken;
@@ -166,7 +186,7 @@ describe('pages of changes', () => {
     await ok(
       exchange.call(world.acme.token, 'PATCH', `/v2alpha/${world.acme.name}`, { displayName: 'Acme' }),
     );
-    await changesBehind(exchange, world.acme, token, 2);
+    await changesBehind(exchange, world.acme, token, 3);
     const filtered = (kinds: string, from = token) =>
       page(exchange, world.acme, `${kinds}&pageToken=${from}`);
     const parties = await filtered('filter.kinds=PARTY');
@@ -227,8 +247,11 @@ describe('pages of changes', () => {
       const measurement = await createMeasurement(exchange, acme, [world.streamly]);
       expect((await page(exchange, acme, `pageToken=${token}`)).changes).toEqual([]);
       await late.query('COMMIT');
-      const found = await changesBehind(exchange, acme, token, 2);
-      expect(found.map(({ name }) => name)).toEqual([`${acme.name}/certificates/late`, measurement.name]);
+      const found = await changesBehind(exchange, acme, token, 3);
+      expect(found.slice(0, 2)).toMatchObject([
+        { name: `${acme.name}/certificates/late` },
+        { name: measurement.name },
+      ]);
     } finally {
       await late.end();
     }

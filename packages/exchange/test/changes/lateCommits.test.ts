@@ -58,13 +58,15 @@ async function succeed(): Promise<string[]> {
   return [1, 2, 3].map((version) => `${measurement.name} ${version}`);
 }
 
+const MEASUREMENTS = 'filter.kinds=MEASUREMENT';
+
 /** Reads pages of two on and on. */
 function followPages(token: string) {
   const lines: string[] = [];
   const stopping = new AbortController();
   const done = (async () => {
     for (let next = token; !stopping.signal.aborted; ) {
-      const read = await page(exchange, acme, `pageSize=2&waitSeconds=1&pageToken=${next}`);
+      const read = await page(exchange, acme, `${MEASUREMENTS}&pageSize=2&waitSeconds=1&pageToken=${next}`);
       lines.push(...read.changes.map(({ name, version }: Json) => `${name} ${version}`));
       next = read.nextPageToken;
     }
@@ -82,7 +84,7 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   const late: Json[] = [];
   for (let i = 0; i < LATE; i++) late.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);
-  const [pages, stream] = [followPages(token), await watch(acme, `pageToken=${token}`)];
+  const [pages, stream] = [followPages(token), await watch(acme, `${MEASUREMENTS}&pageToken=${token}`)];
   const lines = () => [pages.lines, stream.lines];
 
   const before = await succeed();
@@ -105,7 +107,7 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   await pages.stop();
 
   const rows = await exchange.database.query(
-    `SELECT name || ' ' || version AS line FROM changes WHERE party = $1 ORDER BY xid, seq`,
+    `SELECT name || ' ' || version AS line FROM changes WHERE party = $1 AND kind = 'MEASUREMENT' ORDER BY xid, seq`,
     [acme.name],
   );
   const log = rows.slice(-whole).map(({ line }) => line);
@@ -116,7 +118,7 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   const stale = await exchange.call(
     acme.token,
     'GET',
-    `/v2alpha/${acme.name}/changes?pageToken=${stream.lastId}`,
+    `/v2alpha/${acme.name}/changes?${MEASUREMENTS}&pageToken=${stream.lastId}`,
   );
   expect(stale.json.changes).toEqual([]);
 });

@@ -40,7 +40,7 @@ describe('a page with waitSeconds', () => {
     const token = await tokenNow(exchange, acme);
     const waits = page(exchange, acme, `waitSeconds=30&pageToken=${token}`);
     const measurement = await createMeasurement(exchange, acme, [streamly]);
-    expect((await waits).changes).toMatchObject([{ name: measurement.name, version: 1 }]);
+    expect((await waits).changes[0]).toMatchObject({ name: measurement.name, version: 1 });
   });
 
   it('waits on where the filter leaves nothing', async () => {

@@ -33,24 +33,28 @@ describe('a watch', () => {
       'x-request-id': expect.any(String),
     });
     const measurement = await createMeasurement(exchange, acme, [streamly]);
-    await seen(stream, 1);
-    await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
-    await seen(stream, 3);
-    expect(stream.lines).toEqual([1, 2, 3].map((version) => `${measurement.name} ${version}`));
+    await seen(stream, 2);
+    const requisition = await requisitionOf(exchange, streamly, measurement);
+    await ok(fulfill(exchange, streamly, requisition, 1n));
+    await seen(stream, 5);
+    const { name } = measurement;
+    const own = `${name}/requisitions/${requisition.name.split('/').at(-1)}`;
+    expect(stream.lines).toEqual([`${name} 1`, `${own} 1`, `${own} 2`, `${name} 2`, `${name} 3`]);
   });
 
   it('goes on behind the last event of another one, or behind a token of a page', async () => {
     const token = await tokenNow(exchange, acme);
-    const first = await watch(acme, `pageToken=${token}`);
+    const query = `filter.kinds=MEASUREMENT&pageToken=${token}`;
+    const first = await watch(acme, query);
     const one = await createMeasurement(exchange, acme, [streamly]);
     await seen(first, 1);
     first.response.destroy();
     const two = await createMeasurement(exchange, acme, [streamly]);
     // A browser comes again with the URL it had, and the ID it has got to.
-    const second = await watch(acme, `pageToken=${token}`, { 'last-event-id': first.lastId });
+    const second = await watch(acme, query, { 'last-event-id': first.lastId });
     await seen(second, 1);
     expect([first.lines, second.lines]).toEqual([[`${one.name} 1`], [`${two.name} 1`]]);
-    const { changes } = await page(exchange, acme, `pageToken=${first.lastId}`);
+    const { changes } = await page(exchange, acme, `filter.kinds=MEASUREMENT&pageToken=${first.lastId}`);
     expect(changes).toMatchObject([{ name: two.name }]);
   });
 
@@ -98,7 +102,8 @@ describe('a watch', () => {
 
   it('reaches a hundred readers of a party alike', async () => {
     const token = await tokenNow(exchange, acme);
-    const streams = await Promise.all(Array.from({ length: 100 }, () => watch(acme, `pageToken=${token}`)));
+    const query = `filter.kinds=MEASUREMENT&pageToken=${token}`;
+    const streams = await Promise.all(Array.from({ length: 100 }, () => watch(acme, query)));
     const names: string[] = [];
     for (let i = 0; i < 5; i++) names.push((await createMeasurement(exchange, acme, [streamly])).name);
     for (const stream of streams) {

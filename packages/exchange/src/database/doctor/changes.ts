@@ -23,6 +23,9 @@ const CURRENT = `
    UNION ALL
   SELECT ${REQUISITION_NAME}, r.version FROM requisitions r
    UNION ALL
+  SELECT ${MEASUREMENT_NAME} || '/requisitions/' || r.id, r.version
+    FROM requisitions r JOIN measurements m ON m.id = r.measurement
+   UNION ALL
   SELECT ${COMPUTATION_NAME}, m.version + r.versions + sum(c.version) OVER (PARTITION BY c.id)
     FROM computations c JOIN measurements m ON m.id = c.id
     JOIN (SELECT measurement, sum(version) AS versions FROM requisitions GROUP BY measurement) r ON r.measurement = c.id
