@@ -62,8 +62,8 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/webhooks.ts',
-        '(w.lease_expiry IS NULL OR w.lease_expiry <= $2) AND p.state',
-        '($2::timestamptz IS NOT NULL) AND p.state',
+        '(w.lease_expiry IS NULL OR w.lease_expiry <= now()) AND p.state',
+        'p.state',
       ),
     ],
     foundBy: deliveriesTest('is leased'),

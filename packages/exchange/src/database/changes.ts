@@ -127,24 +127,45 @@ export async function readChanges(
   return { changes: read, next, ahead };
 }
 
-/** Selects the place of the last row of a party that can be read and fulfills the condition, or where its log begins. */
-export function lastPlace(party: string, condition = 'true'): string {
-  return `SELECT xid, seq FROM (
-     (SELECT xid, seq, 1 AS choice FROM changes
-       WHERE party = ${party} AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND ${condition}
+/** The place of the last row of a party that can be read, or where its log begins. */
+const LATEST = sql(
+  'changes_latest',
+  `SELECT xid, seq FROM (
+     (SELECT xid, seq, 1 AS choice FROM changes WHERE party = $1 AND xid < pg_snapshot_xmin(pg_current_snapshot())
        ORDER BY xid DESC, seq DESC LIMIT 1)
      UNION ALL
-     (SELECT xid, seq, 2 FROM changes_removed WHERE party = ${party})
+     (SELECT xid, seq, 2 FROM changes_removed WHERE party = $1)
      UNION ALL
      (SELECT '0'::xid8, 0, 3)
-   ) AS place ORDER BY choice LIMIT 1`;
-}
-
-const LATEST = sql('changes_latest', lastPlace('$1'), position(''));
+   ) AS place ORDER BY choice LIMIT 1`,
+  position(''),
+);
 
 /** Everything that is committed from now on comes behind it. */
 export async function latestPosition(db: Queryable, party: string): Promise<Position> {
   return (await db.query(LATEST, [party]))[0]!;
+}
+
+/** Transactions take 8 s at most, so that times go back by less than 20 s in the order of the log. */
+const OLDER = sql(
+  'changes_older',
+  `SELECT xid, seq FROM (
+     SELECT xid, seq, time FROM changes WHERE party = $1 AND xid >= $2::xid8 AND xid < $3::xid8 ORDER BY xid, seq LIMIT 1
+   ) AS first WHERE time < $4::timestamptz - interval '20 seconds'`,
+  position(''),
+);
+
+/** Everything of the time or later comes behind it, and little else: found by bisecting the IDs of transactions. */
+export async function positionBefore(db: Queryable, party: string, time: Timestamp): Promise<Position> {
+  let place = (await readChanges(db, party, 'OLDEST', 0))!.next;
+  let end = BigInt((await horizon(db)).xid);
+  for (;;) {
+    const middle = (BigInt(place.xid) + end) / 2n;
+    if (middle <= BigInt(place.xid)) return place;
+    const [older] = await db.query(OLDER, [party, middle, end, time]);
+    if (older === undefined) end = middle;
+    else place = older;
+  }
 }
 
 const HORIZON = sql<{ xid: string; isHeld: boolean }>(

@@ -63,17 +63,16 @@ const numbered = object<NumberedDelivery>({
   number: cell('number'),
 });
 
-/** Of the deliveries that are over, so many are kept. */
+/** The latest so many are kept, and all that are pending. */
 const KEPT = 1_000;
+/** More than a round settles, and few enough for one statement. */
+const MAX_PRUNED = 1_000;
 
 const TAKE_IN = sql(
   'webhook_delivery_take_in',
   `WITH moved AS (
      UPDATE webhooks SET cursor_xid = $5, cursor_seq = $6, skipped_time = coalesce($7, skipped_time)
       WHERE id = $1 AND lease_owner = $2 AND (cursor_xid, cursor_seq) = ($3::xid8, $4::bigint) RETURNING id
-   ), pruned AS (
-     DELETE FROM webhook_deliveries USING moved WHERE webhook = moved.id AND state <> 'PENDING' AND number <
-       (SELECT number FROM webhook_deliveries k WHERE k.webhook = $1 ORDER BY number DESC OFFSET ${KEPT} LIMIT 1)
    ), taken AS (
      INSERT INTO webhook_deliveries (webhook, xid, seq, resource, kind, resource_state, version, time, create_time,
                                      next_attempt_time)
@@ -168,7 +167,7 @@ export interface Settled {
   milliseconds: number;
 }
 
-/** Those behind one that failed wait as long as it does. */
+/** Those behind one that failed wait as long as it does. Of older ones that are over, some are removed. */
 const SETTLE = sql(
   'webhook_delivery_settle',
   `WITH leased AS (
@@ -180,6 +179,12 @@ const SETTLE = sql(
      UPDATE webhook_deliveries d SET next_attempt_time = o.next FROM leased, outcome o
       WHERE d.webhook = leased.id AND d.state = 'PENDING' AND d.resource = o.resource AND o.state = 'PENDING'
         AND d.number > o.number
+   ), old AS MATERIALIZED (
+     SELECT number FROM webhook_deliveries WHERE webhook = $1 AND state <> 'PENDING' AND number <=
+       (SELECT number FROM webhook_deliveries WHERE webhook = $1 ORDER BY number DESC OFFSET ${KEPT} LIMIT 1)
+      ORDER BY number LIMIT ${MAX_PRUNED}
+   ), pruned AS (
+     DELETE FROM webhook_deliveries d USING leased, old WHERE d.webhook = leased.id AND d.number = old.number
    )
    UPDATE webhook_deliveries d
       SET state = o.state, attempts = d.attempts + 1, last_attempt_time = o.time, next_attempt_time = o.next,

@@ -1,7 +1,7 @@
 /** Webhooks of parties. Their secrets are sealed, and only the deliverer reads them. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { WebhookRecord } from '../domain/webhook.ts';
-import { lastPlace, type Position } from './changes.ts';
+import type { Position } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
 import { cell, object } from './roundTrip.ts';
@@ -126,34 +126,27 @@ export function rotateSecret(
   tx.last(ROTATE, [id, sealedSecret, oldExpiry, updateTime]);
 }
 
-/** A transaction takes 8 s at most: what is older than that is before the time in the order of the log, too. */
 const REWIND = sql(
   'webhook_rewind',
-  `WITH start AS MATERIALIZED (
-     ${lastPlace('$2', "time < $3::timestamptz - interval '10 seconds'")}
-   ), rewound AS (
-     UPDATE webhooks w SET cursor_xid = start.xid, cursor_seq = start.seq, failures = 0, next_attempt_time = $4,
+  `WITH rewound AS (
+     UPDATE webhooks SET cursor_xid = $2, cursor_seq = $3, failures = 0, next_attempt_time = $4,
             lease_owner = NULL, lease_expiry = NULL
-       FROM start WHERE w.id = $1 AND (start.xid, start.seq) < (w.cursor_xid, w.cursor_seq)
-     RETURNING w.id
+      WHERE id = $1 AND ($2::xid8, $3::bigint) < (cursor_xid, cursor_seq) RETURNING id
    )
-   DELETE FROM webhook_deliveries d USING rewound, start
-    WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > (start.xid, start.seq)`,
+   DELETE FROM webhook_deliveries d USING rewound
+    WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/** Changes since the time become deliveries again. */
-export function rewindWebhook(
-  tx: Transaction,
-  { id, party }: WebhookRecord,
-  from: Timestamp,
-  now: Timestamp,
-): void {
-  tx.last(REWIND, [id, party, from, now]);
+/** Changes behind the position become deliveries again. */
+export function rewindWebhook(tx: Transaction, id: string, { xid, seq }: Position, now: Timestamp): void {
+  tx.last(REWIND, [id, xid, seq, now]);
 }
 
 /** What a deliverer needs of a webhook that it has leased. */
 export interface LeasedWebhook {
   webhook: WebhookRecord;
+  /** Of this lease only: when the webhook is claimed anew, also by the same process, it is another. */
+  owner: string;
   cursor: Position;
   failures: number;
   secret: Uint8Array;
@@ -164,41 +157,45 @@ export interface LeasedWebhook {
 export const MAX_PENDING = 100;
 
 /**
- * Those that have something to deliver, the longest waiting first. `$1` owner, `$2` now, `$3` expiry of the lease, `$4`
- * limit, `$5` parties to pass over, `$6` of these parties only, unless null. A test is sent to a paused one as well.
+ * Those that have something to deliver, the longest waiting first. `$1` now, `$2` limit, `$3` parties to pass over, `$4`
+ * milliseconds of the lease, which go by the clock that all exchanges share. A test is sent to a paused one as well.
  */
-const CLAIM = sql(
-  'webhook_claim',
-  `WITH due AS MATERIALIZED (
+const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party
-      WHERE (w.lease_expiry IS NULL OR w.lease_expiry <= $2) AND p.state = 'ACTIVE' AND w.party <> ALL ($5::text[])
-        AND ($6::text[] IS NULL OR w.party = ANY ($6::text[]))
+      WHERE (w.lease_expiry IS NULL OR w.lease_expiry <= now()) AND p.state = 'ACTIVE' AND w.party <> ALL ($3::text[])
+        AND ${of}
         AND (EXISTS (SELECT FROM webhook_deliveries t WHERE t.webhook = w.id AND t.state = 'PENDING' AND t.kind = 'TEST')
-          OR w.state = 'ACTIVE' AND w.next_attempt_time <= $2 AND (
-            EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = w.id AND d.state = 'PENDING' AND d.next_attempt_time <= $2)
+          OR w.state = 'ACTIVE' AND w.next_attempt_time <= $1 AND (
+            EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = w.id AND d.state = 'PENDING' AND d.next_attempt_time <= $1)
             OR EXISTS (SELECT FROM changes c WHERE c.party = w.party AND (c.xid, c.seq) > (w.cursor_xid, w.cursor_seq))
               AND (SELECT count(*) FROM webhook_deliveries d WHERE d.webhook = w.id AND d.state = 'PENDING') < ${MAX_PENDING}))
-      ORDER BY w.next_attempt_time, w.id LIMIT $4::int FOR NO KEY UPDATE OF w SKIP LOCKED
+      ORDER BY w.next_attempt_time, w.id LIMIT $2::int FOR NO KEY UPDATE OF w SKIP LOCKED
    )
-   UPDATE webhooks SET lease_owner = $1, lease_expiry = $3 FROM due WHERE webhooks.id = due.id
-   RETURNING ${COLUMNS}, cursor_xid, cursor_seq, failures, secret,
-     CASE WHEN old_secret_expiry > $2 THEN old_secret END AS old_secret`,
-  object<LeasedWebhook>({
-    webhook,
-    cursor: object<Position>({ xid: cell('cursor_xid'), seq: cell('cursor_seq') }),
-    failures: cell('failures'),
-    secret: cell('secret'),
-    oldSecret: cell('old_secret'),
-  }),
-);
+   UPDATE webhooks SET lease_owner = gen_random_uuid(), lease_expiry = now() + $4::int * interval '1 millisecond'
+     FROM due WHERE webhooks.id = due.id
+   RETURNING ${COLUMNS}, lease_owner, cursor_xid, cursor_seq, failures, secret,
+     CASE WHEN old_secret_expiry > $1 THEN old_secret END AS old_secret`;
+const leased = object<LeasedWebhook>({
+  webhook,
+  owner: cell('lease_owner'),
+  cursor: object<Position>({ xid: cell('cursor_xid'), seq: cell('cursor_seq') }),
+  failures: cell('failures'),
+  secret: cell('secret'),
+  oldSecret: cell('old_secret'),
+});
+const CLAIM = sql('webhook_claim', claim('true'), leased);
+const CLAIM_OF_PARTIES = sql('webhook_claim_of_parties', claim('w.party = ANY ($5::text[])'), leased);
 
+/** Of these parties `only`, where they are named. */
 export function claimWebhooks(
   db: Queryable,
-  lease: { owner: string; now: Timestamp; expiry: Timestamp },
+  now: Timestamp,
+  leaseMs: number,
   limit: number,
-  parties: { except: string[]; only: string[] | undefined },
+  { except, only }: { except: string[]; only: string[] | undefined },
 ): Promise<LeasedWebhook[]> {
-  return db.query(CLAIM, [lease.owner, lease.now, lease.expiry, limit, parties.except, parties.only]);
+  const values = [now, limit, except, leaseMs];
+  return only === undefined ? db.query(CLAIM, values) : db.query(CLAIM_OF_PARTIES, [...values, only]);
 }
 
 const PARTIES = sql<{ party: string }>('webhook_parties', 'SELECT DISTINCT party FROM webhooks');

@@ -3,7 +3,7 @@
  * order of each resource, and the outcomes are stored. Any number of exchanges share the work, and whoever waits for a slow
  * endpoint waits alone.
  */
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type { Secrets } from '@measurement-exchange/server';
@@ -67,8 +67,6 @@ export interface DelivererOptions {
 }
 
 export class Deliverer {
-  /** In the leases: another process, also one with the same process ID, is another owner. */
-  private readonly owner = randomUUID();
   private readonly options: DelivererOptions;
   private readonly observer: DeliveryObserver | undefined;
   private readonly working = new Map<Promise<void>, string>();
@@ -76,7 +74,7 @@ export class Deliverer {
   private parties = new Set<string>();
   /** Those of them to look at soon. */
   private readonly changedParties = new Set<string>();
-  private looking: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
   private lookedAt = 0;
   private readonly stopping = new AbortController();
   /** Why a round failed; told by the next run. */
@@ -101,26 +99,29 @@ export class Deliverer {
   changed(parties: Iterable<string>): void {
     for (const party of parties) if (this.parties.has(party)) this.changedParties.add(party);
     if (this.changedParties.size === 0 || this.stopping.signal.aborted) return;
-    const wait = Math.max(0, this.lookedAt + LOOK_EVERY_MS - performance.now());
-    this.looking ??= setTimeout(() => void this.look(), wait);
+    this.looking ??= this.look();
   }
 
+  /** One look at a time, until nothing changed during the last one. */
   private async look(): Promise<void> {
-    const parties = [...this.changedParties];
-    this.changedParties.clear();
+    while (this.changedParties.size > 0 && !this.stopping.signal.aborted) {
+      const wait = Math.max(0, this.lookedAt + LOOK_EVERY_MS - performance.now());
+      await sleep(wait, undefined, { signal: this.stopping.signal }).catch(() => {});
+      const parties = [...this.changedParties];
+      this.changedParties.clear();
+      this.lookedAt = performance.now();
+      await this.claim(parties).catch((error) => {
+        this.failure = error;
+      });
+    }
     this.looking = undefined;
-    this.lookedAt = performance.now();
-    await this.claim(parties).catch((error) => {
-      this.failure = error;
-    });
   }
 
   private async claim(only: string[] | undefined): Promise<void> {
     const { db, clock } = this.options;
     for (let more = true; more && this.working.size < MAX_WORKING && !this.stopping.signal.aborted; ) {
-      const now = clock();
-      const lease = { owner: this.owner, now, expiry: later(now, LEASE_MS) };
-      const claimed = await claimWebhooks(db, lease, MAX_CLAIMED, { except: this.busyParties(), only });
+      const parties = { except: this.busyParties(), only };
+      const claimed = await claimWebhooks(db, clock(), LEASE_MS, MAX_CLAIMED, parties);
       for (const leased of claimed) this.start(leased);
       more = claimed.length === MAX_CLAIMED;
     }
@@ -129,7 +130,7 @@ export class Deliverer {
   /** Ends what is being sent; what has no outcome yet is sent again by whoever comes next. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    clearTimeout(this.looking);
+    await this.looking;
     await Promise.allSettled(this.working.keys());
   }
 
@@ -176,18 +177,20 @@ export class Deliverer {
     );
     const nextAttemptTime = end.isDead ? afterFailures(end.failures, now, ...settled) : now;
     await db.tx('settleWebhook', async (tx) =>
-      settle(tx, { webhook: id, owner: this.owner }, settled, { ...end, nextAttemptTime }),
+      settle(tx, { webhook: id, owner: leased.owner }, settled, { ...end, nextAttemptTime }),
     );
   }
 
   /** Makes deliveries of what changed, as many as may be pending. */
-  private async takeInChanges({ webhook, cursor }: LeasedWebhook): Promise<void> {
+  private async takeInChanges({ webhook, owner, cursor }: LeasedWebhook): Promise<void> {
     const { db, clock } = this.options;
-    const lease = { webhook: webhook.id, owner: this.owner, now: clock() };
+    const lease = { webhook: webhook.id, owner, now: clock() };
+    const pending = await pendingDeliveries(db, webhook.id);
+    let isIdle = dueChains(pending, lease.now, false).length === 0;
     let from = cursor;
-    let room = MAX_PENDING - (await pendingDeliveries(db, webhook.id)).length;
+    let room = MAX_PENDING - pending.length;
     for (let pages = 0; room > 0 && pages < MAX_SKIPPED_PAGES; pages++) {
-      const kept = await this.readOn(webhook.party, from, room);
+      const kept = await this.readOn(webhook.party, from, room, isIdle);
       const page = kept ?? (await readChanges(db, webhook.party, 'OLDEST', room))!;
       const wanted = page.changes.filter(
         ({ change }) => webhook.kinds.length === 0 || webhook.kinds.includes(change.kind),
@@ -198,15 +201,21 @@ export class Deliverer {
       if (page.changes.length < room) return;
       from = page.next;
       room -= wanted.length;
+      isIdle &&= wanted.length === 0;
     }
   }
 
   /** Where there is nothing else to do, it waits a little for what cannot be read yet. */
-  private async readOn(party: string, from: Position, room: number): Promise<ChangePage | undefined> {
+  private async readOn(
+    party: string,
+    from: Position,
+    room: number,
+    isIdle: boolean,
+  ): Promise<ChangePage | undefined> {
     for (let wait = HORIZON_MS; ; wait *= 2) {
       const page = await readChanges(this.options.db, party, from, room);
       if (page === undefined || page.changes.length > 0 || !page.ahead) return page;
-      if (room < MAX_PENDING || wait > MAX_HORIZON_MS || this.stopping.signal.aborted) return page;
+      if (!isIdle || wait > MAX_HORIZON_MS || this.stopping.signal.aborted) return page;
       await sleep(wait);
     }
   }

@@ -1,6 +1,8 @@
-import dns from 'node:dns';
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, isIPv4 } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { send } from './send.ts';
 
@@ -30,17 +32,31 @@ const here = (path = '/') => `http://127.0.0.1:${port}${path}`;
 
 /** What names stand for, look-up by look-up. */
 function resolving(...answers: string[][]): void {
-  vi.spyOn(dns, 'lookup').mockImplementation(((
-    _name: string,
-    _options: object,
-    done: (error: null, found: object[]) => void,
-  ) => {
-    const addresses = answers.length > 1 ? answers.shift()! : answers[0]!;
-    done(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
+  let addresses: string[];
+  vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation((async () => {
+    addresses = answers.length > 1 ? answers.shift()! : answers[0]!;
+    return addresses.filter((address) => isIPv4(address));
   }) as never);
+  vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation((async () =>
+    addresses.filter((address) => !isIPv4(address))) as never);
+}
+
+const failing = (code: string) => async () => {
+  throw Object.assign(new Error(code), { code });
+};
+
+/** What a server that speaks no HTTP of ours makes of it. */
+async function toRaw(response: string): Promise<object> {
+  const raw = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write(response));
+  });
+  await once(raw.listen(0, '127.0.0.1'), 'listening');
+  try {
+    return await to(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
+  } finally {
+    raw.close();
+  }
 }
 
 describe('what is sent', () => {
@@ -91,6 +107,26 @@ describe('what is sent', () => {
   });
 });
 
+describe('an endpoint that responds with 1xx', () => {
+  it('is not waited for after it switched protocols', async () => {
+    const response = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    expect(await toRaw(response)).toMatchObject({
+      status: undefined,
+      error: 'the connection was closed before a response',
+    });
+  });
+
+  it('may do so a few times before its response, and not without an end', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+    const response = 'HTTP/1.1 204 No Content\r\n\r\n';
+    expect(await toRaw(hints.repeat(5) + response)).toMatchObject({ status: 204 });
+    expect(await toRaw(hints.repeat(6) + response)).toMatchObject({
+      status: undefined,
+      error: 'there were too many interim responses',
+    });
+  });
+});
+
 describe('a name', () => {
   const url = () => `https://hooks.example.com:${port}/`;
 
@@ -129,7 +165,8 @@ describe('a name', () => {
     resolving(['127.0.0.1'], ['169.254.169.254']);
     respond = (_, response) => response.end();
     expect(await to(`http://hooks.example.com:${port}/`)).toMatchObject({ status: 200 });
-    expect(dns.lookup).toHaveBeenCalledTimes(1);
+    expect(Resolver.prototype.resolve4).toHaveBeenCalledTimes(1);
+    expect(Resolver.prototype.resolve6).toHaveBeenCalledTimes(1);
     expect(requests).toHaveLength(1);
   });
 
@@ -137,5 +174,51 @@ describe('a name', () => {
     resolving(['127.0.0.1']);
     respond = (_, response) => response.end();
     expect(await to(`http://hooks.example.com:${port}/`)).toMatchObject({ status: 200 });
+  });
+
+  it('may have addresses of one family only', async () => {
+    resolving(['127.0.0.1']);
+    vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(failing('ENODATA'));
+    respond = (_, response) => response.end();
+    expect(await to(`http://hooks.example.com:${port}/`)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['ENOTFOUND', 'ENOTFOUND', 'the host name is not known'],
+    ['ENODATA', 'ENODATA', 'the host name is not known'],
+    ['ENODATA', 'ESERVFAIL', 'the host name could not be looked up'],
+    ['ECONNREFUSED', 'ECONNREFUSED', 'the host name could not be looked up'],
+  ])('whose servers say %s and %s has no response, and the owner reads why', async (ipv4, ipv6, error) => {
+    vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(failing(ipv4));
+    vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(failing(ipv6));
+    expect(await to(url(), false)).toMatchObject({ status: undefined, error });
+  });
+
+  it.each(['localhost', 'localhost.'])('%s is this machine, without a name server', async (name) => {
+    vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(failing('ENOTFOUND'));
+    vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(failing('ENOTFOUND'));
+    respond = (_, response) => response.end();
+    expect(await to(`http://${name}:${port}/`)).toMatchObject({ status: 200 });
+  });
+
+  it('whose server does not respond is given up when the message is', async () => {
+    const silent = createSocket('udp4');
+    await once(silent.bind(0, '127.0.0.1'), 'listening');
+    const { resolve4 } = Resolver.prototype;
+    const asked = vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(async function (
+      this: Resolver,
+      name: string,
+    ) {
+      this.setServers([`127.0.0.1:${silent.address().port}`]);
+      return Reflect.apply(resolve4, this, [name]);
+    } as never);
+    vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(failing('ENODATA'));
+    const stopping = new AbortController();
+    const sent = to(url(), false, stopping.signal);
+    await once(silent, 'message');
+    stopping.abort();
+    expect(await sent).toMatchObject({ status: undefined });
+    await expect(asked.mock.results[0]!.value).rejects.toMatchObject({ code: 'ECANCELLED' });
+    silent.close();
   });
 });

@@ -1,14 +1,19 @@
 /** Sends one message to an endpoint that somebody else chose: to no address of ours, no redirects, little time. */
-import dns from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { isAllowed, urlProblem } from '../domain/webhook.ts';
 
 /** For everything: the name, the connection, the response. */
 export const SEND_MS = 10_000;
 /** Of the response only the status counts. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
+/** Responses before the response, such as 103 Early Hints. */
+const MAX_INTERIM = 5;
+/** Of a query: how long the first try of a name server waits, and how many there are. */
+const QUERY = { timeout: 1_000, tries: 2 };
 
 /** How an attempt ended: with a status, or without a response. */
 export interface Outcome {
@@ -67,12 +72,24 @@ function post(
         'content-length': Buffer.byteLength(payload),
         'user-agent': 'measurement-exchange-webhooks',
       },
-      lookup: checkedLookup(isDevelopment),
+      lookup: checkedLookup(isDevelopment, signal),
       maxHeaderSize: MAX_RESPONSE_BYTES,
       signal,
     });
     sent.on('error', reject);
+    // Node reports 101 Switching Protocols neither as a response nor as an error.
+    const closed = () => reject(new Refusal(CLOSED));
+    sent.on('close', closed);
+    let interim = 0;
+    sent.on('information', () => {
+      interim += 1;
+      if (interim <= MAX_INTERIM) return;
+      reject(new Refusal('there were too many interim responses'));
+      sent.destroy();
+    });
     sent.on('response', (response) => {
+      // A response that ends with the connection may be read after it.
+      sent.off('close', closed);
       let received = 0;
       response.on('error', reject);
       response.on('data', (chunk: Buffer) => {
@@ -90,26 +107,51 @@ function post(
 }
 
 /** Connects to the addresses that were checked, so that a name that changes meanwhile gains nothing. */
-function checkedLookup(isDevelopment: boolean): LookupFunction {
+function checkedLookup(isDevelopment: boolean, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '', 0);
-      const isBad =
-        addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address, isDevelopment));
-      if (isBad) return callback(new Refusal('the name stands for an address that is not public'), '', 0);
-      if (options.all) return callback(null, addresses as never, 0);
-      callback(null, addresses[0]!.address, addresses[0]!.family);
-    });
+    addressesOf(hostname, signal).then(
+      (addresses) => {
+        const isBad =
+          addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address, isDevelopment));
+        if (isBad) return callback(new Refusal('the name stands for an address that is not public'), '', 0);
+        if (options.all) return callback(null, addresses as never, 0);
+        callback(null, addresses[0]!.address, addresses[0]!.family);
+      },
+      (error) => callback(error, '', 0),
+    );
   };
 }
 
+/** Not by `dns.lookup`: a name server that does not respond would hold its threads, and so everybody's look-ups. */
+async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  // Name servers do not know it (RFC 6761).
+  if (/^localhost\.?$/.test(hostname)) return LOCALHOST;
+  const resolver = new Resolver(QUERY);
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel);
+  const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  signal.removeEventListener('abort', cancel);
+  const failures = found.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+  // A name may have addresses of one family only.
+  if (failures.length < found.length) {
+    const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    return addresses.map((address) => ({ address, family: isIP(address) }));
+  }
+  const isUnknown = failures.every(({ reason }) => ['ENOTFOUND', 'ENODATA'].includes(reason.code));
+  throw new Refusal(isUnknown ? 'the host name is not known' : 'the host name could not be looked up');
+}
+
+const LOCALHOST = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
 class Refusal extends Error {}
 
+const CLOSED = 'the connection was closed before a response';
 const REASONS: Record<string, string> = {
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed before a response',
+  ECONNRESET: CLOSED,
   EHOSTUNREACH: 'the host is out of reach',
   ENETUNREACH: 'the host is out of reach',
   HPE_HEADER_OVERFLOW: 'the response headers are too long',

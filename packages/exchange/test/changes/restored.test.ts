@@ -2,7 +2,7 @@
 import { timestampOf } from '@measurement-exchange/contract';
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readChanges } from '../../src/database/changes.ts';
+import { positionBefore, readChanges } from '../../src/database/changes.ts';
 import { Database } from '../../src/database/db.ts';
 import { doctor } from '../../src/database/doctor.ts';
 import { listAudit } from '../../src/database/log.ts';
@@ -68,10 +68,10 @@ it('is taken over by a migration: nothing is hidden, every token is expired, web
   const { items } = await listAudit(db, undefined, { xid: '0', seq: '0' }, 10);
   expect(items.map(({ entry }) => entry.name)).toContain(PARTY);
 
-  const lease = { owner: 'test', now: now(), expiry: now() };
-  const [leased] = await claimWebhooks(db, lease, 1, { except: [], only: undefined });
+  const [leased] = await claimWebhooks(db, now(), 0, 1, { except: [], only: undefined });
   expect(leased!.webhook.id).toBe('hook');
   // What was pending is not in the log any more, and must not be given up for it.
-  await db.tx('rewind', async (tx) => rewindWebhook(tx, leased!.webhook, leased!.webhook.createTime, now()));
+  const position = await positionBefore(db, PARTY, leased!.webhook.createTime);
+  await db.tx('rewind', async (tx) => rewindWebhook(tx, 'hook', position, now()));
   expect(await database.query('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'PENDING' }]);
 });

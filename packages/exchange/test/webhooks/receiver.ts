@@ -103,8 +103,8 @@ export async function addWebhook(
 
 /** Writes to the log of a party: so many resources, so many versions of each, one transaction per version. */
 export async function logChanges(
-  { database }: TestExchange,
-  party: DevParty,
+  { database }: Pick<TestExchange, 'database'>,
+  party: Pick<DevParty, 'name'>,
   prefix: string,
   resources: number,
   versions: number,
