@@ -7,8 +7,8 @@ import {
   type Protocol,
   type Requisition,
 } from '@measurement-exchange/contract';
-import { backoffMs, systemClock } from '../client/clock.ts';
-import { type Follower, followChanges } from '../client/index.ts';
+import { systemClock } from '../client/clock.ts';
+import { type Follower, followChanges, type Wake } from '../client/index.ts';
 import type { AgentStage } from './agentEvents.ts';
 import type { Agent, AgentOptions, RequisitionSpan } from './agentOptions.ts';
 import { cached } from './cached.ts';
@@ -20,18 +20,16 @@ import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
 import type { RequisitionResponse } from './ledger.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 import { createParticipant } from './multiParty/participant.ts';
-import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
+import { createRetries, messageOf, retryBackoffMs } from './retries.ts';
 import { type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
 const POLL_MS = 2000;
 const CONCURRENCY = 2;
-/** A change to an event group takes effect here after at most a minute. */
+/** A change to an event group that the agent is not told of takes effect here after at most a minute. */
 const EVENT_GROUP_CACHE_MS = 60_000;
 /** A requisition during which the agent is killed, or its engine fails, more often is refused: it may be the cause. */
 const MAX_ATTEMPTS = 5;
-/** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
-const BACKOFF_FACTOR = 5;
 
 /** Creates an agent that acts as `credentials.name`, computes from these events, and charges this ledger. */
 export function createAgent(options: AgentOptions): Agent {
@@ -41,7 +39,7 @@ export function createAgent(options: AgentOptions): Agent {
   const signer = createSigner(credentials.privateKeyPem);
   // A bad key is reported where the signer is first awaited.
   signer.catch(() => {});
-  const fetchEventGroup = cached(
+  const eventGroups = cached(
     (name) => client.getEventGroup({ name }) as Promise<EventGroup>,
     EVENT_GROUP_CACHE_MS,
     clock,
@@ -50,9 +48,14 @@ export function createAgent(options: AgentOptions): Agent {
   /** Handled since the current poll began: a listing may still show them as open. */
   const handled = new Set<string>();
   const counts = { handled: 0, failed: 0 };
-  const failures = new Map<string, { attempts: number; notBefore: number }>();
   /** While it runs. */
   let follower: Follower | undefined;
+  const retries = createRetries({
+    clock,
+    fetchEventGroup: eventGroups.read,
+    pollIn: (ms) => follower?.pollIn(ms),
+    log,
+  });
   const { shareShuffle, liquidLegions } = options;
   const participant =
     shareShuffle || liquidLegions
@@ -106,14 +109,19 @@ export function createAgent(options: AgentOptions): Agent {
         keys: [credentials, ...(options.earlierKeys ?? [])],
         trust: options.trust,
         fetchCertificate: (certificate) => client.getCertificate({ name: certificate, ...watch }),
-        fetchEventGroup,
+        fetchEventGroup: eventGroups.read,
         references: options.references,
         ...participant?.context(watch),
         now: new Date(clock.now()),
       });
-      requireRecorded(verified.selection, clock.now());
-      const methodology = await methodologyFor(verified);
+      const methodology = await methodologyFor(verified).catch((error) => {
+        // Where no events are recorded yet, there may be no files either.
+        requireRecorded(verified.selection, clock.now());
+        throw error;
+      });
+      // What is refused whatever is recorded is not deferred first.
       await requireComputable(verified, methodology);
+      requireRecorded(verified.selection, clock.now());
       await participant?.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
       // A bad key of our own is found before anything is charged.
       await signer;
@@ -182,20 +190,12 @@ export function createAgent(options: AgentOptions): Agent {
 
   /** Handles a requisition; true where its events are not recorded yet, and it is left alone until they may be. */
   async function defers(requisition: Requisition, signal?: AbortSignal): Promise<boolean> {
-    const name = requisition.name!;
     try {
       await handle(requisition, signal);
       return false;
     } catch (error) {
       if (!(error instanceof NotRecordedYet)) throw error;
-      const notBefore = await defer(client, requisition, clock, signal);
-      lookAgain(name, { attempts: 0, notBefore });
-      log({
-        type: 'deferred',
-        requisition: name,
-        until: new Date(notBefore).toISOString(),
-        why: error.message,
-      });
+      await retries.defer(requisition.name!, await defer(client, requisition, clock, signal), error);
       return true;
     }
   }
@@ -212,31 +212,14 @@ export function createAgent(options: AgentOptions): Agent {
     } catch (error) {
       if (!isGone(error)) {
         counts.failed++;
-        if (!signal?.aborted) scheduleRetry(name, error);
+        if (!signal?.aborted) retries.retry(name, error);
         return;
       }
       log({ type: 'closed', requisition: name, state: 'DELETED', charged: ledger.isCharged(name) });
     }
     counts.handled++;
     handled.add(name);
-    failures.delete(name);
-  }
-
-  function scheduleRetry(name: string, error: unknown): void {
-    const attempts = (failures.get(name)?.attempts ?? 0) + 1;
-    const isRejection = error instanceof UploadRejected;
-    const inMs = isRejection ? error.waitMs : Math.round(BACKOFF_FACTOR * backoffMs(attempts));
-    lookAgain(name, { attempts, notBefore: clock.now() + inMs });
-    const about = { requisition: name, inMs, why: messageOf(error) };
-    if (isRejection) {
-      const { rejections, remedy } = error;
-      log({ type: 'rejected', rejections, most: MAX_REJECTIONS, remedy, ...about });
-    } else log({ type: 'retrying', attempt: attempts, ...about });
-  }
-
-  function lookAgain(name: string, failure: { attempts: number; notBefore: number }): void {
-    failures.set(name, failure);
-    follower?.pollIn(failure.notBefore - clock.now());
+    retries.delete(name);
   }
 
   /** Tells the exchange which protocols of duchies may be asked for here. Direct results do not wait for that. */
@@ -267,7 +250,7 @@ export function createAgent(options: AgentOptions): Agent {
       await begin(requisition, isDue, signal);
     }
     // Requisitions that are no longer open need no retry, and no share.
-    for (const name of failures.keys()) if (!seen.has(name)) failures.delete(name);
+    for (const name of retries.names()) if (!seen.has(name)) retries.delete(name);
     for (const name of waiting) if (!seen.has(name)) waiting.delete(name);
     await participant?.keepOnly([...seen, ...running.keys()]);
   }
@@ -283,7 +266,10 @@ export function createAgent(options: AgentOptions): Agent {
     if (running.has(name) || handled.has(name) || !isDue(name) || mustWait(requisition)) return;
     while (running.size >= concurrency) await Promise.race(running.values());
     signal?.throwIfAborted();
-    const job = attempt(requisition, signal).finally(() => running.delete(name));
+    const job = attempt(requisition, signal).finally(() => {
+      running.delete(name);
+      retries.arm(name);
+    });
     running.set(name, job);
   }
 
@@ -299,10 +285,20 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
+  /** Reads event groups that changed anew, and looks whether the events are recorded that were not. */
+  async function readEventGroups({ changes, poll }: Wake): Promise<void> {
+    const changed = new Set(changes.filter(({ kind }) => kind === 'EVENT_GROUP').map(({ name }) => name));
+    for (const name of changed) eventGroups.evict(name);
+    await retries.release(poll ? undefined : changed);
+  }
+
   /** Whether the duchies of a computation are not ready; without settings for them it is refused at once. */
   function mustWait(requisition: Requisition): boolean {
     const name = requisition.name!;
-    if (!awaitsDuchies(requisition) || !participant?.protocols.some(isProtocolOf(requisition))) return false;
+    if (!awaitsDuchies(requisition) || !participant?.protocols.some(isProtocolOf(requisition))) {
+      waiting.delete(name);
+      return false;
+    }
     if (!waiting.has(name)) log({ type: 'waiting', requisition: name });
     waiting.add(name);
     return true;
@@ -320,10 +316,10 @@ export function createAgent(options: AgentOptions): Agent {
     },
 
     async run(signal) {
-      const isDue: IsDue = (name) => clock.now() >= (failures.get(name)?.notBefore ?? 0);
+      const { isDue } = retries;
       follower = followChanges(client, {
         parent: credentials.name,
-        kinds: ['REQUISITION'],
+        kinds: ['REQUISITION', 'EVENT_GROUP'],
         signal,
         clock,
         onPolling: (why) => log({ type: 'polling', why }),
@@ -332,6 +328,7 @@ export function createAgent(options: AgentOptions): Agent {
       for (let failed = 0; !signal.aborted; ) {
         try {
           const wake = await follower.next(pollMs);
+          await readEventGroups(wake);
           if (wake.poll) await poll(isDue, signal);
           else for (const change of wake.changes) await beginChanged(change, isDue, signal);
           if (failed > 0) log({ type: 'reachable' });
@@ -340,11 +337,11 @@ export function createAgent(options: AgentOptions): Agent {
           if (signal.aborted) break;
           if (failed === 0) log({ type: 'unreachable', why: messageOf(error) });
           failed++;
-          await clock.sleep(Math.max(pollMs, BACKOFF_FACTOR * backoffMs(failed)), signal).catch(() => {});
+          await clock.sleep(Math.max(pollMs, retryBackoffMs(failed)), signal).catch(() => {});
           follower.pollIn(0);
         }
-        for (const [name, failure] of failures) {
-          if (!running.has(name) && !waiting.has(name)) lookAgain(name, failure);
+        for (const name of retries.names()) {
+          if (!running.has(name) && !waiting.has(name)) retries.arm(name);
         }
       }
       follower.close();
@@ -380,8 +377,4 @@ const isProtocolOf =
 /** Whether the exchange deleted the requisition because its retention period ended. */
 function isGone(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'REQUISITION_NOT_FOUND';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,19 +1,24 @@
 import type { Clock } from '../client/clock.ts';
 
+export interface Cached<T> {
+  read(name: string): Promise<T>;
+  /** The value has changed: it is read again when it is needed. */
+  evict(name: string): void;
+}
+
 /** Caches each value for `ttlMs`; failures are not cached. */
-export function cached<T>(
-  read: (name: string) => Promise<T>,
-  ttlMs: number,
-  clock: Clock,
-): (name: string) => Promise<T> {
+export function cached<T>(read: (name: string) => Promise<T>, ttlMs: number, clock: Clock): Cached<T> {
   const cache = new Map<string, { value: Promise<T>; expiresAt: number }>();
-  return (name) => {
-    for (const [key, { expiresAt }] of cache) if (expiresAt <= clock.now()) cache.delete(key);
-    const hit = cache.get(name)?.value;
-    if (hit !== undefined) return hit;
-    const value = read(name);
-    cache.set(name, { value, expiresAt: clock.now() + ttlMs });
-    value.catch(() => cache.delete(name));
-    return value;
+  return {
+    read(name) {
+      for (const [key, { expiresAt }] of cache) if (expiresAt <= clock.now()) cache.delete(key);
+      const hit = cache.get(name)?.value;
+      if (hit !== undefined) return hit;
+      const value = read(name);
+      cache.set(name, { value, expiresAt: clock.now() + ttlMs });
+      value.catch(() => cache.delete(name));
+      return value;
+    },
+    evict: (name) => void cache.delete(name),
   };
 }

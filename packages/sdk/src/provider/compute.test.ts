@@ -35,7 +35,7 @@ const noise = specs.ProtocolConfig_NoiseMechanism;
 /** So large that the noise is 0 in every draw: its scale is a millionth. */
 const EXACT = { epsilon: 1e6, delta: 0 };
 const interval = { start: new Date('2026-07-01'), end: new Date('2026-07-02') };
-const SPRING = { reference: 'spring', interval };
+const SPRING = { eventGroup: 'dataProviders/p/eventGroups/spring', reference: 'spring', interval };
 
 type Spec = VerifiedRequisition['spec'];
 function asking(type: object, changes: Partial<VerifiedRequisition> = {}): VerifiedRequisition {
@@ -236,7 +236,7 @@ describe('charges', () => {
       start: new Date('2026-07-01T23:59:59.999Z'),
       end: new Date('2026-07-03T00:00:00.001Z'),
     };
-    const summer = { reference: 'summer', interval };
+    const summer = { ...SPRING, reference: 'summer', interval };
     const verified = asking(reach(laplace), { selection: { events: [SPRING, summer] } });
     expect(chargesFor(verified, {})).toEqual(
       [
@@ -250,7 +250,7 @@ describe('charges', () => {
 
   it('are once for a day of a reference that two event groups select', () => {
     const again = {
-      reference: 'spring',
+      ...SPRING,
       interval: { start: new Date('2026-07-01'), end: new Date('2026-07-03') },
     };
     const verified = asking(reach(laplace), { selection: { events: [SPRING, again] } });

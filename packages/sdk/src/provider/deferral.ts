@@ -16,16 +16,31 @@ const REASON = 'Not all of the events that it asks for are recorded yet.';
 /** Events that are selected will be recorded later. */
 export class NotRecordedYet extends Error {
   override readonly name = 'NotRecordedYet';
+  readonly eventGroup: string;
+  /** Of the interval that is asked for. */
+  readonly end: Date;
+
+  constructor(message: string, { eventGroup, end }: { eventGroup: string; end: Date }) {
+    super(message);
+    this.eventGroup = eventGroup;
+    this.end = end;
+  }
+}
+
+/** Whether the events before `end` are recorded, or nobody says until when they are. */
+export function isRecorded(end: Date, recordedUntil: Date | string | undefined): boolean {
+  return recordedUntil === undefined || new Date(recordedUntil) >= end;
 }
 
 /** Throws while more of the selected events may come. */
 export function requireRecorded({ events = [] }: Selection, now: number): void {
-  for (const { reference, interval, recordedUntil } of events) {
-    if (recordedUntil === undefined || recordedUntil >= interval.end) continue;
-    if (now >= interval.end.getTime() + LATE_MS) continue;
+  for (const { eventGroup, reference, interval, recordedUntil } of events) {
+    const { end } = interval;
+    if (isRecorded(end, recordedUntil) || now >= end.getTime() + LATE_MS) continue;
     throw new NotRecordedYet(
-      `The events of ${reference} are recorded until ${recordedUntil.toISOString()}, and it asks for those until ` +
-        `${interval.end.toISOString()}.`,
+      `The events of ${reference} are recorded until ${recordedUntil!.toISOString()}, and it asks for those until ` +
+        `${end.toISOString()}.`,
+      { eventGroup, end },
     );
   }
 }

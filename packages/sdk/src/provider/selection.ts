@@ -21,6 +21,8 @@ export type References = Readonly<Record<string, ReferenceAccess>>;
 
 /** The selected events of one event group. */
 export interface SelectedEvents {
+  /** Its resource name. */
+  eventGroup: string;
   /** The event group's reference in the events. */
   reference: string;
   interval: PlainInterval;
@@ -77,7 +79,7 @@ export async function selectionOf(
     const reference = referenceOf(place, eventGroup, measurementConsumer, context);
     const until = eventGroup.dataAvailabilityInterval?.endTime;
     selected.push({
-      ...{ reference, interval },
+      ...{ eventGroup: name, reference, interval },
       ...(filter !== undefined && { filter }),
       ...(until !== undefined && { recordedUntil: new Date(until) }),
     });

@@ -44,8 +44,8 @@ describe('a good requisition', () => {
     });
     expect(verified.selection).toEqual({
       events: [
-        { reference: 'spring', interval, filter: 'age > 5' },
-        { reference: 'spring', interval },
+        { eventGroup: SPRING, reference: 'spring', interval, filter: 'age > 5' },
+        { eventGroup: `${PROVIDER}/eventGroups/summer`, reference: 'spring', interval },
       ],
     });
   });

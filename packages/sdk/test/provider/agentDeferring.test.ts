@@ -1,7 +1,8 @@
 /** An agent that is asked for events which are not recorded yet. */
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { AgentOptions } from '../../src/provider/index.ts';
+import { type AgentOptions, openEvents } from '../../src/provider/index.ts';
 import { type AgentWorld, startAgentWorld } from './agentWorld.ts';
 
 const HOUR = 3600_000;
@@ -37,12 +38,12 @@ async function record(days: number): Promise<void> {
   });
 }
 /** A measurement of so many days, the last of which is so many days from now. */
-function askUntil(days: number) {
+function askUntil(days: number, filter?: string) {
   const interval = {
     start: new Date(time(Date.now() + (days - 3) * DAY)),
     end: new Date(time(Date.now() + days * DAY)),
   };
-  const eventGroups = [{ name: world.eventGroup, interval }];
+  const eventGroups = [{ name: world.eventGroup, interval, ...(filter && { filter }) }];
   return world.ask({ dataProviders: [{ name: world.streamly.name, eventGroups }] } as never);
 }
 
@@ -86,6 +87,27 @@ it('leaves a deferred requisition alone until then', async () => {
     if (world.types().includes('deferred') && ++polls === 3) stop.abort();
   };
   await world.agent({ clock: { now: clock.now, sleep } }).run(stop.signal);
+  expect(world.types()).toEqual(['received', 'deferred']);
+  await world.acme.client.cancelMeasurement({ name: measurement.name! });
+});
+
+it.each<[string, string | undefined, Partial<AgentOptions>, string]>([
+  ['has a filter that cannot be computed', 'shoe_size > 5', {}, 'FILTER_ATTRIBUTE'],
+  ['asks for noise that is not offered', undefined, { noise: 'DISCRETE_GAUSSIAN' }, 'DELTA_REQUIRED'],
+])('refuses what %s at once, without waiting for the events', async (_what, filter, changes, sent) => {
+  await record(-2);
+  const measurement = await askUntil(1, filter);
+  expect(await world.agent({ clock, ...changes }).once()).toEqual({ handled: 1, failed: 0 });
+  expect(await world.stateOf(measurement)).toBe('REFUSED');
+  expect(world.types()).toEqual(['received', 'refused']);
+  expect(world.log.at(-1)).toMatchObject({ sent: expect.stringContaining(sent) });
+});
+
+it('defers where there are no files yet either', async () => {
+  await record(-2);
+  const measurement = await askUntil(1);
+  const events = () => openEvents({ files: join(world.directory, 'tomorrow.csv'), threads: 1 });
+  expect(await world.agent({ clock, events }).once()).toEqual({ handled: 0, failed: 0 });
   expect(world.types()).toEqual(['received', 'deferred']);
   await world.acme.client.cancelMeasurement({ name: measurement.name! });
 });

@@ -1,6 +1,6 @@
 /** An agent that follows the changes at the exchange, and polls where it cannot. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentOptions } from '../../src/provider/index.ts';
 import { type AgentWorld, startAgentWorld } from './agentWorld.ts';
 
@@ -24,16 +24,17 @@ beforeAll(async () => {
 beforeEach(() => {
   lists = 0;
   areChangesBroken = false;
+  ahead = 0;
   world.begin();
 });
 afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
-/** Time that passes 10,000 times as fast. */
-const BEGAN = Date.now();
-const fast: AgentOptions['clock'] = {
-  now: () => BEGAN + (Date.now() - BEGAN) * 10_000,
-  sleep: (ms, signal) => sleep(ms / 10_000, undefined, signal && { signal }),
+/** How far the agent's clock is ahead. */
+let ahead = 0;
+const clock: AgentOptions['clock'] = {
+  now: () => Date.now() + ahead,
+  sleep: (ms, signal) => sleep(Math.min(ms, 20), undefined, signal && { signal }),
 };
 
 async function whileRunning(changes: Partial<AgentOptions>, work: () => Promise<void>): Promise<void> {
@@ -75,27 +76,77 @@ it('polls where changes cannot be followed, says so once, and once that they are
   });
 });
 
-it('looks at a deferred requisition again when it said it would', async () => {
+describe('a deferred requisition', () => {
   const day = (days: number) =>
     `${new Date(Date.now() + days * 24 * 3600_000).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-  const { streamly, acme, eventGroup } = world;
+  /** The events are recorded until so many days from now. */
   const record = (days: number) =>
-    streamly.client.updateEventGroup({
-      name: eventGroup,
+    world.streamly.client.updateEventGroup({
+      name: world.eventGroup,
       body: {
-        measurementConsumer: acme.name,
+        measurementConsumer: world.acme.name,
         eventGroupReferenceId: 'spring',
         dataAvailabilityInterval: { startTime: day(-60), endTime: day(days) },
       },
     });
-  await record(-2);
-  const interval = { start: new Date(day(-2)), end: new Date(day(1)) };
-  const dataProviders = [{ name: streamly.name, eventGroups: [{ name: eventGroup, interval }] }];
-  await whileRunning({ pollMs: NEVER_MS, clock: fast }, async () => {
-    await until(() => lists === 2);
-    const measurement = await world.ask({ dataProviders } as never);
-    await until(() => world.types().includes('deferred'));
+  /** A measurement until tomorrow. */
+  const askUntilTomorrow = () => {
+    const interval = { start: new Date(day(-2)), end: new Date(day(1)) };
+    const eventGroups = [{ name: world.eventGroup, interval }];
+    return world.ask({ dataProviders: [{ name: world.streamly.name, eventGroups }] } as never);
+  };
+  const isDeferred = (times = 1) =>
+    until(() => world.types().filter((type) => type === 'deferred').length === times);
+
+  it('is looked at again when the agent said it would', async () => {
+    await record(-2);
+    await whileRunning({ pollMs: NEVER_MS, clock }, async () => {
+      await until(() => lists === 2);
+      const measurement = await askUntilTomorrow();
+      await isDeferred();
+      ahead = 2 * 3600_000;
+      await isDeferred(2);
+      await world.acme.client.cancelMeasurement({ name: measurement.name! });
+    });
+  });
+
+  it('is looked at as soon as its event group has the events, and not before', async () => {
+    await record(-2);
+    await whileRunning({ pollMs: NEVER_MS, clock }, async () => {
+      await until(() => lists === 2);
+      const measurement = await askUntilTomorrow();
+      await isDeferred();
+      await record(-1);
+      await record(2);
+      await isFulfilled(measurement);
+      expect(lists).toBe(3);
+    });
+    expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);
+  });
+
+  it('is looked at when its event group has the events, also where changes cannot be followed', async () => {
+    areChangesBroken = true;
+    await record(-2);
+    await whileRunning({ pollMs: 400, clock }, async () => {
+      const measurement = await askUntilTomorrow();
+      await isDeferred();
+      await record(2);
+      // Longer than event groups are cached, and less than an hour.
+      ahead = 120_000;
+      await isFulfilled(measurement);
+    });
+  });
+
+  it('is deferred for what its event group says now, whose changes lead to no poll where nothing is deferred', async () => {
     await record(2);
-    await isFulfilled(measurement);
+    await whileRunning({ pollMs: NEVER_MS, clock }, async () => {
+      await until(() => lists === 2);
+      await isFulfilled(await askUntilTomorrow());
+      await record(-2);
+      const measurement = await askUntilTomorrow();
+      await isDeferred();
+      expect(lists).toBe(2);
+      await world.acme.client.cancelMeasurement({ name: measurement.name! });
+    });
   });
 });

@@ -154,7 +154,7 @@ function asking(type: object, reference: string): VerifiedRequisition {
     name: 'dataProviders/p/requisitions/r',
     measurementConsumer: 'measurementConsumers/acme',
     spec: { nonceHashes: [], ...type } as unknown as VerifiedRequisition['spec'],
-    selection: { events: [{ reference, interval: INTERVAL }] },
+    selection: { events: [{ eventGroup: 'dataProviders/p/eventGroups/e', reference, interval: INTERVAL }] },
     vidSampling: EVERYBODY,
     nonce: 1n,
     resultKeyset: new Uint8Array(),

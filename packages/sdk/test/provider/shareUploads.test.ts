@@ -2,7 +2,7 @@
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { type Behavior, receive } from '@measurement-exchange/testkit/fakeDuchy';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/client/clock.ts';
 import type { AgentEvent } from '../../src/provider/index.ts';
 import { NOW, PROVIDER } from './requisitions.ts';
@@ -237,6 +237,40 @@ describe('an upload that its duchy rejects', () => {
     await exchange.agent().once();
     expect(await world.shares()).toEqual([]);
     expect(world.ledger.rejections.get(REQUISITION)).toBeUndefined();
+  });
+
+  it('is sent again in time, also after its duchies were waited for and another poll came first', async () => {
+    rejecting(new ExchangeError('CERTIFICATE_IS_INVALID', 'untrusted'));
+    const exchange = await world.scripted();
+    const { duchies } = exchange.requisition;
+    delete exchange.requisition.duchies;
+    // It stands still until it is set.
+    const time = { now: NOW };
+    const clock: Clock = {
+      now: () => time.now,
+      sleep: async (ms, signal) => {
+        for (const end = time.now + ms; time.now < end; ) await sleep(5, undefined, { signal: signal! });
+      },
+    };
+    const lists = vi.spyOn(exchange.client, 'listRequisitions');
+    const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 20_000 });
+    const count = (type: AgentEvent['type']) => world.types().filter((each) => each === type).length;
+    const stop = new AbortController();
+    const running = exchange.agent({ clock, pollMs: 0.75 * MINUTE }).run(stop.signal);
+    try {
+      await until(() => count('waiting') === 1);
+      exchange.requisition.duchies = duchies!;
+      time.now = NOW + 0.75 * MINUTE;
+      await until(() => count('rejected') === 1);
+      time.now = NOW + 1.5 * MINUTE;
+      await until(() => lists.mock.calls.length === 3);
+      // A minute after it was rejected, and before the next poll.
+      time.now = NOW + 1.75 * MINUTE;
+      await until(() => count('rejected') === 2);
+    } finally {
+      stop.abort();
+      await running;
+    }
   });
 
   it('is counted on after a restart, once for each wait', async () => {

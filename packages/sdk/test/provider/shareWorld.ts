@@ -45,6 +45,8 @@ export const OPEN = { handled: 0, failed: 1 };
 export interface Scripted {
   requisition: Requisition;
   refusals: Refusal[];
+  /** It has no changes to follow. */
+  client: ExchangeClient;
   agent(changes?: Partial<AgentOptions>): ReturnType<typeof createAgent>;
   capabilities: object[];
 }
@@ -157,6 +159,7 @@ async function scripted(world: ShareWorld, spoiled: SpoiledComputation = {}): Pr
     requisition,
     refusals,
     capabilities,
+    client,
     agent: (changes) =>
       createAgent({
         client,

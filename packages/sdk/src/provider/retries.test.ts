@@ -1,0 +1,80 @@
+import type { EventGroup } from '@measurement-exchange/contract';
+import { beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../client/clock.ts';
+import { ExchangeError } from '../client/index.ts';
+import { NotRecordedYet } from './deferral.ts';
+import { createRetries, type Retries } from './retries.ts';
+
+const NOW = Date.UTC(2026, 6, 28);
+const HOUR = 3600_000;
+
+/** Until when the events of each event group are recorded, or why that cannot be read. */
+let groups: Record<string, string | Error>;
+let reads: string[];
+let polls: number[];
+let retries: Retries;
+
+beforeEach(() => {
+  groups = { a: '2026-07-01T00:00:00Z', b: '2026-07-01T00:00:00Z' };
+  reads = [];
+  polls = [];
+  retries = createRetries({
+    clock: { ...systemClock, now: () => NOW },
+    fetchEventGroup: async (name) => {
+      reads.push(name);
+      const endTime = groups[name]!;
+      if (endTime instanceof Error) throw endTime;
+      return { dataAvailabilityInterval: { startTime: '2026-01-01T00:00:00Z', endTime } } as EventGroup;
+    },
+    pollIn: (ms) => polls.push(ms),
+    log: () => {},
+  });
+});
+
+const defer = (name: string, eventGroup: string, end = '2026-07-20') =>
+  retries.defer(name, NOW + HOUR, new NotRecordedYet('later', { eventGroup, end: new Date(end) }));
+const due = () => [...retries.names()].filter(retries.isDue);
+
+it('a deferred requisition is due when it was said, and at once where the events were recorded meanwhile', async () => {
+  await defer('r1', 'a');
+  groups.b = '2026-07-20T00:00:00Z';
+  await defer('r2', 'b');
+  expect(due()).toEqual(['r2']);
+  retries.arm('r1');
+  retries.arm('r2');
+  expect(polls).toEqual([HOUR, -NOW]);
+});
+
+it('only those whose events are recorded are released, with one read of each event group', async () => {
+  await defer('r1', 'a');
+  await defer('r2', 'a', '2026-07-21');
+  await defer('r3', 'b');
+  retries.retry('r4', new Error('failed'));
+  reads = [];
+  groups = { a: '2026-07-20T12:00:00Z', b: '2026-07-20T12:00:00Z' };
+  await retries.release(new Set(['a', 'c']));
+  expect(due()).toEqual(['r1']);
+  expect(reads).toEqual(['a']);
+  await retries.release();
+  expect(due()).toEqual(['r1', 'r3']);
+  expect(reads).toEqual(['a', 'a', 'b']);
+});
+
+it('an event group that is gone stops none of the others, and an exchange that is away is not asked on', async () => {
+  await defer('r1', 'a');
+  await defer('r2', 'b');
+  reads = [];
+  groups = { a: new ExchangeError('UNAVAILABLE', 'later'), b: '2026-07-20T00:00:00Z' };
+  await retries.release();
+  expect(reads).toEqual(['a']);
+  groups.a = new ExchangeError('EVENT_GROUP_NOT_FOUND', 'gone');
+  await retries.release();
+  expect(due()).toEqual(['r2']);
+});
+
+it('a deferral that cannot be looked at again is a deferral', async () => {
+  groups.a = new ExchangeError('UNAVAILABLE', 'later');
+  await defer('r1', 'a');
+  expect([...retries.names()]).toEqual(['r1']);
+  expect(due()).toEqual([]);
+});

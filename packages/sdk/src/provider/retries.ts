@@ -1,0 +1,109 @@
+/** When the requisitions that failed, or were deferred, are tried again. */
+import type { EventGroup } from '@measurement-exchange/contract';
+import { backoffMs, type Clock } from '../client/clock.ts';
+import { isTransient } from '../client/index.ts';
+import type { AgentEvent } from './agentEvents.ts';
+import { isRecorded, type NotRecordedYet } from './deferral.ts';
+import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
+
+/** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
+const BACKOFF_FACTOR = 5;
+
+export interface RetriesOptions {
+  clock: Clock;
+  fetchEventGroup(name: string): Promise<EventGroup>;
+  /** Makes a poll due after this time at the latest. */
+  pollIn(ms: number): void;
+  log(event: AgentEvent): void;
+}
+
+export interface Retries {
+  isDue(requisition: string): boolean;
+  /** It failed. */
+  retry(requisition: string, error: unknown): void;
+  /** It was deferred until this time, and is due earlier where its events are recorded earlier. */
+  defer(requisition: string, until: number, awaited: NotRecordedYet): Promise<void>;
+  /** Makes deferred ones due whose events are recorded by now: those of these event groups, or of all. */
+  release(eventGroups?: ReadonlySet<string>): Promise<void>;
+  /** Makes a poll due when this one is. */
+  arm(requisition: string): void;
+  delete(requisition: string): void;
+  names(): Iterable<string>;
+}
+
+interface Retry {
+  attempts: number;
+  notBefore: number;
+  /** Where it is deferred. */
+  awaited?: NotRecordedYet;
+}
+
+export function createRetries({ clock, fetchEventGroup, pollIn, log }: RetriesOptions): Retries {
+  const retries = new Map<string, Retry>();
+
+  async function releaseRecorded(eventGroup: string, deferred: Retry[]): Promise<void> {
+    const { dataAvailabilityInterval } = await fetchEventGroup(eventGroup);
+    for (const retry of deferred) {
+      if (isRecorded(retry.awaited!.end, dataAvailabilityInterval?.endTime)) retry.notBefore = 0;
+    }
+  }
+
+  return {
+    isDue: (name) => clock.now() >= (retries.get(name)?.notBefore ?? 0),
+
+    retry(name, error) {
+      const attempts = (retries.get(name)?.attempts ?? 0) + 1;
+      const isRejection = error instanceof UploadRejected;
+      const inMs = isRejection ? error.waitMs : Math.round(retryBackoffMs(attempts));
+      retries.set(name, { attempts, notBefore: clock.now() + inMs });
+      const about = { requisition: name, inMs, why: messageOf(error) };
+      if (isRejection) {
+        const { rejections, remedy } = error;
+        log({ type: 'rejected', rejections, most: MAX_REJECTIONS, remedy, ...about });
+      } else log({ type: 'retrying', attempt: attempts, ...about });
+    },
+
+    async defer(name, until, awaited) {
+      const retry: Retry = { attempts: 0, notBefore: until, awaited };
+      retries.set(name, retry);
+      log({
+        type: 'deferred',
+        requisition: name,
+        until: new Date(until).toISOString(),
+        why: awaited.message,
+      });
+      // When the event group changed since it was read, this was not there to be released; a poll releases it too.
+      await releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
+    },
+
+    async release(eventGroups) {
+      const deferred = [...retries.values()].filter(
+        ({ awaited }) => awaited && (eventGroups?.has(awaited.eventGroup) ?? true),
+      );
+      for (const [eventGroup, some] of Map.groupBy(deferred, ({ awaited }) => awaited!.eventGroup)) {
+        try {
+          await releaseRecorded(eventGroup, some);
+        } catch (error) {
+          // The next poll asks again; an event group that was deleted is found by the next attempt.
+          if (isTransient(error)) return;
+        }
+      }
+    },
+
+    arm(name) {
+      const retry = retries.get(name);
+      if (retry) pollIn(retry.notBefore - clock.now());
+    },
+
+    delete: (name) => void retries.delete(name),
+    names: () => retries.keys(),
+  };
+}
+
+export function retryBackoffMs(failedAttempts: number): number {
+  return BACKOFF_FACTOR * backoffMs(failedAttempts);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
