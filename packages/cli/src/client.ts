@@ -2,13 +2,15 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient, type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty, readDevFile } from './devFile.ts';
-import { note } from './output.ts';
+import { note, visible } from './output.ts';
 
 export interface ClientOptions {
   url?: string;
   token?: string;
   /** A demo party of the development exchange here. */
   as?: string;
+  /** Told what goes wrong between here and the exchange while calls go on; printed by default. */
+  onWarning?: (message: string) => void;
 }
 
 /** A person waits for the response: the third attempt comes within a second. */
@@ -38,7 +40,13 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   }
   // The file is read again each time: the exchange renews its tokens there.
   const token = given ?? (async () => devToken(await readDevFile(dataDir), options.as));
-  return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning: note });
+  const { onWarning = warn } = options;
+  return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning });
+}
+
+/** Prints a warning of a client, which may quote others. */
+export function warn(message: string): void {
+  note(visible(message));
 }
 
 function devToken(dev: DevFile, as: string | undefined): string {

@@ -13,10 +13,9 @@ import {
   type TrustedRoot,
   type TrustStore,
 } from '@measurement-exchange/sdk';
-import { type ClientOptions, connect } from './client.ts';
+import { type ClientOptions, connect, warn } from './client.ts';
 import { findDevParty, readDevFile } from './devFile.ts';
 import { readCertificates } from './keyFiles.ts';
-import { note } from './output.ts';
 import { readPartyFile } from './partyFile.ts';
 
 export interface CredentialOptions extends ClientOptions {
@@ -74,7 +73,8 @@ async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<E
   if (tokenFile === undefined || options.token !== undefined || baseUrl === undefined)
     return connect(options);
   const token = async () => (await readText(tokenFile)).trim();
-  return createClient({ baseUrl, token, userAgent: 'mex', onWarning: note });
+  const { onWarning = warn } = options;
+  return createClient({ baseUrl, token, userAgent: 'mex', onWarning });
 }
 
 /** The encryption keys in an identity folder: they outlive the certificate when a party renews it. */

@@ -24,9 +24,22 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+let writeNote = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};
+
 /** Prints to standard error, which scripts do not read. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  writeNote(text);
+}
+
+/** Has notes written in another way, until what it returns is called. */
+export function divertNotes(write: (text: string) => void): () => void {
+  const before = writeNote;
+  writeNote = write;
+  return () => {
+    writeNote = before;
+  };
 }
 
 export function printJson(value: unknown): void {

@@ -1,4 +1,5 @@
 /** Progress on standard error: a bar on a terminal, a line per tenth in a pipe. */
+import { divertNotes } from './output.ts';
 
 export interface Progress {
   update: (done: number, total: number) => void;
@@ -70,6 +71,11 @@ export function startLive(title: string, hint: string): Live {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
     painted = lines.length;
   };
+  // Written into the block, a note would be painted over: it goes above it.
+  const release = divertNotes((text) => {
+    stderr.write(`${painted > 0 ? `\u001b[${painted}A\u001b[J` : ''}${text}\n`);
+    painted = 0;
+  });
   const timer = setInterval(() => repaint(SPINNER[turn++ % SPINNER.length]!), REPAINT_MS);
   return {
     show(lines) {
@@ -78,6 +84,7 @@ export function startLive(title: string, hint: string): Live {
     /** Leaves the last state on the screen, and removes the hint. */
     end() {
       clearInterval(timer);
+      release();
       repaint('·');
       stderr.write('\u001b[1A\u001b[2K');
     },

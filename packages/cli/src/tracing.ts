@@ -6,6 +6,7 @@ const SERVICES: Record<string, string> = {
   serve: 'mex-exchange',
   duchy: 'mex-duchy',
   provider: 'mex-provider',
+  watch: 'mex',
 };
 
 /** Runs the command that the words name; any other than those above is one span. */

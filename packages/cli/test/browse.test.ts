@@ -195,7 +195,7 @@ describe('mex why', () => {
     expect(json.waitingFor).toMatchObject([{ code: 'DEFERRED', party: w.streamly.name }]);
     await w.acme.client.cancelMeasurement({ name });
     expect((await why(name, 'acme')).out).toMatch(/acme cancelled it\.\n\n {2}CANCELLED\n {4}→ /);
-    expect((await run('why', name)).error?.message).toMatch(/you call as operator/);
+    expect((await run('why', name)).error?.message).toMatch(/^mex why is for .*you call as operator/);
   });
 });
 
@@ -204,23 +204,39 @@ describe('mex webhooks', () => {
     const webhooks = (...words: string[]) => run('webhooks', ...words, '--as', 'globex');
     const { out } = await webhooks('create', 'http://127.0.0.1:9/', '--kind', 'MEASUREMENT', 'PARTY');
     const [, name, secret] = /^(\S+) is made.*\n\n {2}(whsec_\S+)\n/.exec(out)!;
+    expect(out).toContain(`\nTry it: mex webhooks test ${name} --as globex\n`);
     const id = name!.split('/').at(-1)!;
     expect((await webhooks('list')).out).toMatch(/ACTIVE +http:\/\/127.0.0.1:9\/ +MEASUREMENT, PARTY/);
     expect((await webhooks('pause', id)).out).toMatch(/PAUSED\n.*The owner paused it/);
     expect((await webhooks('update', id, '--description', 'ours')).out).toMatch(/description +ours/);
     expect((await webhooks('rotate-secret', id)).out).toMatch(/ {2}whsec_/);
-    await webhooks('test', id);
+    expect((await webhooks('update', id, '--kind', 'all')).out).toMatch(/kinds +all\n +description +ours/);
+    expect((await webhooks('update', id)).error?.message).toBe(
+      'Say what to change: --to, --kind or --description.',
+    );
+    expect((await webhooks('test', id)).out).toContain(`: mex webhooks deliveries ${name} --as globex\n`);
     await vi.waitFor(async () => {
       expect((await webhooks('deliveries', id)).out).toMatch(/FAILED +1 +the connection was refused/);
     }, 15_000);
-    expect((await webhooks('redeliver', id, '--from', '2026-01-01T00:00:00Z')).out).toContain(
-      'gets everything',
+    expect((await webhooks('redeliver', id, '--from', '2026-01-01')).out).toContain(
+      'gets everything since 2026-01-01 00:00:00 UTC again',
     );
+    expect((await webhooks('redeliver', id, '--from', '12h')).error).toBeUndefined();
+    expect((await webhooks('redeliver', id, '--from', 'monday')).err).toContain('It must be a day such as');
     const shown = (await webhooks('get', id)).out + (await webhooks('get', id, '--json')).out;
     expect(shown).not.toContain(secret);
     expect((await webhooks('delete', id)).out).toContain('is deleted');
     expect((await webhooks('list')).out).toContain('has none');
   });
+
+  it.each([[['create', 'https://example.com']], [['list']], [['get', 'x']], [['deliveries', 'x']]])(
+    'is for parties, and says so to the operator: %j',
+    async (words) => {
+      expect((await run('webhooks', ...words)).error?.message).toMatch(
+        /^mex webhooks is for consumers, data providers and duchies, and you call as operator: set MEX_TOKEN /,
+      );
+    },
+  );
 });
 
 describe('mex certificates and mex whoami', () => {

@@ -9,8 +9,10 @@ import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
 import { beforeAll, expect, it } from 'vitest';
 import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
 import { mex } from './mexInProcess.ts';
+import { STREAMS, useProxy } from './proxy.ts';
 
 useExchange();
+const proxy = useProxy(() => exchange);
 
 /** Writes the settings of duchies/alpha with these changes. */
 async function settings(file: string, changes: Record<string, unknown> = {}): Promise<string> {
@@ -59,6 +61,26 @@ it('runs several processes on one database, with the key that it was first used 
 
   const other = await settings('otherKey.json', { databaseUrl: database.url, secretsKeyFile: 'other.key' });
   await expect(mex('duchy', 'run', '--config', other)).rejects.toThrow(/secretsKeyFile is not the key/);
+  await database.drop();
+});
+
+it('logs what is wrong with the way to the exchange', async () => {
+  proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
+  const database = await createDuchyDatabase();
+  const changes = { url: proxy.url, databaseUrl: database.url, dataDir: 'proxied' };
+  const duchy = spawnMex([
+    'duchy',
+    'run',
+    '--config',
+    await settings('proxied.json', changes),
+    '--only',
+    'face',
+  ]);
+  await expect
+    .poll(() => duchy.output())
+    .toMatch(/^{"level":40,.*"msg":"http\S+ changes do not arrive as a stream/m);
+  expect(await duchy.kill('SIGTERM')).toBe(0);
+  expect((await duchy.ended).stderr).toBe('');
   await database.drop();
 });
 

@@ -18,12 +18,19 @@ import { bar, barChart } from '../src/party/chart.ts';
 import { told } from './environment.ts';
 import { mex, run } from './mexInProcess.ts';
 import { asked, describeTo, path, useWorld, w } from './partyWorld.ts';
+import { CHANGES, useProxy } from './proxy.ts';
+import { asTerminal, screenOf } from './terminal.ts';
 
 useWorld();
+const proxy = useProxy(() => w.exchange);
 
 const JANUARY = ['--from', '2026-01-01', '--to', '2026-02-01'];
 const both = ['--as', 'acme', '--provider', 'streamly', '--provider', 'dataProviders/chirper', ...JANUARY];
 const one = ['--as', 'acme', '--provider', 'streamly', ...JANUARY];
+/** Through the proxy. */
+const there = () => ['--url', proxy.url, '--token', w.exchange.dev.measurementConsumers[0]!.token];
+/** What the command that runs has written to standard error so far. */
+const written = () => vi.mocked(process.stderr.write).mock.calls.flat().join('');
 
 describe('a bar', () => {
   it('is drawn to an eighth of a column, and is never invisible for what is not nothing', () => {
@@ -203,8 +210,7 @@ describe('mex measure', () => {
     const running = run('measure', 'reach', ...one);
     const name = await asked(w.streamly);
     // While the reply to the creation is under way it would be another message.
-    const { calls } = vi.mocked(process.stderr.write).mock;
-    await vi.waitUntil(() => calls.flat().join('').includes('waiting'), 20_000);
+    await vi.waitUntil(() => written().includes('waiting'), 20_000);
     process.emit('SIGINT');
     const { error } = await running;
     expect(error?.exitCode).toBe(130);
@@ -214,6 +220,33 @@ describe('mex measure', () => {
     expect(process.listenerCount('SIGINT')).toBe(listeners);
     expect((await w.acme.client.getMeasurement({ name })).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
     await w.acme.client.cancelMeasurement({ name });
+  });
+
+  it('says how to come back when the exchange cannot be asked how it goes', async () => {
+    proxy.treat((path) => (/\/measurements\/[^/]+$/.test(path) ? 'CUT' : 'PASS'));
+    const { error } = await run('measure', 'reach', ...one, ...there());
+    const name = await asked(w.streamly);
+    expect(error?.exitCode).toBeUndefined();
+    const [what, ...advice] = error!.message.split('\n');
+    expect(what).toContain(`${proxy.url} does not respond`);
+    expect(advice).toEqual([
+      expect.stringContaining(`  It goes on. Come back with: mex measurements show ${name} --as acme --url `),
+    ]);
+    await w.acme.client.cancelMeasurement({ name });
+    const absent = await run('measurements', 'results', 'absent', '--wait', '--as', 'acme');
+    expect(absent.error?.message).toMatch(/^[^\n]*\(MEASUREMENT_NOT_FOUND\)$/);
+  });
+
+  it('shows that changes cannot be followed for as long as that is so', async () => {
+    asTerminal();
+    proxy.treat((path) => (CHANGES.test(path) ? 'CUT' : 'PASS'));
+    const running = run('measure', 'reach', ...one, ...there());
+    const isSaid = () => screenOf(written()).some((line) => /^ {2}changes +cannot be followed; /.test(line));
+    await vi.waitUntil(isSaid, 20_000);
+    proxy.treat(() => 'PASS');
+    await vi.waitUntil(() => !isSaid(), 20_000);
+    await fulfillWith(w.streamly, await asked(w.streamly), reach(7n));
+    expect((await running).error).toBeUndefined();
   });
 
   it('gives up waiting after --timeout with 4, and ends with 2 when it is cancelled', async () => {

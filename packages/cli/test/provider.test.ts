@@ -12,8 +12,10 @@ import { readPartyFile } from '../src/partyFile.ts';
 import { told } from './environment.ts';
 import { lines, mex, mexJson, run } from './mexInProcess.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';
+import { STREAMS, useProxy } from './proxy.ts';
 
 useWorld();
+const proxy = useProxy(() => w.exchange);
 
 const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 let eventGroup: string;
@@ -74,6 +76,36 @@ describe('mex provider run --as', () => {
     expect(out).toMatch(/attempt 1 failed, again in .*absent\.csv/);
     expect(await stateOf(measurement)).toBe('AWAITING_REQUISITION_FULFILLMENT');
     await run(...demo, path('events.csv'), '--once');
+    expect(await stateOf(measurement)).toBe('SUCCEEDED');
+  });
+
+  it.each([
+    ['as JSON', ['--json'], /^{"time":"[^"]+","type":"warning","message":"http/],
+    ['as a line', [], /^\d\d:\d\d:\d\d {2}http/],
+  ])('logs %s what is wrong with the way to the exchange', async (_how, options, form) => {
+    proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
+    const there = ['--url', proxy.url, '--token', w.exchange.dev.dataProviders[0]!.token];
+    const running = run(...demo, path('events.csv'), ...there, ...options);
+    const warning = 'changes do not arrive as a stream';
+    const logged = () => vi.mocked(process.stdout.write).mock.calls.flat().map(String);
+    const isLogged = () => logged().some((line) => line.includes(warning));
+    await vi.waitUntil(isLogged, 20_000).finally(() => process.emit('SIGINT'));
+    const { out, err, error } = await running;
+    expect(error).toBeUndefined();
+    const [line] = out.split('\n').filter((line) => line.includes(warning));
+    expect(line).toMatch(form);
+    expect(err).not.toContain(warning);
+  });
+
+  it('logs that events were left out', async () => {
+    await writeFile(path('partly.csv'), eventsCsv().replace(/\n\d+,/, '\n,'));
+    const measurement = await ask(0.01);
+    const { out } = await run(...demo, path('partly.csv'), '--once', '--json');
+    expect(lines(out)).toContainEqual({
+      time: expect.any(String),
+      type: 'warning',
+      message: '1 events have no VID and were left out.',
+    });
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
   });
 

@@ -30,7 +30,7 @@ async function run(options: RunOptions): Promise<void> {
   const { createLog, readSecretsKey, startDuchy } = await loadDuchy();
   const log = createLog(config.logLevel);
   const secretsKey = await readSecretsKey(config);
-  const { credentials, trust, client } = await acting(config, as);
+  const { credentials, trust, client } = await acting(config, as, (message) => log.warn(message));
   await using opened = new AsyncDisposableStack();
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const portOf = async () =>
@@ -52,8 +52,12 @@ async function run(options: RunOptions): Promise<void> {
   await stopped;
 }
 
-async function acting({ url, tokenFile, identity, roots }: DuchyConfig, as: string | undefined) {
-  const options = { url, tokenFile, identity, roots, as };
+async function acting(
+  { url, tokenFile, identity, roots }: DuchyConfig,
+  as: string | undefined,
+  onWarning: (message: string) => void,
+) {
+  const options = { url, tokenFile, identity, roots, as, onWarning };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const acting = await loadCredentials(given).catch((error: unknown) => {
     throw explained(error);

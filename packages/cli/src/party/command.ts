@@ -3,6 +3,7 @@ import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, remote } from '../admin/command.ts';
 import { connect } from '../client.ts';
+import { parsePartyName } from '../names.ts';
 import { note, print, printJson, printJsonLine, startTable } from '../output.ts';
 import { commandLine } from '../shell.ts';
 
@@ -38,10 +39,19 @@ export function isOf(kind: Kind, name: string): boolean {
 
 /** Throws unless the caller is one of the kind that the command is for. */
 export function requireKind(kind: Kind, { principal }: Caller, what: string): void {
-  if (isOf(kind, principal)) return;
-  throw new Error(
-    `${what} is for ${KINDS[kind]}, and you call as ${principal}: set MEX_TOKEN to one's token, ` +
-      `or in development --as ${kind}/…`,
+  if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
+}
+
+/** Throws where the operator calls, who has nothing that the command could be about. */
+export function requireParty({ principal }: Caller, what: string): void {
+  if (parsePartyName(principal) !== undefined) return;
+  throw notFor(principal, what, 'consumers, data providers and duchies', '…');
+}
+
+function notFor(principal: string, what: string, whom: string, as: string): Error {
+  return new Error(
+    `${what} is for ${whom}, and you call as ${principal}: set MEX_TOKEN to one's token, ` +
+      `or in development --as ${as}`,
   );
 }
 

@@ -1,6 +1,6 @@
-import { MeasurementFailed, ProtocolRejected } from '@measurement-exchange/sdk';
+import { ExchangeError, MeasurementFailed, ProtocolRejected } from '@measurement-exchange/sdk';
 import { expect, it } from 'vitest';
-import { explainEnd } from './failure.ts';
+import { explainEnd, explainLostWait } from './failure.ts';
 
 const textOf = (justification: 'SPEC_INVALID' | 'CONSENT_SIGNAL_INVALID', message: string) => {
   const measurement = {
@@ -44,4 +44,14 @@ it('duchies that are not accepted are named, with how to accept them and how to 
     '--root duchies/gamma=<file> --root duchies/alpha=<file> --root duchies/beta=<file>',
   );
   expect(message).toContain(`measurements cancel ${name}`);
+});
+
+it('an error of the exchange that ended a wait keeps its reason and its advice', () => {
+  const error = new ExchangeError('TOKEN_INVALID', 'The token has expired.');
+  const { message } = explainLostWait(error, 'measurementConsumers/acme/measurements/m1', {}) as Error;
+  expect(message.split('\n')).toEqual([
+    'The token has expired. (TOKEN_INVALID)',
+    expect.stringContaining('Get a fresh token'),
+    expect.stringMatching(/^ {2}It goes on. Come back with: .*measurements show .*\/m1$/),
+  ]);
 });

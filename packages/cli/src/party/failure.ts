@@ -2,6 +2,7 @@
 import type { RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
+  ExchangeError,
   MeasurementFailed,
   ProtocolRejected,
   REFUSAL_CODES,
@@ -10,6 +11,7 @@ import {
   WaitTimedOut,
 } from '@measurement-exchange/sdk';
 import type { CallOptions } from '../admin/command.ts';
+import { explained } from '../client.ts';
 import { Failed, visible } from '../output.ts';
 import type { ActingOptions } from './acting.ts';
 import { nextCommand } from './command.ts';
@@ -20,7 +22,7 @@ export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as
 export const EXIT_CODES_HELP = `
 Exit codes:
   0    the result was printed (with --no-wait: the measurement was created)
-  1    something is wrong with the command, the keys or the exchange; nothing was measured
+  1    something is wrong with the command, the keys or the exchange; a measurement that was created goes on
   2    the measurement failed or was cancelled, for good
   3    the result is rejected: a signature, a certificate or an encryption is not valid
   4    --timeout was up; the measurement goes on
@@ -72,6 +74,17 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
     );
   }
   return error;
+}
+
+/** The exchange knows no such measurement, or none that the caller may see. */
+const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
+
+/** Adds how to come back to an error that ended the wait and not the measurement; other errors stay as they are. */
+export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
+  if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;
+  if (error instanceof ExchangeError && UNKNOWN_CODES.includes(error.code)) return error;
+  const { message } = explained(error) as Error;
+  return new Error(`${message}\n  ${comeBack(name, options)}`, { cause: error });
 }
 
 function failedText(

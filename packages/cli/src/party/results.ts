@@ -12,7 +12,7 @@ import { printJson, visible } from '../output.ts';
 import { startLive } from '../progress.ts';
 import { type ActingOptions, consumerOf, withKeys } from './acting.ts';
 import { nameBelow } from './command.ts';
-import { comeBack, EXIT_CODES_HELP, explainEnd } from './failure.ts';
+import { comeBack, EXIT_CODES_HELP, explainEnd, explainLostWait } from './failure.ts';
 import { interruptible } from './interrupt.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';
 import { printResult } from './report.ts';
@@ -74,7 +74,14 @@ export async function showWhenDone(
           notes.set('changes', `cannot be followed; the exchange is polled: ${visible(why)}`);
           show();
         },
+        onFollowing: () => {
+          notes.delete('changes');
+          show();
+        },
         ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
+      })
+      .catch((error) => {
+        throw explainLostWait(error, name, options);
       })
       .finally(live.end);
   await showResult(async () => open(await interruptible(wait, comeBack(name, options))), options);

@@ -2,8 +2,8 @@
 import { CHANGE_KINDS, type ChangeKind } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import { type CallOptions, positiveInteger, remote } from '../admin/command.ts';
-import { note, print, printJsonLine } from '../output.ts';
-import { callerOf } from './command.ts';
+import { explain, note, print, printJsonLine } from '../output.ts';
+import { callerOf, requireParty } from './command.ts';
 import { shortTime } from './times.ts';
 
 interface WatchOptions extends CallOptions {
@@ -18,10 +18,22 @@ export function watchCommand(): Command {
     .option('--oldest', 'begin with the oldest change that is kept, not with the next one')
     .option('--limit <count>', 'end after so many changes', positiveInteger)
     .action(async (options: WatchOptions) => {
-      const { client, principal } = await callerOf(options);
-      if (!options.json) note(`${principal}: changes as they come; Ctrl-C ends it.`);
+      const caller = await callerOf(options);
+      requireParty(caller, 'mex watch');
+      const { client, principal } = caller;
+      let following = `${principal}: changes as they come; Ctrl-C ends it.`;
+      let isLost = false;
       const changes = client.watch({
         parent: principal,
+        onFollowing: () => {
+          note(following);
+          following = 'Changes are followed again.';
+          isLost = false;
+        },
+        onRetry: (reason) => {
+          if (!isLost) note(`Changes cannot be followed for now; it tries again: ${explain(reason)}`);
+          isLost = true;
+        },
         ...(options.kind && { 'filter.kinds': options.kind }),
         ...(options.oldest && { from: 'OLDEST' as const }),
       });

@@ -2,24 +2,26 @@
 import {
   CHANGE_KINDS,
   type ChangeKind,
+  type Timestamp,
   type Webhook,
   type WebhookDelivery,
 } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import { type CallOptions, group, remote } from '../admin/command.ts';
-import { partyName } from '../names.ts';
 import { print, printFacts, visible } from '../output.ts';
 import {
+  type Caller,
   callerOf,
   type ListOptions,
   listCommand,
   nameBelow,
   nextCommand,
   pageSizeOf,
+  requireParty,
   showPages,
   showResource,
 } from './command.ts';
-import { shortTime } from './times.ts';
+import { parsePast, shortTime } from './times.ts';
 
 export function webhooksCommand(): Command {
   return group('webhooks', 'endpoints of yours to which the exchange sends what changes, signed', [
@@ -38,32 +40,40 @@ export function webhooksCommand(): Command {
 }
 
 interface WebhookOptions extends CallOptions {
-  kind?: ChangeKind[];
+  kind?: (ChangeKind | 'all')[];
   description?: string;
 }
 
 function withInput(command: Command): Command {
   return command
-    .addOption(new Option('--kind <kind...>', 'only changes of these kinds').choices(CHANGE_KINDS))
+    .addOption(
+      new Option('--kind <kind...>', 'only changes of these kinds, or all').choices([...CHANGE_KINDS, 'all']),
+    )
     .option('--description <text>', 'what it is for');
 }
 
 function inputOf({ kind, description }: WebhookOptions) {
   return {
-    ...(kind && { filter: { kinds: kind } }),
+    ...(kind && { filter: kind.includes('all') ? {} : { kinds: kind as ChangeKind[] } }),
     ...(description !== undefined && { description }),
   };
+}
+
+/** The party that calls: only it may see its webhooks. */
+async function ownerOf(options: CallOptions): Promise<Caller> {
+  const caller = await callerOf(options);
+  requireParty(caller, 'mex webhooks');
+  return caller;
 }
 
 function create(): Command {
   return withInput(remote('create <url>', 'send what changes from now on to this URL')).action(
     async (url: string, options: WebhookOptions) => {
-      const { client, principal } = await callerOf(options);
-      const parent = partyName(principal).name;
+      const { client, principal: parent } = await ownerOf(options);
       const webhook = await client.createWebhook({ parent, body: { url, ...inputOf(options) } });
       showResource(options, webhook, () => {
         print(`${webhook.name} is made. Its secret, which is shown only now:\n\n  ${webhook.secret}\n`);
-        print(`Try it: ${nextCommand(options, `mex webhooks test ${webhook.name}`)}`);
+        print(`Try it: ${nextCommand(options, `webhooks test ${webhook.name}`)}`);
       });
     },
   );
@@ -71,8 +81,7 @@ function create(): Command {
 
 function list(): Command {
   return listCommand('list', 'list your webhooks').action(async (options: ListOptions) => {
-    const { client, principal } = await callerOf(options);
-    const parent = partyName(principal).name;
+    const { client, principal: parent } = await ownerOf(options);
     const listing = client.listWebhooks({ parent, ...pageSizeOf(options) });
     await showPages(options, listing.pages(), (page) => page.webhooks, {
       headings: ['NAME', 'STATE', 'URL', 'KINDS', 'DESCRIPTION'],
@@ -90,10 +99,10 @@ function kindsOf({ filter }: Webhook): string {
 function one(
   usage: string,
   description: string,
-  work: (call: Awaited<ReturnType<typeof callerOf>>, name: string, options: WebhookOptions) => Promise<void>,
+  work: (call: Caller, name: string, options: WebhookOptions) => Promise<void>,
 ): Command {
   return remote(`${usage} <webhook>`, description).action(async (text: string, options: WebhookOptions) => {
-    const caller = await callerOf(options);
+    const caller = await ownerOf(options);
     await work(caller, nameBelow(caller.principal, 'webhooks', text), options);
   });
 }
@@ -125,6 +134,9 @@ function update(): Command {
     async (call, name, options) => {
       const { to } = options as { to?: string };
       const body = { ...(to !== undefined && { url: to }), ...inputOf(options) };
+      if (Object.keys(body).length === 0) {
+        throw new Error('Say what to change: --to, --kind or --description.');
+      }
       showResource(options, await call.client.updateWebhook({ name, body }), describe);
     },
   );
@@ -154,25 +166,25 @@ function test(): Command {
   return one('test', 'send a test message', async ({ client }, name, options) => {
     const delivery = await client.testWebhook({ name });
     showResource(options, delivery, () =>
-      print(`Sent in a moment. How it went: ${nextCommand(options, `mex webhooks deliveries ${name}`)}`),
+      print(`Sent in a moment. How it went: ${nextCommand(options, `webhooks deliveries ${name}`)}`),
     );
   });
 }
 
 function redeliver(): Command {
   const command = one('redeliver', 'send all changes since a time again', async (call, name, options) => {
-    const { from } = options as unknown as { from: string };
+    const { from } = options as unknown as { from: Timestamp };
     showResource(options, await call.client.redeliverWebhook({ name, body: { from } }), () =>
-      print(`${name} gets everything since ${from} again, as far as the log is kept.`),
+      print(`${name} gets everything since ${shortTime(from)} UTC again, as far as the log is kept.`),
     );
   });
-  return command.requiredOption('--from <time>', 'since when, such as 2026-11-16T08:00:00Z');
+  return command.requiredOption('--from <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast);
 }
 
 function deliveries(): Command {
   return listCommand('deliveries <webhook>', 'what was sent, how it went, when it is tried again').action(
     async (text: string, options: ListOptions) => {
-      const { client, principal } = await callerOf(options);
+      const { client, principal } = await ownerOf(options);
       const name = nameBelow(principal, 'webhooks', text);
       const listing = client.listWebhookDeliveries({ parent: name, ...pageSizeOf(options) });
       await showPages(options, listing.pages(), (page) => page.deliveries, {

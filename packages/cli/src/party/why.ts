@@ -3,7 +3,7 @@ import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { type CallOptions, remote } from '../admin/command.ts';
 import { paint, print, visible } from '../output.ts';
-import { type Caller, callerOf, isOf, nameBelow, showResource } from './command.ts';
+import { type Caller, callerOf, isOf, nameBelow, requireParty, showResource } from './command.ts';
 import { shortTime } from './times.ts';
 
 export function whyCommand(): Command {
@@ -12,6 +12,7 @@ export function whyCommand(): Command {
     'what a measurement, requisition or computation waits for, or why it ended',
   ).action(async (text: string, options: CallOptions) => {
     const caller = await callerOf(options);
+    requireParty(caller, 'mex why');
     const { name, explanation } = await explainOwn(caller, text);
     showResource(options, explanation, (e) => showExplanation(name, e));
   });
@@ -27,14 +28,8 @@ async function explainOwn({ client, principal }: Caller, text: string) {
     const name = nameBelow(principal, 'requisitions', text);
     return { name, explanation: await client.explainRequisition({ name }) };
   }
-  if (isOf('duchies', principal)) {
-    const name = nameBelow(principal, 'computations', text);
-    return { name, explanation: await client.explainComputation({ name }) };
-  }
-  throw new Error(
-    `mex why is for consumers, data providers and duchies, and you call as ${principal}: set MEX_TOKEN to one's ` +
-      'token, or in development --as …',
-  );
+  const name = nameBelow(principal, 'computations', text);
+  return { name, explanation: await client.explainComputation({ name }) };
 }
 
 function showExplanation(name: string, e: Explanation): void {

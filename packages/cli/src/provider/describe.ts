@@ -5,8 +5,11 @@ import { paint, visible } from '../output.ts';
 /** How often a long scan logs its progress. */
 const PROGRESS_MS = 5000;
 
+/** What the agent logs, and warnings about something else than a requisition. */
+export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
+
 /** Describes events in their order; undefined for those that are not logged. */
-export function describeEvent(): (event: AgentEvent, now: number) => string | undefined {
+export function describeEvent(): (event: LoggedEvent, now: number) => string | undefined {
   const loggedAt = new Map<string, number>();
   return (event, now) => {
     if (!('requisition' in event)) return ofExchange(event);
@@ -20,7 +23,7 @@ export function describeEvent(): (event: AgentEvent, now: number) => string | un
   };
 }
 
-function ofExchange(event: Exclude<AgentEvent, { requisition: string }>): string {
+function ofExchange(event: Exclude<LoggedEvent, { requisition: string }>): string {
   switch (event.type) {
     case 'unreachable':
       return paint(
@@ -33,6 +36,8 @@ function ofExchange(event: Exclude<AgentEvent, { requisition: string }>): string
       return paint('yellow', `Changes cannot be followed; the exchange is polled: ${visible(event.why)}`);
     case 'following':
       return paint('green', 'Changes are followed again.');
+    case 'warning':
+      return paint('yellow', visible(event.message));
   }
 }
 
@@ -43,7 +48,7 @@ const STAGES: Record<AgentStage, string> = {
   uploading: 'sending it to a duchy',
 };
 
-function ofRequisition(event: Extract<AgentEvent, { requisition: string }>): string {
+function ofRequisition(event: Extract<LoggedEvent, { requisition: string }>): string {
   switch (event.type) {
     case 'received':
       return `received, for ${event.measurement}`;

@@ -1,20 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import type {
-  AgentEvent,
-  AgentOptions,
-  Events,
-  EventsConfig,
-  PrivacyAmount,
-} from '@measurement-exchange/sdk/provider';
+import type { AgentOptions, Events, EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
 import { Failed, note, paint, print, printJsonLine } from '../output.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
-import { describeEvent } from './describe.ts';
+import { describeEvent, type LoggedEvent } from './describe.ts';
 import { type DuchySettings, duchySettingsOf } from './duchies.ts';
 
 export interface RunOptions {
@@ -58,7 +52,9 @@ async function run(options: RunOptions): Promise<void> {
   // Imported here, since DuckDB would take memory in every other command, such as a serving exchange.
   const { createAgent, openLedger, openPopulation } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
-  const { credentials, trust, client } = await loadCredentials(settings);
+  const log = options.json ? logJson : logLine();
+  const onWarning = (message: string) => log({ type: 'warning', message });
+  const { credentials, trust, client } = await loadCredentials({ ...settings, onWarning });
   if (!credentials.name.startsWith('dataProviders/')) {
     throw new Error(`${credentials.name} is no data provider, and has no requisitions.`);
   }
@@ -66,7 +62,7 @@ async function run(options: RunOptions): Promise<void> {
   const { budget, path } = await ledgerOf(settings, credentials.name);
   const duchies = await duchySettingsOf(settings, path);
   const ledger = openLedger(path, budget);
-  const events = eventsOf(settings);
+  const events = eventsOf(settings, onWarning);
   const { signal, dispose } = untilStopped();
   try {
     const agent = createAgent({
@@ -84,7 +80,7 @@ async function run(options: RunOptions): Promise<void> {
       ...(settings.concurrency && { concurrency: settings.concurrency }),
       ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
       trace: inSpan,
-      log: options.json ? logJson : logLine(),
+      log,
     });
     if (!options.json) note(banner(credentials.name, path, budget, options, duchies));
     if (!options.once) return await agent.run(signal);
@@ -159,11 +155,11 @@ export async function demoLedger(provider: string): Promise<string> {
 }
 
 /** Opens the events when they are first needed, and again after a failure: files may appear later. */
-function eventsOf({ events }: ProviderConfig) {
+function eventsOf({ events }: ProviderConfig, onWarning: (message: string) => void) {
   let opened: Promise<Events> | undefined;
   return {
     open: () => {
-      opened ??= openConfigured(events!).catch((error) => {
+      opened ??= openConfigured({ ...events!, onWarning }).catch((error) => {
         opened = undefined;
         throw error;
       });
@@ -173,9 +169,9 @@ function eventsOf({ events }: ProviderConfig) {
   };
 }
 
-async function openConfigured(events: EventsConfig): Promise<Events> {
+async function openConfigured(config: EventsConfig): Promise<Events> {
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  return openEvents({ ...events, onWarning: note });
+  return openEvents(config);
 }
 
 async function readPopulation(path: string) {
@@ -201,11 +197,11 @@ function untilStopped(): { signal: AbortSignal; dispose: () => void } {
   };
 }
 
-function logJson(event: AgentEvent): void {
+function logJson(event: LoggedEvent): void {
   printJsonLine({ time: new Date().toISOString(), ...event });
 }
 
-function logLine(): (event: AgentEvent) => void {
+function logLine(): (event: LoggedEvent) => void {
   const describe = describeEvent();
   return (event) => {
     const line = describe(event, Date.now());

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { note } from '../src/output.ts';
+import { startLive } from '../src/progress.ts';
+import { asTerminal, screenOf } from './terminal.ts';
+
+let written: string;
+beforeEach(() => {
+  written = '';
+  vi.useFakeTimers();
+  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+    written += chunk;
+    return true;
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+it('shows notes above a block that is repainted, and afterwards below it', () => {
+  asTerminal();
+  const live = startLive('title', 'hint');
+  live.show(new Map([['a', 'waits']]));
+  note('early');
+  vi.advanceTimersByTime(500);
+  note('a warning\nof two lines');
+  vi.advanceTimersByTime(600);
+  const block = [expect.stringMatching(/^. 1 s {2}title$/), '  a  waits'];
+  const notes = ['early', 'a warning', 'of two lines'];
+  expect(screenOf(written)).toEqual([...notes, ...block, '  hint']);
+  live.end();
+  note('late');
+  expect(screenOf(written)).toEqual([...notes, ...block, 'late']);
+});
