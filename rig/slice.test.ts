@@ -1,10 +1,9 @@
 /** A slice of the rig in every test run, for seconds; the other harnesses take too long here. */
-import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HARNESSES } from './harnesses.ts';
 import { Random } from './random.ts';
 
-const SEED = randomInt(2 ** 31);
+const SEED = 1;
 const IN_TESTS = ['H5'];
 
 describe(`the rig, seed ${SEED}`, () => {

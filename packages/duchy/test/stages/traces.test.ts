@@ -118,5 +118,5 @@ test('one trace shows a measurement at the exchange, the agent and three duchies
     const stage = collector.spans.find(({ name }) => name === 'stage SETUP_PHASE')!;
     const below = collector.spans.filter(({ parentId }) => parentId === stage.spanId);
     expect(below.filter(({ attributes }) => attributes['db.system.name'] === 'postgresql')).not.toEqual([]);
-  }, 3_000);
+  }, 30_000);
 });

@@ -22,7 +22,6 @@ import { type EmbeddedPostgres, type StartOptions, startPostgres } from './serve
 
 const isRoot = process.geteuid!() === 0;
 const nobody = 65534;
-vi.setConfig({ testTimeout: 30_000 });
 
 let folder: string;
 let dataDir: string;

@@ -121,7 +121,7 @@ describe('the audit log', () => {
     const seen: string[] = [];
     let cursor = '';
     let rest = 0;
-    for (let idle = 0; idle < 50; ) {
+    for (let idle = 0; idle < 300; ) {
       const page = await ok(operator('GET', `auditEntries?pageSize=5${cursor}`));
       const ids = page.auditEntries.map((entry: Json) => entry.requestId);
       if (page.nextPageToken !== undefined) {

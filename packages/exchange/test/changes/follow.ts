@@ -1,7 +1,7 @@
 /** Reading the log of changes as its parties do. */
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { ok } from '@measurement-exchange/testkit/steps';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 
 type Json = Reply['json'];
 type Party = Pick<DevParty, 'name' | 'token'>;
@@ -18,8 +18,8 @@ export async function tokenNow(
   exchange: Called & Pick<TestExchange, 'database'>,
   party: Party,
 ): Promise<string> {
-  const heldBack = async () => (await exchange.database.query(HELD_BACK, [party.name])).length;
-  await expect.poll(heldBack, { timeout: 20_000, interval: 10 }).toBe(0);
+  const isReadable = async () => (await exchange.database.query(HELD_BACK, [party.name])).length === 0;
+  await vi.waitUntil(isReadable, { timeout: 30_000, interval: 10 });
   return (await page(exchange, party)).nextPageToken;
 }
 

@@ -164,7 +164,7 @@ describe('waking', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'mex changes'`,
     );
-    await expect.poll(() => woken, { timeout: 5_000 }).toContain('all');
+    await expect.poll(() => woken).toContain('all');
     woken = [];
     await exchange.database.query(`SELECT pg_notify('mex_changes', 'another dataProviders/z')`);
     await expect.poll(told).toContain('dataProviders/z');

@@ -76,7 +76,7 @@ beforeAll(async () => {
   await addComputations(db);
   await db.close();
   await run(await clone(HEALTHY, UNGUARDED), `${UNGUARD} ${SAVE}`);
-}, 30_000);
+});
 
 afterAll(async () => {
   // Nothing is kept, so nothing need be flushed, which takes seconds.

@@ -102,7 +102,7 @@ describe('a COMMIT', () => {
       CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
           IF NEW.how = 'warning' THEN RAISE WARNING 'told'; ELSE RAISE NOTICE 'told'; END IF;
-          IF NEW.how = 'slowly' THEN PERFORM pg_sleep(0.3); END IF;
+          IF NEW.how = 'slowly' THEN PERFORM pg_sleep(2); END IF;
           RETURN NULL;
         END $$;
       CREATE CONSTRAINT TRIGGER tell AFTER INSERT ON told DEFERRABLE INITIALLY DEFERRED
@@ -120,7 +120,10 @@ describe('a COMMIT', () => {
   test('that is sent early is under way while the work goes on, and done when the transaction is', async () => {
     const told = () => database.query("SELECT how FROM told WHERE how = 'slowly'");
     const committing = () =>
-      database.query("SELECT 1 FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'");
+      database.query(
+        `SELECT 1 FROM pg_stat_activity
+          WHERE query = 'COMMIT' AND state = 'active' AND datname = current_database()`,
+      );
     await db.tx('test', async (tx) => {
       tx.last(TELL, ['slowly']);
       tx.commit();

@@ -1,5 +1,4 @@
 /** Event groups that are replaced and deleted, and descriptors that change under them. */
-import { setTimeout } from 'node:timers/promises';
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, errorOf, get, metadata, ok, stored } from '@measurement-exchange/testkit/steps';
@@ -193,6 +192,10 @@ describe('deleting an event group', () => {
 
 describe('a descriptor that changes', () => {
   const narrow = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
+  const waiting = async () => {
+    const waiters = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return (await exchange.database.query(waiters)).length;
+  };
 
   it('makes event groups wait that are created with it, and has them judged by the new types', async () => {
     const name = await steps.register(streamly, leanSet);
@@ -204,9 +207,9 @@ describe('a descriptor that changes', () => {
         idOf({ name }),
       ]);
       const updated = steps.put(name, { descriptorSet: narrow });
-      await setTimeout(200);
+      await expect.poll(waiting, { interval: 10 }).toBe(1);
       const created = steps.send({ measurementConsumer: acme.name, ...readable({ title: 'a' }, name) });
-      await setTimeout(200);
+      await expect.poll(waiting, { interval: 10 }).toBe(2);
       await someone.query('ROLLBACK');
       await ok(updated);
       expect(errorOf(await created)).toBe(`${INVALID} encryptedMetadata.metadata.metadata.@type`);

@@ -15,6 +15,7 @@ import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchang
 import { bytesOf, type RawOptions, type RawReply, send } from '@measurement-exchange/testkit/rawHttp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
+import { tokenNow } from '../changes/follow.ts';
 
 let database: Database;
 let exchange: ExchangeProcess;
@@ -27,8 +28,9 @@ beforeAll(async () => {
   exchange = await startExchangeProcess({ databaseUrl: database.url });
   acme = exchange.dev.measurementConsumers[0]!;
   const idle = exchange.dev.dataProviders[2]!;
-  const path = `/v2alpha/${idle.name}/changes?waitSeconds=${MAX_WAIT_SECONDS}`;
-  longestWait = exchange.call(idle.token, 'GET', path);
+  const query = `waitSeconds=${MAX_WAIT_SECONDS}&pageToken=${await tokenNow({ ...exchange, database }, idle)}`;
+  longestWait = exchange.call(idle.token, 'GET', `/v2alpha/${idle.name}/changes?${query}`);
+  longestWait.catch(() => {});
 });
 afterAll(async () => {
   const body = measurementRequest(acme, exchange.dev.dataProviders.slice(0, 2));

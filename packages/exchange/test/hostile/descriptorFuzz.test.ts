@@ -1,8 +1,7 @@
 /**
  * Random hostile descriptor sets through every operation that reads them: no response above its limit, no internal error,
- * an event loop that is never held up for long. `MEX_FUZZ_RUNS=5000` runs as many sets, `MEX_FUZZ_SEED` repeats a run.
+ * an event loop that is never held up for long. `MEX_FUZZ_RUNS=5000` runs as many sets, `MEX_FUZZ_SEED` others.
  */
-import { randomInt } from 'node:crypto';
 import { Dice, randomMessage, randomSet } from '@measurement-exchange/testkit/descriptorFuzz';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
 import {
@@ -19,7 +18,7 @@ import { printDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts
 import { BUSY_LOOP, busiest } from './busyLoop.ts';
 
 const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 10);
-const SEED = Number(process.env.MEX_FUZZ_SEED ?? randomInt(2 ** 31));
+const SEED = Number(process.env.MEX_FUZZ_SEED ?? 1);
 const PAGE = 8 * 1024 * 1024;
 /** Of processor time between two turns of the event loop. */
 const MAX_BUSY_MS = 100;

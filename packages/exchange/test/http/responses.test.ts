@@ -320,8 +320,8 @@ describe('stopping', () => {
     expect(await ok(reply)).toMatchObject({ name, state: 'CANCELLED' });
     expect(reply.headers.get('connection')).toBe('close');
     expect(await stopping).toEqual([]);
-    // Nothing was waited for but the replies.
-    expect(performance.now() - began).toBeLessThan(4_000);
+    // Nothing was waited for but the replies: whatever else it would wait for takes 8 s.
+    expect(performance.now() - began).toBeLessThan(7_900);
   });
 
   /** Until a transaction waits for a lock. */

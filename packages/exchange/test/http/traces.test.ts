@@ -24,7 +24,7 @@ function spanOf(reply: Reply): Promise<CollectedSpan> {
     const span = collector.spans.find(({ attributes }) => attributes['mex.request_id'] === requestId);
     expect(span).toBeDefined();
     return span!;
-  });
+  }, 30_000);
 }
 
 it('shows a request, its transaction and its statements in the trace of the caller, and no secret', async () => {
@@ -94,7 +94,7 @@ it('delivers to webhooks in the trace of the measurement', async () => {
     const span = collector.spans.find(({ name, traceId }) => name === 'deliver webhook' && traceId === trace);
     expect(span).toBeDefined();
     return span!;
-  }, 5_000);
+  }, 30_000);
   expect(receiver.received.map(({ traceparent }) => traceparent)).toContain(`00-${trace}-${spanId}-01`);
   await removeWebhooks();
   await receiver.leave();
@@ -103,5 +103,5 @@ it('delivers to webhooks in the trace of the measurement', async () => {
 it('exports the metrics that Prometheus reads', async () => {
   const text = await (await fetch(`${exchange.url}/metrics`)).text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
-  await vi.waitFor(() => expect([...collector.metricNames]).toEqual(expect.arrayContaining(names)), 5_000);
+  await vi.waitFor(() => expect([...collector.metricNames]).toEqual(expect.arrayContaining(names)), 30_000);
 });

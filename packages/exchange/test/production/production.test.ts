@@ -167,10 +167,9 @@ describe.skipIf(account === undefined)(title, () => {
     expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
 
     // What is in flight is still answered, and the serving role may write what it must.
-    const create = halfSent(`${url}/v2alpha/${PROVIDER}/eventGroupMetadataDescriptors`, {
+    const create = await halfSent(`${url}/v2alpha/${PROVIDER}/eventGroupMetadataDescriptors`, {
       descriptorSet: { file: [{ name: 'a.proto', syntax: 'proto3', messageType: [{ name: 'A' }] }] },
     });
-    await sleep(200);
     const told = Date.now();
     exchange.child.kill('SIGTERM');
     await sleep(200);
@@ -182,17 +181,20 @@ describe.skipIf(account === undefined)(title, () => {
     expect(stdout + stderr).not.toContain(token().split('.')[1]);
   });
 
-  /** A POST of which only the head was sent, until it is told to finish; then its status. */
-  function halfSent(url: string, body: object): { finish: () => Promise<number> } {
+  /** A POST of which only the head has arrived, until it is told to finish; then its status. */
+  async function halfSent(url: string, body: object): Promise<{ finish: () => Promise<number> }> {
     const text = JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${token()}`,
       'content-type': 'application/json',
       'content-length': text.length,
+      expect: '100-continue',
     };
     const asked = http.request(url, { method: 'POST', headers });
     const answered = once(asked, 'response');
+    const continued = once(asked, 'continue');
     asked.flushHeaders();
+    await continued;
     return {
       finish: async () => {
         asked.end(text);

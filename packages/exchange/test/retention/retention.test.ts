@@ -28,7 +28,7 @@ import { Database as Sql } from '../../src/database/db.ts';
 import { applyRetention, previewRetention, type Retention } from '../../src/jobs/retention.ts';
 
 type Json = Reply['json'];
-const WITHIN = { timeout: 10_000 };
+const WITHIN = { timeout: 30_000 };
 const EXPIRED = `transitions WHERE cause = 'expired'`;
 const TERMINAL = `state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')`;
 

@@ -136,7 +136,7 @@ describe('operations of every resource', () => {
       // As long as the measurements of the certificate are looked through, the exchange says: retry.
       const release = () => operator().releaseCertificateHold({ name: made.certificate! });
       await expect
-        .poll(() => release().catch((error) => error.code), { timeout: 10_000 })
+        .poll(() => release().catch((error) => error.code))
         .toMatchObject({ name: made.certificate });
     },
 
@@ -325,7 +325,7 @@ describe('operations of every resource', () => {
     },
     listChanges: async () => {
       const { changes } = await acme().listChanges({ parent: cast.acme.name, from: 'OLDEST' });
-      expect(Array.isArray(changes)).toBe(true);
+      expect(changes[0]).toMatchObject({ name: cast.acme.name, kind: 'PARTY', version: 1 });
     },
     listAuditEntries: async () => {
       const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));

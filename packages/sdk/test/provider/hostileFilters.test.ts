@@ -1,5 +1,5 @@
 /**
- * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 256 MB, and within
+ * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 320 MB, and within
  * the time of two attempts: half a second each, and a process that starts for each.
  * MEX_FUZZ_RUNS says how many; FC_SEED looks elsewhere.
  */
@@ -13,7 +13,8 @@ import { HOSTILE_FILTER } from './hostileFilters.ts';
 const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 150);
 /** What the evaluating process allows itself for a request, which is tried twice. */
 const REQUEST_MS = 500;
-const MAX_MB = 256;
+/** The process ends itself beyond 200 MB, when it comes to look. */
+const MAX_MB = 320;
 
 let files: EventFiles;
 let events: Events;
