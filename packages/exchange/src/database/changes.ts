@@ -62,14 +62,14 @@ export interface ChangePage {
   changes: PlacedChange[];
   /** Where the next page begins. */
   next: Position;
-  /** The party has rows behind this page, of transactions that are not the oldest ones yet. */
-  ahead: boolean;
+  /** The transaction of the first row that cannot be read yet, because an older one may still commit. */
+  ahead: string | undefined;
 }
 
 interface PageRow {
   start: Position;
   isKept: boolean;
-  ahead: boolean;
+  ahead: string | undefined;
   /** Undefined where the page is empty. */
   placed: PlacedChange | undefined;
 }
@@ -91,7 +91,7 @@ const PAGE = sql(
    SELECT place.xid AS start_xid, place.seq AS start_seq,
           $2::xid8 IS NULL OR ($2::xid8, $3::bigint) = (place.xid, place.seq)
             OR EXISTS (SELECT FROM changes k WHERE k.party = $1 AND k.xid = $2::xid8 AND k.seq = $3::bigint) AS is_kept,
-          EXISTS (SELECT FROM changes l WHERE l.party = $1 AND l.xid >= place.horizon) AS ahead, page.*
+          (SELECT l.xid FROM changes l WHERE l.party = $1 AND l.xid >= place.horizon ORDER BY l.xid LIMIT 1) AS ahead, page.*
      FROM place LEFT JOIN LATERAL (
        SELECT ${select(changes)}, changes.xid, changes.seq FROM changes
         WHERE party = $1 AND xid < place.horizon

@@ -1,6 +1,7 @@
 /** Following the log of changes: who waits for a party's next change, and is told of it as soon as it can be read. */
-import { type ChangePage, movedOn, type Position, readChanges } from '../database/changes.ts';
+import { type ChangePage, horizon, movedOn, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
+import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
 /** A net for what nobody was told of: one statement for all parties. */
@@ -14,6 +15,7 @@ export class Feed {
   /** Called when something may have changed for these parties; for all where none are named. */
   onWake: (parties?: Iterable<string>) => void = () => {};
   private readonly db: Database;
+  private readonly horizon: Horizon;
   private readonly tails = new Map<string, Tail>();
   /** How many follow each party. */
   private readonly open = new Map<string, number>();
@@ -23,6 +25,7 @@ export class Feed {
 
   constructor(db: Database) {
     this.db = db;
+    this.horizon = new Horizon(async () => (await horizon(db)).xid);
     this.stopping = this.stopper.signal;
     this.poll = setInterval(() => void this.look(), POLL_MS);
   }
@@ -55,6 +58,7 @@ export class Feed {
     this.stopper.abort();
     for (const tail of this.tails.values()) tail.stop();
     this.tails.clear();
+    this.horizon.stop();
   }
 
   read(party: string, after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
@@ -64,7 +68,11 @@ export class Feed {
   tailOf(party: string, at: Position): Tail {
     const known = this.tails.get(party);
     if (known !== undefined && !known.isStopped) return known;
-    const tail = new Tail((after, limit) => this.read(party, after, limit), at);
+    const tail = new Tail(
+      (after, limit) => this.read(party, after, limit),
+      (xid, done) => this.horizon.wait(xid, done),
+      at,
+    );
     this.tails.set(party, tail);
     // Something may have come between the last read and now.
     tail.wake();

@@ -5,13 +5,12 @@ import type { ChangePage, PlacedChange, Position } from '../database/changes.ts'
 const READ = 1_000;
 /** Rows that are kept for those who are a little behind; the others read for themselves. */
 const KEPT = 256;
-/** Until rows of transactions that are not the oldest ones can be read: the first wait, doubled up to the last. */
-const HORIZON_MS = 2;
-const MAX_HORIZON_MS = 64;
 const RETRY_MS = 1_000;
 
 /** Reads the changes behind a position; undefined where the log no longer reaches back to it. */
 export type ReadPage = (after: Position, limit: number) => Promise<ChangePage | undefined>;
+/** Calls back once rows of the transaction can be read. */
+export type WaitFor = (xid: string, done: () => void) => void;
 
 export class Tail {
   /** Up to here everything was read. */
@@ -21,6 +20,7 @@ export class Tail {
   /** Nothing is read any more: a new one begins where its followers are. */
   isStopped = false;
   private readonly readPage: ReadPage;
+  private readonly waitFor: WaitFor;
   /** Right behind this position, up to the end. */
   private start: Position;
   private kept: PlacedChange[] = [];
@@ -29,10 +29,10 @@ export class Tail {
   private isReading = false;
   private isStale = false;
   private timer: NodeJS.Timeout | undefined;
-  private horizonMs = HORIZON_MS;
 
-  constructor(readPage: ReadPage, at: Position) {
+  constructor(readPage: ReadPage, waitFor: WaitFor, at: Position) {
     this.readPage = readPage;
+    this.waitFor = waitFor;
     this.start = at;
     this.end = at;
   }
@@ -43,7 +43,7 @@ export class Tail {
     // Most followers are near the end.
     const from = this.kept.findLastIndex(({ at }) => compare(at, after) <= 0) + 1;
     const changes = this.kept.slice(from, from + limit);
-    return { changes, next: changes.at(-1)!.at, ahead: false };
+    return { changes, next: changes.at(-1)!.at, ahead: undefined };
   }
 
   /** Calls back once there is something behind the position, when this stops, and from `endWait`. */
@@ -58,10 +58,10 @@ export class Tail {
   }
 
   /** There may be more. */
-  wake(): void {
+  readonly wake = (): void => {
     this.isStale = true;
     if (!this.isReading && !this.isStopped) void this.read();
-  }
+  };
 
   stop(): void {
     this.isStopped = true;
@@ -72,27 +72,23 @@ export class Tail {
   private async read(): Promise<void> {
     this.isReading = true;
     clearTimeout(this.timer);
-    let again = 0;
     try {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
         // Those who follow find out for themselves that the log does not reach back.
         if (page === undefined) this.stop();
-        else again = this.take(page);
+        else this.take(page);
       }
     } catch {
-      again = RETRY_MS;
+      if (!this.isStopped) this.timer = setTimeout(this.wake, RETRY_MS);
     } finally {
       this.isReading = false;
     }
-    if (again > 0 && !this.isStopped) this.timer = setTimeout(() => this.wake(), again);
   }
 
-  /** Returns after how many milliseconds there may be more, or 0. */
-  private take({ changes, next, ahead }: ChangePage): number {
+  private take({ changes, next, ahead }: ChangePage): void {
     if (changes.length > 0) {
-      this.horizonMs = HORIZON_MS;
       this.end = next;
       this.kept.push(...changes);
       const dropped = this.kept.splice(0, Math.max(0, this.kept.length - KEPT)).at(-1);
@@ -102,10 +98,7 @@ export class Tail {
       }
     }
     this.isStale ||= changes.length === READ;
-    if (!ahead) return 0;
-    const ms = this.horizonMs;
-    this.horizonMs = Math.min(2 * ms, MAX_HORIZON_MS);
-    return ms;
+    if (ahead !== undefined) this.waitFor(ahead, this.wake);
   }
 }
 

@@ -106,7 +106,7 @@ it('of a watch, which is closed when it is opened after all', async () => {
   const slow = {
     query: async () => {
       await sleep(500);
-      return [{ xid: '0', seq: 0n, start: { xid: '0', seq: 0n }, isKept: true, ahead: false }];
+      return [{ xid: '0', seq: 0n, start: { xid: '0', seq: 0n }, isKept: true, ahead: undefined }];
     },
   } as unknown as Database;
   const feed = new Feed(slow);

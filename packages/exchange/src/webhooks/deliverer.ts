@@ -74,6 +74,7 @@ export class Deliverer {
   private parties = new Set<string>();
   /** Those of them to look at soon. */
   private readonly changedParties = new Set<string>();
+  private claiming: Promise<void> | undefined;
   private looking: Promise<void> | undefined;
   private lookedAt = 0;
   private readonly stopping = new AbortController();
@@ -91,7 +92,9 @@ export class Deliverer {
     this.failure = undefined;
     if (failure !== undefined) throw failure;
     this.parties = await partiesWithWebhooks(this.options.db);
-    if (this.parties.size > 0) await this.claim(undefined);
+    if (this.parties.size === 0) return false;
+    this.claiming = this.claim(undefined);
+    await this.claiming;
     return false;
   }
 
@@ -130,7 +133,7 @@ export class Deliverer {
   /** Ends what is being sent; what has no outcome yet is sent again by whoever comes next. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.looking;
+    await Promise.allSettled([this.claiming, this.looking]);
     await Promise.allSettled(this.working.keys());
   }
 
@@ -214,7 +217,7 @@ export class Deliverer {
   ): Promise<ChangePage | undefined> {
     for (let wait = HORIZON_MS; ; wait *= 2) {
       const page = await readChanges(this.options.db, party, from, room);
-      if (page === undefined || page.changes.length > 0 || !page.ahead) return page;
+      if (page === undefined || page.changes.length > 0 || page.ahead === undefined) return page;
       if (!isIdle || wait > MAX_HORIZON_MS || this.stopping.signal.aborted) return page;
       await sleep(wait);
     }

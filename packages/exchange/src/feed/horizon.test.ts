@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Horizon } from './horizon.ts';
+
+let oldest: () => Promise<string>;
+let looks: number;
+let told: string[];
+let horizon: Horizon;
+beforeEach(() => {
+  vi.useFakeTimers();
+  looks = 0;
+  told = [];
+  horizon = new Horizon(() => {
+    looks++;
+    return oldest();
+  });
+});
+afterEach(() => {
+  horizon.stop();
+  vi.useRealTimers();
+});
+const wait = (xid: string) => horizon.wait(xid, () => told.push(xid));
+
+it('tells who waits once the oldest transaction is behind theirs, and looks for nobody', async () => {
+  oldest = async () => '9';
+  for (const xid of ['9', '10', '11']) wait(xid);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(told).toEqual([]);
+  oldest = async () => '11';
+  await vi.advanceTimersByTimeAsync(100);
+  expect(told).toEqual(['9', '10']);
+  oldest = async () => '12';
+  await vi.advanceTimersByTimeAsync(100);
+  expect(told).toEqual(['9', '10', '11']);
+  const before = looks;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(looks).toBe(before);
+  wait('11');
+  await vi.advanceTimersByTimeAsync(2);
+  expect(told).toHaveLength(4);
+});
+
+it('looks once for all, less and less often while nothing moves', async () => {
+  oldest = async () => '1';
+  for (let xid = 1; xid <= 300; xid++) wait(String(xid));
+  await vi.advanceTimersByTimeAsync(6_400);
+  expect(looks).toBeLessThan(110);
+  expect(looks).toBeGreaterThan(90);
+});
+
+it('looks on where the database was out of reach', async () => {
+  oldest = async () => Promise.reject(new Error('away'));
+  wait('5');
+  await vi.advanceTimersByTimeAsync(200);
+  oldest = async () => '6';
+  await vi.advanceTimersByTimeAsync(100);
+  expect(told).toEqual(['5']);
+});
