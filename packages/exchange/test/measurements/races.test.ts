@@ -265,8 +265,9 @@ describe('a watch at one exchange', () => {
       const { json } = await call(n, consumer, 'POST', `${consumer.name}/measurements`, body);
       return `${json.name} 1`;
     };
+    const kind = 'filter.kinds=MEASUREMENT';
     const token = await tokenNow({ ...servers[0]!, database }, at(0));
-    const first = await watch(at(0), `pageToken=${token}`, {}, servers[0]!.url);
+    const first = await watch(at(0), `${kind}&pageToken=${token}`, {}, servers[0]!.url);
     const made: string[] = [];
     for (let i = 1; i <= 4; i++) {
       made.push(await create(1));
@@ -276,7 +277,7 @@ describe('a watch at one exchange', () => {
     made.push(await create(0), await create(1));
     await seen(first, 6);
     // Tokens are good at both.
-    const second = await watch(at(1), `pageToken=${first.lastId}`, {}, servers[1]!.url);
+    const second = await watch(at(1), `${kind}&pageToken=${first.lastId}`, {}, servers[1]!.url);
     first.response.destroy();
     made.push(await create(0), await create(1));
     await seen(second, 2);
