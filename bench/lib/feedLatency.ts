@@ -12,9 +12,11 @@ import type { Latency, Watchers } from './watchers.ts';
 import { createWorld } from './world.ts';
 
 const WATCHERS = 200;
-/** A creation is a change for the consumer and for each of three providers. */
-const PARTIES = 4;
-const CREATIONS_PER_SECOND = 75;
+/** Of a creation: the consumer sees the measurement and three requisitions, and each of three providers its own. */
+const CHANGES = [4, 1, 1, 1];
+const PARTIES = CHANGES.length;
+const CHANGES_PER_SECOND = 300;
+const CREATIONS_PER_SECOND = CHANGES_PER_SECOND / CHANGES.reduce((sum, count) => sum + count);
 const COMMITTED = 'extract(epoch FROM pg_xact_commit_timestamp(xid::xid))::float8 * 1000 AS ms';
 
 interface Way {
@@ -41,7 +43,7 @@ export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> 
       name.startsWith('create'),
     )!;
     const create = async (seconds: number) => {
-      const items = await creation.items(seconds * CREATIONS_PER_SECOND);
+      const items = await creation.items(Math.ceil(seconds * CREATIONS_PER_SECOND));
       const requests = items.map((item) => ({ template: creation.template, item }));
       const target = { port: exchanges[0]!.port, token: creation.caller.token };
       const callers = [{ target, perSecond: CREATIONS_PER_SECOND, requests }];
@@ -91,7 +93,7 @@ export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> 
     }
     const p = (name: string, which: 'p50' | 'p99') => measured.get(name)!.map((each) => each[which]);
     printTable(
-      `From commit to watcher, milliseconds (${WATCHERS} watchers of four parties, ${4 * CREATIONS_PER_SECOND} changes a second, each to ${WATCHERS / 4})`,
+      `From commit to watcher, milliseconds (${WATCHERS} watchers of four parties, ${CHANGES_PER_SECOND} changes a second, each to ${WATCHERS / PARTIES})`,
       ways.map(({ name }) => ({
         way: name,
         'arrivals a round': digits(measured.get(name)![0]!.arrivals),
@@ -128,10 +130,13 @@ async function settled(watchers: Worker<Watchers>): Promise<void> {
   }
 }
 
-/** Transactions of one row each, which tell as many channels as a creation tells parties. */
+/** Transactions of one row each, which tell as many channels as a creation tells parties, and as much. */
 function bareWay(name: string, each: number, database: BenchDatabase, watchers: Worker<Watchers>): Way {
   const channels = Array.from({ length: PARTIES }, (_, i) => `bare_${i}`);
-  const notify = channels.map((channel) => `pg_notify('${channel}', '${channel}/' || n)`).join(', ');
+  const told = channels.flatMap((channel, i) =>
+    Array.from({ length: CHANGES[i]! }, (_, k) => ({ channel, label: `${channel}.${k}` })),
+  );
+  const notify = told.map(({ channel, label }) => `pg_notify('${channel}', '${label}/' || n)`).join(', ');
   return {
     name,
     open: async () => {
@@ -156,6 +161,7 @@ function bareWay(name: string, each: number, database: BenchDatabase, watchers: 
       await Promise.all(pending);
       await pool.end();
     },
-    commits: `SELECT channel || '/' || n AS what, ${COMMITTED} FROM bare, unnest(ARRAY['${channels.join("','")}']) AS channel WHERE time > $1`,
+    commits: `SELECT label || '/' || n AS what, ${COMMITTED}
+                FROM bare, unnest(ARRAY['${told.map(({ label }) => label).join("','")}']) AS label WHERE time > $1`,
   };
 }
