@@ -63,6 +63,24 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'of a measurement for its consumer'),
   },
   {
+    // A consumer hears of its requisitions only when the measurement changes.
+    name: 'requisition-not-told-to-its-consumer',
+    edits: [
+      inExchange(
+        'domain/changes.ts',
+        'changes.push({ party: m.consumer, name: `',
+        'void ({ party: m.consumer, name: `',
+      ),
+    ],
+    foundBy: test(`${TESTS}/changes.test.ts`, 'of a requisition whose measurement does not change'),
+  },
+  {
+    // What was written two billion transactions ago looks as if it were written later.
+    name: 'old-rows-look-later',
+    edits: [inExchange(LOG, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
+    foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),
+  },
+  {
     // One that waited for a lock may have its ID before it has the lock.
     name: 'changes-out-of-order',
     edits: [inExchange(LOG, "isNotLater('xmin');", "'true';")],

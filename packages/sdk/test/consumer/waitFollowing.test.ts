@@ -39,7 +39,7 @@ it('many waits with one client share one watch, and each ends when its measureme
   expect(count('measurement')).toBeLessThanOrEqual(120);
 });
 
-it('a change between the first look and the first token is not missed', async () => {
+it('a change between the first look and the first token is not missed', { timeout: 20_000 }, async () => {
   const { name } = await create([cast.streamly]);
   const { promise: isChanged, resolve: changed } = Promise.withResolvers<void>();
   const client = consumer(async (input, init) => {
