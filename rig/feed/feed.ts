@@ -77,7 +77,7 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
     await traffic.settle();
     context.progress(faults, total);
   }
-  while ((isPlanted || traffic.operations < plan.changes) && !done()) await sleep(200);
+  while ((isPlanted || (await logged(world)) < plan.changes) && !done()) await sleep(500);
   await traffic.stop();
   clearInterval(interrupting);
   const truths = await truthOf(world.postgres);
@@ -90,10 +90,16 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
     operations: traffic.operations + changes + delivered,
     faults,
     notes: [
-      `${watchers.length} watchers were shown ${changes} changes; ${traffic.unknown} unknown outcomes`,
+      `${watchers.length} watchers were shown ${changes}, all together, of the ${await logged(world)} changes of the log; ` +
+        `${traffic.unknown} unknown outcomes`,
       `${delivered} were delivered to webhooks, ${endpoints.repeats} of them again`,
     ],
   };
+}
+
+/** How many changes there are, each for one party. */
+async function logged({ postgres }: World): Promise<number> {
+  return Number((await postgres.query('SELECT count(*) AS n FROM changes'))[0]!.n);
 }
 
 const FAULTS = [killExchange, holdHorizon, killPostgres];
