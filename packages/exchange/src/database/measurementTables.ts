@@ -134,6 +134,12 @@ const first = (value: string) => `CASE WHEN r.ordinal = 0 THEN ${value} END`;
 export const AGGREGATE = `SELECT ${select(requisitions, 'r')}, ${select(measurements, 'm', 'm_', first)},
   ${FIRST_PARTICIPANTS}`;
 
+const ofNamed = (value: string) => `CASE WHEN r.id = $2 THEN ${value} ELSE ${leftOut()} END`;
+
+/** The same, with the long values of the requisition `$2` only: who changes it neither reads nor writes the others'. */
+export const AGGREGATE_OF_REQUISITION = `SELECT ${select(requisitions, 'r', '', ofNamed)},
+  ${select(measurements, 'm', 'm_', first)}, ${FIRST_PARTICIPANTS}`;
+
 /** The same, without long values. */
 export const OUTLINE = `SELECT ${select(requisitions, 'r', '', leftOut)}, ${select(measurements, 'm', 'm_', leftOut)},
   ${FIRST_PARTICIPANTS}`;

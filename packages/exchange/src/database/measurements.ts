@@ -2,7 +2,7 @@
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate } from '../domain/aggregate.ts';
 import { literals, type Queryable, sql, type Transaction } from './db.ts';
-import { AGGREGATE, aggregates, joined, OUTLINE } from './measurementTables.ts';
+import { AGGREGATE, AGGREGATE_OF_REQUISITION, aggregates, joined, OUTLINE } from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 
 /** Bytes of a measurement in a response, roughly: TOASTed values are sized without being read. */
@@ -132,7 +132,7 @@ const LOCK_BY_REQUISITION = sql(
 );
 const LOAD_BY_REQUISITION = sql(
   'measurement_load_by_requisition',
-  `${AGGREGATE} FROM requisitions named JOIN measurements m ON m.id = named.measurement
+  `${AGGREGATE_OF_REQUISITION} FROM requisitions named JOIN measurements m ON m.id = named.measurement
      JOIN requisitions r ON r.measurement = m.id
     WHERE named.provider = $1 AND named.id = $2 ORDER BY r.ordinal`,
   joined,
@@ -148,6 +148,7 @@ export async function lockMeasurement(
   return aggregates(rows)[0];
 }
 
+/** With the long values of this requisition only. */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,

@@ -1,0 +1,11 @@
+-- The same rule, without a repetition: the one of up to 63 characters took twenty microseconds for each row written.
+ALTER TABLE measurements
+  DROP CONSTRAINT measurements_id_check,
+  ADD CONSTRAINT measurements_id_check CHECK (length(id) BETWEEN 1 AND 63 AND id !~ '[^A-Za-z0-9_-]'),
+  -- What is encrypted cannot be compressed, so that nobody tries.
+  ALTER COLUMN result_ciphertext SET STORAGE EXTERNAL;
+ALTER TABLE requisitions
+  DROP CONSTRAINT requisitions_id_check,
+  ADD CONSTRAINT requisitions_id_check CHECK (length(id) BETWEEN 1 AND 63 AND id !~ '[^A-Za-z0-9_-]'),
+  ALTER COLUMN spec_ciphertext SET STORAGE EXTERNAL,
+  ALTER COLUMN result_ciphertext SET STORAGE EXTERNAL;
