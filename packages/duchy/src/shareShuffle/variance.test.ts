@@ -1,7 +1,7 @@
 /**
  * The variance of figures with noise, against the formulas that consumers state. Out of 1,000 figures a variance is known to
  * 4.5 % (7 % with geometric noise), so 5 % need more of them: MEX_ORACLE_WORLDS=1000 has a standard error of 0.4 % (0.7 %)
- * for a reach and 0.9 % (1.4 %) for a figure of a distribution; by default it is a tenth as many. Shares and shuffle are left
+ * for a reach and 0.9 % (1.4 %) for a figure of a distribution; by default it is a twentieth as many. Shares and shuffle are left
  * out: they change no count, as the worlds without noise show.
  */
 import {
@@ -18,7 +18,7 @@ import { estimate } from './estimate.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
 import { type ShareShuffleSpec, shareShuffleParameters } from './parameters.ts';
 
-const WORLDS = Number(process.env.MEX_ORACLE_WORLDS ?? 100);
+const WORLDS = Number(process.env.MEX_ORACLE_WORLDS ?? 50);
 const REACHES = 100 * WORLDS;
 const DISTRIBUTIONS = 25 * WORLDS;
 

@@ -18,7 +18,7 @@ import { tokenNow } from '../changes/follow.ts';
 import { seen, useStreams } from '../changes/stream.ts';
 import { Watch } from './watch.ts';
 
-const ROUNDS = Number(process.env.MEX_RACES ?? 150);
+const ROUNDS = Number(process.env.MEX_RACES ?? 100);
 
 let database: Database;
 let servers: ExchangeProcess[];
