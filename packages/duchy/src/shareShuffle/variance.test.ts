@@ -1,8 +1,8 @@
 /**
  * The variance of figures with noise, against the formulas that consumers state. Out of 1,000 figures a variance is known to
  * 4.5 % (7 % with geometric noise), so 5 % need more of them: MEX_ORACLE_WORLDS=1000 has a standard error of 0.4 % (0.7 %)
- * for a reach and 0.9 % (1.4 %) for a figure of a distribution; by default it is a twentieth as many. Shares and shuffle are left
- * out: they change no count, as the worlds without noise show.
+ * for a reach and 0.9 % (1.4 %) for a figure of a distribution; by default it is a twentieth as many. Shares and shuffle are
+ * left out: they change no count, as the worlds without noise show.
  */
 import {
   mpcNoise,

@@ -134,9 +134,9 @@ const first = (value: string) => `CASE WHEN r.ordinal = 0 THEN ${value} END`;
 export const AGGREGATE = `SELECT ${select(requisitions, 'r')}, ${select(measurements, 'm', 'm_', first)},
   ${FIRST_PARTICIPANTS}`;
 
-const ofNamed = (value: string) => `CASE WHEN r.id = $2 THEN ${value} ELSE ${leftOut()} END`;
+const ofNamed = (value: string) => `CASE WHEN r.id = named.id THEN ${value} ELSE ${leftOut()} END`;
 
-/** The same, with the long values of the requisition `$2` only: who changes it neither reads nor writes the others'. */
+/** The same, with the long values of one requisition, `named`, only: who changes it neither reads nor writes the others'. */
 export const AGGREGATE_OF_REQUISITION = `SELECT ${select(requisitions, 'r', '', ofNamed)},
   ${select(measurements, 'm', 'm_', first)}, ${FIRST_PARTICIPANTS}`;
 

@@ -2,7 +2,7 @@
 ALTER TABLE measurements
   DROP CONSTRAINT measurements_id_check,
   ADD CONSTRAINT measurements_id_check CHECK (length(id) BETWEEN 1 AND 63 AND id !~ '[^A-Za-z0-9_-]'),
-  -- What is encrypted cannot be compressed: nobody needs to try.
+  -- Ciphertexts cannot be compressed: PostgreSQL does not try.
   ALTER COLUMN result_ciphertext SET STORAGE EXTERNAL;
 ALTER TABLE requisitions
   DROP CONSTRAINT requisitions_id_check,
