@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { Dice } from '../shareShuffle/world.ts';
+import { advantageOf, chance, compareWorlds, expectHidden, promisedAdvantage } from './worlds.ts';
+
+const COMPARISONS = 300;
+
+/** In how many comparisons an attack is found whose true advantage is this much. */
+async function found(advantage: number, promised: number, runs: number): Promise<number> {
+  const dice = new Dice(`advantage ${advantage}`);
+  let times = 0;
+  for (let i = 0; i < COMPARISONS; i++) {
+    // Uniform scores, shifted by the advantage in one of the worlds.
+    const compared = await compareWorlds((world) => dice.below(1e6) / 1e6 + world * advantage, runs);
+    if (compared.advantage > promised + chance(runs)) times++;
+  }
+  return times;
+}
+
+test('an advantage of 0.45 above what is promised is found in 99 of 100 comparisons of 200 runs', async () => {
+  expect(await found(0.45, 0, 200)).toBeGreaterThanOrEqual(0.99 * COMPARISONS);
+  expect(await found(0.6, 0.15, 200)).toBeGreaterThanOrEqual(0.99 * COMPARISONS);
+});
+
+test('nothing is found where the worlds look the same, or differ as much as is promised', async () => {
+  expect(await found(0, 0, 200)).toBe(0);
+  expect(await found(0.3, 0.3, 200)).toBe(0);
+});
+
+test('an advantage is the largest difference of how often a score is at most a threshold', () => {
+  expect(advantageOf([1, 2, 3, 4], [1, 2, 3, 4])).toBe(0);
+  expect(advantageOf([0, 0, 0], [1, 1, 1])).toBe(1);
+  expect(advantageOf([1, 1, 1], [0, 0, 0])).toBe(1);
+  expect(advantageOf([0, 0, 1, 1], [0, 1, 1, 1])).toBe(0.25);
+  expect(advantageOf([3, 1, 2, 2], [2, 4, 4, 4])).toBe(0.75);
+});
+
+test('what is promised follows from what is charged', () => {
+  expect(promisedAdvantage({ rho: 0.02 })).toBeCloseTo(0.1, 12);
+  expect(promisedAdvantage({ rho: 0.02, delta: 0.001 })).toBeCloseTo(0.101, 12);
+  // Randomized response with ε = 1 is the pair of distributions that is told apart best.
+  const truthful = Math.E / (1 + Math.E);
+  expect(promisedAdvantage({ epsilon: 1, delta: 0 })).toBeCloseTo(truthful - (1 - truthful), 12);
+});
+
+test('a comparison fails above the promise and chance, and not below', async () => {
+  expect(() => expectHidden({ advantage: 0.1 + chance(200) + 0.001, runs: 200 }, 0.1)).toThrow();
+  expect(() => expectHidden({ advantage: 0.1 + chance(200) - 0.001, runs: 200 }, 0.1)).not.toThrow();
+  await expect(compareWorlds(() => Number.NaN, 1)).rejects.toThrow('finite');
+});
