@@ -163,7 +163,7 @@ export async function startMpcWorld({
       return Promise.all(
         created.map(async ({ name }) => {
           await consumer.wait(name!, { pollMs: POLL_MS });
-          return client.getMeasurementTimeline({ name: name! });
+          return client.getMeasurementTimeline({ name: name!, pageSize: 1000 }).page();
         }),
       );
     },

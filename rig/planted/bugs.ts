@@ -1,6 +1,7 @@
 /** Every planted bug. One that nothing finds is a hole in the rig or the tests. */
 import { ACCESS_BUGS } from './bugs/access.ts';
 import { BOUND_BUGS } from './bugs/bounds.ts';
+import { BURDEN_BUGS } from './bugs/burdens.ts';
 import { COMPUTATION_BUGS } from './bugs/computations.ts';
 import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
@@ -26,6 +27,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PROVIDER_BUGS,
   ...CONSUMER_BUGS,
   ...BOUND_BUGS,
+  ...BURDEN_BUGS,
   ...POPULATION_BUGS,
   ...SHARE_SHUFFLE_BUGS,
   ...WEBHOOK_BUGS,

@@ -108,6 +108,10 @@ export const REASONS = {
     meaning:
       'Too many requests from this principal or subject, too much descriptor work of it, or too many bad tokens from this address.',
   },
+  DEFERRED_TOO_OFTEN: {
+    code: 'RESOURCE_EXHAUSTED',
+    meaning: 'The requisition was deferred more than 10 times, and the last time was less than a minute ago.',
+  },
   RESPONSE_TOO_LARGE: {
     code: 'RESOURCE_EXHAUSTED',
     meaning: 'The response would be above 64 MiB: ask for fewer names.',

@@ -14,6 +14,7 @@ import {
   readCredentials,
 } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty } from '../devFile.ts';
+import { wholeTimeline } from '../party/timeline.ts';
 import { type Audience, createAudiences, populationSpec, truthOf } from './audience.ts';
 import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER } from './figures.ts';
 import { type StartedProviders, startProviders } from './providers.ts';
@@ -114,7 +115,7 @@ async function ask(
     if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
     throw error;
   });
-  const timeline = await client.getMeasurementTimeline({ name });
+  const timeline = await wholeTimeline(client.getMeasurementTimeline({ name }));
   if (outcome instanceof MeasurementFailed) {
     const { dataProvider, justification, message } = outcome.refusedBy!;
     return {

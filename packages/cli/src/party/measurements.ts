@@ -23,7 +23,7 @@ import {
 } from './command.ts';
 import { resultsCommand } from './results.ts';
 import { duchiesOf, specFacts, typeWords } from './spec.ts';
-import { latestReports, showTimeline } from './timeline.ts';
+import { latestReports, showTimeline, wholeTimeline } from './timeline.ts';
 import { parsePast, shortTime } from './times.ts';
 
 export function measurementsCommand(): Command {
@@ -95,7 +95,7 @@ function show(): Command {
       describe(measurement);
       for (const requisition of requisitions) print(`  ${requisitionLine(requisition)}`);
       if (measurement.state === 'COMPUTING') {
-        const { progress = [] } = await client.getMeasurementTimeline({ name });
+        const { progress = [] } = await client.getMeasurementTimeline({ name, pageSize: 1 }).page();
         for (const [duchy, report] of latestReports(progress)) print(`  ${duchy}  ${report}`);
       }
       print(`\n${nextStep(measurement, options)}`);
@@ -142,7 +142,7 @@ function timeline(): Command {
   return remote('timeline <measurement>', 'what happened to it and its requisitions, and why').action(
     async (text: string, options: CallOptions) => {
       const { client, name } = await measurementOf(text, options);
-      showTimeline(options, await client.getMeasurementTimeline({ name }));
+      showTimeline(options, await wholeTimeline(client.getMeasurementTimeline({ name })));
     },
   );
 }

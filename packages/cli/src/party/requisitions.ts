@@ -24,7 +24,7 @@ import {
   showResource,
 } from './command.ts';
 import { specFacts, typeWords } from './spec.ts';
-import { showTimeline } from './timeline.ts';
+import { showTimeline, wholeTimeline } from './timeline.ts';
 import { parsePast, shortTime } from './times.ts';
 
 export function requisitionsCommand(): Command {
@@ -144,12 +144,14 @@ function timeline(): Command {
       const name = nameBelow(caller.principal, 'requisitions', text);
       const parts = parseName('measurementRequisition', name);
       if (parts === undefined) {
-        showTimeline(options, await caller.client.getRequisitionTimeline({ name }));
+        showTimeline(options, await wholeTimeline(caller.client.getRequisitionTimeline({ name })));
         return;
       }
       // A consumer reads the timeline of the whole measurement, of which this is a part.
       const measurement = name.split('/').slice(0, 4).join('/');
-      const { transitions } = await caller.client.getMeasurementTimeline({ name: measurement });
+      const { transitions } = await wholeTimeline(
+        caller.client.getMeasurementTimeline({ name: measurement }),
+      );
       showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });
     },
   );

@@ -1,8 +1,16 @@
 import type { Progress, Timeline } from '@measurement-exchange/contract';
+import type { Listing } from '@measurement-exchange/sdk';
 import type { CallOptions } from '../admin/command.ts';
 import { paint, print, printTable, visible } from '../output.ts';
 import { showResource } from './command.ts';
 import { shortTime } from './times.ts';
+
+/** All pages of a timeline as one. */
+export async function wholeTimeline(listing: Listing<unknown, Timeline>): Promise<Timeline> {
+  const pages = await Array.fromAsync(listing.pages());
+  const progress = pages[0]?.progress;
+  return { transitions: pages.flatMap(({ transitions }) => transitions), ...(progress && { progress }) };
+}
 
 /** Prints the timeline, and below it the findings of the exchange and what the duchies report. */
 export function showTimeline(options: CallOptions, timeline: Timeline): void {

@@ -25,13 +25,14 @@ export const Progress = object({
 });
 export type Progress = Static<typeof Progress>;
 
-/** What happened, in order. */
+/** What happened, in order, page by page. */
 export const Timeline = object({
   transitions: array(Transition),
   progress: optional(
     array(Progress),
-    'The latest reports of each duchy, where duchies compute. The consumer sees them.',
+    'On the first page, where duchies compute: the latest reports of each duchy, at most pageSize of each. The consumer sees them.',
   ),
+  nextPageToken: optional(text(2000)),
 });
 export type Timeline = Static<typeof Timeline>;
 

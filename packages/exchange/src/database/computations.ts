@@ -177,17 +177,21 @@ export function insertProgress(tx: Transaction, report: ProgressRecord): void {
 
 const PROGRESS = sql(
   'computation_log_of_measurement',
-  `SELECT ${select(progress, 'l')} FROM measurements m JOIN computation_log l ON l.computation = m.id
-    WHERE m.consumer = $1 AND m.id = $2 ORDER BY l.time, l.duchy, l.n`,
+  `SELECT ${select(progress, 'l')} FROM measurements m JOIN (
+       SELECT *, row_number() OVER (PARTITION BY duchy ORDER BY n DESC) AS age FROM computation_log WHERE computation = $2
+     ) l ON l.computation = m.id
+    WHERE m.consumer = $1 AND m.id = $2 AND l.age <= $3::int ORDER BY l.time, l.duchy, l.n`,
   progress.reader(),
 );
 
+/** The latest of each duchy, the oldest of them first. */
 export function progressOfMeasurement(
   db: Queryable,
   consumer: string,
   id: string,
+  limit: number,
 ): Promise<ProgressRecord[]> {
-  return db.query(PROGRESS, [consumer, id]);
+  return db.query(PROGRESS, [consumer, id, limit]);
 }
 
 const LATEST = sql(

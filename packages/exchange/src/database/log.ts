@@ -33,35 +33,55 @@ export const transitions = table<TransitionRecord>('transitions', {
   findings: optional('findings', 'json'),
 });
 
+/** A step with its place in a timeline. */
+export interface PlacedTransition {
+  transition: TransitionRecord;
+  place: bigint;
+}
+const placedTransition = pageRow(
+  object<PlacedTransition>({ transition: transitions.reader(), place: cell('place') }),
+);
+
+/** `$4`: the place of the last step of the page before. */
 const OF_MEASUREMENT = sql(
   'transitions_of_measurement',
-  `SELECT ${select(transitions, 't')} FROM measurements m JOIN transitions t ON t.measurement = m.id
-    WHERE m.consumer = $1 AND m.id = $2 ORDER BY t.seq`,
-  transitions.reader(),
+  pageText(
+    `SELECT ${select(transitions, 't')}, t.seq AS place FROM measurements m JOIN transitions t ON t.measurement = m.id
+      WHERE m.consumer = $1 AND m.id = $2 AND t.seq > $4::bigint`,
+    'place',
+  ),
+  placedTransition,
 );
 const OF_REQUISITION = sql(
   'transitions_of_requisition',
-  `SELECT ${select(transitions, 't')} FROM requisitions r
-     JOIN transitions t ON t.measurement = r.measurement AND t.requisition = r.id
-    WHERE r.provider = $1 AND r.id = $2 ORDER BY t.version`,
-  transitions.reader(),
+  pageText(
+    `SELECT ${select(transitions, 't')}, t.version::bigint AS place FROM requisitions r
+       JOIN transitions t ON t.measurement = r.measurement AND t.requisition = r.id
+      WHERE r.provider = $1 AND r.id = $2 AND t.version > $4::bigint`,
+    'place',
+  ),
+  placedTransition,
 );
 
-/** Empty when there is no such measurement: every one has at least its creation. */
-export function transitionsOfMeasurement(
+/** The first page is empty only where there is no such measurement: every one has at least its creation. */
+export async function transitionsOfMeasurement(
   db: Queryable,
   consumer: string,
   id: string,
-): Promise<TransitionRecord[]> {
-  return db.query(OF_MEASUREMENT, [consumer, id]);
+  after: bigint,
+  limit: number,
+): Promise<Page<PlacedTransition>> {
+  return pageOf(await db.query(OF_MEASUREMENT, [consumer, id, limit, after]));
 }
 
-export function transitionsOfRequisition(
+export async function transitionsOfRequisition(
   db: Queryable,
   provider: string,
   id: string,
-): Promise<TransitionRecord[]> {
-  return db.query(OF_REQUISITION, [provider, id]);
+  after: bigint,
+  limit: number,
+): Promise<Page<PlacedTransition>> {
+  return pageOf(await db.query(OF_REQUISITION, [provider, id, limit, after]));
 }
 
 export interface AuditEntry {

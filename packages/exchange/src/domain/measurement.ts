@@ -136,9 +136,30 @@ export function refuse(
 }
 
 export const MAX_DEFERRAL_DAYS = 30;
+/** So many deferrals are versions of a requisition, which both sides are told of; later ones replace the last. */
+export const MAX_LOGGED_DEFERRALS = 10;
+/** The time between two of the later ones. */
+export const DEFERRAL_INTERVAL_SECONDS = 60;
 
-/** Says why a requisition waits, and until when. No steps where the same was said before: an agent may repeat it. */
-export function defer(before: Aggregate, requisitionId: string, deferral: Deferral, now: Timestamp): Change {
+/** What was said before about why a requisition waits. */
+export interface EarlierDeferrals {
+  /** How many of them are in the log. */
+  logged: number;
+  /** When the last one was accepted. */
+  lastTime: Timestamp | undefined;
+}
+
+/**
+ * Says why a requisition waits, and until when. The same again changes nothing: an agent may repeat it. There are no steps
+ * once the log has enough deferrals, so that nobody fills the timeline, the feed and the webhooks of the other side.
+ */
+export function defer(
+  before: Aggregate,
+  requisitionId: string,
+  deferral: Deferral,
+  earlier: EarlierDeferrals,
+  now: Timestamp,
+): Change {
   const requisition = before.requisitions.find((r) => r.id === requisitionId)!;
   requireUnfulfilled(requisition);
   const { reason, until } = deferral;
@@ -149,9 +170,28 @@ export function defer(before: Aggregate, requisitionId: string, deferral: Deferr
   const { deferral: last } = requisition;
   if (last !== undefined && last.reason === reason && last.until === until)
     return { after: before, steps: [] };
-  const changing = new Changing(before, now);
-  changing.stepRequisition(requisition, 'deferred', { deferral });
-  return changing.done();
+  if (earlier.logged < MAX_LOGGED_DEFERRALS) {
+    const changing = new Changing(before, now);
+    changing.stepRequisition(requisition, 'deferred', { deferral });
+    return changing.done();
+  }
+  requireDeferralInterval(earlier.lastTime, now);
+  const requisitions = before.requisitions.map((r) => (r === requisition ? { ...r, deferral } : r));
+  return { after: { ...before, requisitions }, steps: [] };
+}
+
+function requireDeferralInterval(lastTime: Timestamp | undefined, now: Timestamp): void {
+  if (lastTime === undefined) return;
+  const waitMs = Date.parse(lastTime) + DEFERRAL_INTERVAL_SECONDS * 1000 - Date.parse(now);
+  if (waitMs <= 0) return;
+  throw new ExchangeError(
+    'DEFERRED_TOO_OFTEN',
+    `The requisition was deferred more than ${MAX_LOGGED_DEFERRALS} times: say it again in ${DEFERRAL_INTERVAL_SECONDS} s, and until when it really waits.`,
+    {
+      retryAfterSeconds: Math.ceil(waitMs / 1000),
+      violations: [{ field: 'until', description: `changed less than ${DEFERRAL_INTERVAL_SECONDS} s ago` }],
+    },
+  );
 }
 
 /** Cancels a measurement that is not complete: at the consumer's request, or because it was pending for too long. */

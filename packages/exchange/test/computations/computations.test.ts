@@ -234,7 +234,7 @@ describe('the timeline of a measurement', () => {
     for (const attempt of [200, 201, 202]) {
       await ok(post(exchange, firstWorker as never, path, { stage: 's', attempt, message: 'again' }));
     }
-    const { progress } = await get(exchange, world.acme, `${measurement.name}:timeline`);
+    const { progress } = await get(exchange, world.acme, `${measurement.name}:timeline?pageSize=1000`);
     expect(progress.map(({ attempt }: Json) => attempt)).toEqual(
       Array.from({ length: 200 }, (_, i) => i + 3),
     );

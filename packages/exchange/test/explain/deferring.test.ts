@@ -82,6 +82,54 @@ it('takes a reason of at most 1000 characters and a time within 30 days, of an o
   );
 });
 
+it('is told to the other side ten times at most, and replaces the last one at most once a minute then', async () => {
+  const requisition = await begin();
+  const id = requisition.name.split('/').at(-1);
+  const seen = () => get(exchange, world.acme, `${requisition.measurement}/requisitions/${id}`);
+  const changes = async () =>
+    (await get(exchange, world.acme, `${world.acme.name}/changes?from=OLDEST&pageSize=1000`)).changes.filter(
+      (change: Json) => change.name.endsWith(`/requisitions/${id}`),
+    );
+  const until = inDays(1);
+  const body = (n: number) => ({ reason: `Reason ${n}.`, until });
+  const first = Array.from({ length: 10 }, (_, n) => body(n));
+  for (const deferral of first) expect((await ok(defer(requisition, deferral))).deferral).toEqual(deferral);
+  const { etag } = await get(exchange, world.streamly, requisition.name);
+  for (let n = 10; n < 100; n++) {
+    const reply = await defer(requisition, body(n));
+    expect(errorOf(reply)).toBe('429 RESOURCE_EXHAUSTED DEFERRED_TOO_OFTEN until');
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(30);
+  }
+  expect((await seen()).deferral).toEqual(first.at(-1));
+  // The same again is no deferral.
+  await ok(defer(requisition, first.at(-1)!));
+
+  const ageBy = (seconds: number) =>
+    exchange.database.query(
+      `UPDATE requisitions SET deferral_time = deferral_time - $2 * interval '1 second' WHERE id = $1`,
+      [id, seconds],
+    );
+  await ageBy(61);
+  expect((await ok(defer(requisition, body(100), '?validateOnly=true'))).deferral).toEqual(body(100));
+  expect((await seen()).deferral).toEqual(first.at(-1));
+  const replaced = await ok(defer(requisition, body(101)));
+  expect(replaced).toMatchObject({ deferral: body(101), etag });
+  expect((await seen()).deferral).toEqual(body(101));
+  await ageBy(30);
+  expect((await defer(requisition, body(102))).status).toBe(429);
+
+  // Neither the timelines nor the feed, from which webhooks are delivered, know of more than ten.
+  for (const [party, name] of [
+    [world.streamly, requisition.name],
+    [world.acme, requisition.measurement],
+  ] as const) {
+    const { transitions } = await get(exchange, party, `${name}:timeline`);
+    expect(transitions.filter(({ cause }: Json) => cause === 'deferred')).toHaveLength(10);
+  }
+  expect(await changes()).toHaveLength(1 + 10);
+  await ok(fulfill(exchange, world.streamly, replaced, 1n));
+});
+
 it('is a change of the computation, and stays explained over the API in each view', async () => {
   const measurement = await world.create();
   await setAllParameters(exchange, world.duchies, measurement);

@@ -6,6 +6,7 @@ import {
 } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
+  errorOf,
   fulfill,
   get,
   ok,
@@ -125,6 +126,61 @@ describe('the timeline of a measurement', () => {
         remedy: expect.stringMatching(/\w/),
       },
     ]);
+  });
+});
+
+describe('the pages of a timeline', () => {
+  /** All of it, `pageSize` steps at a time. */
+  const paged = async (party: DevParty, name: string, pageSize: number) => {
+    const pages: Transition[][] = [];
+    for (let token = ''; ; ) {
+      const page = await get(exchange, party, `${name}:timeline?pageSize=${pageSize}&pageToken=${token}`);
+      pages.push(page.transitions);
+      token = page.nextPageToken;
+      if (token === undefined) return pages;
+    }
+  };
+
+  it('have the same steps in the same order as one page, in both views', async () => {
+    const { name, own } = await begin();
+    await fulfill(exchange, streamly, own[0], 1n);
+    await fulfill(exchange, chirper, own[1], 2n);
+    const whole = await timeline(acme, name);
+    for (const pageSize of [1, 3, 6, 7]) {
+      const pages = await paged(acme, name, pageSize);
+      expect(pages).toHaveLength(Math.ceil(7 / pageSize));
+      expect(pages.flat()).toEqual(whole);
+    }
+    const ofOne = await paged(streamly, own[0].name, 1);
+    expect(ofOne.map((page) => page.length)).toEqual([1, 1]);
+    expect(ofOne.flat()).toEqual(await timeline(streamly, own[0].name));
+  });
+
+  it('are 50 steps long by default, however long it is', async () => {
+    const { name, own } = await begin();
+    const requisition = own[0].name.split('/').at(-1);
+    // Nobody can cause so many any more.
+    await exchange.database.query(
+      `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
+       SELECT r.measurement, r.id, n, r.state, r.state, now(), r.provider, 'deferred', 'x'
+         FROM requisitions r, generate_series(2, 500) n WHERE r.id = $1 ORDER BY n`,
+      [requisition],
+    );
+    const first = await get(exchange, acme, `${name}:timeline`);
+    expect(first.transitions).toHaveLength(50);
+    const theirs = await get(exchange, streamly, `${own[0].name}:timeline`);
+    expect(theirs.transitions).toHaveLength(50);
+    expect((await paged(acme, name, 1000)).flat()).toHaveLength(3 + 499);
+    expect((await paged(streamly, own[0].name, 200)).map((page) => page.length)).toEqual([200, 200, 100]);
+    // A token belongs to one timeline.
+    const stolen = `${own[1].name}:timeline?pageToken=${theirs.nextPageToken}`;
+    expect(errorOf(await exchange.call(chirper.token, 'GET', `/v2alpha/${stolen}`))).toBe(
+      '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken',
+    );
+    await exchange.database.query(`DO $$ BEGIN
+      PERFORM set_config('mex.removing', 'on', true);
+      DELETE FROM transitions WHERE requisition = '${requisition}' AND version > 1;
+    END $$`);
   });
 });
 

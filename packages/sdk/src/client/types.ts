@@ -61,7 +61,8 @@ type Returned<R extends Route> =
     ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
     : Promise<BodyReturned<R>>;
 type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
-type ItemOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number];
+/** A page has one array that is always there. */
+type ItemOf<Page> = Extract<Page[Exclude<keyof Page, OptionalKeys<Page>>], readonly unknown[]>[number];
 
 /** Flattens a type, so that an editor shows its members. */
 type Flat<T> = T extends infer U ? { [K in keyof U]: U[K] } : never;

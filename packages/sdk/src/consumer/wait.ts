@@ -162,11 +162,11 @@ async function reportsOf(
   signal: AbortSignal | undefined,
 ): Promise<DuchyReport[]> {
   if (!areDuchiesAtWork(measurement)) return [];
-  const { progress = [] } = await client.getMeasurementTimeline({
-    name: measurement.name!,
-    ...(signal && { signal }),
-  });
-  return [...new Map(progress.map((report) => [report.duchy, report])).values()];
+  // A page of one has the latest report of each duchy.
+  const { progress = [] } = await client
+    .getMeasurementTimeline({ name: measurement.name!, pageSize: 1, ...(signal && { signal }) })
+    .page();
+  return progress;
 }
 
 async function requisitionsOf(

@@ -307,11 +307,15 @@ describe('operations of every resource', () => {
       expect(state).toBe('REFUSED');
     },
     getRequisitionTimeline: async () => {
-      const { transitions } = await streamly().getRequisitionTimeline({ name: made.requisition! });
+      const transitions = await Array.fromAsync(
+        streamly().getRequisitionTimeline({ name: made.requisition!, pageSize: 1 }),
+      );
       expect(transitions.map((t) => t.cause)).toEqual(['created', 'deferred', 'fulfilled']);
     },
     getMeasurementTimeline: async () => {
-      const { transitions } = await acme().getMeasurementTimeline({ name: made.measurement! });
+      const transitions = await Array.fromAsync(
+        acme().getMeasurementTimeline({ name: made.measurement!, pageSize: 2 }),
+      );
       expect(transitions.at(-1)).toMatchObject({ to: 'FAILED', cause: 'refused', actor: cast.chirper.name });
     },
     explainMeasurement: async () => {

@@ -33,8 +33,8 @@ import { verifyRequisition } from '../../src/provider/verify.ts';
 const w = useWorld();
 
 async function findings(measurement: Measurement): Promise<string[]> {
-  const timeline = await w.acme.client.getMeasurementTimeline({ name: measurement.name! });
-  return timeline.transitions.flatMap((row) => (row.findings ?? []).map(({ code }) => code));
+  const steps = await Array.fromAsync(w.acme.client.getMeasurementTimeline({ name: measurement.name! }));
+  return steps.flatMap((row) => (row.findings ?? []).map(({ code }) => code));
 }
 
 async function measurementCount(): Promise<number> {

@@ -40,7 +40,7 @@ async function reckon(path: string, asked: Measurement[]) {
   try {
     const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
     const timelines = await Promise.all(
-      requisitions.map(({ name }) => world.streamly.client.getRequisitionTimeline({ name })),
+      requisitions.map(({ name }) => world.streamly.client.getRequisitionTimeline({ name }).page()),
     );
     const measurements = await Promise.all(
       asked.map(({ name }) => world.acme.client.getMeasurement({ name: name! })),

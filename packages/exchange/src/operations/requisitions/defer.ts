@@ -1,4 +1,5 @@
 import type { RequestOf, Requisition } from '@measurement-exchange/contract';
+import { earlierDeferrals, saveDeferral } from '../../database/deferrals.ts';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { defer } from '../../domain/measurement.ts';
@@ -16,10 +17,21 @@ export async function deferRequisition(
   const provider = partyName('dataProvider', params.dataProvider);
   return mutate('deferRequisition', exchange, call, request, async (tx) => {
     const before = await lockRequisition(tx, provider, params.requisition);
-    const change = defer(before, params.requisition, body, exchange.clock());
+    const now = exchange.clock();
+    const change = defer(
+      before,
+      params.requisition,
+      body,
+      await earlierDeferrals(tx, params.requisition),
+      now,
+    );
     const view = () => viewOwn(change.after, params.requisition);
     // The same was said before.
-    if (change.steps.length === 0) return { view };
-    return { save: () => saveMeasurement(tx, before, change, authorOf(call)), view };
+    if (change.after === before) return { view };
+    const save = () => {
+      if (change.steps.length > 0) saveMeasurement(tx, before, change, authorOf(call));
+      saveDeferral(tx, params.requisition, body, now);
+    };
+    return { save, view };
   });
 }
