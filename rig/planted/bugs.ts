@@ -1,5 +1,6 @@
 /** Every planted bug. One that nothing finds is a hole in the rig or the tests. */
 import { ACCESS_BUGS } from './bugs/access.ts';
+import { AGENT_BUGS } from './bugs/agent.ts';
 import { BOUND_BUGS } from './bugs/bounds.ts';
 import { BURDEN_BUGS } from './bugs/burdens.ts';
 import { COMPUTATION_BUGS } from './bugs/computations.ts';
@@ -25,6 +26,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...DUCHY_RING_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
+  ...AGENT_BUGS,
   ...CONSUMER_BUGS,
   ...BOUND_BUGS,
   ...BURDEN_BUGS,

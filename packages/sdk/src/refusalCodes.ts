@@ -48,6 +48,10 @@ export const REFUSAL_CODES = {
     'The value is missing, or outside of what the provider accepts.',
     'Change the value at the position given.',
   ),
+  EPSILON_TOO_SMALL: declined(
+    'The epsilon is below the smallest one that the provider answers.',
+    'Ask with a larger epsilon, or ask the provider for its smallest.',
+  ),
   PROTOCOL_INVALID: spec(
     'The parameters of the protocol do not fit the measurement (its type, its frequencies), are out of range, or hide too little.',
     'Ask for a lower maximumFrequency or fewer providers; else tell the operator of the exchange.',

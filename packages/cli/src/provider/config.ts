@@ -37,6 +37,10 @@ export interface ProviderConfig {
   noise?: NoiseMechanism;
   /** A lower cap on the impressions of one person than the consumer's. */
   maximumFrequencyPerUser?: number;
+  /** The smallest epsilon that is answered; 0.0001 by default. */
+  minimumEpsilon?: number;
+  /** How many hours after the end of an interval events may still be recorded; 168 by default. */
+  graceHours?: number;
   /** Multi-party protocols that the provider takes part in, which the agent tells the exchange. */
   protocols?: { honestMajorityShareShuffle?: ShareShuffleConfig; liquidLegions?: LiquidLegionsConfig };
   concurrency?: number;
@@ -239,6 +243,8 @@ const settings: Record<keyof ProviderConfig, Check> = {
   population: text,
   noise: oneOf('DISCRETE_GAUSSIAN', 'GEOMETRIC'),
   maximumFrequencyPerUser: count,
+  minimumEpsilon: amount,
+  graceHours: amount,
   protocols: objectOf({
     honestMajorityShareShuffle: objectOf(shareShuffle, ['duchies', 'populations']),
     liquidLegions: objectOf(liquidLegions, ['duchies']),

@@ -77,6 +77,8 @@ async function run(options: RunOptions): Promise<void> {
       ...duchies,
       ...(settings.noise && { noise: settings.noise }),
       ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
+      ...(settings.minimumEpsilon !== undefined && { minimumEpsilon: settings.minimumEpsilon }),
+      ...(settings.graceHours !== undefined && { graceHours: settings.graceHours }),
       ...(settings.concurrency && { concurrency: settings.concurrency }),
       ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
       trace: inSpan,
@@ -249,6 +251,8 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "population": "population.json",              for population measurements
     "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's
+    "minimumEpsilon": 0.0001,                     questions with a smaller epsilon are refused
+    "graceHours": 168,                            after the end of an interval, until what is recorded is all there is
     "protocols": {"honestMajorityShareShuffle": { who may compute on shares of your counts, with other providers:
       "duchies": {"duchies/alpha": {"rootFile": "alpha.pem"}, …},  * three, of operators independent of each other
       "populations": ["0B:20:6F:4C:…"],         * fingerprints of the people that your VIDs are of: mex populations show

@@ -13,7 +13,7 @@ import type { AgentStage } from './agentEvents.ts';
 import type { Agent, AgentOptions, RequisitionSpan } from './agentOptions.ts';
 import { cached } from './cached.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
-import { defer, NotRecordedYet, requireRecorded } from './deferral.ts';
+import { Deferred, defer, requireRecorded } from './deferral.ts';
 import { QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
@@ -111,17 +111,18 @@ export function createAgent(options: AgentOptions): Agent {
         fetchCertificate: (certificate) => client.getCertificate({ name: certificate, ...watch }),
         fetchEventGroup: eventGroups.read,
         references: options.references,
+        minimumEpsilon: options.minimumEpsilon,
         ...participant?.context(watch),
         now: new Date(clock.now()),
       });
       const methodology = await methodologyFor(verified).catch((error) => {
         // Where no events are recorded yet, there may be no files either.
-        requireRecorded(verified.selection, clock.now());
+        requireRecorded(verified.selection, clock.now(), options.graceHours);
         throw error;
       });
       // What is refused whatever is recorded is not deferred first.
       await requireComputable(verified, methodology);
-      requireRecorded(verified.selection, clock.now());
+      requireRecorded(verified.selection, clock.now(), options.graceHours);
       await participant?.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
       // A bad key of our own is found before anything is charged.
       await signer;
@@ -194,8 +195,14 @@ export function createAgent(options: AgentOptions): Agent {
       await handle(requisition, signal);
       return false;
     } catch (error) {
-      if (!(error instanceof NotRecordedYet)) throw error;
-      await retries.defer(requisition.name!, await defer(client, requisition, clock, signal), error);
+      if (!(error instanceof Deferred)) throw error;
+      const name = requisition.name!;
+      const earlier = retries.deferrals(name);
+      await retries.defer(
+        name,
+        await defer(client, requisition, { deferred: error, earlier, clock, signal }),
+        error,
+      );
       return true;
     }
   }

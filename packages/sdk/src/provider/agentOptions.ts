@@ -24,6 +24,13 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   events?: Events | (() => Promise<Events>);
   /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
   references: References | 'unchecked';
+  /** The smallest epsilon of a figure that is answered; 0.0001 by default. */
+  minimumEpsilon?: number;
+  /**
+   * How long after the end of an interval events may still be recorded, in hours; a week by default. Then the question is
+   * answered with what is recorded, whatever the event group says.
+   */
+  graceHours?: number;
   /** What is accepted of computations by duchies; neither: direct results only. The agent tells the exchange which. */
   shareShuffle?: ShareShuffleSettings;
   liquidLegions?: LiquidLegionsSettings;

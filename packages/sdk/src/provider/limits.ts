@@ -16,6 +16,9 @@ export const LIMITS = {
   delta: 1e-30,
 } as const;
 
+/** The smallest epsilon that is accepted where the provider's settings name none. */
+export const MINIMUM_EPSILON = 1e-4;
+
 /** Checks sizes that the exchange leaves open, so that the computation is feasible and its result meaningful. */
 export function requireInRange(spec: PlainSpec): void {
   for (const [field, value, least, most] of sizesOf(spec)) {
@@ -32,33 +35,68 @@ function sizesOf(spec: PlainSpec): Size[] {
   // measurementSpecViolations has checked that the parameters are present.
   switch (spec.measurementType) {
     case 'REACH':
-      return [...sizes, ...privacySizes(spec.reach.privacyParams!)];
+      break;
     case 'REACH_AND_FREQUENCY': {
-      const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-      const privacy = [reachPrivacyParams!, frequencyPrivacyParams!].flatMap(privacySizes);
-      return [...sizes, ...privacy, ['maximumFrequency', maximumFrequency, 2, LIMITS.maximumFrequency]];
+      const { maximumFrequency } = spec.reachAndFrequency;
+      sizes.push(['maximumFrequency', maximumFrequency, 2, LIMITS.maximumFrequency]);
+      break;
     }
     case 'IMPRESSION': {
-      const { privacyParams, maximumFrequencyPerUser: maximum } = spec.impression;
-      const cap: Size = ['maximumFrequencyPerUser', maximum, 1, LIMITS.maximumFrequencyPerUser];
-      return [...sizes, ...privacySizes(privacyParams!), cap];
+      const { maximumFrequencyPerUser: maximum } = spec.impression;
+      sizes.push(['maximumFrequencyPerUser', maximum, 1, LIMITS.maximumFrequencyPerUser]);
+      break;
     }
     case 'DURATION': {
-      const { privacyParams, maximumWatchDurationPerUser: maximum } = spec.duration;
-      const seconds = Number(capMillis(maximum!)) / 1000;
-      const cap: Size = ['maximumWatchDurationPerUser', seconds, 0.001, LIMITS.maximumWatchDurationPerUser];
-      return [...sizes, ...privacySizes(privacyParams!), cap];
+      const seconds = Number(capMillis(spec.duration.maximumWatchDurationPerUser!)) / 1000;
+      sizes.push(['maximumWatchDurationPerUser', seconds, 0.001, LIMITS.maximumWatchDurationPerUser]);
+      break;
     }
     case 'POPULATION':
-      return sizes;
+  }
+  return [...paramsByField(spec).flatMap(privacySizes), ...sizes];
+}
+
+/** The parameters of each figure that is released, with their field. */
+function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
+  switch (spec.measurementType) {
+    case 'REACH':
+      return [['reach.privacyParams', spec.reach.privacyParams!]];
+    case 'REACH_AND_FREQUENCY': {
+      const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
+      return [
+        ['reachAndFrequency.reachPrivacyParams', reachPrivacyParams!],
+        ['reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams!],
+      ];
+    }
+    case 'IMPRESSION':
+      return [['impression.privacyParams', spec.impression.privacyParams!]];
+    case 'DURATION':
+      return [['duration.privacyParams', spec.duration.privacyParams!]];
+    case 'POPULATION':
+      return [];
   }
 }
 
-function privacySizes({ epsilon, delta }: PrivacyParams): Size[] {
+function privacySizes([field, { epsilon, delta }]: [string, PrivacyParams]): Size[] {
   return [
-    ['epsilon', epsilon, LIMITS.epsilon.least, LIMITS.epsilon.most],
-    ['delta', delta, delta === 0 ? 0 : LIMITS.delta, 1],
+    [`${field}.epsilon`, epsilon, LIMITS.epsilon.least, LIMITS.epsilon.most],
+    [`${field}.delta`, delta, delta === 0 ? 0 : LIMITS.delta, 1],
   ];
+}
+
+/**
+ * Refuses an epsilon below the provider's floor: such a question costs its budget next to nothing, and the work on it
+ * as much as any other.
+ */
+export function requireEpsilon(spec: PlainSpec, minimum: number): void {
+  for (const [field, { epsilon }] of paramsByField(spec)) {
+    if (epsilon >= minimum) continue;
+    throw new RefusalError(
+      'EPSILON_TOO_SMALL',
+      `${field}.epsilon is ${epsilon}, and minimumEpsilon of this provider is ${minimum}.`,
+      { at: `measurementSpec.${field}.epsilon` },
+    );
+  }
 }
 
 export function outOfRange(field: string, description: string): RefusalError {

@@ -32,7 +32,11 @@ beforeEach(() => {
 });
 
 const defer = (name: string, eventGroup: string, end = '2026-07-20') =>
-  retries.defer(name, NOW + HOUR, new NotRecordedYet('later', { eventGroup, end: new Date(end) }));
+  retries.defer(
+    name,
+    NOW + HOUR,
+    new NotRecordedYet('later', { eventGroup, end: new Date(end), completeAt: NOW + 9 * HOUR }),
+  );
 const due = () => [...retries.names()].filter(retries.isDue);
 
 it('a deferred requisition is due when it was said, and at once where the events were recorded meanwhile', async () => {
@@ -77,4 +81,12 @@ it('a deferral that cannot be looked at again is a deferral', async () => {
   await defer('r1', 'a');
   expect([...retries.names()]).toEqual(['r1']);
   expect(due()).toEqual([]);
+});
+
+it('deferrals in a row are counted, also with a failure between them', async () => {
+  await defer('r1', 'a');
+  retries.retry('r1', new Error('failed'));
+  await defer('r1', 'a');
+  expect(retries.deferrals('r1')).toBe(2);
+  expect(retries.deferrals('r2')).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { EventGroup } from '@measurement-exchange/contract';
 import { backoffMs, type Clock } from '../client/clock.ts';
 import { isTransient } from '../client/index.ts';
 import type { AgentEvent } from './agentEvents.ts';
-import { isRecorded, type NotRecordedYet } from './deferral.ts';
+import { type Deferred, isRecorded, NotRecordedYet } from './deferral.ts';
 import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
 
 /** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
@@ -22,7 +22,9 @@ export interface Retries {
   /** It failed. */
   retry(requisition: string, error: unknown): void;
   /** It was deferred until this time, and is due earlier where its events are recorded earlier. */
-  defer(requisition: string, until: number, awaited: NotRecordedYet): Promise<void>;
+  defer(requisition: string, until: number, why: Deferred): Promise<void>;
+  /** How often it was deferred in a row. */
+  deferrals(requisition: string): number;
   /** Makes deferred ones due whose events are recorded by now: those of these event groups, or of all. */
   release(eventGroups?: ReadonlySet<string>): Promise<void>;
   /** Makes a poll due when this one is. */
@@ -33,8 +35,9 @@ export interface Retries {
 
 interface Retry {
   attempts: number;
+  deferrals: number;
   notBefore: number;
-  /** Where it is deferred. */
+  /** Where it is deferred until events are recorded. */
   awaited?: NotRecordedYet;
 }
 
@@ -52,10 +55,11 @@ export function createRetries({ clock, fetchEventGroup, pollIn, log }: RetriesOp
     isDue: (name) => clock.now() >= (retries.get(name)?.notBefore ?? 0),
 
     retry(name, error) {
-      const attempts = (retries.get(name)?.attempts ?? 0) + 1;
+      const { attempts: failed = 0, deferrals = 0 } = retries.get(name) ?? {};
+      const attempts = failed + 1;
       const isRejection = error instanceof UploadRejected;
       const inMs = isRejection ? error.waitMs : Math.round(retryBackoffMs(attempts));
-      retries.set(name, { attempts, notBefore: clock.now() + inMs });
+      retries.set(name, { attempts, deferrals, notBefore: clock.now() + inMs });
       const about = { requisition: name, inMs, why: messageOf(error) };
       if (isRejection) {
         const { rejections, remedy } = error;
@@ -63,18 +67,23 @@ export function createRetries({ clock, fetchEventGroup, pollIn, log }: RetriesOp
       } else log({ type: 'retrying', attempt: attempts, ...about });
     },
 
-    async defer(name, until, awaited) {
-      const retry: Retry = { attempts: 0, notBefore: until, awaited };
+    async defer(name, until, why) {
+      const awaited = why instanceof NotRecordedYet ? why : undefined;
+      const deferrals = (retries.get(name)?.deferrals ?? 0) + 1;
+      const retry: Retry = { attempts: 0, deferrals, notBefore: until, ...(awaited && { awaited }) };
       retries.set(name, retry);
       log({
         type: 'deferred',
         requisition: name,
         until: new Date(until).toISOString(),
-        why: awaited.message,
+        why: why.message,
       });
+      if (awaited === undefined) return;
       // When the event group changed since it was read, this was not there to be released; a poll releases it too.
       await releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
     },
+
+    deferrals: (name) => retries.get(name)?.deferrals ?? 0,
 
     async release(eventGroups) {
       const deferred = [...retries.values()].filter(

@@ -29,7 +29,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../credentials.ts';
 import { isNotYetValid, type RetryableCode, refuseOnConsentError } from './consentRefusal.ts';
-import { outOfRange, requireInRange } from './limits.ts';
+import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './limits.ts';
 import { LEGIONS_PROTOCOLS } from './multiParty/settings.ts';
 import {
   type ShareShuffleContext,
@@ -54,6 +54,8 @@ export interface VerifyContext extends SelectionContext {
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
+  /** The smallest epsilon of a figure that is answered. */
+  minimumEpsilon?: number | undefined;
   /** What the provider accepts of computations by duchies; without either of them it computes direct results only. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
@@ -96,6 +98,7 @@ export async function verifyRequisition(
   const resultKeyset = await sameResultKey(spec, requisitionSpec);
   await requireNonce(requisitionSpec.nonce, parts.nonceHash, spec.nonceHashes);
   requireInRange(spec);
+  requireEpsilon(spec, context.minimumEpsilon ?? MINIMUM_EPSILON);
   const selection = await selectionOf(spec, requisitionSpec, parts.measurementConsumer, context);
   const computation = await verifyComputation(requisition, protocol, spec, context);
 

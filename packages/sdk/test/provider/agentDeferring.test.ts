@@ -24,9 +24,9 @@ afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-/** The events are recorded until so many days from now. */
-async function record(days: number): Promise<void> {
-  const { streamly, acme, eventGroup } = world;
+/** The events of an event group are recorded until so many days from now. */
+async function record(days: number, eventGroup = world.eventGroup): Promise<void> {
+  const { streamly, acme } = world;
   const startTime = time(Date.now() - 60 * DAY);
   await streamly.client.updateEventGroup({
     name: eventGroup,
@@ -48,8 +48,8 @@ function askUntil(days: number, filter?: string) {
 }
 
 it('defers without a word of what is selected, is charged nothing, and looks again when it said', async () => {
-  await record(-2);
-  const measurement = await askUntil(1);
+  await record(-3);
+  const measurement = await askUntil(-1);
   const agent = world.agent({ clock });
   expect(await agent.once()).toEqual({ handled: 0, failed: 0 });
   const { state, deferral, etag } = await world.requisitionOf(measurement);
@@ -69,10 +69,12 @@ it('defers without a word of what is selected, is charged nothing, and looks aga
   ahead = 1.1 * HOUR;
   await agent.once();
   const again = await world.requisitionOf(measurement);
-  expect(Date.parse(again.deferral!.until)).toBeGreaterThan(Date.parse(deferral!.until));
+  const againMs = Date.parse(again.deferral!.until) - Date.now() - ahead;
+  expect(againMs).toBeGreaterThan(1.5 * HOUR);
+  expect(againMs).toBeLessThanOrEqual(2 * HOUR);
 
   await record(2);
-  ahead = 2.2 * HOUR;
+  ahead = 3.2 * HOUR;
   expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
   expect(await world.stateOf(measurement)).toBe('FULFILLED');
 });
@@ -117,4 +119,47 @@ it('takes what is recorded a week after the end of what is asked for: no more wi
   const measurement = await askUntil(-8);
   expect(await world.agent({ clock }).once()).toEqual({ handled: 1, failed: 0 });
   expect(await world.stateOf(measurement)).toBe('FULFILLED');
+});
+
+it('waits for each of several event groups, and for as long as its settings say', async () => {
+  const { streamly, acme } = world;
+  const body = { measurementConsumer: acme.name, eventGroupReferenceId: 'spring' };
+  const other = (await streamly.client.createEventGroup({ parent: streamly.name, body })).name!;
+  await record(-2);
+  await record(-5, other);
+  // The grace period of 24 hours ends in an hour.
+  const end = new Date(Date.now() - 23 * HOUR);
+  const interval = { start: new Date(end.getTime() - DAY), end };
+  const selecting = (...names: string[]) =>
+    world.ask({
+      dataProviders: [{ name: streamly.name, eventGroups: names.map((name) => ({ name, interval })) }],
+    } as never);
+  await record(0);
+  const questions = [await selecting(world.eventGroup, other), await selecting(other, world.eventGroup)];
+  const agent = world.agent({ clock, graceHours: 24 });
+  expect(await agent.once()).toEqual({ handled: 0, failed: 0 });
+  expect(world.ledger.spending()).toEqual([]);
+  for (const question of questions) {
+    const { deferral } = await world.requisitionOf(question);
+    expect(Date.parse(deferral!.until)).toBeLessThanOrEqual(end.getTime() + 24 * HOUR + 1);
+  }
+  ahead = end.getTime() + 24 * HOUR - Date.now() + 1000;
+  expect(await agent.once()).toEqual({ handled: 2, failed: 0 });
+});
+
+it('does not answer before the end of an interval that nobody says the events of are recorded', async () => {
+  const { streamly, acme } = world;
+  const body = { measurementConsumer: acme.name, eventGroupReferenceId: 'spring' };
+  const silent = (await streamly.client.createEventGroup({ parent: streamly.name, body })).name!;
+  const end = new Date(Date.now() + 2 * HOUR);
+  const interval = { start: new Date(end.getTime() - DAY), end };
+  const question = await world.ask({
+    dataProviders: [{ name: streamly.name, eventGroups: [{ name: silent, interval }] }],
+  } as never);
+  const agent = world.agent({ clock });
+  expect(await agent.once()).toEqual({ handled: 0, failed: 0 });
+  const { deferral } = await world.requisitionOf(question);
+  expect(Date.parse(deferral!.until)).toBe(end.getTime());
+  ahead = 2 * HOUR + 1000;
+  expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
 });

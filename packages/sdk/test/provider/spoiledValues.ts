@@ -35,6 +35,30 @@ export const SPOILED_VALUES: SpoiledRow[] = [
     () => ({ spec: reach(1e-9) }),
   ],
   [
+    'epsilon is below the floor of the provider',
+    'DECLINED',
+    'reach.privacyParams.epsilon is 0.249',
+    () => ({ spec: reach(0.249), context: { minimumEpsilon: 0.25 } }),
+  ],
+  [
+    'epsilon is below the default floor',
+    'DECLINED',
+    'minimumEpsilon of this provider is 0.0001',
+    () => ({ spec: reach(0.00009) }),
+  ],
+  [
+    'only the epsilon of the reach is below the floor',
+    'DECLINED',
+    'reachAndFrequency.reachPrivacyParams.epsilon is 0.2',
+    () => ({ ...frequency(5, 0.2, 0.3), context: { minimumEpsilon: 0.25 } }),
+  ],
+  [
+    'only the epsilon of the frequency is below the floor',
+    'DECLINED',
+    'reachAndFrequency.frequencyPrivacyParams.epsilon is 0.2',
+    () => ({ ...frequency(5, 0.3, 0.2), context: { minimumEpsilon: 0.25 } }),
+  ],
+  [
     'epsilon is absurdly large',
     'SPEC_INVALID',
     'epsilon of the MeasurementSpec must be',
@@ -104,8 +128,12 @@ export const SPOILED_VALUES: SpoiledRow[] = [
   ],
 ];
 
-function frequency(maximumFrequency: number): Spoiled {
-  const params = { epsilon: 1, delta: 1e-9 };
-  const value = { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency };
+function frequency(maximumFrequency: number, reached = 1, frequencies = 1): Spoiled {
+  const params = (epsilon: number) => ({ epsilon, delta: 1e-9 });
+  const value = {
+    reachPrivacyParams: params(reached),
+    frequencyPrivacyParams: params(frequencies),
+    maximumFrequency,
+  };
   return { spec: { measurementType: { case: 'reachAndFrequency', value } } };
 }
