@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REASONS } from '@measurement-exchange/contract';
+import { FAILURE_CODES, PROGRESS_CODES, REASONS } from '@measurement-exchange/contract';
 import { REFUSAL_CODES } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printFiles, staleFiles, write } from './generate.ts';
@@ -16,9 +16,15 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe('the generated files', () => {
-  it('are the errors, the refusals, the OpenAPI document and the protobuf code', () => {
+  it('are the errors, the refusals, the failures, the OpenAPI document and the protobuf code', () => {
     expect([...files.keys()]).toEqual(
-      expect.arrayContaining(['docs/errors.md', 'docs/refusals.md', 'docs/openapi.json', code]),
+      expect.arrayContaining([
+        'docs/errors.md',
+        'docs/refusals.md',
+        'docs/failures.md',
+        'docs/openapi.json',
+        code,
+      ]),
     );
     expect(JSON.parse(files.get('docs/openapi.json')!)).toMatchObject({ openapi: '3.1.0' });
   });
@@ -38,6 +44,16 @@ describe('the generated files', () => {
     const text = files.get('docs/refusals.md')!;
     for (const [code, { justification, meaning, remedy }] of Object.entries(REFUSAL_CODES)) {
       expect(text).toContain(`| \`${code}\` | ${justification} | ${meaning} | ${remedy} |`);
+    }
+  });
+
+  it('say of every failure of a duchy what it means and what to do', () => {
+    const text = files.get('docs/failures.md')!;
+    for (const [code, { meaning, remedy }] of Object.entries(FAILURE_CODES)) {
+      expect(text).toContain(`| \`${code}\` | ${meaning} | ${remedy} |`);
+    }
+    for (const [code, meaning] of Object.entries(PROGRESS_CODES)) {
+      expect(text).toContain(`| \`${code}\` | ${meaning} |`);
     }
   });
 });

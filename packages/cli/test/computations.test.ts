@@ -67,10 +67,16 @@ describe('mex computations', () => {
   });
 
   it('what a duchy reports stands in the timeline of the measurement', async () => {
-    const report = { stage: 'SETUP', attempt: 2, message: 'combining shares', progress: 0.25 };
+    const report = {
+      stage: 'SETUP',
+      attempt: 2,
+      code: 'WAITS_FOR_PEER',
+      position: { duchy: 'duchies/a' },
+      progress: 0.25,
+    };
     await ok(post(exchange, { token } as never, `duchies/b/computations/${id}:log`, report));
     const timeline = await mex('measurements', 'timeline', measurement, '--as', 'acme');
-    expect(timeline).toMatch(/duchies\/b +SETUP +2 +25 % +combining shares/);
+    expect(timeline).toMatch(/duchies\/b +SETUP +2 +25 % +WAITS_FOR_PEER at duchies\/a: The other duchy/);
     expect(timeline).toMatch(new RegExp(`computations/${id} +CREATED → READY`));
   });
 
@@ -82,7 +88,7 @@ describe('mex computations', () => {
     const report = (stage: string, progress?: number) =>
       ok(
         post(exchange, { token } as never, `duchies/b/computations/${computation}:log`, {
-          ...{ stage, attempt: 1, message: 'at work' },
+          ...{ stage, attempt: 1, code: 'RUNNING' },
           ...(progress !== undefined && { progress }),
         }),
       );

@@ -16,6 +16,7 @@ export * from './codecs/requisition.ts';
 export * from './codecs/timeline.ts';
 export * from './codecs/trustedRoot.ts';
 export * from './codecs/webhook.ts';
+export * from './computationCodes.ts';
 export * from './errors.ts';
 export * from './json.ts';
 export * from './liquidLegionsConfig.ts';

@@ -1,6 +1,12 @@
 /** The certificates of others, as far as this duchy trusts them. */
 import { ConsentError, type X509 } from '@measurement-exchange/consent';
-import { ExchangeError, isId, PREFERRED } from '@measurement-exchange/contract';
+import {
+  ExchangeError,
+  type FailureCode,
+  isId,
+  type Position,
+  PREFERRED,
+} from '@measurement-exchange/contract';
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
@@ -10,31 +16,46 @@ export async function trustedCertificate(
   party: string,
   name: string,
 ): Promise<X509> {
+  const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
   // What is called otherwise may be as long as its sender likes, and is not repeated.
   if (parent !== party || !isId(id) || id === PREFERRED) {
-    throw new PermanentError(`What is named is no certificate of ${party}.`);
+    throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
   const { x509Der, revocationState } = await client.getCertificate({ name }).catch((error) => {
     const isAbsent = error instanceof ExchangeError && error.code === 'NOT_FOUND';
-    throw isAbsent ? new PermanentError(`${name} does not exist.`) : error;
+    throw isAbsent ? new PermanentError('CERTIFICATE_NOT_FOUND', position) : error;
   });
-  if (revocationState) throw new PermanentError(`${name} is revoked (${revocationState}).`);
+  if (revocationState) {
+    throw new PermanentError('CERTIFICATE_REVOKED', position, { detail: revocationState });
+  }
   try {
     return await trust.verify(party, x509Der, new Date());
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
-    const Kind = error.code.endsWith('_NOT_YET_VALID') ? NotReady : PermanentError;
-    throw new Kind(`${name}: ${error.message}`, { cause: error });
+    const options = { detail: error.message, cause: error };
+    throw error.code.endsWith('_NOT_YET_VALID')
+      ? new NotReady('WAITS_FOR_CERTIFICATE', position, options)
+      : new PermanentError('CERTIFICATE_INVALID', position, options);
   }
 }
 
+function positionOf(party: string): Position {
+  if (party.startsWith('duchies/')) return { duchy: party };
+  if (party.startsWith('dataProviders/')) return { dataProvider: party };
+  return { field: 'measurementConsumerCertificate' };
+}
+
 /** Turns a failed check of a signature, a key or a ciphertext into the end of the computation. */
-export async function requireConsent<T>(what: string, check: Promise<T>): Promise<T> {
+export async function requireConsent<T>(
+  code: FailureCode,
+  position: Position,
+  check: Promise<T>,
+): Promise<T> {
   try {
     return await check;
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
-    throw new PermanentError(`${what}: ${error.message}`, { cause: error });
+    throw new PermanentError(code, position, { detail: error.message, cause: error });
   }
 }

@@ -8,6 +8,7 @@ import {
   TERMINAL_MEASUREMENT_STATES,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '@measurement-exchange/sdk';
+import type { PermanentError } from './errors.ts';
 
 /** By protocol. */
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
@@ -72,9 +73,13 @@ export function setResult(
 }
 
 /** Gives the computation up; one that has ended stays as it is. */
-export function fail(client: ExchangeClient, name: string, message: string): Promise<Computation> {
+export function fail(
+  client: ExchangeClient,
+  name: string,
+  { code, position }: Pick<PermanentError, 'code' | 'position'>,
+): Promise<Computation> {
   return change(client, name, (fresh) =>
-    hasEnded(fresh) ? fresh : client.failComputation({ name, body: { etag: fresh.etag!, message } }),
+    hasEnded(fresh) ? fresh : client.failComputation({ name, body: { etag: fresh.etag!, code, position } }),
   );
 }
 

@@ -17,6 +17,8 @@ import {
 } from '@measurement-exchange/contract';
 import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
 import type { Duchy } from '../src/context.ts';
+import { PermanentError } from '../src/errors.ts';
+import { accept } from '../src/herald/accept.ts';
 
 export const CONSUMER = 'measurementConsumers/acme';
 export const VID_RANGES = [{ start: 1, end: 1000 }];
@@ -35,6 +37,15 @@ export interface Accepting {
   signed(spec: SpecInit, by?: Signer): Promise<SignedMessage>;
   /** What the exchange says from now on. */
   says: { revocationState: 'REVOKED' | undefined; vidRanges: { start: number; end: number }[] };
+}
+
+/** Why a duchy does not accept: what everybody reads, and what its log says besides. */
+export async function whyNot(duchy: Duchy, view: Computation): Promise<string> {
+  const error = await accept(duchy, view).then(
+    () => 'accepted',
+    (error: unknown) => error,
+  );
+  return error instanceof PermanentError ? `${error.message} ${error.detail ?? ''}` : String(error);
 }
 
 export async function startAccepting(): Promise<Accepting> {

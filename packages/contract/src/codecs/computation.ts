@@ -1,3 +1,4 @@
+import { FAILURE_CODES, type FailureCode, PROGRESS_CODES, type ProgressCode } from '../computationCodes.ts';
 import {
   array,
   enumOf,
@@ -102,13 +103,29 @@ export const SetResultRequest = object({
 });
 export type SetResultRequest = Static<typeof SetResultRequest>;
 
-export const FailRequest = object({ etag, message: text(2000, 1) });
+const Position = object(
+  {
+    field: optional(text(200, 1)),
+    stage: optional(text(64, 1), 'A stage of the duchy, or a message between duchies.'),
+    requisition: optional(nameOf('requisition')),
+    dataProvider: optional(nameOf('dataProvider')),
+    duchy: optional(nameOf('duchy')),
+  },
+  'Where the fault is: the requisition, the provider and the duchy are ones of the computation.',
+);
+
+export const FailRequest = object({
+  etag,
+  code: enumOf(Object.keys(FAILURE_CODES) as FailureCode[]),
+  position: optional(Position),
+});
 export type FailRequest = Static<typeof FailRequest>;
 
 export const LogRequest = object({
-  stage: text(100, 1),
+  stage: text(64, 1),
   attempt: integer(1, 1_000_000),
-  message: text(1000, 1),
+  code: enumOf(Object.keys(PROGRESS_CODES) as ProgressCode[]),
+  position: optional(Position),
   progress: optional(number(), 'From 0 to 1, of the stage.'),
 });
 export type LogRequest = Static<typeof LogRequest>;

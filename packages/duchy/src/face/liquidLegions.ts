@@ -58,7 +58,7 @@ async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint
   } catch (error) {
     if (error instanceof NotReady) throw notReady();
     if (!(error instanceof PermanentError)) throw passing(error);
-    const ended = await fail(duchy.client, computation.view.name!, error.message).catch((failed) => {
+    const ended = await fail(duchy.client, computation.view.name!, error).catch((failed) => {
       throw passing(failed);
     });
     await follow(duchy, ended);

@@ -43,8 +43,10 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
     return await trustedCertificate(duchy, party, name);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw passing(error);
-    throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field}: ${error.message}`, {
-      violations: [{ field, description: error.message }],
+    // The certificate is the sender's own, so its sender may know the detail.
+    const description = [error.message, error.detail].filter(Boolean).join(' ');
+    throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field}: ${description}`, {
+      violations: [{ field, description }],
       cause: error,
     });
   }

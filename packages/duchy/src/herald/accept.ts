@@ -56,7 +56,11 @@ function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
   const config: LiquidLegionsConfig = configOf(protocol, view);
   const [violation] = liquidLegionsViolations(config);
   if (violation) {
-    throw new PermanentError(`protocolConfig.${protocol}.${violation.field} ${violation.description}.`);
+    throw new PermanentError(
+      'PROTOCOL_INVALID',
+      { field: `protocolConfig.${protocol}.${violation.field}` },
+      { detail: violation.description },
+    );
   }
   return [
     ...config.workers.map((worker): Roles[number] => [worker, 'WORKER']),
@@ -82,7 +86,7 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
     participants.every(([duchy, { role }]) => byDuchy.get(duchy) === role);
   const own = byDuchy.get(name);
   if (!agree || own === undefined || own !== view.role) {
-    throw new PermanentError('The participants are not the duchies of protocolConfig, with a role each.');
+    throw new PermanentError('PARTICIPANTS_INVALID');
   }
   return own;
 }
@@ -102,18 +106,25 @@ function requireRequisitions({ requisitions }: Computation, roles: Roles): void 
         r.name.startsWith(`${r.dataProvider}/`) &&
         workers.includes(r.fulfillingDuchy),
     );
-  if (!sane) throw new PermanentError('The requisitions are not one of each provider, each for one worker.');
+  if (!sane) throw new PermanentError('REQUISITIONS_INVALID');
 }
 
 /** The spec, signed by a certificate of the consumer that this duchy trusts. */
 async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
-  await requireConsent('measurementSpec', verifySignature(measurementSpec, certificate));
+  await requireConsent(
+    'SIGNATURE_INVALID',
+    { field: 'measurementSpec' },
+    verifySignature(measurementSpec, certificate),
+  );
   const decoded = decodeMeasurementSpec(measurementSpec.message);
-  if ('error' in decoded) throw new PermanentError(`The MeasurementSpec cannot be read: ${decoded.error}.`);
+  if ('error' in decoded) throw new PermanentError('SPEC_MALFORMED', { field: 'measurementSpec' });
   const [violation] = measurementSpecViolations(decoded.spec, protocol);
-  if (violation) throw new PermanentError(`measurementSpec.${violation.field} ${violation.description}.`);
+  if (violation) {
+    const { field, description: detail } = violation;
+    throw new PermanentError('SPEC_INVALID', { field: `measurementSpec.${field}` }, { detail });
+  }
   return decoded.spec;
 }
 
@@ -122,12 +133,12 @@ function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec
   const signed = nonceHashes.map(toBase64).sort();
   const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
   if (signed.length === asked.length && signed.every((hash, i) => hash === asked[i])) return;
-  throw new PermanentError('The requisitions are not those whose nonces the consumer signed.');
+  throw new PermanentError('NONCES_NOT_SIGNED');
 }
 
 function requireNoise(duchy: Duchy, noiseMechanism: MpcNoiseMechanism): void {
   if (!duchy.noiseMechanisms.includes(noiseMechanism)) {
-    throw new PermanentError(`This duchy takes part in no computation with ${noiseMechanism} as its noise.`);
+    throw new PermanentError('NOISE_NOT_ACCEPTED', { field: 'noiseMechanism' }, { detail: noiseMechanism });
   }
 }
 
@@ -149,7 +160,7 @@ async function requireRegisters(
 async function requirePopulation({ client }: Duchy, config: ShareShuffleConfig): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: config.population });
   if (!equalBytes(populationFingerprint(vidRanges), config.populationFingerprint)) {
-    throw new PermanentError(`${config.population} does not have the fingerprint that protocolConfig says.`);
+    throw new PermanentError('POPULATION_MISMATCH', { field: 'populationFingerprint' });
   }
   return populationSize(vidRanges);
 }

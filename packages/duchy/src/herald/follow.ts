@@ -34,9 +34,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   }
   if (stored.view.etag === view.etag) return;
   if (fixedPart(stored.view) !== fixedPart(view) || !keepsKeys(stored.view, view)) {
-    const message =
-      'What the exchange says about this computation is not what it said when this duchy accepted it.';
-    return follow(duchy, await fail(duchy.client, view.name!, message));
+    return follow(duchy, await fail(duchy.client, view.name!, new PermanentError('COMPUTATION_CHANGED')));
   }
   await db.tx(async (tx) => {
     if (await updateView(tx, id, view)) await moveOn(tx, id);
@@ -71,8 +69,9 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
     }
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
-    duchy.log.error({ computation: id, reason: error.message }, 'computation not accepted');
-    await fail(duchy.client, view.name!, error.message);
+    const { message: reason, detail } = error;
+    duchy.log.error({ computation: id, reason, detail }, 'computation not accepted');
+    await fail(duchy.client, view.name!, error);
   }
 }
 
@@ -85,7 +84,7 @@ async function reportUnknown({ client, log }: Duchy, id: string, view: Computati
   await report(client, view.name!, {
     stage: firstStage(protocolOf(view)),
     attempt: 1,
-    message: 'The database of this duchy has nothing of this computation; it cannot go on.',
+    code: 'DATABASE_DIFFERS',
   });
 }
 

@@ -1,5 +1,5 @@
 /** Does the stages: takes one that is due, computes, stores, sends, and moves the computation on. */
-import { ExchangeError } from '@measurement-exchange/contract';
+import { ExchangeError, type LogRequest } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
@@ -93,7 +93,7 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
   async function runStage(claim: Claim, signal: AbortSignal): Promise<void> {
     const { computation } = claim;
     const { id, stage, attempt, view } = computation;
-    if (attempt > MAX_ATTEMPTS) throw new PermanentError(`${stage} failed ${MAX_ATTEMPTS} times.`);
+    if (attempt > MAX_ATTEMPTS) throw new PermanentError('STAGE_FAILED', { stage });
     const { run, sends, next } = rowOf(computation)!;
     const work = { duchy, computation, signal, onProgress: progressOf(claim) };
     if (sends === undefined) {
@@ -108,13 +108,13 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
       if (fresh !== undefined) await follow(duchy, fresh);
     }
     log.info({ computation: id, stage, attempt }, 'stage done');
-    void report(duchy.client, view.name!, { stage, attempt, message: 'Done.', progress: 1 });
+    void report(duchy.client, view.name!, { stage, attempt, code: 'DONE', progress: 1 });
   }
 
   function progressOf({ computation }: Claim): (fraction: number) => void {
     const { stage, attempt, view } = computation;
     return nowAndThen((progress) => {
-      void report(duchy.client, view.name!, { stage, attempt, message: 'In progress.', progress });
+      void report(duchy.client, view.name!, { stage, attempt, code: 'RUNNING', progress });
     });
   }
 
@@ -132,28 +132,30 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     const { id, stage, attempt, view } = claim.computation;
     const outcome = outcomeOf(error, attempt);
     const reason = messageOf(error);
+    const { detail } = error as { detail?: string };
     if (outcome === 'failed') {
       const { stack } = error as Error;
-      log.error({ computation: id, stage, attempt, reason, stack }, 'stage failed for good');
+      log.error({ computation: id, stage, attempt, reason, detail, stack }, 'stage failed for good');
       // What an unforeseen error says is for this duchy alone.
-      const message = error instanceof PermanentError ? reason : `${stage} failed ${attempt} times.`;
-      await giveUp(claim, message);
+      await giveUp(
+        claim,
+        error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage }),
+      );
       return;
     }
     const waits = outcome === 'waiting';
     const delayMs = jittered(
       waits ? waitMs(error, retryMs) : Math.min(retryMs * 2 ** (attempt - 1), MAX_RETRY_MS),
     );
-    log.warn({ computation: id, stage, attempt, delayMs, reason }, 'stage failed; it is tried again');
+    log.warn({ computation: id, stage, attempt, delayMs, reason, detail }, 'stage failed; it is tried again');
     await retryStage(db, claim, { delayMs, error: reason, counts: !waits });
-    const message = waits ? reason : 'Failed; it is tried again.';
-    void report(duchy.client, view.name!, { stage, attempt, message: message.slice(0, 1000) });
+    void report(duchy.client, view.name!, { stage, attempt, ...waitingFor(error, waits) });
   }
 
   /** Ends the computation for all of its participants; tried again until the exchange knows. */
-  async function giveUp(claim: Claim, message: string): Promise<void> {
+  async function giveUp(claim: Claim, failure: PermanentError): Promise<void> {
     try {
-      await follow(duchy, await fail(duchy.client, claim.computation.view.name!, message.slice(0, 2000)));
+      await follow(duchy, await fail(duchy.client, claim.computation.view.name!, failure));
     } catch (error) {
       await retryStage(db, claim, { delayMs: jittered(retryMs), error: messageOf(error), counts: false });
     }
@@ -175,6 +177,12 @@ function isWaiting(error: unknown): boolean {
   if (error instanceof NotReady || isTransient(error)) return true;
   const codes = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
   return error instanceof ExchangeError && codes.includes(error.code);
+}
+
+/** What the timeline says about a stage that is tried again. */
+function waitingFor(error: unknown, waits: boolean): Pick<LogRequest, 'code' | 'position'> {
+  if (error instanceof NotReady) return { code: error.code, position: error.position };
+  return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
 }
 
 /** As long as the other asked for, unless that is longer than usual. */

@@ -55,7 +55,8 @@ async function sendToPeer(
   signal: AbortSignal,
 ): Promise<undefined> {
   const { endpoint } = (await client.getParty({ name: peer })) as DuchyParty;
-  if (endpoint === undefined) throw new NotReady(`${peer} has no endpoint at the exchange.`);
+  if (endpoint === undefined)
+    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });
   const { message, signature, signatureAlgorithm } = unpackSignedMessage(signedMessage!);
   const part = toJson(StageMessagePart, {
     message: { message, signature, signatureAlgorithm },
@@ -80,16 +81,21 @@ async function sendToPeer(
     bytes = await readLimited(response);
   } catch (error) {
     signal.throwIfAborted();
-    throw new NotReady(`${peer} does not respond at ${endpoint}.`, { cause: error });
+    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no response', cause: error });
   }
   if (response.ok) return undefined;
   const error = errorIn(bytes);
   if (error === undefined || PASSING.includes(error.code)) {
     const { retryAfterSeconds } = error ?? {};
-    const why = error?.message ?? response.status;
-    throw new NotReady(`${peer} does not take ${stage} now (${why}).`, { retryAfterSeconds });
+    const detail = reasonOf(error, response);
+    throw new NotReady('WAITS_FOR_PEER', { stage, duchy: peer }, { detail, retryAfterSeconds });
   }
-  throw new PermanentError(`${peer} rejects ${stage}: ${error.message}`);
+  throw new PermanentError('PEER_REJECTED', { stage, duchy: peer }, { detail: reasonOf(error, response) });
+}
+
+/** The reason is one of a closed list; the words of a peer are not repeated anywhere. */
+function reasonOf(error: ExchangeError | undefined, { status }: Response): string {
+  return error === undefined ? `HTTP ${status}` : error.reason;
 }
 
 async function readLimited({ body }: Response): Promise<Uint8Array> {

@@ -13,12 +13,16 @@ export async function* received(
 ): AsyncGenerator<Uint8Array> {
   const messages = await messagesOf(db, id);
   const found = messages.find((m) => m.direction === 'IN' && m.stage === message && m.peer === peer);
-  if (found === undefined) throw new NotReady(`${message} of ${peer} is missing.`);
+  if (found === undefined) throw new NotReady('WAITS_FOR_MESSAGE', { stage: message, duchy: peer });
   const { privateKeyset } = await readSecrets(db, id);
   try {
     yield* opened(privateKeyset!, readBlob(db, found.blob));
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
-    throw new PermanentError(`${message} of ${peer}: ${error.message}`, { cause: error });
+    throw new PermanentError(
+      'PEER_MESSAGE_INVALID',
+      { stage: message, duchy: peer },
+      { detail: error.message, cause: error },
+    );
   }
 }

@@ -6,13 +6,13 @@ import { requireConsent } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
 import {
   type Blob,
+  LeaseLost,
   messagesOf,
   type StoredComputation,
   type StoredMessage,
   storeMessage,
   writeBlob,
 } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
 import { duchyAt } from '../stages/places.ts';
 import { EXCHANGE, type StageRow } from '../stages/table.ts';
 import { peerKeyset } from './key.ts';
@@ -43,7 +43,7 @@ export async function storeOutput(
   const { db, certificate } = duchy;
   const peer = receiverOf(sends, computation.view);
   const data = peer === EXCHANGE ? whole(output) : sealed(await peerKeyset(duchy, computation, peer), output);
-  const blob = await requireConsent(`The key of ${peer}`, writeBlob(db, computation.id, data));
+  const blob = await requireConsent('PEER_KEY_INVALID', { duchy: peer }, writeBlob(db, computation.id, data));
   const signedMessage =
     peer === EXCHANGE
       ? null
@@ -60,7 +60,7 @@ export async function storeOutput(
     }),
   );
   const stored = await storedOutput(duchy, computation, sends);
-  if (stored === undefined) throw new PermanentError('The computation has ended.');
+  if (stored === undefined) throw new LeaseLost(computation.id);
   return stored;
 }
 

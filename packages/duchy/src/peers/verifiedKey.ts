@@ -17,11 +17,12 @@ export async function verifiedKey(
   const keys: Partial<Record<typeof member, SignedMessage | undefined>> | undefined =
     participant?.parameters?.[protocol];
   const publicKey = keys?.[member];
-  if (publicKey === undefined) throw new NotReady(`${peer} has not published its key yet.`);
+  if (publicKey === undefined) throw new NotReady('WAITS_FOR_KEY', { duchy: peer });
   const certificate = await trustedCertificate(duchy, peer, participant!.certificate ?? '');
   const verified = verifySignature(publicKey, certificate);
   return requireConsent(
-    `The key of ${peer}`,
+    'PEER_KEY_INVALID',
+    { field: member, duchy: peer },
     verified.then(() => unpack(publicKey.message)),
   );
 }

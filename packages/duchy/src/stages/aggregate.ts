@@ -43,6 +43,6 @@ async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEsti
   } catch (error) {
     // Both say what a worker sent that the protocol cannot give.
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
-    throw new PermanentError(`What the workers sent does not add up: ${error.message}.`);
+    throw new PermanentError('PEER_MESSAGE_INVALID', { stage: 'AGGREGATION_PHASE_INPUT' }, { cause: error });
   }
 }

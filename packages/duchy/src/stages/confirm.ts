@@ -30,7 +30,7 @@ export const confirm: StageFunction = async (work) => {
 async function requireNonces({ computation }: Work): Promise<void> {
   for (const { name, nonce, nonceHash } of computation.view.requisitions) {
     if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
-      throw new PermanentError(`The nonce of ${name} does not hash to what the consumer signed.`);
+      throw new PermanentError('NONCE_MISMATCH', { requisition: name });
     }
   }
 }
@@ -41,22 +41,25 @@ async function requireUpload(
   { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,
   combined: Uint8Array,
 ): Promise<void> {
-  const what = `The upload of ${requisition}`;
   const signed = unpackSignedMessage(signedFulfillment);
   const signer = await trustedCertificate(duchy, dataProvider, certificate);
-  await requireConsent(what, verifySignature(signed, signer));
-  const fulfillment = readMessage(duchyMessages.FulfillmentSchema, signed.message, what);
+  await requireConsent('SIGNATURE_INVALID', { requisition }, verifySignature(signed, signer));
+  const fulfillment = readMessage(
+    duchyMessages.FulfillmentSchema,
+    signed.message,
+    new PermanentError('UPLOAD_INVALID', { requisition }),
+  );
   const { protocolData, dataSha256 } = fulfillment;
-  if (protocolData.case !== 'liquidLegions') throw new PermanentError(`${what} is none of a sketch.`);
+  if (protocolData.case !== 'liquidLegions') throw new PermanentError('UPLOAD_INVALID', { requisition });
   const { config } = legionsOf(computation.view);
-  requireNone(what, wrongTerm(protocolData.value, config) ?? wrongKey(protocolData.value, combined));
+  requireNone(requisition, wrongTerm(protocolData.value, config) ?? wrongKey(protocolData.value, combined));
   if (!equalBytes(await digestOf(duchy, blob), dataSha256)) {
-    throw new PermanentError(`${what} does not have the SHA-256 that its provider signed.`);
+    throw new PermanentError('UPLOAD_INVALID', { field: 'dataSha256', requisition });
   }
 }
 
-function requireNone(what: string, violation: Violation | undefined): void {
-  if (violation) throw new PermanentError(`${what}: ${violation.field} ${violation.description}.`);
+function requireNone(requisition: string, violation: Violation | undefined): void {
+  if (violation) throw new PermanentError('UPLOAD_INVALID', { field: violation.field, requisition });
 }
 
 async function digestOf({ db }: Duchy, blob: string): Promise<Uint8Array> {

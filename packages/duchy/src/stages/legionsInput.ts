@@ -1,4 +1,5 @@
 /** What the stages of a ring work on: sketches of providers, and what the other duchies sent. */
+import type { Position } from '@measurement-exchange/contract';
 import { readBlob, type StoredComputation } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
 import { checkPoints } from '../liquidLegions/index.ts';
@@ -21,7 +22,8 @@ export async function fromWorkers(work: Work, message: string): Promise<Uint8Arr
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
     // Nothing is computed with them before the next duchy has them, which could not tell whose they are.
-    await computed(`${message} of ${worker}`, () => checkPoints(bytes, { signal: work.signal }));
+    const position = { stage: message, duchy: worker };
+    await computed(position, () => checkPoints(bytes, { signal: work.signal }));
     messages.push(bytes);
   }
   return messages;
@@ -46,18 +48,23 @@ function requireSize(computation: StoredComputation, message: string, sender: st
   const { least, most } = messageSize(computation, message, sender);
   if (length >= least && length <= most) return;
   const expected = least === most ? least : `${least} to ${most}`;
-  throw new PermanentError(`${message} of ${sender} has ${length} bytes instead of ${expected}.`);
+  throw new PermanentError(
+    'PEER_MESSAGE_INVALID',
+    { stage: message, duchy: sender },
+    { detail: `${length} bytes instead of ${expected}` },
+  );
 }
 
 /** Errors that tell of bytes that nobody who follows the protocol sends. */
 const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
 /** Ends the computation where what came in cannot be computed with. */
-export async function computed<T>(what: string, compute: () => Promise<T>): Promise<T> {
+export async function computed<T>(position: Position, compute: () => Promise<T>): Promise<T> {
   try {
     return await compute();
   } catch (error) {
     if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
-    throw new PermanentError(`${what} cannot be computed with: ${error.message}.`, { cause: error });
+    // What the error says may tell of a register.
+    throw new PermanentError('PEER_MESSAGE_INVALID', position, { cause: error });
   }
 }

@@ -63,7 +63,7 @@ async function ownPublishedKey(duchy: Duchy, { id, protocol, view }: StoredCompu
     view.participants[duchy.name]?.parameters?.[protocol];
   const message = keys?.elGamalPublicKey?.message;
   if (message && equalBytes(message, publishedKey(own))) return own.publicKey;
-  throw new NotReady('The exchange has another key of this duchy for this computation.');
+  throw new NotReady('DATABASE_DIFFERS', { field: 'elGamalPublicKey' });
 }
 
 function usable<T>(combine: () => T): T {
@@ -71,8 +71,6 @@ function usable<T>(combine: () => T): T {
     return combine();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new PermanentError(`The keys of the duchies cannot be combined: ${error.message}.`, {
-      cause: error,
-    });
+    throw new PermanentError('PEER_KEY_INVALID', { field: 'elGamalPublicKey' }, { cause: error });
   }
 }

@@ -39,8 +39,8 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends Setup>(
       const stages = stagesOf(plan.parameters);
       const keys = await ownKeys(work);
       const seed = stageSeed(await readSecrets(duchy.db, computation.id), computation.stage);
-      const what = `What ${computation.stage} was given`;
-      return computed(what, () => compute({ ...work, plan, stages, keys, seed }));
+      const position = { stage: computation.stage };
+      return computed(position, () => compute({ ...work, plan, stages, keys, seed }));
     };
   return {
     stage,

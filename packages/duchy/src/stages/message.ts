@@ -1,15 +1,15 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
-import { PermanentError } from '../errors.ts';
+import type { PermanentError } from '../errors.ts';
 
-/** A protobuf message that another party wrote. */
+/** A protobuf message that another party wrote; throws `invalid` where it cannot be read. */
 export function readMessage<Desc extends DescMessage>(
   schema: Desc,
   bytes: Uint8Array,
-  what: string,
+  invalid: PermanentError,
 ): MessageShape<Desc> {
   try {
     return fromBinary(schema, bytes);
   } catch {
-    throw new PermanentError(`${what} cannot be read.`);
+    throw invalid;
   }
 }

@@ -42,6 +42,6 @@ function neighbor(view: View, distance: 1 | -1): string {
 
 function duchyWith(role: DuchyRole, { participants }: View): string {
   const found = Object.entries(participants).find(([, participant]) => participant.role === role);
-  if (found === undefined) throw new PermanentError(`The computation has no ${role}.`);
+  if (found === undefined) throw new PermanentError('PARTICIPANTS_INVALID', { stage: role });
   return found[0];
 }

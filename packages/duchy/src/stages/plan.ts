@@ -49,13 +49,13 @@ export function planOf<P extends MpcProtocol>(
     return { spec, parameters: PARAMETERS[protocol](spec, configOf(protocol, view), view, registerCount) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new PermanentError(`The protocol cannot do this: ${error.message}.`);
+    throw new PermanentError('PROTOCOL_UNFIT', {}, { detail: error.message, cause: error });
   }
 }
 
 export function specOf({ spec: bytes }: Pick<StoredComputation, 'spec'>): PlainSpec {
   const decoded = decodeMeasurementSpec(bytes);
-  if ('error' in decoded) throw new PermanentError(`The MeasurementSpec cannot be read: ${decoded.error}.`);
+  if ('error' in decoded) throw new PermanentError('SPEC_MALFORMED', { field: 'measurementSpec' });
   return decoded.spec;
 }
 
@@ -63,7 +63,7 @@ export function specOf({ spec: bytes }: Pick<StoredComputation, 'spec'>): PlainS
 export function protocolOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): MpcProtocol {
   const [protocol, ...others] = PROTOCOLS.filter((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined || protocol === 'direct' || others.length > 0) {
-    throw new PermanentError('This duchy does not know the protocol.');
+    throw new PermanentError('PROTOCOL_UNKNOWN');
   }
   return protocol;
 }
@@ -73,7 +73,8 @@ export function configOf<P extends MpcProtocol>(
   { protocolConfig }: Pick<Computation, 'protocolConfig'>,
 ): Configs[P] {
   const config = protocolConfig[protocol];
-  if (config === undefined) throw new PermanentError(`The protocol is not ${protocol}.`);
+  if (config === undefined)
+    throw new PermanentError('PROTOCOL_UNKNOWN', { field: `protocolConfig.${protocol}` });
   return config as Configs[P];
 }
 
@@ -83,7 +84,7 @@ export function legionsOf({ protocolConfig }: Pick<Computation, 'protocolConfig'
   config: LiquidLegionsConfig;
 } {
   const legions = liquidLegionsOf(protocolConfig);
-  if (legions === undefined) throw new PermanentError('The protocol has no ring of duchies.');
+  if (legions === undefined) throw new PermanentError('PROTOCOL_UNKNOWN');
   return legions;
 }
 
@@ -154,5 +155,9 @@ function fitting<N extends NoiseParameters & Partial<FrequencyParameters>>(param
 }
 
 function notComputed({ measurementType }: PlainSpec): PermanentError {
-  return new PermanentError(`${measurementType} is not computed by duchies with this protocol.`);
+  return new PermanentError(
+    'PROTOCOL_UNFIT',
+    { field: 'measurementSpec.measurementType' },
+    { detail: measurementType },
+  );
 }

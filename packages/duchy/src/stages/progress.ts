@@ -26,7 +26,7 @@ type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   const row = TABLES[protocol].find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
-    throw new PermanentError(`This version does not know the stage ${stage} of ${role} in ${protocol}.`);
+    throw new PermanentError('PROTOCOL_UNKNOWN', { stage }, { detail: `${role} in ${protocol}` });
   }
   return row;
 }

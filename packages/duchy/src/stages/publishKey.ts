@@ -26,9 +26,7 @@ export const publishKey: StageFunction = async ({ duchy, computation }) => {
     ([member, key]) => published?.[member] && equalBytes(published[member].message, key),
   );
   if (hasEnded(fresh) || isOwn) return undefined;
-  throw new NotReady(
-    'The exchange has another key of this duchy for this computation: a process of it runs on another database, or did.',
-  );
+  throw new NotReady('DATABASE_DIFFERS', { field: 'publicKey' });
 };
 
 /** What is signed, by its name in the parameters of the protocol. */

@@ -30,7 +30,11 @@ export async function sealedResult({ duchy, computation }: Work, figures: Figure
   const plaintext = packSignedMessage(signed, typeUrl);
   const { measurementPublicKey } = specOf(computation);
   const sealing = async () => encrypt(resultKeysetOf(measurementPublicKey!), plaintext);
-  const ciphertext = await requireConsent('measurementPublicKey', sealing());
+  const ciphertext = await requireConsent(
+    'RESULT_KEY_INVALID',
+    { field: 'measurementSpec.measurementPublicKey' },
+    sealing(),
+  );
   return toBinary(
     specs.EncryptedMessageSchema,
     create(specs.EncryptedMessageSchema, { ciphertext, typeUrl }),

@@ -1,5 +1,10 @@
 import { decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
-import { type ComputationRequisition, shareShuffle, specs } from '@measurement-exchange/contract';
+import {
+  type ComputationRequisition,
+  type Position,
+  shareShuffle,
+  specs,
+} from '@measurement-exchange/contract';
 import { combineSeeds, SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
 import { requireConsent, trustedCertificate } from '../certificates.ts';
 import { readBlob, readSecrets } from '../database/index.ts';
@@ -23,14 +28,14 @@ export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;
   if (role !== 'FIRST_WORKER' && role !== 'SECOND_WORKER') {
-    throw new PermanentError(`The ${role} shuffles nothing.`);
+    throw new PermanentError('PROTOCOL_UNKNOWN', { stage: computation.stage });
   }
   const { parameters } = planOf('honestMajorityShareShuffle', computation);
   const peer = duchyAt(PEERS[role].role, computation.view);
   const message = await Array.fromAsync(received(duchy, computation, PEERS[role].message, peer));
-  const input = readInput(Buffer.concat(message), peer);
+  const input = readInput(Buffer.concat(message), { stage: PEERS[role].message, duchy: peer });
   const uploads = await ownUploads(duchy, computation);
-  const seeds = await peerSeeds(work, peer, input);
+  const seeds = await peerSeeds(work, peer, input, PEERS[role].message);
   const { randomSeed, noiseSeed } = await readSecrets(duchy.db, id);
   const shares = [
     ...uploads.map(({ blob }) => ({ upload: readBlob(duchy.db, blob) })),
@@ -40,10 +45,11 @@ export const shuffle: StageFunction = async (work) => {
   return shuffleInThread({ parameters, role, shares, commonSeed, noiseSeed: noiseSeed! }, work.signal);
 };
 
-function readInput(bytes: Uint8Array, peer: string): shareShuffle.ShufflePhaseInput {
-  const input = readMessage(shareShuffle.ShufflePhaseInputSchema, bytes, `The seeds of ${peer}`);
+function readInput(bytes: Uint8Array, position: Position): shareShuffle.ShufflePhaseInput {
+  const invalid = new PermanentError('PEER_MESSAGE_INVALID', position);
+  const input = readMessage(shareShuffle.ShufflePhaseInputSchema, bytes, invalid);
   if (input.peerRandomSeed.length === SEED_BYTES) return input;
-  throw new PermanentError(`The random seed of ${peer} has ${input.peerRandomSeed.length} bytes.`);
+  throw invalid;
 }
 
 /** The seeds of the shares that were uploaded to the other worker: of these requisitions exactly, one each. */
@@ -51,15 +57,14 @@ async function peerSeeds(
   work: Work,
   peer: string,
   { secretSeeds }: shareShuffle.ShufflePhaseInput,
+  message: string,
 ): Promise<Uint8Array[]> {
   const { requisitions } = work.computation.view;
   const expected = requisitions.filter(({ fulfillingDuchy }) => fulfillingDuchy === peer);
   const byId = new Map(secretSeeds.map((seed) => [seed.requisitionId, seed]));
   const found = expected.map(({ name }) => byId.get(name.split('/').at(-1)!));
   if (secretSeeds.length !== expected.length || found.includes(undefined)) {
-    throw new PermanentError(
-      `${peer} sent seeds of other requisitions than those that were fulfilled there.`,
-    );
+    throw new PermanentError('PEER_MESSAGE_INVALID', { stage: message, duchy: peer });
   }
   const seeds: Uint8Array[] = [];
   for (const [i, requisition] of expected.entries()) seeds.push(await openSeed(work, requisition, found[i]!));
@@ -72,20 +77,19 @@ async function openSeed(
   { name, dataProvider }: ComputationRequisition,
   seed: shareShuffle.ShufflePhaseInput_SecretSeed,
 ): Promise<Uint8Array> {
-  const what = `The seed of ${name}`;
+  const invalid = (detail: string) => new PermanentError('SEED_INVALID', { requisition: name }, { detail });
   if (seed.registerCount !== BigInt(computation.registerCount)) {
-    throw new PermanentError(
-      `${what} is of ${seed.registerCount} registers instead of ${computation.registerCount}.`,
-    );
+    throw invalid('another number of registers');
   }
   const certificate = await trustedCertificate(duchy, dataProvider, seed.dataProviderCertificate);
   const { privateKeyset } = await readSecrets(duchy.db, computation.id);
   const signed = await requireConsent(
-    what,
+    'SEED_INVALID',
+    { requisition: name },
     decrypt(privateKeyset!, seed.secretSeedCiphertext).then(unpackSignedMessage),
   );
-  await requireConsent(what, verifySignature(signed, certificate));
-  const { data } = readMessage(specs.RandomSeedSchema, signed.message, what);
-  if (data.length !== SEED_BYTES) throw new PermanentError(`${what} has ${data.length} bytes.`);
+  await requireConsent('SEED_INVALID', { requisition: name }, verifySignature(signed, certificate));
+  const { data } = readMessage(specs.RandomSeedSchema, signed.message, invalid('no RandomSeed'));
+  if (data.length !== SEED_BYTES) throw invalid('another length');
   return data;
 }

@@ -74,7 +74,7 @@ const SIZES: Record<
         return { least: 0, most: tuples * (maximumFrequency - 1) * CIPHERTEXT_BYTES };
       }
       default:
-        throw new PermanentError(`The protocol has no ${message}.`);
+        throw new PermanentError('PROTOCOL_UNKNOWN', { stage: message });
     }
   },
 };

@@ -13,20 +13,16 @@ export async function ownUploads(
   // Only this duchy can have said that it is fulfilled, and not before it was stored. A process with the wrong database must
   // not fail what another one computes, so it waits.
   if (missing?.state === 'FULFILLED') {
-    throw new NotReady(
-      `The upload of ${missing.name} was stored, and this database has nothing of it: it is an old copy, or another one.`,
-    );
+    throw new NotReady('DATABASE_DIFFERS', { requisition: missing.name });
   }
   // The other worker may begin before the last upload only when it does not wait for the exchange.
-  if (missing !== undefined) throw new NotReady(`The upload of ${missing.name} is missing.`);
+  if (missing !== undefined) throw new NotReady('WAITS_FOR_UPLOAD', { requisition: missing.name });
   if (uploads.length !== expected.length) {
-    throw new PermanentError('There are uploads of requisitions that this worker does not take.');
+    throw new PermanentError('REQUISITIONS_INVALID', { duchy: name });
   }
   const other = uploads.find((upload) => upload.registerCount !== registerCount);
   if (other !== undefined) {
-    throw new PermanentError(
-      `The share of ${other.requisition} has ${other.registerCount} registers instead of ${registerCount}.`,
-    );
+    throw new PermanentError('UPLOAD_INVALID', { field: 'registerCount', requisition: other.requisition });
   }
   return uploads;
 }

@@ -63,7 +63,7 @@ const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [
   ['no aggregator', (u) => { shuffleOf(u).aggregator = ''; }, at('honestMajorityShareShuffle.aggregator')],
   ['other noise', (u) => { shuffleOf(u).noiseMechanism = 'GEOMETRIC'; }, at('honestMajorityShareShuffle.noiseMechanism')],
   ['another ring', (u) => { shuffleOf(u).ringModulus = 113; }, at('honestMajorityShareShuffle.ringModulus')],
-  ['a certificate of another provider', (u) => { u.fulfillment.certificate = 'dataProviders/chirper/certificates/1'; }, certificate(/no certificate of dataProviders\/streamly/)],
+  ['a certificate of another provider', (u) => { u.fulfillment.certificate = 'dataProviders/chirper/certificates/1'; }, certificate(/CERTIFICATE_FOREIGN at dataProviders\/streamly/)],
   ['a certificate of nobody', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/9'; }, certificate(/does not exist/)],
   ['a revoked certificate', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/revoked'; }, certificate(/REVOKED/)],
   ['a certificate of an unknown root', (u) => { u.fulfillment.certificate = 'dataProviders/streamly/certificates/untrusted'; }, certificate(/root/)],

@@ -5,8 +5,10 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { createSigner, createTrustStore } from '@measurement-exchange/consent';
 import {
   type Computation,
+  describeFailure,
   duchyMessages,
   ExchangeError,
+  type FailRequest,
   FULFILLMENT_PURPOSE,
   FulfillmentPart,
   type SignedMessage,
@@ -73,11 +75,12 @@ export class StubExchange {
         this.reports.push(body.requisition);
         return structuredClone(computation);
       },
-      failComputation: async ({ name, body }: { name: string; body: { message: string } }) => {
+      failComputation: async ({ name, body }: { name: string; body: FailRequest }) => {
         this.requireUp();
         const computation = this.computations.get(name)!;
         computation.state = 'FAILED';
-        computation.failure = { reason: 'COMPUTATION_PARTICIPANT_FAILED', message: body.message };
+        const message = describeFailure(body.code, body.position);
+        computation.failure = { reason: 'COMPUTATION_PARTICIPANT_FAILED', message };
         return structuredClone(computation);
       },
     };

@@ -120,19 +120,19 @@ describe('an exchange’s lie to a duchy ends the measurement, which says what w
     Object.assign(view.protocolConfig.honestMajorityShareShuffle!, change);
   // biome-ignore format: a table, one row per line
   test.each<[what: string, change: (view: Computation) => unknown, says: RegExp]>([
-    ['less noise than the consumer signed', epsilon(10), /measurementSpec: The signature/],
-    ['more noise than the consumer signed', epsilon(0.1), /measurementSpec: The signature/],
-    ['a sample that the consumer did not sign', spec((s) => (s.vidSamplingInterval!.width = 0.1)), /measurementSpec: The signature/],
-    ['a certificate of another consumer', (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/1'), /no certificate of measurementConsumers/],
-    ['a provider left out', (view) => view.requisitions.pop(), /nonces the consumer signed/],
-    ['a duchy with two roles', protocol({ aggregator: 'duchies/alpha' }), /with a role each/],
-    ['a duchy that takes no part', protocol({ firstWorker: 'duchies/mallory' }), /with a role each/],
-    ['roles that are swapped', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /with a role each/],
-    ['another population', protocol({ populationFingerprint: new Uint8Array(32) }), /does not have the fingerprint/],
-    ['a ring that is too small', protocol({ ringModulus: 2 }), /ringModulus must be/],
-    ['a protocol that no duchy knows', (view) => (view.protocolConfig = { direct: {} }), /does not know the protocol/],
-    ['a key that the other worker did not sign', ({ participants }) => { const own = participants['duchies/alpha']!.parameters?.honestMajorityShareShuffle; if (own) own.publicKey = mallorysKey; }, /The key of duchies\/alpha: The signature/],
-    ['a certificate of another duchy', ({ participants }) => { const alpha = participants['duchies/alpha']!; if (alpha.parameters) alpha.certificate = 'duchies/gamma/certificates/1'; }, /is no certificate of duchies\/alpha/],
+    ['less noise than the consumer signed', epsilon(10), /SIGNATURE_INVALID at measurementSpec: /],
+    ['more noise than the consumer signed', epsilon(0.1), /SIGNATURE_INVALID at measurementSpec: /],
+    ['a sample that the consumer did not sign', spec((s) => (s.vidSamplingInterval!.width = 0.1)), /SIGNATURE_INVALID at measurementSpec: /],
+    ['a certificate of another consumer', (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/1'), /CERTIFICATE_FOREIGN at measurementConsumerCertificate: /],
+    ['a provider left out', (view) => view.requisitions.pop(), /NONCES_NOT_SIGNED: /],
+    ['a duchy with two roles', protocol({ aggregator: 'duchies/alpha' }), /PARTICIPANTS_INVALID: /],
+    ['a duchy that takes no part', protocol({ firstWorker: 'duchies/mallory' }), /PARTICIPANTS_INVALID: /],
+    ['roles that are swapped', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /PARTICIPANTS_INVALID: /],
+    ['another population', protocol({ populationFingerprint: new Uint8Array(32) }), /POPULATION_MISMATCH at populationFingerprint: /],
+    ['a ring that is too small', protocol({ ringModulus: 2 }), /PROTOCOL_UNFIT: /],
+    ['a protocol that no duchy knows', (view) => (view.protocolConfig = { direct: {} }), /PROTOCOL_UNKNOWN: /],
+    ['a key that the other worker did not sign', ({ participants }) => { const own = participants['duchies/alpha']!.parameters?.honestMajorityShareShuffle; if (own) own.publicKey = mallorysKey; }, /PEER_KEY_INVALID at publicKey of duchies\/alpha: /],
+    ['a certificate of another duchy', ({ participants }) => { const alpha = participants['duchies/alpha']!; if (alpha.parameters) alpha.certificate = 'duchies/gamma/certificates/1'; }, /CERTIFICATE_FOREIGN at duchies\/alpha: /],
   ])('%s', async (_what, change, says) => {
     await lyingTo(world.of('SECOND_WORKER'), change, async () => {
       const measurement = await world.ask();

@@ -5,6 +5,7 @@
 import { createEncryptionKeysets, packSignedMessage, publicKeysetOf } from '@measurement-exchange/consent';
 import type {
   Computation,
+  FailRequest,
   LiquidLegionsConfig,
   LiquidLegionsProtocol,
   Measurement,
@@ -114,8 +115,8 @@ async function answerToView(
   const changed = structuredClone({ ...view, etag: 'another' });
   change(changed);
   let answer = 'accepted';
-  const failComputation = async ({ body }: { body: { message: string } }) => {
-    answer = body.message;
+  const failComputation = async ({ body }: { body: FailRequest }) => {
+    answer = body.code;
     return view;
   };
   await follow({ ...duchy, client: { ...duchy.client, failComputation } as typeof duchy.client }, changed);
@@ -288,7 +289,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
   });
 
   test('is not confirmed with a nonce that no provider can have sent', () => {
-    expect(answers.get('nonce')).toMatch(/PermanentError: The nonce of .* does not hash/);
+    expect(answers.get('nonce')).toMatch(/PermanentError: NONCE_MISMATCH at dataProviders/);
   });
 });
 
@@ -310,9 +311,7 @@ test('a ring in another order for one duchy ends the measurement, which says wha
       state: 'FAILED',
       failure: {
         reason: 'COMPUTATION_PARTICIPANT_FAILED',
-        message: expect.stringMatching(
-          /duchies\/alpha rejects EXECUTION_PHASE_INPUT: message\.sender: must be duchies\/beta/,
-        ),
+        message: expect.stringMatching(/PEER_REJECTED at EXECUTION_PHASE_INPUT of duchies\/alpha: /),
       },
     });
   });

@@ -1,5 +1,5 @@
 /** Computations: measurements as their participants see them. */
-import type { LogRequest, Timestamp } from '@measurement-exchange/contract';
+import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate } from '../domain/aggregate.ts';
 import type { WaitingState } from '../domain/deadlines.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
@@ -135,10 +135,8 @@ export async function findOverdue(
 }
 
 /** A report of a duchy. */
-export interface ProgressRecord extends LogRequest {
+export interface ProgressRecord extends Progress {
   computation: string;
-  duchy: string;
-  time: Timestamp;
 }
 
 const progress = table<ProgressRecord>('computation_log', {

@@ -108,7 +108,8 @@ const AT: Record<string, () => Aggregate> = {
   PENDING_FULFILLMENT: ready,
   COMPUTING: computing,
   SUCCEEDED: () => finish(computing()).after,
-  FAILED: () => giveUp(fresh(), FIRST, { etag: computationEtag(fresh()), message: 'no' }, LATER).after,
+  FAILED: () =>
+    giveUp(fresh(), FIRST, { etag: computationEtag(fresh()), code: 'STAGE_FAILED' as const }, LATER).after,
   CANCELLED: () => cancel(ready(), LATER).after,
 };
 
@@ -127,7 +128,7 @@ const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   parameters: (a) => set(a, SECOND),
   fulfill: (a) => fulfill(a, 0),
   result: (a) => finish(a),
-  fail: (a) => giveUp(a, SECOND, { etag: computationEtag(a), message: 'gave up' }, LATER),
+  fail: (a) => giveUp(a, SECOND, { etag: computationEtag(a), code: 'STAGE_FAILED' as const }, LATER),
   confirm: (a) => confirm(a, FIRST, { etag: computationEtag(a) }, LATER),
   log: (a) => {
     requireOpenComputation(a, FIRST);
@@ -247,10 +248,15 @@ describe('a computation', () => {
   });
 
   it('rejects another etag, unless it has ended or the same was done', () => {
-    const stale = { etag: 'old', message: 'm' };
+    const stale = { etag: 'old', code: 'STAGE_FAILED' as const };
     expect(outcome(() => giveUp(fresh(), FIRST, stale, LATER))).toBe('COMPUTATION_ETAG_MISMATCH');
     expect(outcome(() => giveUp(AT.CANCELLED!(), FIRST, stale, LATER))).toBe(SHUT);
-    const failed = giveUp(fresh(), FIRST, { etag: computationEtag(fresh()), message: 'm' }, LATER).after;
+    const failed = giveUp(
+      fresh(),
+      FIRST,
+      { etag: computationEtag(fresh()), code: 'STAGE_FAILED' as const },
+      LATER,
+    ).after;
     expect(outcome(() => giveUp(failed, FIRST, stale, LATER))).toBe('FAILED 0');
     expect(outcome(() => giveUp(failed, SECOND, stale, LATER))).toBe(SHUT);
   });

@@ -5,12 +5,17 @@
 import { hash } from 'node:crypto';
 import {
   type ComputationState,
+  describeFailure,
   type EncryptedMessage,
   ExchangeError,
   equalBytes,
+  type FailureCode,
   type FulfillmentContext,
+  invalid,
   isTerminal,
   type MeasurementState,
+  type Position,
+  positionViolations,
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { type Aggregate, type Change, Changing, type ParticipantRecord } from './aggregate.ts';
@@ -101,11 +106,12 @@ export function setResult(before: Aggregate, duchy: string, input: ResultInput, 
 export function giveUp(
   before: Aggregate,
   duchy: string,
-  input: { etag: string; message: string },
+  input: { etag: string; code: FailureCode; position?: Position | undefined },
   now: Timestamp,
 ): Change {
   const own = participantOf(before, duchy);
-  const message = `${duchy} gave up: ${input.message}`;
+  requirePosition(before, input.position);
+  const message = `${duchy} gave up: ${describeFailure(input.code, input.position)}`;
   if (own.state === 'FAILED' && before.measurement.failure?.message === message) return unchanged(before);
   requireCurrent(before, duchy, input.etag);
 
@@ -116,6 +122,24 @@ export function giveUp(
   });
   changing.withdrawOpen();
   return changing.done();
+}
+
+/** The message is read by all who see the measurement, so a position names what belongs to it and nothing else. */
+export function requirePosition({ requisitions, participants }: Aggregate, position: Position = {}): void {
+  const { requisition, dataProvider, duchy } = position;
+  const violations = positionViolations(position);
+  const description = 'must be one of the computation';
+  const names = requisitions.map(({ provider, id }) => `${provider}/requisitions/${id}`);
+  if (requisition !== undefined && !names.includes(requisition)) {
+    violations.push({ field: 'position.requisition', description });
+  }
+  if (dataProvider !== undefined && !requisitions.some((r) => r.provider === dataProvider)) {
+    violations.push({ field: 'position.dataProvider', description });
+  }
+  if (duchy !== undefined && !participants.some((p) => p.duchy === duchy)) {
+    violations.push({ field: 'position.duchy', description });
+  }
+  if (violations.length > 0) throw invalid(violations);
 }
 
 /** Says of itself that it has all it needs: the last of the duchies to do so starts the computation. */

@@ -112,7 +112,7 @@ const triggers: Record<string, (a: Aggregate) => Change> = {
   confirm: (a) => confirmBy(a, TWO),
   again: (a) => confirmBy(a, ONE),
   result: (a) => finish(a),
-  fail: (a) => giveUp(a, TWO, { etag: computationEtag(a), message: 'gave up' }, LATER),
+  fail: (a) => giveUp(a, TWO, { etag: computationEtag(a), code: 'STAGE_FAILED' as const }, LATER),
 };
 
 describe('in each state of the computation of a ring', () => {

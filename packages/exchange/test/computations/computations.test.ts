@@ -141,7 +141,7 @@ describe('a computation', () => {
     // Reports of progress change nothing that others must see.
     const open = await world.create(3);
     const before = await readComputation(exchange, firstWorker, open);
-    const report = { stage: 's', attempt: 1, message: 'm' };
+    const report = { stage: 'S', attempt: 1, code: 'RUNNING' };
     await ok(post(exchange, firstWorker as never, `${computationOf(firstWorker, open)}:log`, report));
     expect(await readComputation(exchange, firstWorker, open)).toEqual(before);
   });
@@ -186,25 +186,35 @@ describe('the timeline of a measurement', () => {
     const measurement = await world.createComputing();
     const log = (duchy: typeof firstWorker, body: object) =>
       post(exchange, duchy as never, `${computationOf(duchy, measurement)}:log`, body);
-    const report = { stage: 'SETUP_PHASE', attempt: 1, message: 'combining shares', progress: 0.5 };
+    const report = { stage: 'SETUP_PHASE', attempt: 1, code: 'RUNNING', progress: 0.5 };
     await ok(log(firstWorker, report));
     await ok(log(firstWorker, report));
     await ok(log(firstWorker, { ...report, progress: 1 }));
-    await ok(log(secondWorker, { stage: 'SETUP_PHASE', attempt: 2, message: 'waiting' }));
+    await ok(log(secondWorker, { stage: 'SETUP_PHASE', attempt: 2, code: 'RETRIED' }));
     for (const progress of [-0.1, 1.1]) {
       expect(errorOf(await log(firstWorker, { ...report, progress }))).toBe(`${INVALID} progress`);
+    }
+    // Neither words of a duchy, nor anything in the place of a code, a stage or a position.
+    for (const [change, field] of [
+      [{ message: 'VID 42 was seen 3 times' }, 'message'],
+      [{ code: 'VID_42' }, 'code'],
+      [{ stage: 'VID 42' }, 'stage'],
+      [{ position: { stage: 'VID 42' } }, 'position.stage'],
+    ] as const) {
+      expect(errorOf(await log(firstWorker, { ...report, ...change }))).toBe(`${INVALID} ${field}`);
     }
     await ok(act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)));
     expect(errorOf(await log(firstWorker, report))).toBe(ILLEGAL);
 
     const { transitions, progress } = await get(exchange, world.acme, `${measurement.name}:timeline`);
+    const { code: _code, ...shown } = { ...report, message: 'In progress.' };
     expect(progress).toEqual([
-      { duchy: firstWorker.name, time: expect.stringMatching(TIMESTAMP), ...report },
-      { duchy: firstWorker.name, time: expect.stringMatching(TIMESTAMP), ...report, progress: 1 },
+      { duchy: firstWorker.name, time: expect.stringMatching(TIMESTAMP), ...shown },
+      { duchy: firstWorker.name, time: expect.stringMatching(TIMESTAMP), ...shown, progress: 1 },
       {
         duchy: secondWorker.name,
         time: expect.stringMatching(TIMESTAMP),
-        ...{ stage: 'SETUP_PHASE', attempt: 2, message: 'waiting' },
+        ...{ stage: 'SETUP_PHASE', attempt: 2, message: 'Failed; it is tried again.' },
       },
     ]);
     const told = transitions.map((t: Json) => [t.resource.replace(/\/(r|m)\w+$/, ''), t.cause, t.to]);
@@ -232,7 +242,7 @@ describe('the timeline of a measurement', () => {
     );
     const path = `${computationOf(firstWorker, measurement)}:log`;
     for (const attempt of [200, 201, 202]) {
-      await ok(post(exchange, firstWorker as never, path, { stage: 's', attempt, message: 'again' }));
+      await ok(post(exchange, firstWorker as never, path, { stage: 'S', attempt, code: 'RETRIED' }));
     }
     const { progress } = await get(exchange, world.acme, `${measurement.name}:timeline?pageSize=1000`);
     expect(progress.map(({ attempt }: Json) => attempt)).toEqual(

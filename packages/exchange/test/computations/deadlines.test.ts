@@ -121,7 +121,7 @@ describe('a deadline', () => {
     const log = (duchy: Duchy, stage: string, progress?: number) =>
       ok(
         post(exchange, duchy as never, `${computationOf(duchy, stuck)}:log`, {
-          ...{ stage, attempt: 1, message: 'm' },
+          ...{ stage, attempt: 1, code: 'RUNNING' },
           ...(progress && { progress }),
         }),
       );

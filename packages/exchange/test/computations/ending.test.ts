@@ -99,7 +99,7 @@ describe('the retention', () => {
   it('removes what the duchies left, with the measurement', async () => {
     const { aggregator, firstWorker } = world.duchies;
     const measurement = await world.createComputing();
-    const report = { stage: 's', attempt: 1, message: 'm' };
+    const report = { stage: 'S', attempt: 1, code: 'RUNNING' };
     await ok(post(exchange, firstWorker as never, `${computationOf(firstWorker, measurement)}:log`, report));
     await ok(act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)));
     while (await applyRetention(ahead(31 * 24), { removeTerminalAfterDays: 30 }));

@@ -124,7 +124,7 @@ describe('one after the other', () => {
       const { etag } = await readComputation(exchange, aggregator, measurement);
       const contenders = [
         () => act(exchange, aggregator, measurement, 'setResult', { etag, ...resultOf(aggregator) }),
-        () => act(exchange, firstWorker, measurement, 'fail', { etag, message: 'out of memory' }),
+        () => act(exchange, firstWorker, measurement, 'fail', { etag, code: 'STAGE_FAILED' }),
         () => post(exchange, world.acme, `${measurement.name}:cancel`),
       ].map((attempt) => async () => outcome(await attempt()));
       contenders.push(() => expire(25));
@@ -151,7 +151,7 @@ describe('one after the other', () => {
       const contenders = [
         () => refuse(exchange, world.streamly, requisition),
         () => reportFulfilled(exchange, world.duchies, measurement, 0),
-        () => untilCurrent(() => act(exchange, secondWorker, measurement, 'fail', { message: 'no' })),
+        () => untilCurrent(() => act(exchange, secondWorker, measurement, 'fail', { code: 'STAGE_FAILED' })),
         () => post(exchange, world.acme, `${measurement.name}:cancel`),
       ].map((attempt) => async () => outcome(await attempt()));
       await inTurn(

@@ -119,26 +119,58 @@ describe('fail', () => {
     const computing = await world.createComputing();
     for (const measurement of [pending, ready, computing]) {
       const { etag } = await readComputation(exchange, secondWorker, measurement);
-      const body = { etag, message: 'the disk is full' };
+      const body = { etag, code: 'STAGE_FAILED', position: { stage: 'SETUP_PHASE' } };
       const failed = await ok(act(exchange, secondWorker, measurement, 'fail', body));
       expect(failed.state).toBe('FAILED');
       expect(failed.participants[secondWorker.name].state).toBe('FAILED');
       const failure = {
         reason: 'COMPUTATION_PARTICIPANT_FAILED',
-        message: `${secondWorker.name} gave up: the disk is full`,
+        message: `${secondWorker.name} gave up: STAGE_FAILED at SETUP_PHASE: The stage failed again and again.`,
       };
       expect((await get(exchange, world.acme, measurement.name)).failure).toEqual(failure);
       expect((await readComputation(exchange, aggregator, measurement)).failure).toEqual(failure);
       // The same again, but no other end.
       const again = await ok(act(exchange, secondWorker, measurement, 'fail', body));
       expect(again).toEqual(failed);
-      for (const [duchy, message] of [
-        [secondWorker, 'another reason'],
-        [firstWorker, 'the disk is full'],
+      for (const [duchy, code] of [
+        [secondWorker, 'SPEC_INVALID'],
+        [firstWorker, 'STAGE_FAILED'],
       ] as const) {
-        expect(errorOf(await act(exchange, duchy, measurement, 'fail', { message }))).toBe(ILLEGAL);
+        expect(errorOf(await act(exchange, duchy, measurement, 'fail', { code }))).toBe(ILLEGAL);
       }
     }
+  });
+
+  it('takes codes of the list and positions of this computation, and no words', async () => {
+    const { secondWorker } = world.duchies;
+    const measurement = await world.createComputing();
+    const other = await requisitionOf(exchange, world.streamly, await world.create(3));
+    const code = 'UPLOAD_INVALID';
+    for (const [body, field] of [
+      [{ code, message: 'VID 42 was seen 3 times' }, 'message'],
+      [{ message: 'VID 42 was seen 3 times' }, 'message'],
+      [{ code: 'VID_42' }, 'code'],
+      [{}, 'code'],
+      [{ code, position: { register: 42 } }, 'position.register'],
+      [{ code, position: { field: 'VID 42' } }, 'position.field'],
+      [{ code, position: { field: 'x.'.repeat(60) } }, 'position.field'],
+      [{ code, position: { stage: 'VID 42' } }, 'position.stage'],
+      [{ code, position: { requisition: other.name } }, 'position.requisition'],
+      [{ code, position: { dataProvider: 'dataProviders/vid42' } }, 'position.dataProvider'],
+      [{ code, position: { duchy: 'duchies/vid42' } }, 'position.duchy'],
+    ] as const) {
+      const rejected = errorOf(await act(exchange, secondWorker, measurement, 'fail', body));
+      expect(rejected).toMatch(/^400 INVALID_ARGUMENT /);
+      expect(rejected).toContain(field);
+    }
+    const { name } = await requisitionOf(exchange, world.streamly, measurement);
+    const position = { field: 'nonceHashes[2]', requisition: name, duchy: secondWorker.name };
+    await ok(act(exchange, secondWorker, measurement, 'fail', { code, position }));
+    const { failure } = await get(exchange, world.acme, measurement.name);
+    expect(failure.message).toBe(
+      `${secondWorker.name} gave up: UPLOAD_INVALID at nonceHashes[2] of ${name} of ${secondWorker.name}: ` +
+        'The upload of the provider is not what the provider signed for this computation.',
+    );
   });
 });
 

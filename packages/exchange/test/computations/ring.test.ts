@@ -233,7 +233,7 @@ describe('confirm', () => {
     const { firstWorker, secondWorker } = world.duchies;
     const measurement = await world.createFulfilled();
     await ok(act(exchange, firstWorker, measurement, 'confirm', {}));
-    const failed = await ok(act(exchange, secondWorker, measurement, 'fail', { message: 'wrong keys' }));
+    const failed = await ok(act(exchange, secondWorker, measurement, 'fail', { code: 'PEER_KEY_INVALID' }));
     expect(failed.participants[secondWorker.name].state).toBe('FAILED');
     expect(await world.states(measurement)).toEqual(['FAILED', 'FAILED']);
   });

@@ -91,7 +91,8 @@ describe('one behind the other', () => {
       const { etag } = await readComputation(exchange, firstWorker, measurement);
       const contenders = [
         async () => outcome(await act(exchange, firstWorker, measurement, 'confirm', { etag })),
-        async () => outcome(await act(exchange, secondWorker, measurement, 'fail', { etag, message: 'no' })),
+        async () =>
+          outcome(await act(exchange, secondWorker, measurement, 'fail', { etag, code: 'STAGE_FAILED' })),
         async () => outcome(await post(exchange, world.acme, `${measurement.name}:cancel`)),
         () => expire(1.1),
       ];

@@ -50,10 +50,10 @@ const ENDINGS: Record<string, Ended> = {
     code: 'DUCHY_GAVE_UP',
     remedy:
       'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
-    says: /disk is gone/,
+    says: /STAGE_FAILED: The stage failed again and again\./,
     end: async () => {
       const measurement = await world.createComputing();
-      await ok(act(exchange, world.duchies.firstWorker, measurement, 'fail', { message: 'disk is gone' }));
+      await ok(act(exchange, world.duchies.firstWorker, measurement, 'fail', { code: 'STAGE_FAILED' }));
       return measurement;
     },
   },

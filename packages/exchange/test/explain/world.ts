@@ -28,7 +28,7 @@ export type Json = Reply['json'];
 const EXPLAIN = { explainMeasurement, explainRequisition, explainComputation };
 /** What a provider says, and what a duchy reports. */
 export const WORDS = 'Our logs of March come on Thursday.';
-export const REPORT = 'out of memory at block 17';
+export const REPORT = 'In progress.';
 export const { computations: DEADLINES } = loadConfig({});
 export const inHours = (hours: number): Timestamp => timestampOf(Date.now() + hours * 3600_000);
 
@@ -122,7 +122,7 @@ export function useExplained(world: ComputationWorld) {
     ) {
       const path = `${computationOf(duchy, measurement)}:log`;
       await ok(
-        post(exchange, duchy as DevParty, path, { attempt: 1, progress: 0.5, message: REPORT, ...report }),
+        post(exchange, duchy as DevParty, path, { attempt: 1, progress: 0.5, code: 'RUNNING', ...report }),
       );
       const [row] = await exchange.database.query(
         `SELECT to_char(max(time) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time

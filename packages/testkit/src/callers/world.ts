@@ -258,8 +258,8 @@ async function duchyHoldings(
         nonce: 1n,
       },
       setComputationResult: { etag: computing.etag, certificate, encryptedResult },
-      failComputation: { etag: pending.etag, message: 'gave up' },
-      logComputation: { stage: 'SETUP', attempt: 1, message: 'begun' },
+      failComputation: { etag: pending.etag, code: 'STAGE_FAILED' },
+      logComputation: { stage: 'SETUP', attempt: 1, code: 'RUNNING' },
     },
   };
 }

@@ -1,7 +1,14 @@
-import { type Computation, invalid, type RequestOf } from '@measurement-exchange/contract';
+import {
+  type Computation,
+  describeProgress,
+  invalid,
+  isStageName,
+  type RequestOf,
+  STAGE_RULE,
+} from '@measurement-exchange/contract';
 import { insertProgress, lockComputation } from '../../database/computations.ts';
 import { partyName } from '../../domain/access.ts';
-import { requireOpenComputation } from '../../domain/computation.ts';
+import { requireOpenComputation, requirePosition } from '../../domain/computation.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { requireFound } from './change.ts';
@@ -14,15 +21,19 @@ export async function logComputation(
   request: RequestOf<'logComputation'>,
 ): Promise<Computation> {
   const { params, path, body } = request;
-  const { progress = 0 } = body;
-  if (progress < 0 || progress > 1) {
+  const { code, position, stage, attempt, progress } = body;
+  if (progress !== undefined && !(progress >= 0 && progress <= 1)) {
     throw invalid([{ field: 'progress', description: 'must be from 0 to 1' }]);
   }
+  if (!isStageName(stage)) throw invalid([{ field: 'stage', description: STAGE_RULE }]);
   const duchy = partyName('duchy', params.duchy);
   return mutate('logComputation', exchange, call, request, async (tx) => {
     const found = requireFound(await lockComputation(tx, duchy, params.computation), path);
     requireOpenComputation(found.aggregate, duchy);
-    const report = { computation: params.computation, duchy, time: exchange.clock(), ...body };
+    requirePosition(found.aggregate, position);
+    const message = describeProgress(code, position);
+    const computation = params.computation;
+    const report = { computation, duchy, time: exchange.clock(), stage, attempt, message, progress };
     return {
       save: () => insertProgress(tx, report),
       view: () => viewComputation(found, duchy),

@@ -1,0 +1,169 @@
+/**
+ * What a duchy says about a computation: codes of closed lists with a position, printed as docs/failures.md. The consumer,
+ * the exchange and every provider can read a failure, so it never holds text that a participant wrote.
+ */
+import type { Violation } from './errors.ts';
+
+/** What a code means, and what can be done about it. */
+interface CodeEntry {
+  meaning: string;
+  remedy: string;
+}
+
+const OPERATOR = 'Create the measurement again; if it fails again, tell the operator of the exchange.';
+const DUCHIES =
+  'Tell the operator of the exchange, who knows the operators of the duchies: their logs say more.';
+const TRUST = 'Check the certificate, and ask the operator of the duchy whether it trusts the root.';
+
+/** Why a duchy gives a computation up. */
+export const FAILURE_CODES = {
+  PROTOCOL_UNKNOWN: entry('The duchy does not know the protocol, or this stage of it.', DUCHIES),
+  PROTOCOL_INVALID: entry('A parameter of the protocol is out of range.', OPERATOR),
+  PROTOCOL_UNFIT: entry(
+    'The protocol cannot compute what the specification asks for.',
+    'Ask for a lower maximumFrequency, a larger epsilon or fewer providers, or for another type of measurement.',
+  ),
+  PARTICIPANTS_INVALID: entry(
+    'The participants are not the duchies of the protocol, with one role each.',
+    OPERATOR,
+  ),
+  REQUISITIONS_INVALID: entry('The requisitions are not one per provider, each for one worker.', OPERATOR),
+  COMPUTATION_CHANGED: entry(
+    'The exchange now says something else about the computation than when the duchy accepted it.',
+    OPERATOR,
+  ),
+  TERMS_MISMATCH: entry(
+    'A participant works under other terms: another specification, protocol or set of requisitions.',
+    OPERATOR,
+  ),
+  SPEC_MALFORMED: entry(
+    'The specification cannot be read.',
+    'Send a protobuf message or JSON without unknown fields.',
+  ),
+  SPEC_INVALID: entry(
+    'A value of the specification is missing or out of range.',
+    'Change the value at the position given.',
+  ),
+  CERTIFICATE_FOREIGN: entry('The certificate that is named is not one of this party.', OPERATOR),
+  CERTIFICATE_NOT_FOUND: entry(
+    'The certificate does not exist at the exchange.',
+    'Register the certificate, and measure again.',
+  ),
+  CERTIFICATE_REVOKED: entry(
+    'The certificate is revoked or on hold.',
+    'Measure again with a certificate that is not revoked.',
+  ),
+  CERTIFICATE_INVALID: entry('The certificate is not valid, or the duchy does not trust it.', TRUST),
+  SIGNATURE_INVALID: entry(
+    'The signature is not one by the certificate over these bytes.',
+    'Sign with the key of the registered certificate; if you do, somebody altered what was signed.',
+  ),
+  NONCES_NOT_SIGNED: entry(
+    'The requisitions are not those whose nonce hashes the consumer signed.',
+    'Put the nonce hash of every provider into the MeasurementSpec before you sign it.',
+  ),
+  NONCE_MISMATCH: entry(
+    'The nonce that the provider sent does not hash to what the consumer signed.',
+    'Measure again; if it fails again, tell the provider.',
+  ),
+  NOISE_NOT_ACCEPTED: entry(
+    'The duchy takes part in no computation with this noise mechanism.',
+    'Tell the operator of the exchange: its noise mechanism and the settings of the duchy differ.',
+  ),
+  POPULATION_MISMATCH: entry(
+    'The population at the exchange does not have the fingerprint that the protocol names.',
+    OPERATOR,
+  ),
+  RESULT_KEY_INVALID: entry(
+    'The key for the result cannot be used.',
+    'Put a public Tink keyset of a supported kind into measurementPublicKey.',
+  ),
+  UPLOAD_INVALID: entry(
+    'The upload of the provider is not what the provider signed for this computation.',
+    'Measure again; if it fails again, tell the provider.',
+  ),
+  SEED_INVALID: entry(
+    'The seed of the provider cannot be opened, or is not what the provider signed for this computation.',
+    'Measure again; if it fails again, tell the provider.',
+  ),
+  PEER_KEY_INVALID: entry(
+    'The key of the other duchy is not one that it signed for this computation, or cannot be used.',
+    DUCHIES,
+  ),
+  PEER_MESSAGE_INVALID: entry(
+    'A message of the other duchy cannot be opened, or does not follow the protocol.',
+    DUCHIES,
+  ),
+  PEER_REJECTED: entry('The other duchy rejects this message for good.', DUCHIES),
+  STAGE_FAILED: entry('The stage failed again and again.', DUCHIES),
+} as const satisfies Record<string, CodeEntry>;
+export type FailureCode = keyof typeof FAILURE_CODES;
+
+/** What a duchy reports about its progress. */
+export const PROGRESS_CODES = {
+  RUNNING: 'In progress.',
+  DONE: 'Done.',
+  RETRIED: 'Failed; it is tried again.',
+  WAITS_FOR_EXCHANGE: 'The exchange is out of reach, or does not accept calls of the duchy for now.',
+  WAITS_FOR_PEER: 'The other duchy does not respond, or does not take the message for now.',
+  WAITS_FOR_KEY: 'The other duchy has not published its key yet.',
+  WAITS_FOR_MESSAGE: 'The message of the other duchy is missing.',
+  WAITS_FOR_UPLOAD: 'The upload is missing.',
+  WAITS_FOR_CERTIFICATE: 'The certificate is not valid yet.',
+  DATABASE_DIFFERS:
+    'The database of the duchy has nothing of what it did in this computation: it is an old copy, or another one.',
+} as const satisfies Record<string, string>;
+export type ProgressCode = keyof typeof PROGRESS_CODES;
+
+/** Where the fault is, by names that every participant knows. */
+export interface Position {
+  field?: string | undefined;
+  /** A stage of the duchy, or a message between duchies. */
+  stage?: string | undefined;
+  requisition?: string | undefined;
+  dataProvider?: string | undefined;
+  duchy?: string | undefined;
+}
+
+/** `measurementSpec.reach.privacyParams.epsilon`, `measurementSpec.nonceHashes[2]` */
+const FIELD = /^[A-Za-z][A-Za-z0-9]{0,63}(\.[A-Za-z][A-Za-z0-9]{0,63}|\[[0-9]{1,4}\]){0,15}$/;
+/** `SETUP_PHASE_INPUT` */
+const STAGE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/** Names of fields and stages have no room for anything else. */
+export function positionViolations({ field, stage }: Position): Violation[] {
+  const violations: Violation[] = [];
+  if (field !== undefined && !FIELD.test(field)) {
+    violations.push({ field: 'position.field', description: 'must be the path of a field' });
+  }
+  if (stage !== undefined && !isStageName(stage)) {
+    violations.push({ field: 'position.stage', description: STAGE_RULE });
+  }
+  return violations;
+}
+
+export const STAGE_RULE = 'must be the name of a stage or a message: capital letters, digits and _';
+
+export function isStageName(stage: string): boolean {
+  return STAGE.test(stage);
+}
+
+/** `PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies/beta: A message of the other duchy …` */
+export function describeFailure(code: FailureCode, position: Position = {}): string {
+  return `${code}${at(position)}: ${FAILURE_CODES[code].meaning}`;
+}
+
+/** `WAITS_FOR_PEER at duchies/beta: The other duchy does not respond …`; without a position the sentence alone. */
+export function describeProgress(code: ProgressCode, position: Position = {}): string {
+  const where = at(position);
+  return where === '' ? PROGRESS_CODES[code] : `${code}${where}: ${PROGRESS_CODES[code]}`;
+}
+
+function at({ field, stage, requisition, dataProvider, duchy }: Position): string {
+  const parts = [field, stage, requisition, dataProvider, duchy].filter((part) => part !== undefined);
+  return parts.length === 0 ? '' : ` at ${parts.join(' of ')}`;
+}
+
+function entry(meaning: string, remedy: string): CodeEntry {
+  return { meaning, remedy };
+}
