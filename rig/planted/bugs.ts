@@ -14,6 +14,7 @@ import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
 import { SHARE_SHUFFLE_BUGS } from './bugs/shareShuffle.ts';
+import { WEBHOOK_SCHEDULE_BUGS } from './bugs/webhookSchedule.ts';
 import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
 import type { PlantedBug } from './plant.ts';
 
@@ -33,6 +34,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...POPULATION_BUGS,
   ...SHARE_SHUFFLE_BUGS,
   ...WEBHOOK_BUGS,
+  ...WEBHOOK_SCHEDULE_BUGS,
   ...FEED_BUGS,
 ];
 

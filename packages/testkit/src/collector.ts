@@ -14,6 +14,7 @@ export interface CollectedSpan {
   /** Empty for the first of a trace. */
   parentId: string;
   name: string;
+  /** Integers as they are printed. */
   attributes: Record<string, string>;
   /** The process that it is of. */
   pid: number;
@@ -83,19 +84,24 @@ function spansIn(request: Uint8Array): CollectedSpan[] {
         parentId: hexOf(span, 4),
         name: textOf(span, 5),
         attributes: Object.fromEntries(
-          all(span, 9).map((attribute) => [textOf(attribute, 1), textOf(all(attribute, 2)[0]!, 1)]),
+          all(span, 9).map((attribute) => [textOf(attribute, 1), valueIn(attribute.get(2)![0]!)]),
         ),
         pid,
       }));
   });
 }
 
-/** The attribute `process.pid` of a resource, whose value is an integer. */
+/** The attribute `process.pid` of a resource. */
 function pidIn(resource: Fields): number {
   const attribute = all(resource, 1).find((fields) => textOf(fields, 1) === 'process.pid');
-  const reader = new BinaryReader(attribute!.get(2)![0]!);
-  reader.tag();
-  return Number(reader.int64());
+  return Number(valueIn(attribute!.get(2)![0]!));
+}
+
+/** Of AnyValue: a string, or an integer as it is printed. */
+function valueIn(any: Uint8Array): string {
+  const reader = new BinaryReader(any);
+  const [field] = reader.tag();
+  return field === 3 ? String(reader.int64()) : reader.string();
 }
 
 /** Of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */

@@ -5,11 +5,13 @@ import {
   endRound,
   isAllowed,
   messageId,
+  newWebhook,
   payloadOf,
   printSecret,
   retryAfterSeconds,
   retrySeconds,
   signedHeaders,
+  updateWebhook,
   urlProblem,
   type WebhookEvent,
 } from './webhook.ts';
@@ -111,6 +113,7 @@ const FORBIDDEN = [
   'https://example.com@127.0.0.1/',
   'https://example.com\\@127.0.0.1/',
   'https://example.com#@127.0.0.1/',
+  'https://example.com/#',
   'https://example.com/\r\nhost: 127.0.0.1',
   ' https://example.com/',
   'https://',
@@ -119,6 +122,7 @@ const FORBIDDEN = [
   'https://example.com:25/',
   'https://example.com:80/',
   'https://example.com:465/',
+  'https://example.com:1023/',
 ];
 
 describe('where a webhook may point', () => {
@@ -136,6 +140,7 @@ describe('where a webhook may point', () => {
     'https://hooks.example.com/a/b?c=d',
     'https://EXAMPLE.com:443/',
     'https://example.com:8443/',
+    'https://example.com:1024/',
     'https://xn--bcher-kva.example/',
     'https://8.8.8.8/',
     'https://[2606:4700:4700::1111]/',
@@ -209,7 +214,14 @@ describe('a message', () => {
 
   it('has one ID for one version, whenever it is sent, and another one for each webhook', () => {
     expect(messageId('w', { ...event })).toBe(id);
-    expect(new Set([id, messageId('v', event), messageId('w', { ...event, version: 4 })]).size).toBe(3);
+    const others = [{ version: 4 }, { name: 'dataProviders/x' }, { time: '2026-11-16T20:00:00.000001Z' }];
+    const ids = others.map((other) => messageId('w', { ...event, ...other }));
+    expect(new Set([id, messageId('v', event), ...ids]).size).toBe(5);
+  });
+
+  it('says what kind of resource changed, or that it is a test', () => {
+    const typeOf = (kind: WebhookEvent['kind']) => JSON.parse(payloadOf({ ...event, kind })).type;
+    expect([typeOf('REQUISITION'), typeOf('TEST')]).toEqual(['requisition.changed', 'webhook.test']);
   });
 });
 
@@ -252,7 +264,39 @@ describe('retries', () => {
     const pausedSince = (since: string) => endRound({ ...round, failingSince: [since] }, now).pauseReason;
     expect(pausedSince('2026-11-13T20:00:01.000000Z')).toBeUndefined();
     expect(pausedSince('2026-11-13T19:59:59.000000Z')).toMatch(/failed for 3 days/);
-    const gone = { failures: 0, settled: [{ state: 'PENDING', status: 410 }], failingSince: [now] };
-    expect(endRound(gone, now).pauseReason).toMatch(/410/);
+    const older = { ...round, failingSince: [now, '2026-11-13T19:59:59.000000Z'] };
+    expect(endRound(older, now).pauseReason).toMatch(/failed for 3 days/);
+    const ended = (state: string) =>
+      endRound({ failures: 0, settled: [failed, { state, status: 410 }], failingSince: [now] }, now);
+    expect(ended('PENDING').pauseReason).toMatch(/410/);
+    // Of a test.
+    expect(ended('FAILED').pauseReason).toBeUndefined();
+    expect(endRound({ failures: 3, settled: [], failingSince: [] }, now)).toMatchObject({ isDead: false });
+  });
+});
+
+describe('an update', () => {
+  const now = '2026-11-16T20:00:00.000000Z';
+  const input = { url: 'https://a.example/', description: 'ours', filter: { kinds: ['PARTY' as const] } };
+  const before = newWebhook('dataProviders/x', 'w', input, now, false);
+  const paused = { ...before, state: 'PAUSED' as const, pauseReason: 'dead' };
+
+  it('replaces what it names, and its time is later', () => {
+    const after = updateWebhook(before, { url: 'https://b.example/' }, now, false);
+    expect(after).toEqual({
+      ...before,
+      url: 'https://b.example/',
+      updateTime: '2026-11-16T20:00:00.000001Z',
+    });
+    expect(updateWebhook(before, { filter: {}, description: '' }, now, false)).toMatchObject({
+      ...{ kinds: [], description: '', url: before.url },
+    });
+    expect(() => updateWebhook(before, { url: 'http://127.0.0.1/' }, now, false)).toThrow();
+  });
+
+  it('keeps why it is paused, until it is active again', () => {
+    expect(updateWebhook(paused, { description: 'x' }, now, false).pauseReason).toBe('dead');
+    expect(updateWebhook(paused, { state: 'ACTIVE' }, now, false).pauseReason).toBeUndefined();
+    expect(updateWebhook(before, { state: 'PAUSED' }, now, false).pauseReason).toMatch(/owner/);
   });
 });

@@ -81,21 +81,38 @@ it('traces neither health checks nor the work that is looked for all the time', 
   expect(names.filter((name) => /^(changes_|webhook_)/.test(name))).toEqual([]);
 });
 
-it('delivers to webhooks in the trace of the measurement', async () => {
+it('delivers to webhooks in the traces of the measurements, and names how that ended', async () => {
   const { acme, streamly } = castOf(exchange);
   const receiver = await startReceiver();
-  await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
-  const trace = 'a'.repeat(32);
+  const webhook = await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
   const path = `/v2alpha/${acme.name}/measurements`;
-  const traced = { traceparent: `00-${trace}-${CALLER}-01` };
-  await ok(exchange.call(acme.token, 'POST', path, measurementRequest(acme, [streamly]), traced));
-  // An earlier change may be delivered too: other transactions of the server held it back.
-  const { spanId } = await vi.waitFor(() => {
-    const span = collector.spans.find(({ name, traceId }) => name === 'deliver webhook' && traceId === trace);
-    expect(span).toBeDefined();
-    return span!;
-  }, 30_000);
-  expect(receiver.received.map(({ traceparent }) => traceparent)).toContain(`00-${trace}-${spanId}-01`);
+  const request = measurementRequest(acme, [streamly]);
+  const deliveryIn = (trace: string) =>
+    vi.waitFor(() => {
+      const span = collector.spans.find((one) => one.name === 'deliver webhook' && one.traceId === trace);
+      expect(span).toBeDefined();
+      return span!;
+    }, 30_000);
+  const named = { 'mex.party': acme.name, 'mex.webhook': webhook.name };
+  const create = async (trace: string) =>
+    ok(exchange.call(acme.token, 'POST', path, request, { traceparent: `00-${trace}-${CALLER}-01` }));
+
+  const [first, second, failed] = ['a', 'b', 'c'].map((digit) => digit.repeat(32)) as [
+    string,
+    string,
+    string,
+  ];
+  await Promise.all([create(first), create(second)]);
+  for (const trace of [first, second]) {
+    const { spanId, attributes } = await deliveryIn(trace);
+    expect(attributes).toEqual({ ...named, 'http.response.status_code': '204' });
+    expect(receiver.received.map(({ traceparent }) => traceparent)).toContain(`00-${trace}-${spanId}-01`);
+  }
+  receiver.respond = () => 503;
+  await create(failed);
+  expect((await deliveryIn(failed)).attributes).toEqual({
+    ...{ ...named, 'http.response.status_code': '503', 'error.type': '503' },
+  });
   await removeWebhooks();
   await receiver.leave();
 });

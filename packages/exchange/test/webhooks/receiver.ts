@@ -93,7 +93,7 @@ export async function addWebhook(
   party: DevParty,
   receiver: Receiver,
   input: object = {},
-): Promise<{ name: string; secret: string }> {
+): Promise<{ name: string; secret: string; createTime: string }> {
   const body = { url: receiver.url, ...input };
   const webhook = await ok(exchange.call(party.token, 'POST', `/v2alpha/${party.name}/webhooks`, body));
   receiver.secrets.push(webhook.secret);

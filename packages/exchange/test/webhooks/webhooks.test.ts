@@ -85,7 +85,7 @@ describe('a webhook', () => {
 describe('deliveries', () => {
   it('are signed with both secrets after a rotation, and with the new one when the old one has expired', async () => {
     const receiver = await startReceiver();
-    const { name, secret } = await addWebhook(exchange, acme(), receiver);
+    const { name, secret, createTime } = await addWebhook(exchange, acme(), receiver);
     const rotated = await ok(post(exchange, acme(), `${name}:rotateSecret`));
     const arrives = async (prefix: string) => {
       await logChanges(exchange, acme(), prefix, 1, 1);
@@ -94,6 +94,13 @@ describe('deliveries', () => {
         30_000,
       );
     };
+    const [{ hours }] = (await exchange.database.query(
+      `SELECT extract(epoch FROM old_secret_expiry - now())::float8 / 3600 AS hours FROM webhooks WHERE old_secret IS NOT NULL`,
+    )) as [{ hours: number }];
+    expect(hours).toBeGreaterThan(23.9);
+    expect(hours).toBeLessThanOrEqual(24);
+    const { updateTime } = await get(exchange, acme(), name);
+    expect([updateTime, updateTime > createTime]).toEqual([rotated.updateTime, true]);
     receiver.secrets = [secret];
     await arrives('old');
     receiver.secrets = [rotated.secret];
@@ -112,6 +119,8 @@ describe('deliveries', () => {
     const receiver = await startReceiver();
     const { name } = await addWebhook(exchange, acme(), receiver);
     await ok(call('PATCH', name, { state: 'PAUSED' }));
+    // Of a paused one nothing else is made a delivery.
+    await logChanges(exchange, acme(), 'meanwhile', 1, 1);
     receiver.respond = () => 500;
     expect(await ok(post(exchange, acme(), `${name}:test`))).toMatchObject({
       kind: 'TEST',

@@ -1,0 +1,269 @@
+/** When a deliverer tries again, how much it does at a time, and what it writes down: each number is read back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { claimWebhooks } from '../../src/database/webhooks.ts';
+import { logChanges } from './receiver.ts';
+import { addParty, holding, now, save, until, useDeliverer } from './useDeliverer.ts';
+
+const world = useDeliverer();
+
+const query = (text: string, values: unknown[] = []) => world.database.query(text, values);
+const log = (prefix: string, resources: number, versions = 1) =>
+  logChanges(world, world.party, prefix, resources, versions);
+/** Of each delivery, in order: the last part of its resource, and seconds until the next attempt. */
+const deliveries = () =>
+  query(
+    `SELECT split_part(resource, '/', 4) AS resource, version, state, attempts, status, error, milliseconds,
+            extract(epoch FROM next_attempt_time - last_attempt_time)::float8 AS delay, next_attempt_time, first_failure_time,
+            last_attempt_time FROM webhook_deliveries ORDER BY number`,
+  );
+const seconds = async (column: string): Promise<number> =>
+  (
+    await query(
+      `SELECT extract(epoch FROM ${column} - now())::float8 AS n FROM webhooks ORDER BY id = 'hook' DESC LIMIT 1`,
+    )
+  )[0]!.n as number;
+
+const isFree = async () =>
+  expect(await query('SELECT FROM webhooks WHERE lease_owner IS NOT NULL')).toEqual([]);
+
+/** Runs until something was tried and the round is over: other tests of this server hold the log back for a while. */
+async function round(): Promise<void> {
+  const before = world.observed.length;
+  await until(async () => {
+    await world.deliverer.run();
+    expect(world.observed.length).toBeGreaterThan(before);
+    await isFree();
+  });
+}
+
+/** Runs until there are so many deliveries. */
+async function taken(count: number): Promise<void> {
+  await until(async () => {
+    await world.deliverer.run();
+    expect(await deliveries()).toHaveLength(count);
+    await isFree();
+  });
+}
+
+/** Time passes: what waits for its next attempt is due. */
+async function passTime(): Promise<void> {
+  await query(`UPDATE webhook_deliveries SET next_attempt_time = create_time WHERE state = 'PENDING'`);
+  await query('UPDATE webhooks SET next_attempt_time = create_time');
+}
+
+it('a run serves four webhooks of a party and those of others, eight messages to each at a time, and goes on by itself', async () => {
+  const other = { name: `${world.party.name}-other` };
+  await addParty(world, other.name);
+  for (let n = 1; n < 6; n++) await world.add(`hook${n}`, world.party.name);
+  await world.add('z-other', other.name);
+  await log('many', 10);
+  await logChanges(world, other, 'many', 10, 1);
+  const held = holding(world.receiver);
+  const leased = () =>
+    query(
+      'SELECT party, count(*)::int AS n FROM webhooks WHERE lease_owner IS NOT NULL GROUP BY party ORDER BY party',
+    );
+  const shares = [
+    { party: world.party.name, n: 4 },
+    { party: other.name, n: 1 },
+  ];
+  await world.deliverer.run();
+  expect(await leased()).toEqual(shares);
+  await until(async () => {
+    await world.deliverer.run();
+    expect(held.arrived.length).toBeGreaterThanOrEqual(40);
+  });
+  await sleep(100);
+  expect(held.arrived).toHaveLength(40);
+  expect(await leased()).toEqual(shares);
+  const lease = await seconds('lease_expiry');
+  expect(lease).toBeGreaterThan(15);
+  expect(lease).toBeLessThanOrEqual(30);
+  held.respond(204);
+  await until(() => expect(world.receiver.received).toHaveLength(70));
+});
+
+it('no more is taken in than a hundred, and the rest follows without another run', async () => {
+  await log('much', 250);
+  const held = holding(world.receiver);
+  await until(async () => {
+    await world.deliverer.run();
+    expect(held.arrived).toHaveLength(8);
+  });
+  expect(await deliveries()).toHaveLength(100);
+  held.respond(200);
+  await until(() => expect(world.receiver.received).toHaveLength(250));
+});
+
+it('one that has a hundred pending is left alone until they are due, and one with 99 takes in one', async () => {
+  const pend = (n: number) =>
+    query(
+      `INSERT INTO webhook_deliveries (webhook, resource, kind, version, time, create_time, next_attempt_time)
+       SELECT 'hook', 'x' || n, 'PARTY', 1, now(), now(), now() + interval '1 day' FROM generate_series(1, $1) AS n`,
+      [n],
+    );
+  await pend(99);
+  await log('two', 2);
+  const held = holding(world.receiver);
+  await until(async () => {
+    await world.deliverer.run();
+    expect(held.arrived).toHaveLength(1);
+  });
+  expect(await deliveries()).toHaveLength(100);
+  held.respond(204);
+  await until(() => expect(world.receiver.received).toHaveLength(2));
+  await until(isFree);
+  await pend(1);
+  await log('none', 1);
+  const claim = () => claimWebhooks(world.db, now(), 0, 1, { except: [], only: undefined });
+  expect(await claim()).toEqual([]);
+  await passTime();
+  expect(await claim()).toHaveLength(1);
+});
+
+it('an endpoint at which nothing works gets eight messages, then rest: as long as it asks for, or ever longer', async () => {
+  await log('dead', 20);
+  let attempts = 0;
+  world.receiver.respond = async () => {
+    attempts += 1;
+    await sleep(30);
+    return 503;
+  };
+  world.receiver.retryAfter = '7200';
+  await round();
+  expect(attempts).toBe(8);
+  expect(await seconds('next_attempt_time')).toBeGreaterThan(7_100);
+  const first = (await deliveries())[0]!;
+  expect(first).toMatchObject({ state: 'PENDING', attempts: 1, status: 503, delay: 7_200 });
+  expect(first.milliseconds).toBeGreaterThanOrEqual(20);
+  expect(first.first_failure_time).toEqual(first.last_attempt_time);
+
+  await passTime();
+  world.receiver.retryAfter = undefined;
+  await query('UPDATE webhooks SET failures = 4');
+  await query('UPDATE webhook_deliveries SET attempts = 4');
+  await round();
+  // 5 s, 15 s, 45 s, 135 s, 405 s; a quarter less or more.
+  const fifth = (delay: unknown) => Number(delay) > 300 && Number(delay) < 510;
+  expect(await seconds('next_attempt_time')).toSatisfy(fifth);
+  const tried = (await deliveries()).filter((d) => d.attempts === 5);
+  expect(tried).toHaveLength(8);
+  for (const { delay } of tried) expect(delay).toSatisfy(fifth);
+  expect(new Set(tried.map(({ delay }) => delay)).size).toBeGreaterThan(1);
+  expect(tried[0]!.first_failure_time).toEqual(first.first_failure_time);
+  expect(Number(tried[0]!.last_attempt_time)).toBeGreaterThan(Number(first.last_attempt_time));
+  expect(await query('SELECT failures FROM webhooks')).toEqual([{ failures: 5 }]);
+
+  await save(world, world.webhook);
+  expect(await query('SELECT failures FROM webhooks')).toEqual([{ failures: 0 }]);
+  expect(await seconds('next_attempt_time')).toBeLessThanOrEqual(0);
+  const resumed = await query(
+    'SELECT DISTINCT first_failure_time, next_attempt_time <= now() AS due FROM webhook_deliveries',
+  );
+  expect(resumed).toEqual([{ first_failure_time: null, due: true }]);
+});
+
+it('what comes behind a delivery that failed waits with it, and other resources do not', async () => {
+  await log('a', 1, 2);
+  world.receiver.respond = ({ name }) => (name.endsWith('/a1') ? 500 : 204);
+  await taken(2);
+  await log('a', 1, 3);
+  await log('b', 1);
+  await passTime();
+  await query(`UPDATE webhook_deliveries SET next_attempt_time = now() + interval '1 hour'`);
+  await taken(6);
+  const rows = await deliveries();
+  const waiting = rows.filter(({ resource }) => resource === 'a1');
+  expect(waiting.map(({ state, attempts }) => [state, attempts])).toEqual([
+    ['PENDING', 1],
+    ...Array(4).fill(['PENDING', 0]),
+  ]);
+  expect(new Set(waiting.map(({ next_attempt_time }) => Number(next_attempt_time))).size).toBe(1);
+  expect(rows.filter(({ resource }) => resource === 'b1')).toMatchObject([{ state: 'DELIVERED' }]);
+
+  await passTime();
+  await round();
+  const again = (await deliveries()).filter(({ resource }) => resource === 'a1');
+  expect(again[0]!.attempts).toBe(2);
+  expect(new Set(again.map(({ next_attempt_time }) => Number(next_attempt_time))).size).toBe(1);
+});
+
+it('a round that takes long is ended, and another one goes on', async () => {
+  await log('slow', 20);
+  const { now: clock } = performance;
+  let ahead = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock.call(performance) + ahead);
+  world.receiver.respond = () => {
+    ahead = 6_000;
+    return 204;
+  };
+  const settling = vi.spyOn(world.db, 'tx');
+  await round();
+  await until(() => expect(world.receiver.received).toHaveLength(20));
+  expect(settling.mock.calls.length).toBeGreaterThan(1);
+});
+
+it('a round that fails is told by the next run, once', async () => {
+  await log('fails', 1);
+  vi.spyOn(world.db, 'tx').mockRejectedValueOnce(new Error('settling failed'));
+  await until(async () => expect(await world.deliverer.run().catch(String)).toBe('Error: settling failed'));
+  expect(await world.deliverer.run()).toBe(false);
+});
+
+it('an attempt that is cut short by the end of the process is none', async () => {
+  await log('cut', 1);
+  const { arrived, respond } = holding(world.receiver);
+  await until(async () => {
+    await world.deliverer.run();
+    expect(arrived).toHaveLength(1);
+  });
+  await world.deliverer.stop();
+  expect(await deliveries()).toMatchObject([{ state: 'PENDING', attempts: 0 }]);
+  respond(204);
+});
+
+it('in production nothing is sent over http', async () => {
+  await log('plain', 1);
+  world.deliverer = world.another({ allowsHttp: false });
+  await round();
+  expect(await deliveries()).toMatchObject([{ attempts: 1, status: null, error: 'the URL must be https' }]);
+  expect(world.receiver.received).toEqual([]);
+});
+
+it.each([
+  [201, 'DELIVERED', 'delivered'],
+  [299, 'DELIVERED', 'delivered'],
+  [302, 'PENDING', 'rejected'],
+  [401, 'PENDING', 'rejected'],
+  [429, 'PENDING', 'rejected'],
+  [503, 'PENDING', 'rejected'],
+  [undefined, 'PENDING', 'unreachable'],
+])(
+  'with status %s a delivery is %s, counted as %s with the time since the change',
+  async (status, state, outcome) => {
+    await query(
+      `INSERT INTO changes (party, name, kind, version, time) VALUES ($1, 'x', 'PARTY', 1, now() - interval '100 seconds')`,
+      [world.party.name],
+    );
+    if (status === undefined) await save(world, { ...world.webhook, url: 'http://127.0.0.1:9/' });
+    else world.receiver.respond = () => status;
+    await round();
+    expect(await deliveries()).toMatchObject([{ state, status: status ?? null, attempts: 1 }]);
+    expect(world.observed).toEqual([[outcome, expect.toSatisfy((lag: number) => lag >= 100 && lag < 1_000)]]);
+  },
+);
+
+it('a filter of two kinds takes both, and no third one', async () => {
+  await save(world, { ...world.webhook, kinds: ['PARTY', 'MEASUREMENT'] });
+  for (const kind of ['CERTIFICATE', 'MEASUREMENT', 'PARTY']) {
+    await query(
+      `INSERT INTO changes (party, name, kind, version, time) VALUES ($1, $2, $2, 1, now() - interval '1 minute')`,
+      [world.party.name, kind],
+    );
+  }
+  await round();
+  expect(
+    (await query('SELECT kind FROM webhook_deliveries ORDER BY number')).map(({ kind }) => kind),
+  ).toEqual(['MEASUREMENT', 'PARTY']);
+});

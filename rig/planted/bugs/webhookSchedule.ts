@@ -1,0 +1,134 @@
+/** Webhooks: how long, how often and how much, and what is written down of it. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, test } from './edits.ts';
+
+const inDeliverer = (find: string, replace: string) => inExchange('webhooks/deliverer.ts', find, replace);
+const inDeliveries = (find: string, replace: string) =>
+  inExchange('database/webhookDeliveries.ts', find, replace);
+const scheduleTest = (name: string) => test('exchange/test/webhooks/schedule.test.ts', name);
+const domainTest = (name: string) => test('exchange/src/domain/webhook.test.ts', name);
+
+export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
+  {
+    name: 'webhooks-of-one-party-take-all-rounds',
+    edits: [inDeliverer('const MAX_WORKING_OF_PARTY = 4;', 'const MAX_WORKING_OF_PARTY = 400;')],
+    foundBy: scheduleTest('a run serves four'),
+  },
+  {
+    name: 'webhook-claims-end-with-the-first-batch',
+    edits: [inDeliverer('more = claimed.length === MAX_CLAIMED;', 'more = false;')],
+    foundBy: scheduleTest('a run serves four'),
+  },
+  {
+    name: 'webhook-lease-in-the-wrong-unit',
+    edits: [
+      inDeliverer(
+        'const LEASE_MS = ROUND_MS + SEND_MS + 15_000;',
+        'const LEASE_MS = (ROUND_MS + SEND_MS + 15_000) * 1_000;',
+      ),
+    ],
+    foundBy: scheduleTest('a run serves four'),
+  },
+  {
+    name: 'webhook-round-without-an-end',
+    edits: [inDeliverer('performance.now() > until ||', '')],
+    foundBy: scheduleTest('a round that takes long'),
+  },
+  {
+    name: 'webhook-dead-endpoint-gets-everything',
+    edits: [
+      inDeliverer("(settled.length > 0 && settled.every(({ state }) => state !== 'DELIVERED'))", 'false'),
+    ],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-delay-does-not-grow',
+    edits: [
+      inDeliverer(
+        'afterFailures(delivery.attempts + 1, time, { retryAfter })',
+        'afterFailures(1, time, { retryAfter })',
+      ),
+    ],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-rest-does-not-grow',
+    edits: [inDeliverer('afterFailures(end.failures, now, ...settled)', 'afterFailures(1, now, ...settled)')],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-rest-ignores-retry-after',
+    edits: [inDeliverer('afterFailures(end.failures, now, ...settled)', 'afterFailures(end.failures, now)')],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-retries-all-at-once',
+    edits: [inDeliverer('retrySeconds(failures, random())', 'retrySeconds(failures, 0.5)')],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-fails-since-the-last-attempt',
+    edits: [inDeliveries('ELSE coalesce(d.first_failure_time, o.time) END', 'ELSE o.time END')],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-resumed-with-its-failures',
+    edits: [
+      inExchange(
+        'database/webhooks.ts',
+        'failures = 0, next_attempt_time = $2, lease_owner = NULL, lease_expiry = NULL WHERE id = $1`',
+        'next_attempt_time = $2, lease_owner = NULL, lease_expiry = NULL WHERE id = $1`',
+      ),
+    ],
+    foundBy: scheduleTest('an endpoint at which nothing works'),
+  },
+  {
+    name: 'webhook-waits-for-other-resources',
+    edits: [
+      inDeliveries("AND d.state = 'PENDING' AND d.resource = c.name), $8)", "AND d.state = 'PENDING'), $8)"),
+    ],
+    foundBy: scheduleTest('what comes behind a delivery'),
+  },
+  {
+    name: 'webhook-failure-of-a-round-not-told',
+    edits: [inDeliverer('if (failure !== undefined) throw failure;', '')],
+    foundBy: scheduleTest('a round that fails is told'),
+  },
+  {
+    name: 'webhook-redirect-is-a-success',
+    edits: [inDeliverer('status >= 200 && status < 300', 'status >= 200 && status < 400')],
+    foundBy: scheduleTest('with status 302'),
+  },
+  {
+    name: 'webhook-lag-since-the-delivery-was-made',
+    edits: [inDeliverer('Date.parse(delivery.event.time)', 'Date.parse(delivery.createTime)')],
+    foundBy: scheduleTest('with status 201'),
+  },
+  {
+    name: 'webhook-http-in-production',
+    edits: [
+      inDeliverer('payload }, allowsHttp, this.stopping.signal', 'payload }, true, this.stopping.signal'),
+    ],
+    foundBy: scheduleTest('nothing is sent over http'),
+  },
+  {
+    name: 'webhook-filter-takes-the-first-kind',
+    edits: [inDeliverer('webhook.kinds.includes(change.kind)', 'webhook.kinds[0] === change.kind')],
+    foundBy: scheduleTest('a filter of two kinds'),
+  },
+  {
+    name: 'webhook-of-a-test-paused-by-410',
+    edits: [inExchange('domain/webhook.ts', "state === 'PENDING' && status === 410", 'status === 410')],
+    foundBy: domainTest('end after three days'),
+  },
+  {
+    name: 'webhook-reason-of-the-pause-forgotten',
+    edits: [inExchange('domain/webhook.ts', 'before.pauseReason ?? OWNER_PAUSED', 'OWNER_PAUSED')],
+    foundBy: domainTest('keeps why it is paused'),
+  },
+  {
+    name: 'webhook-old-secret-for-an-hour',
+    edits: [inExchange('domain/webhook.ts', 'OLD_SECRET_HOURS = 24', 'OLD_SECRET_HOURS = 1')],
+    foundBy: test('exchange/test/webhooks/webhooks.test.ts', 'are signed with both secrets'),
+  },
+];
