@@ -16,6 +16,7 @@ import {
   mapToCurve,
   POINT_BYTES,
   ReachSketch,
+  SCALAR_BYTES,
   SketchEncrypter,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
@@ -90,10 +91,9 @@ const handlers = {
     const run = (stages as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[stage]!.bind(
       stages,
     );
-    const rest = stage === 'combine' ? [] : [keys, newSeed()];
     const before = process.cpuUsage();
     const started = performance.now();
-    const result = await run(takesMany ? given : given[0], ...rest);
+    const result = await run(takesMany ? given : given[0], keys, newSeed());
     const wallMs = performance.now() - started;
     const { user, system } = process.cpuUsage(before);
     const bytes = bytesOf(result);
@@ -108,6 +108,7 @@ const handlers = {
     const random = new Keystream(newSeed());
     const [points, results] = curve.spare;
     const scalars = drawScalars(random, BATCH);
+    const scalar = scalars.subarray(0, SCALAR_BYTES);
     const bytes = new Uint8Array(BATCH * POINT_BYTES);
     const texts = Array.from({ length: BATCH }, (_, i) => String(i));
     const table = curve.generator;
@@ -116,8 +117,10 @@ const handlers = {
     return {
       fixed,
       decompress: perOperation(() => curve.load(points, bytes, BATCH)),
-      multiply: perOperation(() => curve.multiply(results, points, scalars.subarray(0, 32))),
+      multiply: perOperation(() => curve.multiply(results, points, scalar)),
       multiplyEach: perOperation(() => curve.multiplyEach(results, points, scalars)),
+      blind: perOperation(() => curve.multiplyPair(points, results, scalar, scalar)),
+      blindEach: perOperation(() => curve.multiplyPairEach(points, results, scalars, scalars)),
       map: perOperation(() => mapToCurve(curve, texts)),
     };
   },

@@ -29,6 +29,9 @@ export interface Operations {
   /** By the same scalar as all others. */
   multiply: number;
   multiplyEach: number;
+  /** A key taken off a ciphertext that is multiplied, by the same scalar as all others or by one of its own. */
+  blind: number;
+  blindEach: number;
   map: number;
 }
 
@@ -55,7 +58,8 @@ export function reachOnlyOperations(size: LegionsSize): Record<string, (bytes: B
   const registers = (bytes: number) => bytes / REACH_REGISTER_BYTES;
   return {
     setup: () => ({ fixed: 2 * noise.registers, decompress: noise.registers, map: noise.texts }),
-    execute: ({ input }) => times(registers(input), { decompress: 2, multiply: 3, fixed: 2 }),
+    combine: ({ output }) => times(registers(output), { decompress: 2, fixed: 2 }),
+    execute: ({ input }) => times(registers(input), { decompress: 2, blind: 1, fixed: 2 }),
     count: ({ input }) => times(registers(input), { decompress: 2, multiply: 1 }),
   };
 }
@@ -74,26 +78,27 @@ export function frequencyOperations(
   const comparisons = (bytes: number) => bytes / CIPHERTEXT_BYTES;
   return {
     setup: () => ({ fixed: 6 * noise.registers, decompress: noise.registers, map: noise.texts }),
-    blind: ({ input }) => times(registers(input), { decompress: 6, multiply: 3, fixed: 6 }),
+    combine: ({ output }) => times(registers(output), { decompress: 6, fixed: 6 }),
+    blind: ({ input }) => times(registers(input), { decompress: 6, blind: 1, fixed: 6 }),
     group: ({ input, output }) => {
       const groups = tuples(output) - noiseTupleCount;
       const others = active + parameters.duchyCount * noise.grouped - groups;
       return sum(
         times(registers(input), { decompress: 2, multiply: 1 }),
-        times(groups, { decompress: 4, multiplyEach: 6, fixed: 2 }),
+        times(groups, { decompress: 4, fixed: 8 }),
         times(others, { decompress: 4, multiplyEach: 2 }),
         noiseTuples,
       );
     },
     decryptFlags: ({ input }) =>
-      sum(times(tuples(input), { decompress: 8, multiply: 3, fixed: 8 }), noiseTuples),
+      sum(times(tuples(input), { decompress: 8, blindEach: 3, fixed: 8 }), noiseTuples),
     countRegisters: ({ input, output }) =>
       sum(
         times(tuples(input), { decompress: 3, multiply: 3 }),
         times(comparisons(output) / (MAXIMUM_FREQUENCY - 1), { decompress: 2 }),
-        times(comparisons(output), { multiplyEach: 2 }),
+        times(comparisons(output), { fixed: 2 }),
       ),
-    decryptComparisons: ({ input }) => times(comparisons(input), { decompress: 2, multiply: 1 }),
+    decryptComparisons: ({ input }) => times(comparisons(input), { decompress: 2, blindEach: 1, fixed: 2 }),
     countFrequencies: ({ input }) => times(comparisons(input), { decompress: 1, multiply: 1 }),
   };
 }

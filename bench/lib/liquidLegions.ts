@@ -72,8 +72,11 @@ export function curveFigures(count: number): CurveFigure[] {
   add('decrypt a layer', () => batch.decrypt(pair.secretKey));
   add('blind', () => {
     batch.load(ciphertexts, count);
-    batch.decrypt(pair.secretKey);
-    batch.multiply(scalar);
+    batch.blind(pair.secretKey, scalar);
+  });
+  add('blind, a scalar each', () => {
+    batch.load(ciphertexts, count);
+    batch.blindEach(pair.secretKey, scalars);
   });
   add('test for zero', () => areZero(curve, pair.secretKey, ciphertexts, count));
   return figures;

@@ -1,4 +1,7 @@
-/** What compares the counts of tuples with each frequency below the maximum, and how often they were equal. */
+/**
+ * What compares the counts of tuples with each frequency below the maximum, and how often they were equal. Comparisons are in
+ * columns, one for each frequency and each in an order of its own, so that no two comparisons of a count are found together.
+ */
 import {
   CIPHERTEXT_BYTES,
   drawScalars,
@@ -6,6 +9,7 @@ import {
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { takeBlocks, takeColumn } from './blocks.ts';
+import type { RingKeys } from './ringKeys.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Workspace } from './workspace.ts';
 
@@ -15,11 +19,11 @@ export function compareTuples(
   {
     blocks: tuples,
     seed,
-    secretKey,
+    keys,
     maximumFrequency,
-  }: { blocks: Uint8Array; seed: Uint8Array; secretKey: Uint8Array; maximumFrequency: number },
+  }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys; maximumFrequency: number },
 ): { histogramCount: number; comparisons: Uint8Array<ArrayBuffer> } {
-  const isZero = workspace.zeros(takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES), secretKey);
+  const isZero = workspace.zeros(takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES), keys.secretKey);
   const withFrequency: number[] = [];
   let histogramCount = 0;
   for (let i = 0; i < tuples.length / TUPLE_BYTES; i++) {
@@ -32,53 +36,45 @@ export function compareTuples(
     CIPHERTEXT_BYTES,
     withFrequency,
   );
-  return { histogramCount, comparisons: compare(workspace, counts, maximumFrequency - 1, seed) };
+  const comparisons = compare(workspace, counts, maximumFrequency - 1, { key: keys.key, seed });
+  return { histogramCount, comparisons };
 }
 
-/** For each count r (count − i · unit), for i from 1 to `compared`: zero where the count is i. */
+/** For i from 1 to `compared` a column of count − i · unit: zero where the count is i. Workers see only fresh ciphertexts. */
 function compare(
   workspace: Workspace,
   counts: Uint8Array,
   compared: number,
-  seed: Uint8Array,
+  { key, seed }: { key: Uint8Array; seed: Uint8Array },
 ): Uint8Array<ArrayBuffer> {
   const random = new Keystream(seed);
-  const total = (counts.length / CIPHERTEXT_BYTES) * compared;
-  const places = Uint32Array.from({ length: total }, (_, i) => Math.floor(i / compared));
-  const points = workspace.counts(compared);
-  const comparisons = takeBlocks(counts, CIPHERTEXT_BYTES, places);
-  const units = Buffer.concat(Array.from({ length: total }, (_, i) => points[i % compared]!));
-  workspace.change(comparisons, ALONE, comparisons, (batch, count, from) => {
-    batch.addPoints(units, -1, { at: from * POINT_BYTES });
-    batch.multiplyEach(drawScalars(random, count));
-  });
+  const publicKey = workspace.key(key);
+  const units = Buffer.concat(workspace.counts(compared).slice(0, compared));
+  const comparisons = new Uint8Array(compared * counts.length);
+  for (let i = 0; i < compared; i++) {
+    const column = comparisons.subarray(i * counts.length, (i + 1) * counts.length);
+    workspace.change(counts, ALONE, column, (batch, count) => {
+      batch.addPoints(units, -1, { stride: 0, at: i * POINT_BYTES });
+      batch.reRandomize(publicKey, drawScalars(random, count));
+    });
+  }
   return comparisons;
 }
 
+/** Takes a key off comparisons, and multiplies each by a random number: the aggregator would else tell counts apart. */
 export function decryptComparisons(
   workspace: Workspace,
-  { blocks: comparisons, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },
+  { blocks: comparisons, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
 ): Uint8Array<ArrayBuffer> {
-  const decrypted = new Uint8Array(comparisons.length);
-  workspace.change(comparisons, ALONE, decrypted, (batch) => batch.decrypt(secretKey));
+  const decrypted = Uint8Array.from(comparisons);
+  workspace.blindEach(decrypted, keys, new Keystream(seed));
   return decrypted;
 }
 
-/** Under one key alone: how many counts are 1, 2 …; the last are those that were equal to none. */
-export function countEqual(
+/** 1 for each ciphertext, under one key alone, that is zero. */
+export function findZeros(
   workspace: Workspace,
-  {
-    blocks: comparisons,
-    secretKey,
-    maximumFrequency,
-  }: { blocks: Uint8Array; secretKey: Uint8Array; maximumFrequency: number },
-): Uint32Array<ArrayBuffer> {
-  const compared = maximumFrequency - 1;
-  const isZero = workspace.zeros(comparisons, secretKey);
-  const frequencies = new Uint32Array(maximumFrequency);
-  for (let from = 0; from < isZero.length; from += compared) {
-    const first = isZero.subarray(from, from + compared).indexOf(1);
-    frequencies[first < 0 ? compared : first]!++;
-  }
-  return frequencies;
+  { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  return workspace.zeros(blocks, secretKey);
 }

@@ -50,7 +50,7 @@ function world(spec: Partial<World['spec']>, events: Events[]): World {
 const truth = ({ spec, events }: World) => unionOf(spec, events);
 
 /** Every stage once; providers upload to the duchies in turn. */
-async function run({ spec, events }: World, seeds = Array.from({ length: 9 }, () => dice.seed())) {
+async function run({ spec, events }: World, seeds = Array.from({ length: 12 }, () => dice.seed())) {
   const parameters = frequencyParameters(spec);
   const stages = new FrequencyStages(parameters);
   const sketches = events.map((one) =>
@@ -61,13 +61,15 @@ async function run({ spec, events }: World, seeds = Array.from({ length: 9 }, ()
     const uploaded = sketches.filter((_, i) => i % 3 === place);
     setups.push(await stages.setup(uploaded, keys, seeds[place]!));
   }
-  const once = await stages.blind(await stages.combine(setups), first, seeds[3]!);
+  const combined = await stages.combine(setups, aggregator, seeds[9]!);
+  const once = await stages.blind(combined, first, seeds[3]!);
   const blinded = await stages.blind(once, second, seeds[4]!);
   const tuples = await stages.group(blinded, aggregator, seeds[5]!);
   const partly = await stages.decryptFlags(tuples, first, seeds[6]!);
   const flags = await stages.decryptFlags(partly, second, seeds[7]!);
   const { registers, comparisons } = await stages.countRegisters(flags, aggregator, seeds[8]!);
-  const left = await stages.decryptComparisons(await stages.decryptComparisons(comparisons, first), second);
+  const compared = await stages.decryptComparisons(comparisons, first, seeds[10]!);
+  const left = await stages.decryptComparisons(compared, second, seeds[11]!);
   return {
     parameters,
     stages,
@@ -116,7 +118,7 @@ test('noise changes counts by what was drawn for them, and by nothing else', asy
   const expected = truth(some);
   const deviations: number[] = [];
   for (let i = 0; i < WORLDS; i++) {
-    const seeds = Array.from({ length: 9 }, () => dice.seed());
+    const seeds = Array.from({ length: 12 }, () => dice.seed());
     const { parameters, registers, frequencies } = await run(some, seeds);
     const { duchyCount, reachNoise, frequencyNoise } = parameters;
     const drawn = seeds
@@ -159,5 +161,5 @@ test('a message that is no whole number of registers or tuples is rejected', asy
   await rejected(stages.blind(bytes, first, seed), 'a message');
   await rejected(stages.group(bytes, first, seed), 'a message');
   await rejected(stages.decryptFlags(bytes, first, seed), 'a message');
-  await rejected(stages.decryptComparisons(bytes, first), 'a message');
+  await rejected(stages.decryptComparisons(bytes, first, seed), 'a message');
 });

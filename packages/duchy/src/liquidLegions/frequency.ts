@@ -1,11 +1,16 @@
 /**
  * Liquid Legions v2, stage by stage, as functions from bytes to bytes. A register is three ciphertexts: index, key, count.
  *
- * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together. First round: one worker after
- * the other takes its key off the indexes and multiplies them by a secret number; the aggregator then sees which registers
- * are the same, and makes one tuple of each. Second round: workers take their keys off the flags of the tuples, and add
- * noise; the aggregator sees which tuples have a frequency. Third round: workers take their keys off what compares these
- * with every frequency. What a worker sends in the first two rounds is re-randomized and sorted.
+ * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes them.
+ * First round: one worker after the other takes its key off the indexes and multiplies them by a secret number; the
+ * aggregator then sees which registers are the same, and makes one tuple of each. Second round: workers take their keys off
+ * the flags of the tuples, multiply each flag by a random number, and add noise; the aggregator sees which flags are zero.
+ * Third round: workers take their keys off what compares the tuples that have a frequency with every frequency, and multiply
+ * each comparison by a random number; the aggregator sees which are zero. Whatever a duchy sends is re-randomized and sorted.
+ *
+ * So all that the aggregator sees are four kinds of numbers, each with noise (docs/privacy.md): in the first round how many
+ * indexes have k registers, and how large the groups of known noise are; in the second how many tuples have which flags; in
+ * the third how many comparisons of each frequency are zero. Nothing links what it sees in one round to another.
  */
 import {
   CIPHERTEXT_BYTES,
@@ -48,11 +53,21 @@ export class FrequencyStages {
     return work.sort([...copies, ...noise], FREQUENCY_REGISTER_BYTES);
   }
 
-  /** What the aggregator does then: the messages of all duchies, its own included, as one. */
-  async combine(messages: readonly Uint8Array[], run: StageRun = {}): Promise<Uint8Array<ArrayBuffer>> {
-    for (const message of messages) checkBlocks(message, FREQUENCY_REGISTER_BYTES, 'a message');
-    const copies = messages.map((message) => copyOf(message));
-    return new StageWork(this.pool, run).sort(copies, FREQUENCY_REGISTER_BYTES);
+  /**
+   * What the aggregator does then: the messages of all duchies, its own included, as one. The first worker would recognize
+   * what it sent, and could leave out the noise of all others.
+   */
+  async combine(
+    messages: readonly Uint8Array[],
+    { key }: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const size = FREQUENCY_REGISTER_BYTES;
+    for (const message of messages) checkBlocks(message, size, 'a message');
+    const work = new StageWork(this.pool, run, seed);
+    const registers = Buffer.concat(messages);
+    return work.sort(await work.overBlocks('reRandomizeRegisters', registers, size, { key }), size);
   }
 
   /** First round, worker. */
@@ -121,32 +136,42 @@ export class FrequencyStages {
    */
   async countRegisters(
     tuples: Uint8Array,
-    { secretKey }: RingKeys,
+    keys: RingKeys,
     seed: Uint8Array,
     run: StageRun = {},
   ): Promise<{ registers: number; comparisons: Uint8Array }> {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const { duchyCount, reachNoise, noiseTupleCount, maximumFrequency } = this.parameters;
     const work = new StageWork(this.pool, run, seed);
-    const options = { secretKey, maximumFrequency };
+    const options = { keys, maximumFrequency };
     const compared = await work.overBlocks('compareTuples', tuples, TUPLE_BYTES, options);
+    const columns = compared.map(({ comparisons }) => this.columnsOf(comparisons));
     const histogramCount = compared.reduce((sum, batch) => sum + batch.histogramCount, 0);
     const noise = histogramCount + duchyCount * (reachNoise.offset + noiseTupleCount);
     return {
       registers: Math.max(0, tuples.length / TUPLE_BYTES - noise),
-      comparisons: Buffer.concat(compared.map(({ comparisons }) => comparisons)),
+      comparisons: await this.sortColumns(
+        work,
+        Array.from({ length: maximumFrequency - 1 }, (_, i) => columns.map((column) => column[i]!)),
+      ),
     };
   }
 
   /** Third round, worker. */
   async decryptComparisons(
     comparisons: Uint8Array,
-    { secretKey }: RingKeys,
+    keys: RingKeys,
+    seed: Uint8Array,
     run: StageRun = {},
   ): Promise<Uint8Array> {
-    const work = new StageWork(this.pool, run);
-    const size = this.comparedBytes(comparisons);
-    return Buffer.concat(await work.overBlocks('decryptComparisons', comparisons, size, { secretKey }));
+    const work = new StageWork(this.pool, run, seed);
+    this.checkColumns(comparisons);
+    const decrypted = await work.overBlocks('decryptComparisons', comparisons, CIPHERTEXT_BYTES, { keys });
+    const columns = this.columnsOf(Buffer.concat(decrypted));
+    return this.sortColumns(
+      work,
+      columns.map((column) => [column]),
+    );
   }
 
   /** Third round, aggregator: registers by frequency, from 1 on; the last are those with the maximum or more. */
@@ -157,20 +182,39 @@ export class FrequencyStages {
   ): Promise<number[]> {
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
     const work = new StageWork(this.pool, run);
-    const size = this.comparedBytes(comparisons);
-    const options = { secretKey, maximumFrequency };
-    const counted = await work.overBlocks('countEqual', comparisons, size, options);
-    return Array.from({ length: maximumFrequency }, (_, i) => {
-      const count = counted.reduce((sum, batch) => sum + batch[i]!, 0);
-      return Math.max(0, count - duchyCount * frequencyNoise.offset);
-    });
+    this.checkColumns(comparisons);
+    const found = await work.overBlocks('findZeros', comparisons, CIPHERTEXT_BYTES, { secretKey });
+    const isZero = Buffer.concat(found);
+    const compared = isZero.length / (maximumFrequency - 1);
+    const equal = Array.from({ length: maximumFrequency - 1 }, (_, i) =>
+      isZero.subarray(i * compared, (i + 1) * compared).reduce((sum, zero) => sum + zero, 0),
+    );
+    const above = compared - equal.reduce((sum, count) => sum + count, 0);
+    return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 
-  /** Of what compares one register. */
-  private comparedBytes(comparisons: Uint8Array): number {
-    const size = (this.parameters.maximumFrequency - 1) * CIPHERTEXT_BYTES;
-    checkBlocks(comparisons, size, 'a message');
-    return size;
+  /** Each column in an order of its own. */
+  private async sortColumns(work: StageWork, columns: Uint8Array[][]): Promise<Uint8Array> {
+    const sorted: Uint8Array[] = [];
+    for (const parts of columns) {
+      sorted.push(
+        await work.sort(
+          parts.map((part) => copyOf(part)),
+          CIPHERTEXT_BYTES,
+        ),
+      );
+    }
+    return Buffer.concat(sorted);
+  }
+
+  private columnsOf(comparisons: Uint8Array): Uint8Array[] {
+    const columns = this.parameters.maximumFrequency - 1;
+    const size = comparisons.length / columns;
+    return Array.from({ length: columns }, (_, i) => comparisons.subarray(i * size, (i + 1) * size));
+  }
+
+  private checkColumns(comparisons: Uint8Array): void {
+    checkBlocks(comparisons, (this.parameters.maximumFrequency - 1) * CIPHERTEXT_BYTES, 'a message');
   }
 }
 

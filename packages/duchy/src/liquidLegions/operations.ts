@@ -1,6 +1,6 @@
 /** What threads of the pool do. Inputs and outputs are bytes and numbers, which go from thread to thread. */
 import { sortBlocks } from './blocks.ts';
-import { compareTuples, countEqual, decryptComparisons } from './comparisons.ts';
+import { compareTuples, decryptComparisons, findZeros } from './comparisons.ts';
 import { drawNoiseRegisters } from './noiseRegisters.ts';
 import { drawNoiseTuples, encryptNoiseTuples } from './noiseTuples.ts';
 import {
@@ -13,15 +13,16 @@ import {
   encryptNoiseRegisters,
   openIndexes,
   passCount,
+  reRandomizeRegisters,
 } from './registers.ts';
 import { decryptTupleFlags, groupMembers, makeTuples } from './tuples.ts';
 import type { Workspace } from './workspace.ts';
 
 /** On a batch of blocks. */
 const batchOperations = {
-  ...{ encryptNoiseRegisters, blindRegisters, openIndexes, checkPoints },
+  ...{ encryptNoiseRegisters, reRandomizeRegisters, blindRegisters, openIndexes, checkPoints },
   ...{ makeTuples, encryptNoiseTuples, decryptTupleFlags },
-  ...{ compareTuples, decryptComparisons, countEqual },
+  ...{ compareTuples, decryptComparisons, findZeros },
 };
 
 export const operations = {

@@ -2,9 +2,9 @@
  * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message is the registers of all sketches,
  * each the ciphertext of its index, sorted; and last a ciphertext of the number of registers that noise added.
  *
- * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together. Execution: one worker after
- * the other takes its key off, and multiplies what is left by a secret number; at the aggregator, equal registers are then
- * equal points, and nobody knows of which index.
+ * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes them.
+ * Execution: one worker after the other takes its key off, and multiplies what is left by a secret number; at the
+ * aggregator, equal registers are then equal points, and nobody knows of which index.
  */
 import {
   CIPHERTEXT_BYTES,
@@ -55,13 +55,24 @@ export class ReachOnlyStages {
     return work.sort([...copies, ...noise], REACH_REGISTER_BYTES, excess);
   }
 
-  /** What the aggregator does then: the messages of all duchies, its own included, as one. */
-  async combine(messages: readonly Uint8Array[], run: StageRun = {}): Promise<Uint8Array<ArrayBuffer>> {
-    const work = new StageWork(this.pool, run);
+  /**
+   * What the aggregator does then: the messages of all duchies, its own included, as one. The first worker would recognize
+   * what it sent, and could leave out the noise of all others.
+   */
+  async combine(
+    messages: readonly Uint8Array[],
+    { key }: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const size = REACH_REGISTER_BYTES;
+    const work = new StageWork(this.pool, run, seed);
     const all = messages.map(parts);
-    const excess = await work.run('addCounts', { counts: all.map((message) => message.excess) });
-    const copies = all.map(({ registers }) => copyOf(registers));
-    return work.sort(copies, REACH_REGISTER_BYTES, excess);
+    const counts = all.map((message) => message.excess);
+    const excess = await work.run('addCounts', { counts, key, seed: work.seed('addCounts') });
+    const registers = Buffer.concat(all.map((message) => message.registers));
+    const fresh = await work.overBlocks('reRandomizeRegisters', registers, size, { key });
+    return work.sort(fresh, size, excess);
   }
 
   /** What each worker does. */
@@ -89,15 +100,22 @@ export class ReachOnlyStages {
     const points = await work.overBlocks('openIndexes', registers, REACH_REGISTER_BYTES, options);
     const distinct = await work.run('countDistinct', { parts: points }, points);
     const most = 2 * histogramNoise.offset * dataProviderCount * duchyCount;
-    const histogramCount = await work.run('decryptCount', { count: excess, secretKey, most });
+    const histogramCount = await work.run('decryptCount', {
+      ...{ count: excess, secretKey, most },
+      expected: most / 2,
+    });
     const noise = duchyCount * reachNoise.offset + histogramCount + 2 * knownRegisters;
     return Math.max(0, distinct - noise);
   }
 }
 
-/** `width` of the interval of the spec, in which it is a 32-bit float. */
+/**
+ * `width` of the interval of the spec, in which it is a 32-bit float. Where noise or a provider fills more registers than a
+ * sketch has, the reach is the largest that the sketch can tell: no count makes a computation fail.
+ */
 export function estimateReach(parameters: NoiseParameters, registers: number, width: number): number {
-  return Math.trunc(estimatePeople(parameters, registers) / Math.fround(width));
+  const told = Math.min(registers, parameters.maxSize - 1);
+  return Math.trunc(estimatePeople(parameters, told) / Math.fround(width));
 }
 
 function parts(given: Uint8Array): { registers: Uint8Array; excess: Uint8Array } {

@@ -7,7 +7,6 @@ import {
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
-import { LiquidLegionsError } from './errors.ts';
 import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
 import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
@@ -29,6 +28,20 @@ export function encryptNoiseRegisters(
   return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
 }
 
+/** The same registers, in which whoever sent or encrypted them recognizes nothing. */
+export function reRandomizeRegisters(
+  workspace: Workspace,
+  { blocks, seed, key }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const publicKey = workspace.key(key);
+  const registers = new Uint8Array(blocks.length);
+  workspace.change(blocks, ALONE, registers, (batch, count) =>
+    batch.reRandomize(publicKey, drawScalars(random, count)),
+  );
+  return registers;
+}
+
 /** Takes a key off the indexes, multiplies them by `blinding`, and re-randomizes everything. */
 export function blindRegisters(
   workspace: Workspace,
@@ -44,8 +57,7 @@ export function blindRegisters(
   const restKey = workspace.key(keys.restKey);
   const blinded = new Uint8Array(blocks.length);
   workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
-    batch.decrypt(keys.secretKey);
-    batch.multiply(blinding);
+    batch.blind(keys.secretKey, blinding);
     // Else ciphertexts that somebody made multiples of each other would stay so, and could be followed.
     batch.reRandomize(restKey, drawScalars(random, count));
   });
@@ -91,29 +103,36 @@ export function encryptCount(
   return workspace.encrypt([text], workspace.key(key), random);
 }
 
-/** The sum of what is encrypted in all of them. */
+/** The sum of what is encrypted in all of them, in a ciphertext that none of those who sent one recognizes. */
 export function addCounts(
   workspace: Workspace,
-  { counts: [first, ...others] }: { counts: Uint8Array[] },
+  { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
 ): Uint8Array<ArrayBuffer> {
-  const sum = Uint8Array.from(first!);
-  for (const next of others) {
+  const sum = workspace.encryptZeros(1, workspace.key(key), new Keystream(seed));
+  for (const next of counts) {
     workspace.other.load(next, 1);
     workspace.change(sum, ALONE, sum, (batch) => batch.add(workspace.other));
   }
   return sum;
 }
 
-/** The number in a ciphertext that is under one key alone. */
+/**
+ * The number in a ciphertext that is under one key alone, if it is from 0 to `most`; else `expected`. A worker can put a
+ * register of a provider in there: the outcome must not tell it which register that is.
+ */
 export function decryptCount(
   workspace: Workspace,
-  { count, secretKey, most }: { count: Uint8Array; secretKey: Uint8Array; most: number },
+  {
+    count,
+    secretKey,
+    most,
+    expected,
+  }: { count: Uint8Array; secretKey: Uint8Array; most: number; expected: number },
 ): number {
   if (workspace.zeros(count, secretKey)[0] === 1) return 0;
   const point = Buffer.from(workspace.decrypt(count, ALONE, secretKey));
   const place = workspace.counts(most).findIndex((one) => point.equals(one));
-  if (place >= 0 && place < most) return place + 1;
-  throw new LiquidLegionsError('the number of noise registers is none that the duchies can have added');
+  return place >= 0 && place < most ? place + 1 : expected;
 }
 
 /** Takes a key off such a ciphertext, and re-randomizes it under the rest. */

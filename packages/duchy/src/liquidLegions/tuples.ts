@@ -1,17 +1,22 @@
 /**
  * What becomes of the registers of one index: a tuple of three flags and a count. The flags are zero where all keys are the
- * same, where all are that of a destroyed register, and where all are that of the histogram's noise; else they are random.
- * The count is the sum of all counts where the keys are the same, and else random.
+ * same, where all are that of a destroyed register, and where all are that of the histogram's noise. The count is the sum of
+ * all counts, which is used only where the keys are the same.
+ *
+ * The aggregator makes tuples from ciphertexts and knows every factor it used, so a flag that is not zero would tell it the
+ * key. Each worker therefore multiplies each flag by a random number of its own: zero stays zero, and anything else becomes
+ * any point.
  */
 import type { RandomSource } from '@measurement-exchange/sdk';
 import {
   CIPHERTEXT_BYTES,
   DESTROYED_KEY,
   drawScalars,
+  type ElGamalPublicKey,
   Keystream,
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
-import { putColumn, runs, sortedOrder, takeBlocks, takeColumn } from './blocks.ts';
+import { putBlocks, putColumn, runs, sortedOrder, takeBlocks, takeColumn } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
 import { ALONE, type Column, type Workspace } from './workspace.ts';
 
@@ -69,95 +74,90 @@ export function makeTuples(
   });
   const heads = groups.map((group) => group.start);
   const headKeys = takeBlocks(keys, CIPHERTEXT_BYTES, heads);
-  const same = workspace.encryptZeros(groups.length, workspace.key(key), random);
   const sums = takeBlocks(counts, CIPHERTEXT_BYTES, heads);
+  const publicKey = workspace.key(key);
+  workspace.change(sums, ALONE, sums, (batch, count) =>
+    batch.reRandomize(publicKey, drawScalars(random, count)),
+  );
+  const zeros = workspace.encryptZeros(groups.length, publicKey, random);
+  const same = Uint8Array.from(zeros);
   const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
   for (let rank = 1; rank < largest; rank++) {
     const larger = [...groups.keys()].filter((group) => groups[group]!.size > rank);
     const others = larger.map((group) => groups[group]!.start + rank);
-    const differences = subtracted(
-      workspace,
-      takeBlocks(keys, CIPHERTEXT_BYTES, others),
-      takeBlocks(headKeys, CIPHERTEXT_BYTES, larger),
-      random,
+    const differences = takeBlocks(zeros, CIPHERTEXT_BYTES, larger);
+    addColumn(workspace, differences, takeBlocks(keys, CIPHERTEXT_BYTES, others));
+    addColumn(workspace, differences, takeBlocks(headKeys, CIPHERTEXT_BYTES, larger), -1);
+    workspace.change(differences, ALONE, differences, (batch, count) =>
+      batch.multiplyEach(drawScalars(random, count)),
     );
     addAt(workspace, same, larger, differences);
     addAt(workspace, sums, larger, takeBlocks(counts, CIPHERTEXT_BYTES, others));
   }
-  return finished(workspace, same, headKeys, sums, random);
+  return finished(workspace, { same, keys: headKeys, sums, publicKey, random });
 }
 
-/** r (a − b). */
-function subtracted(workspace: Workspace, a: Uint8Array, b: Uint8Array, random: RandomSource): Uint8Array {
-  const differences = new Uint8Array(a.length);
-  workspace.change(a, ALONE, differences, (batch, count, from) => {
-    workspace.other.load(b, count, { at: from * CIPHERTEXT_BYTES });
-    batch.add(workspace.other, -1);
-    batch.multiplyEach(drawScalars(random, count));
+/**
+ * into[i] += sign · added[i]. What is added to must be random, as a fresh encryption is: of ciphertexts that a lying worker
+ * chose, one can be the negative of another, and whether these meet in one group must not decide whether the stage fails.
+ */
+function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
+  workspace.change(into, ALONE, into, (batch, count, from) => {
+    workspace.other.load(added, count, { at: from * CIPHERTEXT_BYTES });
+    batch.add(workspace.other, sign);
   });
-  return differences;
 }
 
 /** into[places[i]] += added[i]. */
 function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[], added: Uint8Array): void {
-  const sums = new Uint8Array(added.length);
-  workspace.change(added, ALONE, sums, (batch, count, from) => {
-    workspace.other.load(takeBlocks(into, CIPHERTEXT_BYTES, places.slice(from, from + count)), count);
-    batch.add(workspace.other);
-  });
-  places.forEach((place, i) => {
-    into.set(sums.subarray(i * CIPHERTEXT_BYTES, (i + 1) * CIPHERTEXT_BYTES), place * CIPHERTEXT_BYTES);
-  });
+  const sums = takeBlocks(into, CIPHERTEXT_BYTES, places);
+  addColumn(workspace, sums, added);
+  putBlocks(sums, CIPHERTEXT_BYTES, places, into);
 }
 
-/** The other flags, r (special key + same − key), and the count, sum + r · same. */
+/** Adds the other flags, special key + same − key. */
 function finished(
   workspace: Workspace,
-  same: Uint8Array,
-  keys: Uint8Array,
-  sums: Uint8Array,
-  random: RandomSource,
+  {
+    same,
+    keys,
+    sums,
+    publicKey,
+    random,
+  }: {
+    same: Uint8Array;
+    keys: Uint8Array;
+    sums: Uint8Array;
+    publicKey: ElGamalPublicKey;
+    random: RandomSource;
+  },
 ): Uint8Array<ArrayBuffer> {
-  const { other } = workspace;
-  const special = Buffer.concat(workspace.points([DESTROYED_KEY, HISTOGRAM_KEY]));
-  const randomized = Buffer.concat([same, same, same]);
-  for (const i of [0, 1]) {
-    const flags = randomized.subarray(i * same.length, (i + 1) * same.length);
-    workspace.change(flags, ALONE, flags, (batch, count, from) => {
-      other.load(keys, count, { at: from * CIPHERTEXT_BYTES });
-      batch.add(other, -1);
-      batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
-    });
-  }
-  workspace.change(randomized, ALONE, randomized, (batch, count) =>
-    batch.multiplyEach(drawScalars(random, count)),
-  );
-  const counts = randomized.subarray(2 * same.length);
-  workspace.change(counts, ALONE, counts, (batch, count, from) => {
-    other.load(sums, count, { at: from * CIPHERTEXT_BYTES });
-    batch.add(other);
-  });
   const tuples = new Uint8Array((same.length / CIPHERTEXT_BYTES) * TUPLE_BYTES);
   putColumn(same, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, 0);
-  for (const i of [0, 1, 2]) {
-    const column = randomized.subarray(i * same.length, (i + 1) * same.length);
-    putColumn(column, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);
+  const special = Buffer.concat(workspace.points([DESTROYED_KEY, HISTOGRAM_KEY]));
+  for (const i of [0, 1]) {
+    const flags = Uint8Array.from(same);
+    addColumn(workspace, flags, keys, -1);
+    workspace.change(flags, ALONE, flags, (batch, count) => {
+      batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
+      // Else the difference of two flags would show a worker the ciphertext of a key, which it may have seen before.
+      batch.reRandomize(publicKey, drawScalars(random, count));
+    });
+    putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);
   }
+  putColumn(sums, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, COUNT.at);
   return tuples;
 }
 
-/** Takes a key off the flags, and re-randomizes flags and counts. */
+/** Takes a key off the flags, multiplies each by a random number of its own, and re-randomizes flags and counts. */
 export function decryptTupleFlags(
   workspace: Workspace,
   { blocks: tuples, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
 ): Uint8Array<ArrayBuffer> {
   const random = new Keystream(seed);
-  const [key, restKey] = [workspace.key(keys.key), workspace.key(keys.restKey)];
+  const key = workspace.key(keys.key);
   const flags = takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES);
-  workspace.change(flags, ALONE, flags, (batch, count) => {
-    batch.decrypt(keys.secretKey);
-    batch.reRandomize(restKey, drawScalars(random, count));
-  });
+  workspace.blindEach(flags, keys, random);
   const decrypted = new Uint8Array(tuples.length);
   putColumn(flags, FLAGS_BYTES, decrypted, TUPLE_BYTES, 0);
   workspace.change(tuples, COUNT, decrypted, (batch, count) =>

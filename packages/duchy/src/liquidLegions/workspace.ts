@@ -12,6 +12,7 @@ import {
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { putBlocks } from './blocks.ts';
+import type { RingKeys } from './ringKeys.ts';
 
 /** What is encrypted. */
 export type Plain = 'zero' | 'random' | Uint8Array;
@@ -74,6 +75,18 @@ export class Workspace {
     });
   }
 
+  /**
+   * Takes a key off ciphertexts, multiplies each by a random number of its own, and re-randomizes it: whoever takes the last
+   * key off sees whether zero was encrypted, and nothing else.
+   */
+  blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
+    const rest = this.key(restKey);
+    this.change(ciphertexts, ALONE, ciphertexts, (batch, count) => {
+      batch.blindEach(secretKey, drawScalars(random, count));
+      batch.reRandomize(rest, drawScalars(random, count));
+    });
+  }
+
   /** Encrypts points: of 33 bytes each, `zero` for that at infinity, `random` for one that nobody knows. */
   encrypt(texts: readonly Plain[], key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
     const ciphertexts = new Uint8Array(texts.length * CIPHERTEXT_BYTES);
@@ -130,8 +143,7 @@ export class Workspace {
     const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
     this.inBatches(blocks.length / stride, (from, count) => {
       this.batch.load(blocks, count, { stride, at: from * stride + at });
-      this.batch.decrypt(secretKey);
-      this.batch.storeMessages(points, { at: from * POINT_BYTES });
+      this.batch.open(secretKey, points, { at: from * POINT_BYTES });
     });
     return points;
   }

@@ -29,7 +29,7 @@ export const group = stage(async (given) =>
   given.stages.group(await fromPrevious(given, ONE), given.keys, given.seed, given),
 );
 
-/** A worker's: its key comes off the flags of the tuples, and its noise is added. */
+/** A worker's: its key comes off the flags of the tuples, each is multiplied by a random number, and noise is added. */
 export const decryptFlags = stage(async (given) =>
   given.stages.decryptFlags(await fromPrevious(given, TWO), given.keys, given.seed, given),
 );
@@ -43,9 +43,9 @@ export const countRegisters = stage(async (given) => {
   return comparisons;
 });
 
-/** A worker's: its key comes off the comparisons. */
+/** A worker's: its key comes off the comparisons, and each is multiplied by a random number. */
 export const decryptComparisons = stage(async (given) =>
-  given.stages.decryptComparisons(await fromPrevious(given, THREE), given.keys, given),
+  given.stages.decryptComparisons(await fromPrevious(given, THREE), given.keys, given.seed, given),
 );
 
 /** The aggregator's: counts the registers of each frequency. */

@@ -15,7 +15,12 @@ interface Setup {
     seed: Uint8Array,
     run: StageRun,
   ): Promise<Uint8Array>;
-  combine(messages: readonly Uint8Array[], run: StageRun): Promise<Uint8Array>;
+  combine(
+    messages: readonly Uint8Array[],
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun,
+  ): Promise<Uint8Array>;
 }
 
 export interface Given<P extends LiquidLegionsProtocol, S extends Setup> extends Work {
@@ -51,8 +56,9 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends Setup>(
     /** The aggregator's: what all workers sent, with noise of its own. */
     combine: stage(async (given) => {
       const messages = await fromWorkers(given, 'SETUP_PHASE_INPUT');
-      const noise = await given.stages.setup([], given.keys, given.seed, given);
-      return given.stages.combine([...messages, noise], given);
+      const { stages, keys, seed, signal } = given;
+      const noise = await stages.setup([], keys, seed, { signal });
+      return stages.combine([...messages, noise], keys, seed, given);
     }),
   };
 }

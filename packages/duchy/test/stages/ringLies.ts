@@ -1,6 +1,6 @@
 /** What duchies of a ring of three could send each other in place of what they computed. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
-import { CIPHERTEXT_BYTES, POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
 
 export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'] as const;
 export const REACH_ONLY = 'reachOnlyLiquidLegionsV2';
@@ -26,9 +26,6 @@ const firstPoint = (point: Uint8Array) => (bytes: Uint8Array) =>
 const less = (count: number) => (bytes: Uint8Array) => bytes.subarray(count);
 const twice = (bytes: Uint8Array) => Buffer.concat([bytes, bytes]);
 const nothing = () => new Uint8Array(0);
-/** The count of noise is a register. */
-const otherCount = (bytes: Uint8Array) =>
-  Buffer.concat([bytes.subarray(0, -CIPHERTEXT_BYTES), bytes.subarray(0, CIPHERTEXT_BYTES)]);
 
 const lie = (
   to: string,
@@ -54,7 +51,6 @@ export const LIES: Record<LiquidLegionsProtocol, PeerLie[]> = {
     ]),
     ...lie(GAMMA, 'EXECUTION_PHASE_INPUT', ALPHA, [
       ['nothing', nothing, /EXECUTION_PHASE_INPUT of duchies\/alpha has 0 bytes/],
-      ['a count of noise that nobody can have added', otherCount, /the number of noise registers is none/],
     ]),
   ],
   [FULL]: [

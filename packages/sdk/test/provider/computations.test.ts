@@ -206,8 +206,9 @@ function indexesIn(registers: Uint8Array, stride: number): string[] {
   const points = Buffer.alloc(count * POINT_BYTES);
   const batch = new Ciphertexts(curve);
   batch.load(registers, count, { stride });
-  for (const duchy of ringOf(RING)) batch.decrypt(duchies.named(duchy).elGamalKeys.secretKey);
-  batch.storeMessages(points);
+  const [last, ...others] = ringOf(RING).map((duchy) => duchies.named(duchy).elGamalKeys.secretKey);
+  for (const secretKey of others) batch.decrypt(secretKey);
+  batch.open(last!, points);
   return Array.from({ length: count }, (_, i) =>
     points.toString('hex', i * POINT_BYTES, (i + 1) * POINT_BYTES),
   );

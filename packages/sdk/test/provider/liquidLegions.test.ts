@@ -80,8 +80,9 @@ async function opened({ fulfillment, data }: ReceivedUpload, ciphertexts: 1 | 3)
   const points = Buffer.alloc(count * POINT_BYTES);
   for (let from = 0; from < count; from += 64) {
     batch.load(data, Math.min(64, count - from), { at: from * 66 });
-    for (const duchy of RING) batch.decrypt(ring.keys[duchy]!.secretKey);
-    batch.storeMessages(points, { at: from * POINT_BYTES });
+    const [last, ...others] = RING.map((duchy) => ring.keys[duchy]!.secretKey);
+    for (const secretKey of others) batch.decrypt(secretKey);
+    batch.open(last!, points, { at: from * POINT_BYTES });
   }
   const size = ciphertexts * POINT_BYTES;
   const registers = Array.from({ length: count / ciphertexts }, (_, i) =>

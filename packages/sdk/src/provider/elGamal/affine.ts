@@ -165,7 +165,7 @@ export class AffineBatches {
     const { field, slope, divisor } = this;
     field.combine(slope, sign, b.y, -1, a.y);
     field.combine(divisor, 1, b.x, -1, a.x);
-    this.chord(into, a, b, checked(field.inverse(divisor)));
+    this.chord(into, a, b, this.checked(field.inverse(divisor)));
   }
 
   double(into: Points, a: Points): void {
@@ -173,7 +173,18 @@ export class AffineBatches {
     field.square(slope, a.x);
     field.addConstant(slope, 3, slope, -3, field.one);
     field.combine(divisor, 1, a.y, 1, a.y);
-    this.chord(into, a, a, checked(field.inverse(divisor)));
+    this.chord(into, a, a, this.checked(field.inverse(divisor)));
+  }
+
+  /**
+   * No two points of honest parties meet on the way: a multiple of one point meets another only where a scalar is next to 0
+   * or to the order, or where somebody made one point a small multiple of the other.
+   */
+  private checked(inverse: FieldArray | undefined): FieldArray {
+    if (inverse !== undefined) return inverse;
+    const places = Array.from({ length: this.used }, (_, i) => i);
+    const met = places.find((i) => this.field.isZero(this.divisor, i)) ?? 0;
+    throw new PointError(met, 'a multiple of it met another');
   }
 
   private negateOne(points: Points, index: number): void {
@@ -181,9 +192,4 @@ export class AffineBatches {
     const y = this.field.wordOf(points.y, index);
     for (let limb = 0; limb < LIMBS; limb++) words[y + LANES * limb]! *= -1;
   }
-}
-
-function checked(inverse: FieldArray | undefined): FieldArray {
-  if (inverse !== undefined) return inverse;
-  throw new RangeError('a multiple of a point met itself: only a scalar next to 0 or to the order does that');
 }

@@ -96,6 +96,40 @@ test('points are multiplied by scalars of their own', () => {
   expect(stored(q)).toEqual(bytesOf(scalarsOf(scalars).map((scalar, i) => some[i]!.multiply(scalar))));
 });
 
+test('pairs of points are multiplied at once, by scalars for all and by scalars of their own', () => {
+  const expectPairs = (scalars: bigint[], more: bigint[]) => {
+    expect(stored(p)).toEqual(bytesOf(some.map((point, i) => point.multiply(scalars[i]!))));
+    const sums = others.map((point, i) => point.multiply(scalars[i]!).add(some[i]!.multiply(more[i]!)));
+    expect(stored(q)).toEqual(bytesOf(sums));
+  };
+  // Odd and even ones: the sign of a scalar is that of all its digits.
+  for (const round of [1, 2]) {
+    const [s, t] = [drawScalars(random, 1), drawScalars(random, 1)];
+    s[SCALAR_BYTES - 1] = (s[SCALAR_BYTES - 1]! & 0xfe) | (round & 1);
+    t[SCALAR_BYTES - 1] = (t[SCALAR_BYTES - 1]! & 0xfe) | (round >> 1);
+    load(p, some);
+    load(q, others);
+    curve.multiplyPair(p, q, s, t);
+    expectPairs(Array(COUNT).fill(toNumber(s)), Array(COUNT).fill(toNumber(t)));
+  }
+  const [s, t] = [drawScalars(random, COUNT), drawScalars(random, COUNT)];
+  load(p, some);
+  load(q, others);
+  curve.multiplyPairEach(p, q, s, t);
+  expectPairs(scalarsOf(s), scalarsOf(t));
+});
+
+test('a pair in which one point is a small multiple of the other is rejected, with its place', () => {
+  load(p, some);
+  load(
+    q,
+    some.map((point, i) => (i === 3 ? point : others[i]!)),
+  );
+  const s = drawScalars(random, 1);
+  s[0] = 0;
+  expect(() => curve.multiplyPair(p, q, s, s)).toThrow('point 3: a multiple of it met another');
+});
+
 test('the point of a table is multiplied by many scalars, small ones too', () => {
   const table = curve.fixedBase(some[0]!.toBytes(true));
   const scalars = Buffer.concat([drawScalars(random, COUNT), ...[1n, 2n, 3n, 255n, ORDER - 1n].map(toBytes)]);
@@ -137,7 +171,7 @@ test('a scalar that this multiplication cannot do is rejected, and never gives a
     try {
       curve.multiply(q, p, toBytes(scalar));
     } catch (error) {
-      expect(String(error)).toContain('only a scalar next to 0 or to the order does that');
+      expect(String(error)).toContain('a multiple of it met another');
       continue;
     }
     expect(stored(q)).toEqual(expected);

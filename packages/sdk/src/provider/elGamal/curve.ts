@@ -18,7 +18,7 @@ const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
 /** Both coordinates. */
 const ENTRY_WORDS = 2 * LIMBS;
 
-/** Points that a batch can have: enough that the one inversion counts for little; about 7 MB of memory. */
+/** Points that a batch can have: enough that the one inversion counts for little; about 9 MB of memory. */
 export const BATCH = 4096;
 /** Batches of points that can be allocated. */
 const POINTS = 6;
@@ -28,6 +28,15 @@ export type FixedBase = Int32Array;
 
 let generatorTable: FixedBase | undefined;
 
+/** What a digit adds to a sum. */
+interface Term {
+  points: Points;
+  sign: number;
+}
+
+/** The digits of one scalar for all points, or of one for each, from the highest place on. */
+type Digits = (place: number) => Term;
+
 /** One per thread: batches share its memory. */
 export class Curve extends AffineBatches {
   /** For whoever needs a batch that no other call has to find unchanged. */
@@ -35,60 +44,92 @@ export class Curve extends AffineBatches {
   private readonly sum: Points;
   private readonly chosen: Points;
   private readonly table: Points[];
+  private readonly otherTable: Points[];
   private readonly halves: Uint8Array;
+  private readonly otherHalves: Uint8Array;
 
   constructor(atLeast = BATCH) {
-    super(Math.max(atLeast, FIXED_DIGITS), 4 + ENTRIES + POINTS);
+    super(Math.max(atLeast, FIXED_DIGITS), 4 + 2 * ENTRIES + POINTS);
     this.spare = [this.points(), this.points()];
     this.sum = this.points();
     this.chosen = this.points();
     this.table = Array.from({ length: ENTRIES }, () => this.points());
+    this.otherTable = Array.from({ length: ENTRIES }, () => this.points());
     this.halves = new Uint8Array((this.capacity + LANES) * SCALAR_BYTES);
+    this.otherHalves = new Uint8Array(this.halves.length);
   }
 
   /** All points by the same scalar. What is done depends on it only in which entries of the tables are added. */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
-    this.makeTable(points);
-    const sign = halve(scalar, 0, this.halves, 0);
-    this.digits((place) => {
-      const digit = digitOf(nibble(this.halves, 0, place), WINDOW);
-      return { points: this.table[digit.entry]!, sign: digit.sign };
-    });
-    if (sign < 0) this.negate(into, this.sum);
-    else this.copy(into, this.sum);
+    this.makeTable(this.table, points);
+    this.sumOf(into, this.commonDigits(this.table, scalar));
   }
 
   /** Each point by a scalar of its own. */
   multiplyEach(into: Points, points: Points, scalars: Uint8Array): void {
-    this.makeTable(points);
-    const signs = this.halveAll(scalars);
-    this.digits((place) => {
+    this.makeTable(this.table, points);
+    this.sumOf(into, this.ownDigits(this.table, scalars, this.halves));
+  }
+
+  /** a becomes s a, and b becomes s b + t a. Both sums share the table of a, and s b + t a is one chain of doublings. */
+  multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
+    this.makeTable(this.table, a);
+    this.makeTable(this.otherTable, b);
+    this.sumOf(a, this.commonDigits(this.table, s));
+    this.sumOf(b, this.commonDigits(this.otherTable, s), this.commonDigits(this.table, t));
+  }
+
+  /** The same, with scalars of its own for each pair of points. */
+  multiplyPairEach(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
+    this.makeTable(this.table, a);
+    this.makeTable(this.otherTable, b);
+    this.sumOf(a, this.ownDigits(this.table, s, this.halves));
+    const digits = this.ownDigits(this.otherTable, s, this.halves);
+    this.sumOf(b, digits, this.ownDigits(this.table, t, this.otherHalves));
+  }
+
+  private commonDigits(table: Points[], scalar: Uint8Array): Digits {
+    const halves = new Uint8Array(SCALAR_BYTES);
+    const scalarSign = halve(scalar, 0, halves, 0);
+    return (place) => {
+      const { entry, sign } = digitOf(nibble(halves, 0, place), WINDOW);
+      return { points: table[entry]!, sign: sign * scalarSign };
+    };
+  }
+
+  /** What they add is in `chosen` until the next digit is asked for. */
+  private ownDigits(table: Points[], scalars: Uint8Array, halves: Uint8Array): Digits {
+    const signs = this.halveAll(scalars, halves);
+    return (place) => {
       for (let i = 0; i < this.used; i++) {
-        const { entry, sign } = digitOf(nibble(this.halves, i * SCALAR_BYTES, place), WINDOW);
-        this.choose(i, this.table[entry]!, sign * signs[i]!);
+        const { entry, sign } = digitOf(nibble(halves, i * SCALAR_BYTES, place), WINDOW);
+        this.choose(i, table[entry]!, sign * signs[i]!);
       }
       return { points: this.chosen, sign: 1 };
-    });
+    };
+  }
+
+  /** Adds up the digits of one product or of two, from the highest place on. */
+  private sumOf(into: Points, first: Digits, ...others: Digits[]): void {
+    const highest = (8 * SCALAR_BYTES) / WINDOW - 1;
+    const add = ({ points, sign }: Term) => this.addDistinct(this.sum, this.sum, points, sign < 0 ? -1 : 1);
+    const { points, sign } = first(highest);
+    if (sign < 0) this.negate(this.sum, points);
+    else this.copy(this.sum, points);
+    for (const digits of others) add(digits(highest));
+    for (let place = highest - 1; place >= 0; place--) {
+      for (let i = 0; i < WINDOW; i++) this.double(this.sum, this.sum);
+      add(first(place));
+      for (const digits of others) add(digits(place));
+    }
     this.copy(into, this.sum);
   }
 
-  /** Adds up the digits from the highest on. */
-  private digits(entryAt: (place: number) => { points: Points; sign: 1 | -1 }): void {
-    const highest = (8 * SCALAR_BYTES) / WINDOW - 1;
-    this.copy(this.sum, entryAt(highest).points);
-    for (let place = highest - 1; place >= 0; place--) {
-      for (let i = 0; i < WINDOW; i++) this.double(this.sum, this.sum);
-      const { points, sign } = entryAt(place);
-      this.addDistinct(this.sum, this.sum, points, sign);
-    }
-  }
-
   /** 1, 3, 5 … times each point. */
-  private makeTable(points: Points): void {
-    const [first] = this.table as [Points];
-    this.copy(first, points);
+  private makeTable(table: Points[], points: Points): void {
+    this.copy(table[0]!, points);
     this.double(this.chosen, points);
-    for (let i = 1; i < ENTRIES; i++) this.addDistinct(this.table[i]!, this.table[i - 1]!, this.chosen);
+    for (let i = 1; i < ENTRIES; i++) this.addDistinct(table[i]!, table[i - 1]!, this.chosen);
   }
 
   private choose(index: number, from: Points, sign: number): void {
@@ -145,7 +186,7 @@ export class Curve extends AffineBatches {
   /** The point of a table by each scalar. */
   multiplyFixed(into: Points, base: FixedBase, scalars: Uint8Array): void {
     this.use(scalars.length / SCALAR_BYTES);
-    const signs = this.halveAll(scalars);
+    const signs = this.halveAll(scalars, this.halves);
     for (let place = 0; place < FIXED_DIGITS; place++) {
       this.chooseFixed(base, place, signs);
       if (place === 0) this.copy(this.sum, this.chosen);
@@ -172,13 +213,13 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** The digits of all scalars to `halves`; returns their signs. The last scalar stands for what fills up the quad. */
-  private halveAll(scalars: Uint8Array): Int8Array {
+  /** Writes the digits of all scalars; returns their signs. The last scalar stands for what fills up the quad. */
+  private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;
     if (this.field.use(given) !== this.used) throw new RangeError('there must be a scalar for each point');
     const signs = new Int8Array(this.used);
     for (let i = 0; i < this.used; i++) {
-      signs[i] = halve(scalars, Math.min(i, given - 1) * SCALAR_BYTES, this.halves, i * SCALAR_BYTES);
+      signs[i] = halve(scalars, Math.min(i, given - 1) * SCALAR_BYTES, halves, i * SCALAR_BYTES);
     }
     return signs;
   }

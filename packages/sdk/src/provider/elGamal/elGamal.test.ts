@@ -78,11 +78,46 @@ describe('against an independent library', () => {
   });
 
   test('taking one key after the other off gives the same', () => {
+    const [first, second, last] = duchies as [ElGamalKeyPair, ElGamalKeyPair, ElGamalKeyPair];
     batch.load(encrypted(), COUNT);
-    for (const { secretKey } of duchies) batch.decrypt(secretKey);
+    for (const { secretKey } of [first, second]) batch.decrypt(secretKey);
     const left = new Uint8Array(messages.length);
-    batch.storeMessages(left);
+    batch.open(last.secretKey, left);
     expect(left).toEqual(messages);
+  });
+
+  test('the point at infinity is opened as zeros, and its neighbors as they are', () => {
+    const { publicKey, secretKey } = duchies[0]!;
+    const key = new ElGamalPublicKey(curve, publicKey);
+    batch.encryptZeros(key, drawScalars(random, COUNT));
+    const zeros = stored();
+    batch.encrypt(key, messages, drawScalars(random, COUNT));
+    const mixed = stored();
+    for (const i of [2, COUNT - 1]) mixed.set(at(zeros, i, CIPHERTEXT_BYTES), i * CIPHERTEXT_BYTES);
+    const opened = new Uint8Array(messages.length);
+    batch.load(mixed, COUNT);
+    batch.open(secretKey, opened);
+    const expected = Uint8Array.from(messages);
+    for (const i of [2, COUNT - 1]) expected.fill(0, i * POINT_BYTES, (i + 1) * POINT_BYTES);
+    expect(opened).toEqual(expected);
+  });
+
+  test('taking a key off and multiplying in one go is the same as one after the other', () => {
+    const [{ secretKey }, ...others] = duchies as [ElGamalKeyPair, ElGamalKeyPair, ElGamalKeyPair];
+    const expectLeft = (scalars: Uint8Array) => {
+      const factor = (i: number) => toNumber(at(scalars, i % (scalars.length / SCALAR_BYTES), SCALAR_BYTES));
+      expect(decrypted(stored(), others).map((point) => point.toHex())).toEqual(
+        points.map((point, i) => point.multiply(factor(i)).toHex()),
+      );
+    };
+    const scalar = drawScalars(random, 1);
+    batch.load(encrypted(), COUNT);
+    batch.blind(secretKey, scalar);
+    expectLeft(scalar);
+    const scalars = drawScalars(random, COUNT);
+    batch.load(encrypted(), COUNT);
+    batch.blindEach(secretKey, scalars);
+    expectLeft(scalars);
   });
 
   test('re-randomized ciphertexts have nothing in common but what is in them', () => {
@@ -114,13 +149,7 @@ describe('against an independent library', () => {
     );
   });
 
-  test('blinded ciphertexts decrypt to multiples, by one scalar and by one each', () => {
-    const scalar = drawScalars(random, 1);
-    batch.load(encrypted(), COUNT);
-    batch.multiply(scalar);
-    expect(decrypted(stored(), duchies).map((point) => point.toHex())).toEqual(
-      points.map((point) => point.multiply(toNumber(scalar)).toHex()),
-    );
+  test('multiplied ciphertexts decrypt to multiples', () => {
     const scalars = drawScalars(random, COUNT);
     batch.load(encrypted(), COUNT);
     batch.multiplyEach(scalars);

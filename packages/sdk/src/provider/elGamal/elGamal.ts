@@ -5,7 +5,7 @@
 import { POINT_BYTES, type Points } from './affine.ts';
 import type { Curve } from './curve.ts';
 import type { ElGamalPublicKey } from './keys.ts';
-import { SCALAR_BYTES } from './scalars.ts';
+import { negativeProducts, SCALAR_BYTES } from './scalars.ts';
 
 export const CIPHERTEXT_BYTES = 2 * POINT_BYTES;
 
@@ -43,12 +43,6 @@ export class Ciphertexts {
     this.curve.use(this.count);
     this.curve.store(this.u, into, this.count, stride, at);
     this.curve.store(this.e, into, this.count, stride, at + POINT_BYTES);
-  }
-
-  /** Only the second point of each: what was encrypted, when no key is left. */
-  storeMessages(into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
-    this.curve.use(this.count);
-    this.curve.store(this.e, into, this.count, stride, at);
   }
 
   /** Encrypts points, each with a random scalar of its own. */
@@ -94,14 +88,31 @@ export class Ciphertexts {
     this.addTo(this.e, mask, -1);
   }
 
-  /** What is encrypted, times a scalar. */
-  multiply(scalar: Uint8Array): void {
+  /** What is encrypted, where no other key is left, to bytes. The point at infinity is zeros, as no other point is. */
+  open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
+    const [mask] = this.curve.spare;
     this.curve.use(this.count);
-    this.curve.multiply(this.u, this.u, scalar);
-    this.curve.multiply(this.e, this.e, scalar);
+    this.curve.multiply(mask, this.u, secretKey);
+    const infinite = this.curve.add(mask, this.e, mask, -1);
+    this.curve.store(mask, into, this.count, stride, at);
+    for (const i of infinite) {
+      if (i < this.count) into.fill(0, at + i * stride, at + i * stride + POINT_BYTES);
+    }
+  }
+
+  /** Takes one key off, and multiplies what is encrypted by a scalar: (u, e) becomes (s u, s e − (s secret) u). */
+  blind(secretKey: Uint8Array, scalar: Uint8Array): void {
+    this.curve.use(this.count);
+    this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
   }
 
   /** The same, each with a scalar of its own. */
+  blindEach(secretKey: Uint8Array, scalars: Uint8Array): void {
+    this.curve.use(this.count);
+    this.curve.multiplyPairEach(this.u, this.e, scalars, negativeProducts(scalars, secretKey));
+  }
+
+  /** What is encrypted, times a scalar of its own each. */
   multiplyEach(scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyEach(this.u, this.u, scalars);

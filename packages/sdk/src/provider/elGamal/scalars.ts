@@ -1,6 +1,6 @@
 /** What points are multiplied by: numbers from 1 to the order of P-256 minus 1, of 32 bytes each, the highest first. */
 import type { RandomSource } from '../../privacy/random.ts';
-import { isBelow, NUMBER_BYTES, toBytes } from './bigEndian.ts';
+import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
 
 export const SCALAR_BYTES = NUMBER_BYTES;
 export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
@@ -24,6 +24,17 @@ export function drawScalars(random: RandomSource, count: number): Uint8Array<Arr
 
 function isScalar(bytes: Uint8Array, at: number): boolean {
   return isBelow(bytes, at, ORDER_BYTES) && !isBelow(bytes, at, ONE_BYTES);
+}
+
+/** Each scalar times the factor, negated. */
+export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8Array<ArrayBuffer> {
+  const products = new Uint8Array(scalars.length);
+  const negative = ORDER - toNumber(factor);
+  for (let at = 0; at < scalars.length; at += SCALAR_BYTES) {
+    const scalar = toNumber(scalars.subarray(at, at + SCALAR_BYTES));
+    products.set(toBytes((scalar * negative) % ORDER), at);
+  }
+  return products;
 }
 
 /** The digits of a scalar are odd, so that each takes an addition, and nothing can be told from their number. */

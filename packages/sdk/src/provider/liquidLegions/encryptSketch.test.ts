@@ -33,8 +33,8 @@ function decrypted(registers: Uint8Array, stride: number, at: number): string[] 
   for (let from = 0; from < registers.length; from += curve.capacity * stride) {
     const count = Math.min(curve.capacity, (registers.length - from) / stride);
     batch.load(registers.subarray(from), count, { stride, at });
-    for (const { secretKey } of duchies) batch.decrypt(secretKey);
-    batch.storeMessages(bytes);
+    for (const { secretKey } of duchies.slice(1)) batch.decrypt(secretKey);
+    batch.open(duchies[0]!.secretKey, bytes);
     for (let i = 0; i < count; i++) points.push(hexAt(bytes, i));
   }
   return points;
