@@ -16,7 +16,7 @@ import { Postgres } from './world/postgres.ts';
 export interface WorldOptions {
   /** Default: three, and two in a slice. */
   replicas?: number;
-  /** Over what every exchange of the rig has: no rate limit, and warnings only in the log. */
+  /** Over what every exchange of the rig has: no rate limits, and warnings only in the log. */
   config?: Partial<Config>;
   env?: Record<string, string>;
   /** Before the first exchange starts, on an empty database. */
@@ -48,7 +48,11 @@ export interface World {
 
 /** Of the measurements that violations name. */
 const MAX_FACTS = 20;
-const CONFIG: Partial<Config> = { logLevel: 'warn', rate: { perSecond: 1e6, burst: 1e6 } };
+const CONFIG: Partial<Config> = {
+  logLevel: 'warn',
+  rate: { perSecond: 1e6, burst: 1e6 },
+  webhooks: { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 },
+};
 
 /** What a harness counts; the world adds what it saw itself. */
 export type Counted = Pick<Outcome, 'operations' | 'faults' | 'notes'>;

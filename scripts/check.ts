@@ -55,7 +55,12 @@ const RULES: Rule[] = [
   [`${EXCHANGE}/feed`, ['contract', ...['database', 'feed'].map((part) => `${EXCHANGE}/${part}`)]],
   [
     `${EXCHANGE}/webhooks`,
-    ['contract', 'server', ...['domain', 'database', 'webhooks'].map((part) => `${EXCHANGE}/${part}`)],
+    [
+      'contract',
+      'server',
+      `${EXCHANGE}/serving/rateLimiter.ts`,
+      ...['domain', 'database', 'webhooks'].map((part) => `${EXCHANGE}/${part}`),
+    ],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
   [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],

@@ -112,6 +112,11 @@ export const REASONS = {
     code: 'RESOURCE_EXHAUSTED',
     meaning: 'The requisition was deferred more than 10 times, and the last time was less than a minute ago.',
   },
+  TOO_MANY_DELIVERIES: {
+    code: 'RESOURCE_EXHAUSTED',
+    meaning:
+      'More than 1,000 changes would be delivered again within an hour to the webhooks of the party, or 10 tests of the webhook are not sent yet.',
+  },
   RESPONSE_TOO_LARGE: {
     code: 'RESOURCE_EXHAUSTED',
     meaning: 'The response would be above 64 MiB: ask for fewer names.',

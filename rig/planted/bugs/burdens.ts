@@ -5,6 +5,8 @@ import { inExchange, test } from './edits.ts';
 const DEFERRALS = test('exchange/test/explain/deferring.test.ts', 'ten times at most');
 const TIMELINES = test('exchange/test/measurements/timelines.test.ts', 'the pages of a timeline');
 
+const BOUNDS = (name: string) => test('exchange/test/webhooks/bounds.test.ts', name);
+
 export const BURDEN_BUGS: PlantedBug[] = [
   {
     name: 'every-deferral-is-told',
@@ -45,5 +47,56 @@ export const BURDEN_BUGS: PlantedBug[] = [
     name: 'timeline-token-of-any-requisition',
     edits: [inExchange('operations/measurements/timeline.ts', '[operation, name]', "[operation, '']")],
     foundBy: TIMELINES,
+  },
+  {
+    name: 'redelivers-without-bound',
+    edits: [inExchange('domain/webhook.ts', 'if (total.count <= MAX_REDELIVERED) return;', 'return;')],
+    foundBy: BOUNDS('more than 1,000 changes again'),
+  },
+  {
+    // Each request is bounded, and their number is not.
+    name: 'redelivers-any-number-of-times',
+    edits: [
+      inExchange('database/webhooks.ts', 'ELSE r.count END + excluded.count', 'ELSE 0 END + excluded.count'),
+    ],
+    foundBy: BOUNDS('whatever the number of requests'),
+  },
+  {
+    name: 'address-gets-all-of-a-party',
+    edits: [
+      inExchange(
+        'webhooks/destinations.ts',
+        'new RateLimiter(rate(partyPerSecond))',
+        'new RateLimiter(rate(1e6))',
+      ),
+    ],
+    foundBy: BOUNDS('an address gets so many'),
+  },
+  {
+    name: 'address-gets-all-of-all-parties',
+    edits: [
+      inExchange(
+        'webhooks/destinations.ts',
+        'new RateLimiter(rate(perSecond))',
+        'new RateLimiter(rate(1e6))',
+      ),
+    ],
+    foundBy: BOUNDS('an address gets so many'),
+  },
+  {
+    name: 'any-number-of-tests',
+    edits: [inExchange('domain/webhook.ts', 'if (waiting < MAX_TESTS) return;', 'return;')],
+    foundBy: BOUNDS('ten tests'),
+  },
+  {
+    name: 'denied-network-by-name',
+    edits: [
+      inExchange(
+        'webhooks/send.ts',
+        'if (addresses.some(({ address }) => destinations.isDenied(address)))',
+        'if (false)',
+      ),
+    ],
+    foundBy: test('exchange/src/webhooks/send.test.ts', 'that the operator denies'),
   },
 ];

@@ -107,7 +107,11 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   {
     name: 'webhook-http-in-production',
     edits: [
-      inDeliverer('payload }, allowsHttp, this.stopping.signal', 'payload }, true, this.stopping.signal'),
+      inExchange(
+        'webhooks/send.ts',
+        'urlProblem(message.url, destinations.isDevelopment)',
+        'urlProblem(message.url, true)',
+      ),
     ],
     foundBy: scheduleTest('nothing is sent over http'),
   },

@@ -23,7 +23,7 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'webhooks/send.ts',
-        'addresses.some(({ address }) => !isAllowed(address, isDevelopment))',
+        'addresses.some(({ address }) => !destinations.isPublic(address))',
         'false',
       ),
     ],

@@ -69,6 +69,7 @@ const test = {
   verb: 'test',
   body: { form: 'message', schema: object({}), also: 'name' },
   response: WebhookDelivery,
+  errors: [...NOT_FOUND, 'TOO_MANY_DELIVERIES'],
   summary: 'Send a test to a webhook, also to one that is paused; its deliveries show how that went',
 } as const;
 const redeliver = {
@@ -77,7 +78,9 @@ const redeliver = {
   verb: 'redeliver',
   body: { form: 'message', schema: RedeliverRequest, also: 'name' },
   response: Webhook,
-  summary: 'Deliver all changes since a time again, in their order, as far as the log is kept',
+  errors: [...NOT_FOUND, 'TOO_MANY_DELIVERIES'],
+  summary:
+    'Deliver the changes since a time again, in their order, as far as the log is kept; 1,000 an hour at most',
 } as const;
 const deliveries = {
   operation: 'listWebhookDeliveries',

@@ -1,5 +1,6 @@
 /** Flags, environment and file to one Config. What it may not be in production is said in production.ts. */
 import type { Checks } from '../domain/findings.ts';
+import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
 import { protocolProblems } from './protocols.ts';
 import { type Config, DEFAULTS } from './settings.ts';
@@ -33,12 +34,23 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   if (config.checks !== 'advisory' && config.checks !== 'strict') {
     problems.push(`MEX_CHECKS must be advisory or strict, not ${config.checks}.`);
   }
-  problems.push(...protocolProblems(config.protocols));
+  problems.push(...protocolProblems(config.protocols), ...networkProblems(config.webhooks.deniedNetworks));
   if (config.mode === 'development' && !isLoopback(config.host)) {
     problems.push(`Development mode listens on loopback only: HOST ${config.host} is refused. Unset HOST.`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+function networkProblems(networks: string[]): string[] {
+  return networks.flatMap((network, i) => {
+    try {
+      networkList([network]);
+      return [];
+    } catch {
+      return [`webhooks.deniedNetworks[${i}] must be a network such as 192.0.2.0/24 or 2001:db8::/32.`];
+    }
+  });
 }
 
 export function isLoopback(host: string): boolean {

@@ -43,6 +43,10 @@ it('may hold every setting', () => {
 
 it('may hold a part of a setting, and the rest is the default', () => {
   const { computations } = loadConfig({});
+  const deniedNetworks = ['2001:db8::/32', '192.0.2.1'];
+  expect(load(JSON.stringify({ webhooks: { deniedNetworks } }))).toMatchObject({
+    webhooks: { deniedNetworks, perSecond: 100, partyPerSecond: 50 },
+  });
   expect(load('{"computations": {"fulfillWithinHours": 48}}')).toMatchObject({
     computations: { ...computations, fulfillWithinHours: 48 },
   });
@@ -57,6 +61,7 @@ it.each([
     { retention: { cancelPendingAfterDays: 0 } },
     'retention.cancelPendingAfterDays must be a number above 0.',
   ],
+  [{ webhooks: { perSecond: 0 } }, 'webhooks.perSecond must be a number above 0.'],
   [{ computations: { fulfillWithinHours: 0 } }, 'computations.fulfillWithinHours must be a number above 0.'],
   [{ port: '443' }, 'port must be a number.'],
   [{ host: null }, 'host must not be null.'],
@@ -149,6 +154,15 @@ it.each(['{"pageTokenKey": "hunter2" "x"}', '{"pageTokenKey": hunter2}', 'hunter
     const [problem] = load(text) as string[];
     expect(problem).toMatch(/is not JSON\. Malformed JSON: .* at position \d+\.$/);
     expect(problem).not.toContain('hunter2');
+  },
+);
+
+it.each(['192.0.2.0/33', '192.0.2.0/', '192.0.2/24', 'example.com', '::1/129', '192.0.2.0/24/1'])(
+  'rejects the network %s',
+  (network) => {
+    expect(load(JSON.stringify({ webhooks: { deniedNetworks: ['192.0.2.0/24', network] } }))).toEqual([
+      'webhooks.deniedNetworks[1] must be a network such as 192.0.2.0/24 or 2001:db8::/32.',
+    ]);
   },
 );
 

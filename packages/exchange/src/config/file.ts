@@ -27,6 +27,7 @@ import {
 import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Deadlines } from '../domain/deadlines.ts';
 import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
+import type { WebhookSetting } from '../webhooks/destinations.ts';
 import { LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 import { type Config, DEFAULTS } from './settings.ts';
 
@@ -68,6 +69,11 @@ const deadlines: { [K in keyof Deadlines]: TSchema } = {
   confirmWithinHours: above0(),
   computeWithinHours: above0(),
 };
+const webhooks: { [K in keyof WebhookSetting]: TSchema } = {
+  deniedNetworks: array(string()),
+  perSecond: above0(),
+  partyPerSecond: above0(),
+};
 const rate = object({ perSecond: number(), burst: number() });
 
 const settings: { [K in keyof Config]: TSchema } = {
@@ -99,6 +105,7 @@ const settings: { [K in keyof Config]: TSchema } = {
   trustedProxies: array(string()),
   corsOrigins: array(string()),
   computations: object(partial(deadlines)),
+  webhooks: object(partial(webhooks)),
   changes: object({ keepDays: above0() }),
   retention: object(partial({ cancelPendingAfterDays: above0(), removeTerminalAfterDays: above0() })),
   logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -131,7 +138,7 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
 
 /** What a setting of several parts leaves out. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
-  const { computations, protocols } = file;
+  const { computations, protocols, webhooks } = file;
   const {
     honestMajorityShareShuffle: shuffle,
     reachOnlyLiquidLegionsV2: reachOnly,
@@ -139,6 +146,7 @@ function withDefaults(file: Partial<Config>): Partial<Config> {
   } = protocols ?? {};
   return {
     ...file,
+    ...(webhooks && { webhooks: { ...DEFAULTS.webhooks, ...webhooks } }),
     ...(computations && { computations: { ...DEFAULTS.computations, ...computations } }),
     ...(protocols && {
       protocols: {

@@ -5,6 +5,7 @@ import type { Checks } from '../domain/findings.ts';
 import type { Protocols } from '../domain/protocol.ts';
 import type { Retention } from '../jobs/retention.ts';
 import type { Rate } from '../serving/rateLimiter.ts';
+import type { WebhookSetting } from '../webhooks/destinations.ts';
 
 export interface Config {
   mode: 'development' | 'production';
@@ -39,6 +40,8 @@ export interface Config {
   corsOrigins: string[];
   /** When a computation that waits for somebody fails. */
   computations: Deadlines;
+  /** Where deliveries may go, and how many. */
+  webhooks: WebhookSetting;
   /** For how long the log of changes is kept. */
   changes: { keepDays: number };
   /** Absent: nothing is ever cancelled or removed by itself. */
@@ -72,6 +75,7 @@ export const DEFAULTS: Config = {
     ...{ parametersWithinHours: 1, fulfillWithinHours: 14 * 24 },
     ...{ confirmWithinHours: 1, computeWithinHours: 24 },
   },
+  webhooks: { deniedNetworks: [], perSecond: 100, partyPerSecond: 50 },
   changes: { keepDays: 7 },
   retention: undefined,
   logLevel: 'info',

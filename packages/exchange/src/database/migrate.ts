@@ -95,7 +95,8 @@ async function grant(client: pg.ClientBase, role: string): Promise<void> {
     GRANT INSERT ON settings, transitions, audit_entries, changes TO ${app};
     GRANT INSERT, DELETE ON principals, trusted_roots, descriptor_types, population_model_lines,
       computation_log TO ${app};
-    GRANT INSERT, UPDATE, DELETE ON revocation_cascades, webhooks, webhook_deliveries TO ${app};
+    GRANT INSERT, UPDATE, DELETE ON revocation_cascades, webhooks, webhook_deliveries,
+      webhook_redeliveries TO ${app};
     GRANT EXECUTE ON FUNCTION remove_measurements(text[], timestamptz) TO ${app};
     GRANT EXECUTE ON FUNCTION remove_changes(text, timestamptz, integer) TO ${app};
     GRANT EXECUTE ON FUNCTION expect_rows(bigint, bigint) TO ${app};`);

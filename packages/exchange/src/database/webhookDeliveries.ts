@@ -154,6 +154,16 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
+const COUNT_TESTS = sql<{ n: number }>(
+  'webhook_delivery_count_tests',
+  `SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING' AND kind = 'TEST'`,
+);
+
+/** Those that were not sent yet. */
+export async function countTests(tx: Transaction, webhook: string): Promise<number> {
+  return (await tx.query(COUNT_TESTS, [webhook]))[0]!.n;
+}
+
 /** What became of a delivery in a round. */
 export interface Settled {
   number: bigint;

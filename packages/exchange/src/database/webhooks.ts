@@ -142,6 +142,44 @@ export function rewindWebhook(tx: Transaction, id: string, { xid, seq }: Positio
   tx.last(REWIND, [id, xid, seq, now]);
 }
 
+const COUNT_BEHIND = sql<{ n: number }>(
+  'webhook_count_behind',
+  `SELECT count(*)::int AS n FROM (
+     SELECT FROM changes c JOIN webhooks w ON w.id = $1 AND c.party = w.party
+      WHERE (c.xid, c.seq) > ($2::xid8, $3::bigint) AND (c.xid, c.seq) <= (w.cursor_xid, w.cursor_seq)
+        AND (w.kinds = '{}' OR c.kind = ANY (w.kinds)) LIMIT $4) counted`,
+);
+
+/** How many changes a rewind to the position delivers again, `limit` at most. The webhook is locked. */
+export async function countBehind(
+  tx: Transaction,
+  id: string,
+  { xid, seq }: Position,
+  limit: number,
+): Promise<number> {
+  return (await tx.query(COUNT_BEHIND, [id, xid, seq, limit]))[0]!.n;
+}
+
+const REDELIVER = sql<{ since: Timestamp; count: number }>(
+  'webhook_redeliver',
+  `INSERT INTO webhook_redeliveries AS r VALUES ($1, $3, $2)
+   ON CONFLICT (party) DO UPDATE SET
+     since = CASE WHEN r.since <= $4 THEN excluded.since ELSE r.since END,
+     count = CASE WHEN r.since <= $4 THEN 0 ELSE r.count END + excluded.count
+   RETURNING since, count`,
+);
+
+/** Adds to what the party had delivered again within the hour that began after `hourAgo`. */
+export async function addRedeliveries(
+  tx: Transaction,
+  party: string,
+  count: number,
+  now: Timestamp,
+  hourAgo: Timestamp,
+): Promise<{ since: Timestamp; count: number }> {
+  return (await tx.query(REDELIVER, [party, count, now, hourAgo]))[0]!;
+}
+
 /** What a deliverer needs of a webhook that it has leased. */
 export interface LeasedWebhook {
   webhook: WebhookRecord;

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import {
   type Change,
   type ChangeKind,
+  ExchangeError,
   invalid,
   type Timestamp,
   type WebhookInput,
@@ -33,6 +34,10 @@ export const MAX_WEBHOOKS = 10;
 /** After a rotation the old secret signs as well, so that a receiver can change it without missing anything. */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
+/** Changes that a party can have delivered again within an hour, of all its webhooks. */
+export const MAX_REDELIVERED = 1_000;
+/** Tests of a webhook that are not sent yet. */
+const MAX_TESTS = 10;
 const OWNER_PAUSED = 'The owner paused it.';
 
 export function webhookName(party: string, id: string): string {
@@ -107,6 +112,30 @@ export function urlProblem(text: string, isDevelopment: boolean): string | undef
 /** Whether a connection to this address may be made: to a public one, in development to this machine as well. */
 export function isAllowed(address: string, isDevelopment: boolean): boolean {
   return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
+}
+
+/** `total`: what the party had delivered again in its hour, with the `count` of this request. */
+export function requireRedeliverable(
+  total: { since: Timestamp; count: number },
+  count: number,
+  now: Timestamp,
+): void {
+  if (total.count <= MAX_REDELIVERED) return;
+  const violations = [{ field: 'from', description: 'is before too many changes' }];
+  if (count > MAX_REDELIVERED) {
+    const message = `More than ${MAX_REDELIVERED} changes are behind this time: take a later one, or read them with listChanges.`;
+    throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations });
+  }
+  const message = `A party can have ${MAX_REDELIVERED} changes delivered again within an hour: take a later time, or wait.`;
+  const retryAfterSeconds = Math.ceil((Date.parse(total.since) + 3600_000 - Date.parse(now)) / 1000);
+  throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
+}
+
+/** `waiting`: tests that are not sent yet. */
+export function requireTestable(waiting: number): void {
+  if (waiting < MAX_TESTS) return;
+  const message = `${waiting} tests of this webhook are not sent yet: wait for them.`;
+  throw new ExchangeError('TOO_MANY_DELIVERIES', message, { retryAfterSeconds: 1 });
 }
 
 /** What is delivered: a change of a resource, or a test that the owner asked for. */

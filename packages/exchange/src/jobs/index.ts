@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
 import { Deliverer, type DeliveryObserver } from '../webhooks/deliverer.ts';
+import { Destinations } from '../webhooks/destinations.ts';
 import { cascadeRevocations } from './cascadeRevocations.ts';
 import { removeOldChanges } from './changes.ts';
 import { failOverdueComputations } from './computationDeadlines.ts';
@@ -32,7 +33,7 @@ export function startJobs(
   log: Logger,
   observer?: DeliveryObserver,
 ): Jobs {
-  const { changes, computations, retention } = config;
+  const { changes, computations, retention, webhooks } = config;
   const jobs: Job[] = [
     { name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations },
     {
@@ -47,7 +48,8 @@ export function startJobs(
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }
 
-  const deliverer = new Deliverer(exchange, observer);
+  const destinations = new Destinations(webhooks, exchange.allowsHttp);
+  const deliverer = new Deliverer({ ...exchange, destinations }, observer);
   jobs.push({ name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() });
 
   const stopping = new AbortController();

@@ -67,6 +67,11 @@ export class Bucket {
     return this.tokens < 1;
   }
 
+  /** Until there is a token; 0 where there is one. */
+  get waitMs(): number {
+    return this.isEmpty ? Math.ceil(((1 - this.tokens) / this.rate.perSecond) * 1000) : 0;
+  }
+
   /** Never below zero: what was begun together and is charged later puts nobody off for longer. */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);

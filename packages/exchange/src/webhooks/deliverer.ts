@@ -28,6 +28,7 @@ import {
   signedHeaders,
   webhookName,
 } from '../domain/webhook.ts';
+import type { Destinations } from './destinations.ts';
 import { type Outcome, SEND_MS, send } from './send.ts';
 
 /** Webhooks at a time. */
@@ -62,8 +63,7 @@ export interface DelivererOptions {
   db: Database;
   clock: () => Timestamp;
   secrets: Secrets;
-  /** Allows http, and endpoints on this machine. */
-  allowsHttp: boolean;
+  destinations: Destinations;
 }
 
 export class Deliverer {
@@ -238,7 +238,11 @@ export class Deliverer {
       for (const chain of queue) {
         for (const one of chain) {
           if (isOver()) return;
-          const outcome = await this.trace(leased, one, traceparents?.get(one.delivery.event.name));
+          const outcome = await this.sendInTurn(
+            () => this.trace(leased, one, traceparents?.get(one.delivery.event.name)),
+            until,
+          );
+          if (outcome === undefined) return;
           if (this.stopping.signal.aborted && outcome.status === undefined) return;
           const result = this.settled(one, outcome);
           settled.push(result);
@@ -248,6 +252,18 @@ export class Deliverer {
     };
     await Promise.all(Array.from({ length: MAX_CONNECTIONS }, work));
     return settled;
+  }
+
+  /** Waits while the address got enough for now; undefined where the round is over before there is room. */
+  private async sendInTurn(attempt: () => Promise<Outcome>, until: number): Promise<Outcome | undefined> {
+    for (;;) {
+      const outcome = await attempt();
+      if (outcome.waitMs === undefined) return outcome;
+      // A wait for nothing ends the round as well: the next one begins no sooner.
+      const waitMs = Math.min(outcome.waitMs, Math.max(0, until - performance.now()));
+      await sleep(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
+      if (waitMs < outcome.waitMs || this.stopping.signal.aborted) return undefined;
+    }
   }
 
   /** In the trace of the measurement, where there is one; Node's http sends its header. */
@@ -271,14 +287,18 @@ export class Deliverer {
     { webhook, secret, oldSecret }: LeasedWebhook,
     { delivery }: NumberedDelivery,
   ): Promise<Outcome> {
-    const { clock, secrets, allowsHttp } = this.options;
+    const { clock, secrets, destinations } = this.options;
     const payload = payloadOf(delivery.event);
     const keys = [secret, ...(oldSecret === null ? [] : [oldSecret])].map((sealed) =>
       secrets.open(webhook.id, sealed),
     );
     const at = Math.floor(Date.parse(clock()) / 1000);
     const headers = signedHeaders(messageId(webhook.id, delivery.event), at, payload, keys);
-    return send({ url: webhook.url, headers, payload }, allowsHttp, this.stopping.signal);
+    return send(
+      { party: webhook.party, url: webhook.url, headers, payload },
+      destinations,
+      this.stopping.signal,
+    );
   }
 
   private settled({ delivery, number }: NumberedDelivery, outcome: Outcome): SettledHere {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, isIPv4 } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Destinations } from './destinations.ts';
 import { send } from './send.ts';
 
 let respond: RequestListener;
@@ -26,8 +27,10 @@ afterEach(() => {
 });
 
 const never = new AbortController().signal;
+const SETTING = { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 };
+const MESSAGE = { party: 'dataProviders/x', headers: { 'webhook-id': 'msg_1' }, payload: '{"a":1}' };
 const to = (url: string, isDevelopment = true, signal = never) =>
-  send({ url, headers: { 'webhook-id': 'msg_1' }, payload: '{"a":1}' }, isDevelopment, signal);
+  send({ ...MESSAGE, url }, new Destinations(SETTING, isDevelopment), signal);
 const here = (path = '/') => `http://127.0.0.1:${port}${path}`;
 
 /** What names stand for, look-up by look-up. */
@@ -147,6 +150,26 @@ describe('a name', () => {
       error: 'the name stands for an address that is not public',
     });
     expect(requests).toEqual([]);
+  });
+
+  it('or an address in a network that the operator denies gets no connection', async () => {
+    respond = (_, response) => response.end();
+    const denying = (network: string, at: string) =>
+      send({ ...MESSAGE, url: at }, new Destinations({ ...SETTING, deniedNetworks: [network] }, true), never);
+    const denied = { status: undefined, error: 'the operator of the exchange denies this network' };
+    const named = `http://hooks.example.com:${port}/`;
+    for (const [network, addresses] of [
+      ['127.0.0.0/8', ['127.0.0.1']],
+      ['127.0.0.1', ['127.0.0.1']],
+      ['::1/128', ['127.0.0.1', '::1']],
+    ] as const) {
+      resolving([...addresses]);
+      expect(await denying(network, named)).toMatchObject(denied);
+    }
+    expect(await denying('127.0.0.0/8', here())).toMatchObject(denied);
+    expect(requests).toEqual([]);
+    resolving(['127.0.0.1']);
+    expect(await denying('127.0.1.0/24', named)).toMatchObject({ status: 200 });
   });
 
   it('of this machine gets no connection in production', async () => {

@@ -4,7 +4,9 @@ import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isAllowed, urlProblem } from '../domain/webhook.ts';
+import { hostOf } from '../domain/address.ts';
+import { urlProblem } from '../domain/webhook.ts';
+import type { Destinations } from './destinations.ts';
 
 /** For everything: the name, the connection, the response. */
 export const SEND_MS = 10_000;
@@ -23,16 +25,24 @@ export interface Outcome {
   /** The header `Retry-After` of the response. */
   retryAfter: string | undefined;
   milliseconds: number;
+  /** Set where nothing was sent, because the address got enough for now: after so many milliseconds there is room. */
+  waitMs?: number;
 }
 
 export interface Message {
+  /** Whose webhook it is. */
+  party: string;
   url: string;
   headers: Record<string, string>;
   payload: string;
 }
 
-/** Never throws. `isDevelopment`: http, and this machine, are allowed. */
-export async function send(message: Message, isDevelopment: boolean, signal: AbortSignal): Promise<Outcome> {
+/** Never throws. */
+export async function send(
+  message: Message,
+  destinations: Destinations,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const started = performance.now();
   const done = (response: Response | undefined, error?: string): Outcome => ({
     status: response?.status,
@@ -40,25 +50,41 @@ export async function send(message: Message, isDevelopment: boolean, signal: Abo
     retryAfter: response?.retryAfter,
     milliseconds: Math.round(performance.now() - started),
   });
-  // Node looks up names only: an address is checked here.
-  const problem = urlProblem(message.url, isDevelopment);
+  const problem = urlProblem(message.url, destinations.isDevelopment);
   if (problem !== undefined) return done(undefined, `the URL ${problem}`);
   const timeout = AbortSignal.timeout(SEND_MS);
+  const enter = gate(destinations, message.party);
   try {
-    return done(await post(message, isDevelopment, AbortSignal.any([timeout, signal])));
+    const host = hostOf(new URL(message.url));
+    // Node looks up names only: an address is checked here.
+    if (isIP(host) !== 0) enter([{ address: host, family: isIP(host) }]);
+    return done(await post(message, enter, AbortSignal.any([timeout, signal])));
   } catch (error) {
+    if (error instanceof Crowded) return { ...done(undefined), waitMs: error.waitMs };
     if (timeout.aborted) return done(undefined, `no response within ${SEND_MS / 1000} seconds`);
     return done(undefined, describe(error as NodeJS.ErrnoException));
   }
 }
 
+/** Lets a connection to these addresses through, or throws. */
+type Gate = (addresses: LookupAddress[]) => void;
+
+function gate(destinations: Destinations, party: string): Gate {
+  return (addresses) => {
+    if (addresses.length === 0 || addresses.some(({ address }) => !destinations.isPublic(address))) {
+      throw new Refusal('the name stands for an address that is not public');
+    }
+    if (addresses.some(({ address }) => destinations.isDenied(address))) {
+      throw new Refusal('the operator of the exchange denies this network');
+    }
+    const waitMs = destinations.take(party, addresses[0]!.address);
+    if (waitMs > 0) throw new Crowded(waitMs);
+  };
+}
+
 type Response = Required<Pick<Outcome, 'status' | 'retryAfter'>>;
 
-function post(
-  { url: text, headers, payload }: Message,
-  isDevelopment: boolean,
-  signal: AbortSignal,
-): Promise<Response> {
+function post({ url: text, headers, payload }: Message, enter: Gate, signal: AbortSignal): Promise<Response> {
   const url = new URL(text);
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
@@ -72,7 +98,7 @@ function post(
         'content-length': Buffer.byteLength(payload),
         'user-agent': 'measurement-exchange-webhooks',
       },
-      lookup: checkedLookup(isDevelopment, signal),
+      lookup: checkedLookup(enter, signal),
       maxHeaderSize: MAX_RESPONSE_BYTES,
       signal,
     });
@@ -107,18 +133,20 @@ function post(
 }
 
 /** Connects to the addresses that were checked, so that a name that changes meanwhile gains nothing. */
-function checkedLookup(isDevelopment: boolean, signal: AbortSignal): LookupFunction {
+function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
-    addressesOf(hostname, signal).then(
-      (addresses) => {
-        const isBad =
-          addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address, isDevelopment));
-        if (isBad) return callback(new Refusal('the name stands for an address that is not public'), '', 0);
-        if (options.all) return callback(null, addresses as never, 0);
-        callback(null, addresses[0]!.address, addresses[0]!.family);
-      },
-      (error) => callback(error, '', 0),
-    );
+    addressesOf(hostname, signal)
+      .then((addresses) => {
+        enter(addresses);
+        return addresses;
+      })
+      .then(
+        (addresses) => {
+          if (options.all) return callback(null, addresses as never, 0);
+          callback(null, addresses[0]!.address, addresses[0]!.family);
+        },
+        (error) => callback(error, '', 0),
+      );
   };
 }
 
@@ -147,6 +175,16 @@ const LOCALHOST = [
 ];
 
 class Refusal extends Error {}
+
+/** The address got enough for now. */
+class Crowded extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super();
+    this.waitMs = waitMs;
+  }
+}
 
 const CLOSED = 'the connection was closed before a response';
 const REASONS: Record<string, string> = {

@@ -14,6 +14,7 @@ import {
 } from '@measurement-exchange/testkit/steps';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
+import { Destinations } from '../../src/webhooks/destinations.ts';
 import {
   addWebhook,
   logChanges,
@@ -30,7 +31,8 @@ const VERSIONS = 5;
 /** A busy machine may need it; nothing waits so long otherwise. */
 const PATIENCE_MS = 50_000 + 20 * DELIVERIES;
 
-const exchange = useExchange();
+const UNLIMITED_WEBHOOKS = { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 };
+const exchange = useExchange({ webhooks: UNLIMITED_WEBHOOKS });
 const replica = useReplica(exchange);
 let receiver: Receiver;
 beforeEach(async () => {
@@ -219,7 +221,11 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   const [key] = await exchange.database.query(`SELECT value FROM settings WHERE key = 'devSecretsKey'`);
   const secret = Buffer.from(key!.value as string, 'base64');
   expect(secret).toHaveLength(SECRETS_KEY_BYTES);
-  const other = new Deliverer({ ...replica(0), secrets: new Secrets(secret), allowsHttp: true });
+  const other = new Deliverer({
+    ...replica(0),
+    secrets: new Secrets(secret),
+    destinations: new Destinations(UNLIMITED_WEBHOOKS, true),
+  });
   const holder = () => exchange.database.query('SELECT lease_owner, lease_expiry FROM webhooks ORDER BY id');
   const before = await holder();
   expect(await other.run()).toBe(false);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { claimWebhooks } from '../../src/database/webhooks.ts';
 import { logChanges } from './receiver.ts';
-import { addParty, holding, now, save, until, useDeliverer } from './useDeliverer.ts';
+import { addParty, everywhere, holding, now, save, until, useDeliverer } from './useDeliverer.ts';
 
 const world = useDeliverer();
 
@@ -225,7 +225,7 @@ it('an attempt that is cut short by the end of the process is none', async () =>
 
 it('in production nothing is sent over http', async () => {
   await log('plain', 1);
-  world.deliverer = world.another({ allowsHttp: false });
+  world.deliverer = world.another({ destinations: everywhere(false) });
   await round();
   expect(await deliveries()).toMatchObject([{ attempts: 1, status: null, error: 'the URL must be https' }]);
   expect(world.receiver.received).toEqual([]);

@@ -9,9 +9,15 @@ import { Database } from '../../src/database/db.ts';
 import { insertWebhook, saveWebhook } from '../../src/database/webhooks.ts';
 import { newWebhook, printSecret, type WebhookRecord } from '../../src/domain/webhook.ts';
 import { Deliverer, type DelivererOptions } from '../../src/webhooks/deliverer.ts';
+import { Destinations } from '../../src/webhooks/destinations.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 
 export const now = (aheadMs = 0) => timestampOf(Date.now() + aheadMs);
+
+/** Without rates. */
+export function everywhere(isDevelopment: boolean): Destinations {
+  return new Destinations({ deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 }, isDevelopment);
+}
 
 export interface DelivererWorld {
   database: TestDatabase;
@@ -40,7 +46,10 @@ export function useDeliverer(): DelivererWorld {
     const observer = {
       delivery: (outcome: string, seconds: number) => world.observed.push([outcome, seconds]),
     };
-    const made = new Deliverer({ db: world.db, clock: now, secrets, allowsHttp: true, ...options }, observer);
+    const made = new Deliverer(
+      { db: world.db, clock: now, secrets, destinations: everywhere(true), ...options },
+      observer,
+    );
     deliverers.push(made);
     return made;
   };

@@ -6,6 +6,8 @@ import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { addressed, requireWebhook } from './view.ts';
 
+type MaybePromise<T> = T | Promise<T>;
+
 /** Locks a webhook and saves what was decided about it. */
 export async function changeWebhook<Resource extends object>(
   operation: Operation,
@@ -16,19 +18,19 @@ export async function changeWebhook<Resource extends object>(
     tx: Transaction,
     before: WebhookRecord,
     now: Timestamp,
-  ) => {
+  ) => MaybePromise<{
     save: () => void | Promise<void>;
     savesToValidate?: boolean;
     view: () => Resource;
     viewValidated?: () => Resource;
-  },
+  }>,
 ): Promise<Resource> {
   const at = addressed(request.path);
   const changed = await mutate(operation, exchange, call, request, async (tx) => {
     const before = requireWebhook(await lockWebhook(tx, at.party, at.id), at);
     const now = exchange.clock();
     const versions = [{ name: webhookName(at.party, at.id), version: 1, time: now }];
-    return { ...decide(tx, before, now), versions };
+    return { ...(await decide(tx, before, now)), versions };
   });
   exchange.wake();
   return changed;

@@ -1,6 +1,8 @@
 import type { RequestOf, Webhook } from '@measurement-exchange/contract';
 import { positionBefore } from '../../database/changes.ts';
-import { rewindWebhook } from '../../database/webhooks.ts';
+import { addRedeliveries, countBehind, rewindWebhook } from '../../database/webhooks.ts';
+import { hoursBefore } from '../../domain/time.ts';
+import { MAX_REDELIVERED, requireRedeliverable } from '../../domain/webhook.ts';
 import type { Call, Exchange } from '../context.ts';
 import { changeWebhook } from './change.ts';
 import { addressed, viewWebhook } from './view.ts';
@@ -13,8 +15,12 @@ export async function redeliverWebhook(
   const { party } = addressed(request.path);
   // Before the transaction: as long as one with an ID runs, nobody reads what is committed after it began.
   const position = await positionBefore(exchange.db, party, request.body.from);
-  return changeWebhook('redeliverWebhook', exchange, call, request, (tx, webhook, now) => ({
-    save: () => rewindWebhook(tx, webhook.id, position, now),
-    view: () => viewWebhook(webhook),
-  }));
+  return changeWebhook('redeliverWebhook', exchange, call, request, async (tx, webhook, now) => {
+    const count = await countBehind(tx, webhook.id, position, MAX_REDELIVERED + 1);
+    requireRedeliverable(await addRedeliveries(tx, party, count, now, hoursBefore(now, 1)), count, now);
+    return {
+      save: () => rewindWebhook(tx, webhook.id, position, now),
+      view: () => viewWebhook(webhook),
+    };
+  });
 }

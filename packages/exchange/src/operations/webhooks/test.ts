@@ -1,6 +1,6 @@
 import type { RequestOf, WebhookDelivery } from '@measurement-exchange/contract';
-import { type DeliveryRecord, insertTest } from '../../database/webhookDeliveries.ts';
-import { webhookName } from '../../domain/webhook.ts';
+import { countTests, type DeliveryRecord, insertTest } from '../../database/webhookDeliveries.ts';
+import { requireTestable, webhookName } from '../../domain/webhook.ts';
 import type { Call, Exchange } from '../context.ts';
 import { changeWebhook } from './change.ts';
 import { viewDelivery } from './view.ts';
@@ -11,7 +11,8 @@ export function testWebhook(
   call: Call,
   request: RequestOf<'testWebhook'>,
 ): Promise<WebhookDelivery> {
-  return changeWebhook('testWebhook', exchange, call, request, (tx, { party, id }, now) => {
+  return changeWebhook('testWebhook', exchange, call, request, async (tx, { party, id }, now) => {
+    requireTestable(await countTests(tx, id));
     let delivery: DeliveryRecord;
     return {
       save: async () => {

@@ -1,0 +1,65 @@
+/** Where deliveries may go, and how many: nobody proves to own an endpoint, so that none may become a weapon. */
+import { BlockList, isIP } from 'node:net';
+import { isAllowed } from '../domain/webhook.ts';
+import { RateLimiter } from '../serving/rateLimiter.ts';
+
+/** The setting `webhooks`. */
+export interface WebhookSetting {
+  /** Networks as CIDRs, to which nothing is sent, beside those that are not public. */
+  deniedNetworks: string[];
+  /** Deliveries a second to one address, of all parties together. */
+  perSecond: number;
+  /** Deliveries a second of one party to one address, so that no party uses up what another needs. */
+  partyPerSecond: number;
+}
+
+/** A rate may be saved up for so many seconds. */
+const BURST_SECONDS = 10;
+
+export class Destinations {
+  readonly isDevelopment: boolean;
+  private readonly denied: BlockList;
+  private readonly ofAll: RateLimiter;
+  private readonly ofParty: RateLimiter;
+
+  /** `isDevelopment`: http, and this machine, are allowed. */
+  constructor({ deniedNetworks, perSecond, partyPerSecond }: WebhookSetting, isDevelopment: boolean) {
+    this.isDevelopment = isDevelopment;
+    this.denied = networkList(deniedNetworks);
+    const rate = (perSecond: number) => () => ({ perSecond, burst: perSecond * BURST_SECONDS });
+    this.ofAll = new RateLimiter(rate(perSecond));
+    this.ofParty = new RateLimiter(rate(partyPerSecond));
+  }
+
+  /** In development mode this machine is, too. */
+  isPublic(address: string): boolean {
+    return isAllowed(address, this.isDevelopment);
+  }
+
+  isDenied(address: string): boolean {
+    return this.denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  }
+
+  /** Counts a delivery, and returns 0; or the milliseconds after which to ask again. */
+  take(party: string, address: string): number {
+    const buckets = [this.ofAll.bucketOf(address), this.ofParty.bucketOf(`${party} ${address}`)];
+    const wait = Math.max(...buckets.map(({ waitMs }) => waitMs));
+    if (wait === 0) for (const bucket of buckets) bucket.take();
+    return wait;
+  }
+}
+
+/** Throws for what is no network. */
+export function networkList(networks: string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, prefix] = network.split('/') as [string, string | undefined];
+    const version = isIP(address);
+    const bits = version === 4 ? 32 : 128;
+    if (version === 0 || !/^\d{1,3}$/.test(prefix ?? `${bits}`) || network.split('/').length > 2) {
+      throw new TypeError(network);
+    }
+    list.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}

@@ -1,0 +1,114 @@
+/** How much a party can have sent to an endpoint that nobody proved to own. */
+import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
+import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/steps';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { addWebhook, logChanges, type Receiver, removeWebhooks, startReceiver } from './receiver.ts';
+
+const PARTY_PER_SECOND = 10;
+const PER_SECOND = 15;
+const exchange = useExchange({
+  rate: { perSecond: 1e6, burst: 1e6 },
+  webhooks: { deniedNetworks: [], perSecond: PER_SECOND, partyPerSecond: PARTY_PER_SECOND },
+});
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await receiver.leave();
+  await removeWebhooks();
+});
+
+const LIMIT = '429 RESOURCE_EXHAUSTED TOO_MANY_DELIVERIES';
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+const redeliver = (party: DevParty, webhook: { name: string }, from = minutesAgo(1), query = '') =>
+  post(exchange, party, `${webhook.name}:redeliver${query}`, { from });
+const pause = (party: DevParty, webhook: { name: string }) =>
+  ok(exchange.call(party.token, 'PATCH', `/v2alpha/${webhook.name}`, { state: 'PAUSED' }));
+
+it('a request that would deliver more than 1,000 changes again is rejected, and nothing is sent', async () => {
+  const { streamly } = castOf(exchange);
+  await logChanges(exchange, streamly, 'many', 10_000, 1);
+  const webhook = await addWebhook(exchange, streamly, receiver);
+  for (let i = 0; i < 10; i++) {
+    expect(errorOf(await redeliver(streamly, webhook))).toBe(`${LIMIT} from`);
+  }
+  // What the filter leaves out is not delivered.
+  const filtered = await addWebhook(exchange, streamly, receiver, { filter: { kinds: ['CERTIFICATE'] } });
+  await ok(redeliver(streamly, filtered));
+  expect(receiver.received).toEqual([]);
+});
+
+it('a party gets 1,000 changes an hour delivered again, whatever the number of requests and webhooks', async () => {
+  const { acme } = castOf(exchange);
+  await logChanges(exchange, acme, 'hour', 250, 1);
+  // Paused: what is counted is what was asked for.
+  const webhooks = [await addWebhook(exchange, acme, receiver), await addWebhook(exchange, acme, receiver)];
+  for (const webhook of webhooks) await pause(acme, webhook);
+  const rewound = () =>
+    exchange.database.query(`UPDATE webhooks w SET (cursor_xid, cursor_seq) =
+      (SELECT xid, seq FROM changes c WHERE c.party = w.party ORDER BY xid DESC, seq DESC LIMIT 1)`);
+  await rewound();
+  const { changes } = await get(exchange, acme, `${acme.name}/changes?from=OLDEST&pageSize=1000`);
+  const accepted: number[] = [];
+  for (let i = 0; i < 40; i++) {
+    const reply = await redeliver(acme, webhooks[i % 2]!, minutesAgo(30));
+    accepted.push(reply.status);
+    await rewound();
+    if (reply.status === 200) continue;
+    expect(errorOf(reply)).toBe(`${LIMIT} from`);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(3000);
+  }
+  const count = Math.floor(1000 / changes.length);
+  expect(accepted).toEqual(Array.from({ length: 40 }, (_, i) => (i < count ? 200 : 429)));
+  expect((await redeliver(acme, webhooks[0]!, minutesAgo(30), '?validateOnly=true')).status).toBe(429);
+
+  await exchange.database.query(`UPDATE webhook_redeliveries SET since = since - interval '59 minutes'`);
+  expect((await redeliver(acme, webhooks[0]!, minutesAgo(90))).status).toBe(429);
+  await exchange.database.query(`UPDATE webhook_redeliveries SET since = since - interval '1 minute'`);
+  await ok(redeliver(acme, webhooks[0]!, minutesAgo(90)));
+});
+
+it('an address gets so many deliveries a second: of one party, and of all together', async () => {
+  const { chirper, globex } = { ...castOf(exchange), globex: exchange.dev.measurementConsumers[1]! };
+  const parties = [chirper, globex];
+  for (const party of parties) await addWebhook(exchange, party, receiver);
+  const begun = performance.now();
+  for (const party of parties) await logChanges(exchange, party, 'flood', 1_000, 1);
+  const of = ({ name }: DevParty) =>
+    receiver.received.filter((event) => event.name.startsWith(`${name}/`)).length;
+  // Ten seconds of a rate may be saved up. A delivery more arrives only as time goes by.
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(10 * PER_SECOND + 20), {
+    timeout: 50_000,
+    interval: 50,
+  });
+  const counts = [...parties.map(of), receiver.received.length];
+  const seconds = 10 + (performance.now() - begun) / 1000;
+  for (const [i, rate] of [PARTY_PER_SECOND, PARTY_PER_SECOND, PER_SECOND].entries()) {
+    expect(counts[i]).toBeLessThanOrEqual(rate * seconds);
+  }
+  // Each has its turn, and what waits has not failed.
+  expect(Math.min(...counts)).toBeGreaterThan(5 * (PER_SECOND - PARTY_PER_SECOND));
+  const failed = await exchange.database.query(
+    `SELECT 1 FROM webhook_deliveries WHERE first_failure_time IS NOT NULL OR attempts > 1`,
+  );
+  expect(failed).toEqual([]);
+});
+
+it('ten tests of a webhook wait at most', async () => {
+  const { streamly } = castOf(exchange);
+  const held = Promise.withResolvers<number>();
+  receiver.respond = () => held.promise;
+  const { name } = await addWebhook(exchange, streamly, receiver);
+  const replies: string[] = [];
+  for (let i = 0; i < 100; i++) {
+    const reply = await post(exchange, streamly, `${name}:test`);
+    replies.push(reply.status === 200 ? 'ok' : errorOf(reply));
+  }
+  expect(replies).toEqual(Array.from({ length: 100 }, (_, i) => (i < 10 ? 'ok' : LIMIT)));
+  held.resolve(204);
+  await vi.waitFor(async () => ok(post(exchange, streamly, `${name}:test`)), {
+    timeout: 50_000,
+    interval: 200,
+  });
+});
