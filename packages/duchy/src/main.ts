@@ -11,6 +11,7 @@ import type { Duchy } from './context.ts';
 import {
   Database,
   durabilityProblems,
+  hasMovingRing,
   migrate,
   removeBlobs,
   removeComputations,
@@ -19,6 +20,7 @@ import {
 } from './database/index.ts';
 import { listen } from './face/listen.ts';
 import { createHerald } from './herald/herald.ts';
+import { POOL } from './liquidLegions/index.ts';
 import { repeat } from './loop.ts';
 import { createMill } from './mills/mill.ts';
 import { Metrics } from './observability/metrics.ts';
@@ -67,6 +69,7 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     if (problems.length > 0) throw new DuchyConfigError(problems);
   }
   await requireOwnDatabase(db, credentials.name);
+  opened.defer(POOL.keepWhile(() => hasMovingRing(db)));
   const metrics = new Metrics();
   if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
   metrics.watchDatabase(db);

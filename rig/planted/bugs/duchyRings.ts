@@ -12,6 +12,18 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     foundBy: sketch('a point that is not on the curve'),
   },
   {
+    name: 'work-for-an-ending-thread',
+    edits: [inDuchy('liquidLegions/pool.ts', 'this.options.onEnding(); await', 'await')],
+    foundBy: test('duchy/src/liquidLegions/pool.test.ts', 'while a thread is ending'),
+  },
+  {
+    name: 'threads-end-between-stages',
+    edits: [
+      inDuchy('liquidLegions/pool.ts', 'if (isNeeded) this.rest();', 'if (isNeeded && !this) this.rest();'),
+    ],
+    foundBy: test('duchy/src/liquidLegions/pool.test.ts', 'stays while somebody needs it'),
+  },
+  {
     // A provider that was given other keys encrypts for somebody else.
     name: 'sketch-under-any-key',
     edits: [

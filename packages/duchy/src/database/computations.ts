@@ -122,6 +122,17 @@ export async function pendingComputations(
   return (await db.query(PENDING, [afterId, limit])).map(computationOf);
 }
 
+const MOVING_RING = sql(
+  'movingRing',
+  `SELECT 1 FROM computations WHERE outcome IS NULL AND protocol <> 'honestMajorityShareShuffle'
+   AND update_time > now() - interval '10 minutes' LIMIT 1`,
+);
+
+/** Whether a ring has something pending that changed lately: its next stage, or the next upload, is likely to come soon. */
+export async function hasMovingRing(db: Queryable): Promise<boolean> {
+  return (await db.query(MOVING_RING, [])).length > 0;
+}
+
 const COUNT_PENDING = sql(
   'countPending',
   'SELECT role, stage, count(*) AS count FROM computations WHERE outcome IS NULL GROUP BY role, stage',

@@ -6,6 +6,7 @@ export {
   countPending,
   createComputation,
   endComputation,
+  hasMovingRing,
   keepInterim,
   type NewComputation,
   OUTCOMES,

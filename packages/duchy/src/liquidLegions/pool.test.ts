@@ -1,5 +1,5 @@
 import { CIPHERTEXT_BYTES, POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ring, reachSketch } from '../../test/liquidLegions/ring.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { LiquidLegionsError } from './errors.ts';
@@ -82,6 +82,57 @@ test('points of an upload are checked', async () => {
   spoiled.fill(0xff, message.length - POINT_BYTES + 1);
   await expect(checkPoints(spoiled, {}, pool)).rejects.toThrow('not on the curve');
   await expect(checkPoints(message.subarray(1), {}, pool)).rejects.toThrow(LiquidLegionsError);
+});
+
+test('work that comes while a thread is ending goes to another one', async () => {
+  const ending = new Pool(1);
+  await ending.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
+  for (let i = 0; i < 3; i++) {
+    const closed = ending.close();
+    const sorted = ending.run('sort', { parts: [new Uint8Array(CIPHERTEXT_BYTES)], size: CIPHERTEXT_BYTES });
+    await Promise.all([closed, expect(sorted).resolves.toHaveLength(CIPHERTEXT_BYTES)]);
+  }
+  await ending.close();
+});
+
+describe('a thread without work', () => {
+  /** The thread, by its number among those that were started. */
+  const threadOf = async (some: Pool) => {
+    const before = started;
+    await some.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
+    return started === before ? 'the same' : 'another';
+  };
+  let started = 0;
+  const onWorker = () => started++;
+  beforeAll(() => void process.on('worker', onWorker));
+  afterAll(() => void process.off('worker', onWorker));
+
+  test('ends after a while, and stays while somebody needs it', async () => {
+    const idle = new Pool(1, 50);
+    let [asked, isNeeded] = [0, true];
+    const forget = idle.keepWhile(async () => {
+      asked++;
+      return isNeeded;
+    });
+    idle.keepWhile(async () => {
+      throw new Error('who cannot be asked does not need it');
+    });
+    expect(await threadOf(idle)).toBe('another');
+    await expect.poll(() => asked).toBeGreaterThan(3);
+    expect(await threadOf(idle)).toBe('the same');
+    isNeeded = false;
+    const before = asked;
+    await expect.poll(() => asked).toBeGreaterThan(before);
+    // Asked once more at most: then it has ended.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked).toBeLessThanOrEqual(before + 2);
+    expect(await threadOf(idle)).toBe('another');
+    forget();
+    const last = asked;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked).toBe(last);
+    await idle.close();
+  });
 });
 
 test('threads without work do not keep the process alive', async () => {

@@ -1,4 +1,7 @@
-/** Threads that compute: at most as many as processors, started when there is work, ended when there was none for a while. */
+/**
+ * Threads that compute: at most as many as processors, started when there is work, ended when there was none for a while and
+ * no computation will need them.
+ */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Transferable, Worker } from 'node:worker_threads';
@@ -7,7 +10,7 @@ import type { Input, OperationName, Output } from './operations.ts';
 
 /** TypeScript in the workspace, JavaScript in the packages. */
 const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.url);
-/** Long enough for the next stage of the same computation, whose tables a thread still has. */
+/** After so long without work a thread ends, or asks again whether it will be needed. */
 const IDLE_MS = 10_000;
 
 /** To a thread. */
@@ -29,9 +32,23 @@ export class Pool {
   readonly size: number;
   private readonly threads = new Set<Thread>();
   private readonly waiting: Task[] = [];
+  private readonly idleMs: number;
+  private readonly needs = new Set<() => Promise<boolean>>();
 
-  constructor(size = availableParallelism()) {
+  constructor(size = availableParallelism(), idleMs = IDLE_MS) {
     this.size = size;
+    this.idleMs = idleMs;
+  }
+
+  /** Threads without work stay while this says so: starting them takes a third of a small computation. Returns the way back. */
+  keepWhile(isNeeded: () => Promise<boolean>): () => void {
+    this.needs.add(isNeeded);
+    return () => this.needs.delete(isNeeded);
+  }
+
+  private async isNeeded(): Promise<boolean> {
+    const answers = await Promise.allSettled(Array.from(this.needs, (isNeeded) => isNeeded()));
+    return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
   /** An abort rejects at once; a thread that is at it finishes, and its output is dropped. */
@@ -75,13 +92,16 @@ export class Pool {
 
   private start(): Thread | undefined {
     if (this.threads.size >= this.size) return undefined;
-    const thread = new Thread(
-      () => this.assign(),
-      () => {
+    const thread = new Thread({
+      idleMs: this.idleMs,
+      isNeeded: () => this.isNeeded(),
+      onIdle: () => this.assign(),
+      // One that is ending gets no work any more, and another one may start at once.
+      onEnding: () => {
         this.threads.delete(thread);
         this.assign();
       },
-    );
+    });
     this.threads.add(thread);
     return thread;
   }
@@ -95,12 +115,22 @@ export class Pool {
 /** Of this process. */
 export const POOL = new Pool();
 
+interface ThreadOptions {
+  idleMs: number;
+  isNeeded: () => Promise<boolean>;
+  onIdle: () => void;
+  onEnding: () => void;
+}
+
 class Thread {
   private readonly worker: Worker;
+  private readonly options: ThreadOptions;
   private task: Task | undefined;
-  private idleSince: NodeJS.Timeout | undefined;
+  /** Runs while there is no work. */
+  private idle: NodeJS.Timeout | undefined;
 
-  constructor(onIdle: () => void, onEnd: () => void) {
+  constructor(options: ThreadOptions) {
+    this.options = options;
     // Blocks are not on its heap: what is left needs no more, and would not be collected before it is that much.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
@@ -110,15 +140,16 @@ class Thread {
       this.rest();
       if ('output' in answer) task.resolve(answer.output);
       else task.reject(answer.isLie ? new LiquidLegionsError(answer.problem) : new Error(answer.problem));
-      onIdle();
+      options.onIdle();
     });
     this.worker.on('error', (error) => {
       problem = error;
     });
     this.worker.on('exit', () => {
-      clearTimeout(this.idleSince);
+      clearTimeout(this.idle);
+      // Its input went to the thread, so that only whoever asked can try again.
       this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
-      onEnd();
+      options.onEnding();
     });
   }
 
@@ -127,7 +158,8 @@ class Thread {
   }
 
   take(task: Task): void {
-    clearTimeout(this.idleSince);
+    clearTimeout(this.idle);
+    this.idle = undefined;
     this.task = task;
     this.worker.ref();
     const { operation, input, transfer } = task;
@@ -137,10 +169,20 @@ class Thread {
   /** Without work, it does not keep the process alive. */
   private rest(): void {
     this.worker.unref();
-    this.idleSince = setTimeout(() => void this.end(), IDLE_MS).unref();
+    this.idle = setTimeout(() => void this.endUnlessNeeded(), this.options.idleMs).unref();
+  }
+
+  private async endUnlessNeeded(): Promise<void> {
+    const { idle } = this;
+    const isNeeded = await this.options.isNeeded();
+    // It got work meanwhile.
+    if (this.idle !== idle) return;
+    if (isNeeded) this.rest();
+    else await this.end();
   }
 
   async end(): Promise<void> {
+    this.options.onEnding();
     await this.worker.terminate();
   }
 }

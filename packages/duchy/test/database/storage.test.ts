@@ -11,6 +11,7 @@ import {
   createComputation,
   Database,
   endComputation,
+  hasMovingRing,
   markReported,
   messagesOf,
   migrate,
@@ -99,6 +100,17 @@ describe('a computation', () => {
     const again = { ...ABOUT, id, view, spec, registerCount: 10, secrets: { randomSeed: randomBytes(48) } };
     expect(await createComputation(db, again)).toBe(false);
     expect(Buffer.from((await readSecrets(db, id)).randomSeed!).equals(SECRETS.randomSeed)).toBe(true);
+  });
+
+  test('of a ring is moving from its creation to its end', async () => {
+    await computation();
+    expect(await hasMovingRing(db)).toBe(false);
+    const { id, view, spec } = await makeComputation('ring', 'duchies/alpha');
+    const protocol = 'liquidLegionsV2' as const;
+    await createComputation(db, { ...ABOUT, protocol, id, view, spec, registerCount: 10, secrets: {} });
+    expect(await hasMovingRing(db)).toBe(true);
+    await endComputation(db, id, { outcome: 'CANCELLED' });
+    expect(await hasMovingRing(db)).toBe(false);
   });
 
   test('keeps the newer of two views', async () => {
