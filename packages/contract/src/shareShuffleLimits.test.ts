@@ -22,9 +22,9 @@ it('a large epsilon overflows nothing', () => {
   }
 });
 
-it('each worker appends registers for the reach and for every sum of frequencies', () => {
+it('each worker appends registers for the reach and for every other value of the ring but the last', () => {
   const offset = (epsilon: number) => mpcNoiseOffset('DISCRETE_GAUSSIAN', { epsilon, delta: 1e-12 });
-  expect(noiseRegisterCount(offset(0.0033), offset(0.115), 30)).toBe(46_504);
-  expect(noiseRegisterCount(offset(0.0033), offset(0.115), 120)).toBe(111_124);
-  expect(noiseRegisterCount(7, 0, 1)).toBe(14);
+  expect(noiseRegisterCount(127, offset(0.0033), offset(0.115))).toBe(2 * 12_482 + 125 * 2 * 359);
+  expect(noiseRegisterCount(32, offset(0.0033), offset(0.115))).toBe(2 * 12_482 + 30 * 2 * 359);
+  expect(noiseRegisterCount(127, 7, 0)).toBe(14);
 });

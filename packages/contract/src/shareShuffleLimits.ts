@@ -20,14 +20,18 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
 
 /** Who adds noise to a count, and how much one person can change that count. */
 export interface MpcNoiseShape {
+  /** Each draws a part, and the parts together are the noise that is charged. */
   workers: number;
   /** Only GEOMETRIC noise depends on it. */
   sensitivity: number;
+  /** Whether the aggregator adds a part of its own to what it releases, as large as those of the workers together. */
+  aggregatorAdds?: boolean;
 }
 
 export const SHARE_SHUFFLE_NOISE: MpcNoiseShape = {
   workers: NOISE_WORKERS,
   sensitivity: GEOMETRIC_SENSITIVITY,
+  aggregatorAdds: true,
 };
 
 /** The noise of each worker is within ±offset, and is shifted by it: it is a number of registers that are added. */
@@ -50,9 +54,14 @@ export function mpcNoiseOffset(
 }
 
 /**
- * How many registers each worker appends for its noise, whatever the noise is. `maximumSum` is the largest sum of
- * frequencies of one person; a reach has no frequency offset.
+ * How many registers each worker appends for its noise, whatever the noise is. A reach has one draw, and a frequency offset of
+ * 0. A frequency histogram has a draw for every value of the ring but the last, because a provider that lies can move a person
+ * to any of them; the last value marks the registers that are left over.
  */
-export function noiseRegisterCount(reachOffset: number, frequencyOffset: number, maximumSum: number): number {
-  return 2 * reachOffset + 2 * frequencyOffset * maximumSum;
+export function noiseRegisterCount(
+  ringModulus: number,
+  reachOffset: number,
+  frequencyOffset: number,
+): number {
+  return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);
 }

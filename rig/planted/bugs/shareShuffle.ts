@@ -1,9 +1,21 @@
 /** The arithmetic of Honest Majority Share Shuffle, against what is true of small worlds. */
 import type { PlantedBug } from '../plant.ts';
-import { inDuchy, inProvider, test } from './edits.ts';
+import { inConsumer, inDuchy, inProvider, test } from './edits.ts';
 
 const ofDuchy = (file: string, name: string) => test(`duchy/src/shareShuffle/${file}.test.ts`, name);
 const ofSdk = (file: string, name: string) => test(`sdk/src/provider/shareShuffle/${file}.test.ts`, name);
+
+/** As it was: noise up to what two providers can report. */
+const NO_NOISE_ABOVE = inDuchy(
+  'shareShuffle/noiseRegisters.ts',
+  'value < mark;',
+  'value <= 2 * parameters.maximumFrequency;',
+);
+const AGGREGATOR_ADDS_NOTHING = inDuchy(
+  'shareShuffle/estimate.ts',
+  'NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random)',
+  'NOISE_WORKERS * noise.offset',
+);
 
 export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
@@ -19,19 +31,143 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'noise-not-added',
-    edits: [inDuchy('shareShuffle/noiseRegisters.ts', 'registers.fill(frequency, at, at + count);', '')],
-    foundBy: ofDuchy('noiseRegisters', 'have some of each'),
+    edits: [inDuchy('shareShuffle/noiseRegisters.ts', 'registers.fill(value, at, at + count);', '')],
+    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
-    name: 'sum-out-of-range-accepted',
+    name: 'no-noise-above-the-maximum',
+    edits: [NO_NOISE_ABOVE],
+    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+  },
+  {
+    name: 'no-noise-on-the-highest-value',
+    edits: [inDuchy('shareShuffle/noiseRegisters.ts', 'value < mark;', 'value < mark - 1;')],
+    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+  },
+  {
+    name: 'worker-noise-of-the-frequency-at-zero',
+    edits: [
+      inDuchy(
+        'shareShuffle/noiseRegisters.ts',
+        'value === 0 ? reachNoise : frequencyNoise',
+        'frequencyNoise',
+      ),
+    ],
+    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+  },
+  {
+    name: 'worker-noise-of-the-reach-on-frequencies',
+    edits: [
+      inDuchy('shareShuffle/noiseRegisters.ts', 'value === 0 ? reachNoise : frequencyNoise', 'reachNoise'),
+    ],
+    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+  },
+  {
+    name: 'parameters-of-the-reach-for-frequencies',
+    edits: [
+      inDuchy(
+        'shareShuffle/parameters.ts',
+        'frequencies ? spec.frequencyPrivacyParams : undefined',
+        'frequencies ? spec.reachPrivacyParams : undefined',
+      ),
+    ],
+    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+  },
+  {
+    name: 'parameters-of-the-frequency-for-the-reach',
+    edits: [
+      inDuchy(
+        'shareShuffle/parameters.ts',
+        'frequencies ? spec.reachPrivacyParams : spec.privacyParams',
+        'frequencies ? spec.frequencyPrivacyParams : spec.privacyParams',
+      ),
+    ],
+    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+  },
+  {
+    // As it was: values above what two providers can report have no noise, and a register there ends the computation.
+    name: 'sum-out-of-range-fails',
+    edits: [
+      NO_NOISE_ABOVE,
+      inDuchy(
+        'shareShuffle/estimate.ts',
+        'const people = Array.from(',
+        `if (counts.subarray(2 * maximumFrequency + 1, -1).some((count) => count > 0)) throw new Error('too much');
+        const people = Array.from(`,
+      ),
+    ],
+    foundBy: ofDuchy('estimate', 'like the highest frequency, and never fails'),
+  },
+  {
+    name: 'frequency-of-nobody-fails',
     edits: [
       inDuchy(
         'shareShuffle/estimate.ts',
-        'if (counts[value] === 0) continue;',
-        'if (counts[value]! >= 0) break;',
+        'if (reached === 0) return { reach: 0, relativeFrequencyDistribution: new Map() };',
+        "if (reached === 0) throw new Error('nobody');",
       ),
     ],
-    foundBy: ofDuchy('oracle', 'one wrong byte of a share'),
+    foundBy: ofDuchy('oracle', 'are counted exactly without noise'),
+  },
+  {
+    name: 'aggregator-adds-nothing',
+    edits: [AGGREGATOR_ADDS_NOTHING],
+    foundBy: ofDuchy('estimate', 'on a reach is that of the whole charge'),
+  },
+  {
+    name: 'aggregator-part-of-one-worker',
+    edits: [
+      inConsumer(
+        'privacy/mpcNoise.ts',
+        'sampleDiscreteGaussian(roundedUp(exactRational(noise.sigma ** 2)), random)',
+        'sampleDiscreteGaussian(roundedUp(exactRational(noise.workerSigma ** 2)), random)',
+      ),
+    ],
+    foundBy: ofDuchy('estimate', 'on a reach is that of the whole charge'),
+  },
+  {
+    name: 'aggregator-noise-of-the-frequency-at-zero',
+    edits: [
+      inDuchy('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'frequencyNoise'),
+    ],
+    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+  },
+  {
+    name: 'aggregator-noise-of-the-reach-on-frequencies',
+    edits: [
+      inDuchy('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'reachNoise'),
+    ],
+    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+  },
+  {
+    name: 'aggregator-draws-again',
+    edits: [
+      inDuchy(
+        'shareShuffle/estimate.ts',
+        'new Keystream(input.noiseSeed)',
+        'new Keystream(crypto.getRandomValues(input.noiseSeed.slice()))',
+      ),
+    ],
+    foundBy: ofDuchy('estimate', 'is the same for the same seed'),
+  },
+  {
+    name: 'aggregator-seed-not-stored',
+    edits: [
+      inDuchy(
+        'stages/aggregate.ts',
+        'stageSeed(await readSecrets(duchy.db, computation.id), computation.stage)',
+        'crypto.getRandomValues(stageSeed(await readSecrets(duchy.db, computation.id), computation.stage))',
+      ),
+    ],
+    foundBy: test(
+      'duchy/test/stages/noise.test.ts',
+      'of the aggregator is the same where its stage is repeated',
+    ),
+  },
+  {
+    name: 'aggregator-part-not-stated',
+    edits: [{ file: 'contract/src/shareShuffleLimits.ts', find: 'aggregatorAdds: true,', replace: '' }],
+    foundBy: test('sdk/src/consumer/deduplicated.test.ts', 'noise of both workers and the aggregator'),
   },
   {
     name: 'number-of-providers-shown',

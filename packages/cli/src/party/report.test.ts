@@ -51,3 +51,25 @@ it('prints one figure of all providers where duchies computed it, with its inter
   expect(out).toContain('  computed by duchies/gamma with duchies/alpha and duchies/beta\n');
   expect(out).not.toContain('between');
 });
+
+it('says that there is no distribution of frequencies where nobody was counted', () => {
+  const out = printed({
+    measurement: 'measurementConsumers/acme/measurements/m1',
+    type: 'reachAndFrequency',
+    dataProviders: [{ name: 'dataProviders/streamly' }, { name: 'dataProviders/chirper' }],
+    total: {
+      deduplicated: {
+        reach: { ...estimate(0, 129), interval: [0, 129] },
+        frequency: [],
+        noiseMechanism: 'DISCRETE_GAUSSIAN',
+        methodology: 'honestMajorityShareShuffle',
+        aggregator: 'duchies/gamma',
+        workers: ['duchies/alpha', 'duchies/beta'],
+      },
+    },
+  });
+  expect(out).toMatch(
+    /^ {2}reach +0 +95 %: 0 to 129\n {2}times seen: nobody was counted, so there is no distribution$/m,
+  );
+  expect(out).not.toMatch(/NaN|Infinity/);
+});

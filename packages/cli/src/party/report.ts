@@ -63,6 +63,7 @@ function intervalText(
 
 function frequencyLines({ frequency }: Figures): string[] {
   if (frequency === undefined) return [];
+  if (frequency.length === 0) return ['  times seen: nobody was counted, so there is no distribution'];
   const shares = frequency.map(({ share }) => percent(share.value));
   const people = frequency.map(({ count: { value } }) => count(value));
   const widths = [shares, people].map((texts) => Math.max(...texts.map((text) => text.length)));

@@ -2,7 +2,7 @@
 import { MAX_MODULUS, ValuesReader } from '@measurement-exchange/sdk/shareShuffle';
 import { type ShareShuffleParameters, shuffledCount } from './parameters.ts';
 
-/** A bug or a lie: the values of the workers do not add up to anything that the protocol can give. */
+/** A bug or a lie: a worker sent a message of another form than the protocol's. */
 export class ShareShuffleError extends Error {
   override name = 'ShareShuffleError';
 }

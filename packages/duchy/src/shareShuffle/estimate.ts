@@ -1,57 +1,61 @@
-/** From the counts of values to the figures of the result. */
-import { ShareShuffleError } from './aggregate.ts';
+/** From the counts of values to the figures of the result. No value of a register makes this fail. */
+import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
+import { drawAggregatorNoise, Keystream, type MpcNoise } from '@measurement-exchange/sdk/shareShuffle';
 import type { ShareShuffleParameters } from './parameters.ts';
 
 export interface ShareShuffleEstimate {
   reach: number;
-  /** By frequency, the share of the people reached; the last is of those reached that often or more. */
+  /** By frequency, the share of the people reached; the last is of those reached that often or more. Empty for nobody. */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 
-/** `counts` is of `countValues`; `width` of the interval of the spec, in which it is a 32-bit float. */
-export function estimate(
-  parameters: ShareShuffleParameters,
-  counts: Float64Array,
-  width: number,
-): ShareShuffleEstimate {
+export interface EstimateInput {
+  /** Of `countValues`. */
+  counts: Float64Array;
+  /** Of the interval of the spec, in which it is a 32-bit float. */
+  width: number;
+  /** Of the aggregator alone. It must be stored before, and be the same when the figures are computed again. */
+  noiseSeed: Uint8Array;
+}
+
+export function estimate(parameters: ShareShuffleParameters, input: EstimateInput): ShareShuffleEstimate {
+  const random = new Keystream(input.noiseSeed);
+  /** The workers' noise on average is taken off, and the aggregator's part is added. */
+  const released = (count: number, noise: MpcNoise) =>
+    count - NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random);
   return parameters.measurementType === 'REACH'
-    ? { reach: scaled(reachedOf(parameters, counts), width) }
-    : estimateFrequencies(parameters, counts, width);
+    ? estimateReach(parameters, input, released)
+    : estimateFrequencies(parameters, input, released);
 }
 
-/** The noise of both workers, on average. */
-function baseline(noise: { offset: number }): number {
-  return 2 * noise.offset;
-}
+type Release = (count: number, noise: MpcNoise) => number;
 
-function reachedOf({ registerCount, reachNoise }: ShareShuffleParameters, counts: Float64Array): number {
-  const nonZero = counts.reduce((sum, count) => sum + count, 0) - counts[0]!;
-  return clamp(nonZero - baseline(reachNoise), registerCount);
-}
-
-function estimateFrequencies(
-  parameters: ShareShuffleParameters,
-  counts: Float64Array,
-  width: number,
+function estimateReach(
+  { registerCount, reachNoise }: ShareShuffleParameters,
+  { counts, width }: EstimateInput,
+  released: Release,
 ): ShareShuffleEstimate {
-  const { modulus, registerCount, maximumFrequency, maximumSum, reachNoise, frequencyNoise } = parameters;
-  for (let value = maximumSum + 1; value < modulus - 1; value++) {
-    if (counts[value] === 0) continue;
-    throw new ShareShuffleError(
-      `a register adds up to ${value}, and ${maximumSum} is the most that providers can report: ` +
-        'a provider or a worker sent a share that is not valid',
-    );
-  }
-  const reached = clamp(registerCount - counts[0]! + baseline(reachNoise), registerCount);
+  const nonZero = counts.reduce((sum, count) => sum + count, 0) - counts[0]!;
+  return { reach: scaled(clamp(released(nonZero, reachNoise), registerCount), width) };
+}
+
+/**
+ * Registers at the maximum frequency or above it, up to any value of the ring, are those that the lower frequencies leave. A
+ * value that no honest provider can report counts there as well.
+ */
+function estimateFrequencies(
+  { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,
+  { counts, width }: EstimateInput,
+  released: Release,
+): ShareShuffleEstimate {
   const people = Array.from({ length: maximumFrequency }, (_, frequency) =>
-    Math.max(0, counts[frequency]! - baseline(frequency === 0 ? reachNoise : frequencyNoise)),
+    Math.max(0, released(counts[frequency]!, frequency === 0 ? reachNoise : frequencyNoise)),
   );
+  const reached = clamp(registerCount - people[0]!, registerCount);
+  if (reached === 0) return { reach: 0, relativeFrequencyDistribution: new Map() };
   const known = people.reduce((sum, count) => sum + count, 0);
   people[maximumFrequency] = Math.max(0, registerCount - known);
   const total = Math.max(registerCount, known) - people[0]!;
-  if (total === 0) {
-    throw new ShareShuffleError('nobody was reached, so there is no distribution of frequencies');
-  }
   const distribution = people
     .map((count, frequency) => [frequency, count / total] as const)
     .filter(([frequency, share]) => frequency > 0 && share > 0);

@@ -4,7 +4,7 @@ import type { ShareShuffleParameters } from './parameters.ts';
 
 /** The same registers for the same seed: a stage that is repeated must not draw other noise. */
 export function noiseRegisters(parameters: ShareShuffleParameters, seed: Uint8Array): Uint8Array {
-  const { measurementType, modulus, maximumSum, reachNoise, frequencyNoise, noiseRegisterCount } = parameters;
+  const { measurementType, modulus, reachNoise, frequencyNoise, noiseRegisterCount } = parameters;
   const random = new Keystream(seed);
   const registers = wordAligned(noiseRegisterCount);
   if (measurementType === 'REACH') {
@@ -12,12 +12,14 @@ export function noiseRegisters(parameters: ShareShuffleParameters, seed: Uint8Ar
     new NonZeroValues(random, modulus, reached).fill(registers.subarray(0, reached));
     return registers;
   }
-  // Those that count for nothing, until they are overwritten.
-  registers.fill(modulus - 1);
+  // The last value of the ring marks registers that count for nothing; those below are overwritten.
+  const mark = modulus - 1;
+  registers.fill(mark);
   let at = 0;
-  for (let frequency = 0; frequency <= maximumSum; frequency++) {
-    const count = drawMpcNoise(frequency === 0 ? reachNoise : frequencyNoise, random);
-    registers.fill(frequency, at, at + count);
+  // Values that no honest provider can report have noise, too: one that lies can move any person to them.
+  for (let value = 0; value < mark; value++) {
+    const count = drawMpcNoise(value === 0 ? reachNoise : frequencyNoise, random);
+    registers.fill(value, at, at + count);
     at += count;
   }
   return registers;

@@ -20,19 +20,23 @@ const FREQUENCY: ShareShuffleSpec = {
 
 describe('the registers of noise', () => {
   test.each([
-    [3, 46_504],
-    [12, 111_124],
-  ])('of %d providers are as many as the vector says', (dataProviderCount, expected) => {
-    const parameters = shareShuffleParameters({ ...FREQUENCY, dataProviderCount });
-    expect(parameters.maximumSum).toBe(10 * dataProviderCount);
-    expect(parameters.noiseRegisterCount).toBe(expected);
-    expect(shuffledCount(parameters)).toBe(1000 + 2 * expected);
-  });
+    [127, 3],
+    [127, 12],
+    [61, 3],
+  ])(
+    'of frequencies are of all values of a ring of %d, for %d providers',
+    (ringModulus, dataProviderCount) => {
+      const parameters = shareShuffleParameters({ ...FREQUENCY, ringModulus, dataProviderCount });
+      // The offsets are 12,482 and 359: one draw for the people at 0, and one for each value up to the mark.
+      const expected = 2 * 12_482 + (ringModulus - 2) * 2 * 359;
+      expect(parameters.noiseRegisterCount).toBe(expected);
+      expect(shuffledCount(parameters)).toBe(1000 + 2 * expected);
+    },
+  );
 
   test('of a reach are twice the offset', () => {
     expect(shareShuffleParameters(REACH)).toMatchObject({
       noiseRegisterCount: 630,
-      maximumSum: 3,
       maximumFrequency: 1,
     });
   });
@@ -68,9 +72,9 @@ describe('a spec is rejected', () => {
   ])('for %s', (_, spec, message) => expect(() => shareShuffleParameters(spec)).toThrow(message));
 
   test('but not at the limits', () => {
-    expect(shareShuffleParameters({ ...FREQUENCY, dataProviderCount: 12 }).maximumSum).toBe(120);
-    expect(shareShuffleParameters({ ...FREQUENCY, maximumFrequency: 41 }).maximumSum).toBe(123);
+    expect(() => shareShuffleParameters({ ...FREQUENCY, dataProviderCount: 12 })).not.toThrow();
+    expect(() => shareShuffleParameters({ ...FREQUENCY, maximumFrequency: 41 })).not.toThrow();
     expect(shareShuffleParameters({ ...FREQUENCY, ringModulus: 121 }).modulus).toBe(121);
-    expect(shareShuffleParameters({ ...REACH, dataProviderCount: 126 }).maximumSum).toBe(126);
+    expect(() => shareShuffleParameters({ ...REACH, dataProviderCount: 126 })).not.toThrow();
   });
 });

@@ -29,8 +29,6 @@ export interface ShareShuffleParameters {
   registerCount: number;
   /** 1 for a reach. */
   maximumFrequency: number;
-  /** The largest sum of frequencies of one person. */
-  maximumSum: number;
   /** Of the number of people who were not reached, or who were reached at all for a reach. */
   reachNoise: MpcNoise;
   /** Of the number of people of each frequency; none for a reach. */
@@ -72,7 +70,7 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
     frequencies ? noiseMechanism : 'NONE',
     frequencies ? spec.frequencyPrivacyParams : undefined,
   );
-  const noiseRegisterCount = countNoiseRegisters(reachNoise.offset, frequencyNoise.offset, maximumSum);
+  const noiseRegisterCount = countNoiseRegisters(modulus, reachNoise.offset, frequencyNoise.offset);
   if (noiseRegisterCount > MAX_NOISE_REGISTERS) {
     throw new RangeError(
       `privacyParams ask for ${noiseRegisterCount} registers of noise, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`,
@@ -91,7 +89,6 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
     modulus,
     registerCount,
     maximumFrequency,
-    maximumSum,
     reachNoise,
     frequencyNoise,
     noiseRegisterCount,

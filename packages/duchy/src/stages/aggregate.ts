@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { readSecrets } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
 import { received } from '../peers/inbox.ts';
 import {
@@ -8,6 +9,7 @@ import {
   ShareShuffleError,
   type ShareShuffleEstimate,
 } from '../shareShuffle/index.ts';
+import { stageSeed } from './legionsKeys.ts';
 import { duchyAt } from './places.ts';
 import { configOf, planOf } from './plan.ts';
 import { sealedResult } from './result.ts';
@@ -16,7 +18,7 @@ import type { StageFunction, Work } from './table.ts';
 const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
-/** Adds up what the workers sent, estimates, and seals the result for the consumer. */
+/** Adds up what the workers sent, estimates with noise of its own, and seals the result for the consumer. */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;
   const methodology = {
@@ -37,12 +39,12 @@ async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEsti
   const [first, second] = WORKERS.map((role) =>
     received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyAt(role, computation.view)),
   );
-  try {
-    const counts = await countValues(parameters, [first!, second!]);
-    return estimate(parameters, counts, spec.vidSamplingInterval?.width ?? 1);
-  } catch (error) {
-    // Both say what a worker sent that the protocol cannot give.
+  const counts = await countValues(parameters, [first!, second!]).catch((error: unknown) => {
+    // Both are about the form of a worker's message: none depends on the values of registers.
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
     throw new PermanentError('PEER_MESSAGE_INVALID', { stage: 'AGGREGATION_PHASE_INPUT' }, { cause: error });
-  }
+  });
+  const width = spec.vidSamplingInterval?.width ?? 1;
+  const noiseSeed = stageSeed(await readSecrets(duchy.db, computation.id), computation.stage);
+  return estimate(parameters, { counts, width, noiseSeed });
 }

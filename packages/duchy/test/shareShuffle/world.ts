@@ -107,5 +107,5 @@ export async function run(
     inChunks(outputs[0]!, dice.between(100, 1000)),
     inChunks(outputs[1]!, dice.between(100, 1000)),
   ]);
-  return estimate(parameters, counts, world.interval.width);
+  return estimate(parameters, { counts, width: world.interval.width, noiseSeed: dice.seed() });
 }

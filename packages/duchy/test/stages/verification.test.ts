@@ -206,14 +206,29 @@ describe('the shares that a worker sends to the aggregator', () => {
     await expectFailure(measurement, message);
   });
 
-  test('fail the computation when they add up to what no provider can report', async () => {
+  test('make a wrong figure, but no failure, where they add up to what no provider can report', async () => {
+    const maximumFrequency = 4;
+    const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency });
+    await world.turn();
+    await uploadAll(world, measurement, AUDIENCES, { cap: maximumFrequency });
+    // All registers but those of the framing: whoever was at 0 is at 50, which counts as the highest frequency.
+    await lie('FIRST_WORKER', 'SHUFFLE_PHASE', (honest) =>
+      honest.map((value, i) => (i >= 3 && i < 1003 ? (value + 50) % 127 : value)),
+    );
+    const { total } = await world.consumer.open(await world.finish(measurement));
+    const { reach, frequency } = total.deduplicated!;
+    expect(reach!.value).toBe(1000);
+    expect(frequency!.map(({ share }) => share.value)).toEqual([0, 0, 0, 1]);
+  });
+
+  test('give a reach of 0 and no distribution where nobody was reached', async () => {
     const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency: 4 });
     await world.turn();
-    await uploadAll(world, measurement, AUDIENCES, { cap: 4 });
-    await lie('FIRST_WORKER', 'SHUFFLE_PHASE', (honest) =>
-      honest.map((value, i) => (i >= 10 && i < 110 ? (value + 50) % 127 : value)),
-    );
-    await expectFailure(measurement, /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /);
+    await uploadAll(world, measurement, [new Map(), new Map(), new Map()], { cap: 4 });
+    const finished = await world.finish(measurement);
+    expect(finished.state).toBe('SUCCEEDED');
+    const { total } = await world.consumer.open(finished);
+    expect(total.deduplicated).toMatchObject({ reach: { value: 0, interval: [0, 0] }, frequency: [] });
   });
 });
 

@@ -226,19 +226,25 @@ describe('share shuffle', () => {
   });
 
   it.each([
-    [{ epsilon: 0.001, delta: 1e-9 }, true],
-    [{ epsilon: 0.0001, delta: 1e-9 }, false],
-  ])('adds as much noise to a histogram as duchies can hold: %j, %s', (frequencyPrivacyParams, fits) => {
-    const spec = frequency({ frequencyPrivacyParams, maximumFrequency: 40 });
-    if (fits) return expect(choose(spec).findings).toEqual([]);
-    expect(reasons(spec)).toEqual([
-      expect.stringMatching(
-        /^measurementSpec\.message: its noise would take \d+ registers, and 16777216 are possible: raise epsilon\.$/,
-      ),
-    ]);
-    const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
-    expect(choose(spec, { enabled }).findings).toEqual([]);
-  });
+    [{ epsilon: 0.0005, delta: 1e-9 }, 40, true],
+    [{ epsilon: 0.0003, delta: 1e-9 }, 40, false],
+    // All values of the ring have noise, however few of them honest providers can report.
+    [{ epsilon: 0.0005, delta: 1e-9 }, 2, true],
+    [{ epsilon: 0.0003, delta: 1e-9 }, 2, false],
+  ])(
+    'adds as much noise to a histogram as duchies can hold: %j, %d, %s',
+    (params, maximumFrequency, fits) => {
+      const spec = frequency({ frequencyPrivacyParams: params, maximumFrequency });
+      if (fits) return expect(choose(spec).findings).toEqual([]);
+      expect(reasons(spec)).toEqual([
+        expect.stringMatching(
+          /^measurementSpec\.message: its noise would take \d+ registers, and 16777216 are possible: raise epsilon\.$/,
+        ),
+      ]);
+      const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
+      expect(choose(spec, { enabled }).findings).toEqual([]);
+    },
+  );
 
   it('counts as many people as duchies can shuffle', () => {
     const of = (size: number) => ({ population: { ...population, size } });

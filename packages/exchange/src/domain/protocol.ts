@@ -228,7 +228,5 @@ function specReasons(
   // What the registers are counted from is sound now.
   if (reasons.length > 0) return reasons;
   if (!isShuffled) return legionsRegisterReasons(option.protocol, spec, option.setting, providers);
-  return population === undefined
-    ? []
-    : shuffledRegisterReasons(spec, option.setting, providers, population.size);
+  return population === undefined ? [] : shuffledRegisterReasons(spec, option.setting, population.size);
 }

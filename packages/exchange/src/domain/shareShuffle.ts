@@ -64,10 +64,9 @@ export function shareShuffleReasons(
 export function shuffledRegisterReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
-  providers: number,
   people: number,
 ): Reason[] {
-  const noise = noiseRegistersOf(spec, setting, providers);
+  const noise = noiseRegistersOf(spec, setting);
   if (noise > MAX_NOISE_REGISTERS) {
     const reason = `its noise would take ${noise} registers, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`;
     return [{ field: 'measurementSpec.message', reason }];
@@ -84,17 +83,15 @@ export function shuffledRegisterReasons(
 }
 
 /** Of one worker. */
-function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting, providers: number): number {
+function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting): number {
   if (setting.noiseMechanism === 'NONE') return 0;
+  const modulus = ringModulusOf(spec, setting);
   const offset = (params: PrivacyParams) => mpcNoiseOffset(setting.noiseMechanism, params);
-  if (spec.measurementType === 'REACH')
-    return noiseRegisterCount(offset(spec.reach.privacyParams!), 0, providers);
-  const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-  return noiseRegisterCount(
-    offset(reachPrivacyParams!),
-    offset(frequencyPrivacyParams!),
-    maximumFrequency * providers,
-  );
+  if (spec.measurementType === 'REACH') {
+    return noiseRegisterCount(modulus, offset(spec.reach.privacyParams!), 0);
+  }
+  const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
+  return noiseRegisterCount(modulus, offset(reachPrivacyParams!), offset(frequencyPrivacyParams!));
 }
 
 function ringModulusOf({ measurementType }: CountingSpec, setting: ShareShuffleSetting): number {

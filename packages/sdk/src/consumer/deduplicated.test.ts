@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type MpcNoiseMechanism, type PlainSpec, specs } from '@measurement-exchange/contract';
 import { expect, it } from 'vitest';
-import { mpcNoise, shareShuffleReachVariance } from '../privacy/index.ts';
+import { shareShuffleReachVariance } from '../privacy/index.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
@@ -44,8 +44,18 @@ const result = (noise: MpcNoiseMechanism, size: bigint, value: bigint, shares: R
   return create(specs.Measurement_ResultSchema, init);
 };
 
+/** Of both workers together, and as much again of the aggregator, with formulas of its own. */
+const NOISE_VARIANCES = {
+  DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof PRIVACY) => (2 * 2 * Math.log(2.5 / delta)) / epsilon ** 2,
+  GEOMETRIC({ epsilon }: typeof PRIVACY) {
+    const q = Math.exp(-epsilon / 2);
+    return (2 * 2 * q) / (1 - q) ** 2;
+  },
+  NONE: () => 0,
+};
+
 it.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC', 'NONE'] as const)(
-  'estimates the error from the sample and the %s noise of both workers',
+  'estimates the error from the sample and the %s noise of both workers and the aggregator',
   (mechanism) => {
     const shares = { 1: 0.5, 2: 0.3, 4: 0.2 };
     const figures = deduplicatedFigures(
@@ -57,15 +67,15 @@ it.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC', 'NONE'] as const)(
       reach: 80_000,
       frequencyVectorSize: 125_000,
       width: 0.125,
-      noiseVariance: mpcNoise(mechanism, PRIVACY).variance,
+      noiseVariance: NOISE_VARIANCES[mechanism](PRIVACY),
     });
-    expect(figures.reach!.variance).toBe(expected);
+    expect(figures.reach!.variance / expected).toBeCloseTo(1, 6);
     expect(figures).toMatchObject({ noiseMechanism: mechanism, frequencyNoiseMechanism: mechanism });
     const [one, two, three, four] = figures.frequency!;
     expect([one, two, three, four].map((each) => each!.count.value)).toEqual([40_000, 24_000, 0, 16_000]);
     // Fewer people are sampled with less error, and nobody with none but that of the noise.
     expect(one!.count.variance).toBeGreaterThan(two!.count.variance);
-    expect(three!.count.variance).toBeCloseTo(64 * mpcNoise(mechanism, FREQUENCY_PRIVACY).variance, 6);
+    expect(three!.count.variance).toBeCloseTo(64 * NOISE_VARIANCES[mechanism](FREQUENCY_PRIVACY), 4);
     for (const { share } of figures.frequency!) {
       expect(share.interval[0]).toBeGreaterThanOrEqual(0);
       expect(share.interval[1]).toBeLessThanOrEqual(1);
@@ -89,4 +99,20 @@ it('does not believe a share of more than everybody, or a frequency beyond the l
     deduplicatedFigures(spec(1), result('NONE', 1000n, 600n, shares), config('NONE'));
   expect(read({ 1: 1.5 })).toThrow('not between 0 and 1');
   expect(read({ 5: 0.5 })).toThrow('outside 1 to 4');
+});
+
+it('has a reach of 0 and no distribution where nobody was counted', () => {
+  const nobody = (mechanism: MpcNoiseMechanism, size: bigint) =>
+    deduplicatedFigures(spec(1), result(mechanism, size, 0n, {}), config(mechanism));
+  expect(nobody('NONE', 1000n)).toMatchObject({
+    reach: { value: 0, variance: 0, interval: [0, 0] },
+    frequency: [],
+    frequencyNoiseMechanism: 'NONE',
+    frequencyMethodology: 'honestMajorityShareShuffle',
+  });
+  const noisy = nobody('DISCRETE_GAUSSIAN', 100_000n);
+  expect(noisy.frequency).toEqual([]);
+  const deviation = Math.sqrt(NOISE_VARIANCES.DISCRETE_GAUSSIAN(PRIVACY));
+  expect(noisy.reach!.interval[0]).toBe(0);
+  expect(noisy.reach!.interval[1] / (1.96 * deviation)).toBeCloseTo(1, 3);
 });

@@ -47,7 +47,8 @@ export function deduplicatedFigures(
   if (askedFrequency === undefined) return figures;
   const frequency = required(result.frequency, 'frequency');
   requireProtocol(frequency, computed);
-  const shares = sharesOf(frequency, askedFrequency.maximumFrequency);
+  const isEmpty = Object.keys(frequency.relativeFrequencyDistribution).length === 0;
+  const shares = isEmpty ? [] : sharesOf(frequency, askedFrequency.maximumFrequency);
   const variances = errors.atFrequencies(frequency, shares, askedFrequency);
   const { noiseMechanism, methodology } = how(frequency);
   return {

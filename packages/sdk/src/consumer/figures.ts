@@ -23,6 +23,7 @@ export interface FrequencyEstimate {
 /** What a result reports. Which figures there are depends on the type of the measurement. */
 export interface Figures {
   reach?: Estimate;
+  /** From 1 to the maximum frequency; empty where duchies counted nobody, so that there is no distribution. */
   frequency?: FrequencyEstimate[];
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;

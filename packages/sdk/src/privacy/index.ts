@@ -1,7 +1,7 @@
 /** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
 export * from './liquidLegions.ts';
 export { type LegionsRelease, legionsCharge, type MpcRelease, mpcCharge } from './mpcCharge.ts';
-export { drawMpcNoise, type MpcNoise, mpcNoise } from './mpcNoise.ts';
+export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from './mpcNoise.ts';
 export {
   type Charge,
   charge,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { convolved, divergence, neighbors, workerPart } from '../../test/privacy/exactNoise.ts';
 import { type LegionsRelease, legionsCharge, type MpcRelease, mpcCharge } from './mpcCharge.ts';
 import { type MpcNoise, mpcNoise } from './mpcNoise.ts';
 import type { NoiseMechanism } from './noise.ts';
@@ -167,76 +168,11 @@ describe('what is charged covers what two workers give away, computed exactly', 
     'and so does the variance, with %s noise',
     (mechanism) => {
       const params = { epsilon: 1, delta: 1e-9 };
-      const noise = mpcNoise(mechanism, params);
-      const sum = convolved(part(noise, noise.offset), part(noise, noise.offset));
+      const noise = mpcNoise(mechanism, params, { workers: 2, sensitivity: 2 });
+      const sum = convolved(workerPart(noise, noise.offset), workerPart(noise, noise.offset));
       const centre = (sum.length - 1) / 2;
       const exact = sum.reduce((total, p, i) => total + p * (i - centre) ** 2, 0);
       expect(noise.variance / exact).toBeCloseTo(1, 6);
     },
   );
 });
-
-const ratioOf = (noise: MpcNoise) => Math.exp(-1 / (noise as Extract<MpcNoise, { scale: number }>).scale);
-
-/** What one worker draws, cut off at ± reach. */
-function part(noise: MpcNoise, reach: number): number[] {
-  if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
-    const weights = Array.from({ length: 2 * reach + 1 }, (_, i) =>
-      Math.exp(-(((i - reach) / noise.workerSigma) ** 2) / 2),
-    );
-    return normalized(weights);
-  }
-  const ratio = ratioOf(noise);
-  const polya = [1];
-  for (let k = 0; k < reach; k++) polya.push((polya[k]! * ratio * (k + 0.5)) / (k + 1));
-  return convolved(normalized(polya), normalized(polya).reverse());
-}
-
-/** The sum of two draws that are not cut off, from −reach to reach. */
-function uncut(noise: MpcNoise, reach: number): number[] {
-  if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
-    const far = reach + 20;
-    const sum = convolved(part(noise, far), part(noise, far));
-    return sum.slice(2 * far - reach, 2 * far + reach + 1);
-  }
-  const ratio = ratioOf(noise);
-  return Array.from(
-    { length: 2 * reach + 1 },
-    (_, i) => ((1 - ratio) / (1 + ratio)) * ratio ** Math.abs(i - reach),
-  );
-}
-
-/** The two distributions of a count that differs by one, as pairs, without the part in which cutting off shows. */
-function neighbors(noise: MpcNoise): { left: [number, number][]; lost: number } {
-  const cut = part(noise, noise.offset);
-  const sum = [0, ...convolved(cut, cut), 0];
-  const whole = uncut(noise, (sum.length - 1) / 2);
-  const kept = sum.map((p, i) => p / whole[i]!);
-  const left: [number, number][] = [];
-  let lost = 0;
-  for (let i = 1; i < sum.length; i++) {
-    const both = Math.min(kept[i]!, kept[i - 1]!);
-    left.push([whole[i]! * both, whole[i - 1]! * both]);
-    lost += whole[i]! * (kept[i]! - both);
-  }
-  return { left, lost };
-}
-
-function divergence(pairs: [number, number][], order: number): number {
-  const [ofP, ofQ] = [0, 1].map((side) => pairs.reduce((sum, pair) => sum + pair[side]!, 0));
-  let sum = 0;
-  for (const [p, q] of pairs)
-    if (p > 0) sum += (p / ofP!) * Math.exp((order - 1) * Math.log(p / ofP! / (q / ofQ!)));
-  return Math.log(sum) / (order - 1);
-}
-
-function normalized(weights: number[]): number[] {
-  const total = weights.reduce((a, b) => a + b, 0);
-  return weights.map((weight) => weight / total);
-}
-
-function convolved(a: number[], b: number[]): number[] {
-  const sums = new Array<number>(a.length + b.length - 1).fill(0);
-  for (let i = 0; i < a.length; i++) for (let j = 0; j < b.length; j++) sums[i + j]! += a[i]! * b[j]!;
-  return sums;
-}

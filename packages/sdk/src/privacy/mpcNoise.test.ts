@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../test/privacy/seededRandom.ts';
-import { drawMpcNoise, mpcNoise } from './mpcNoise.ts';
+import { drawAggregatorNoise, drawMpcNoise, mpcNoise } from './mpcNoise.ts';
 import { exactRational } from './rational.ts';
 import { sampleGeometric, samplePolya } from './sampler.ts';
 
 const DRAWS = 40_000;
+/** The noise of two workers alone, to which no aggregator adds. */
+const TWO_WORKERS = { workers: 2, sensitivity: 2 };
 
 describe('the parameters', () => {
   test.each([
@@ -23,7 +25,10 @@ describe('the parameters', () => {
       expect(noise.sigma / sigma).toBeCloseTo(1, 3);
       expect(noise.workerSigma / workerSigma).toBeCloseTo(1, 3);
       expect(noise.offset).toBe(offset);
-      expect(noise.variance).toBeCloseTo(noise.sigma ** 2, 6);
+      // The workers' parts, and as much again of the aggregator.
+      expect(noise.variance / (2 * noise.sigma ** 2)).toBeCloseTo(1, 6);
+      const ofWorkers = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }, TWO_WORKERS);
+      expect(ofWorkers).toEqual({ ...noise, variance: expect.closeTo(noise.sigma ** 2, 6) });
     },
   );
 
@@ -38,6 +43,7 @@ describe('the parameters', () => {
     const noise = mpcNoise('NONE', undefined);
     expect(noise).toEqual({ mechanism: 'NONE', offset: 0, variance: 0 });
     expect(drawMpcNoise(noise, seededRandom('none'))).toBe(0);
+    expect(drawAggregatorNoise(noise, seededRandom('none'))).toBe(0);
   });
 
   test('stay finite where e^ε does not', () => {
@@ -61,7 +67,7 @@ describe.each([
   ['GEOMETRIC', { epsilon: 1, delta: 1e-9 }],
   ['GEOMETRIC', { epsilon: 0.1, delta: 1e-9 }],
 ] as const)('%s noise of two workers for %o', (mechanism, params) => {
-  const noise = mpcNoise(mechanism, params);
+  const noise = mpcNoise(mechanism, params, TWO_WORKERS);
   const random = seededRandom(`${mechanism} ${params.epsilon}`);
   const parts = Array.from({ length: 2 * DRAWS }, () => drawMpcNoise(noise, random));
   const sums = Array.from({ length: DRAWS }, (_, i) => parts[2 * i]! + parts[2 * i + 1]! - 2 * noise.offset);
@@ -111,7 +117,7 @@ test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
   (mechanism) => {
     const params = { epsilon: 1, delta: 1e-9 };
     const noise = mpcNoise(mechanism, params, { workers: 3, sensitivity: 2 });
-    expect(noise.variance / mpcNoise(mechanism, params).variance).toBeCloseTo(1, 6);
+    expect(noise.variance / mpcNoise(mechanism, params, TWO_WORKERS).variance).toBeCloseTo(1, 6);
     const random = seededRandom(`three ${mechanism}`);
     const part = () => drawMpcNoise(noise, random) - noise.offset;
     let squares = 0;
@@ -119,6 +125,50 @@ test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
     expect(Math.abs(squares / DRAWS / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
   },
 );
+
+describe.each([
+  ['DISCRETE_GAUSSIAN', { epsilon: 1, delta: 1e-5 }],
+  ['GEOMETRIC', { epsilon: 1, delta: 1e-5 }],
+  ['GEOMETRIC', { epsilon: 0.2, delta: 1e-9 }],
+] as const)('the %s part of the aggregator for %o', (mechanism, params) => {
+  const noise = mpcNoise(mechanism, params);
+  const random = seededRandom(`aggregator ${mechanism} ${params.epsilon}`);
+  const draws = Array.from({ length: DRAWS }, () => drawAggregatorNoise(noise, random));
+
+  test('falls on each whole number as often as the noise of the whole charge, with formulas of its own', () => {
+    const variance = (2 * Math.log(2.5 / params.delta)) / params.epsilon ** 2;
+    const weight = (x: number) =>
+      mechanism === 'GEOMETRIC'
+        ? Math.exp((-Math.abs(x) * params.epsilon) / 2)
+        : Math.exp((-x * x) / (2 * variance));
+    const seen = new Map<number, number>();
+    for (const x of draws) seen.set(x, (seen.get(x) ?? 0) + 1);
+    let total = 0;
+    for (let x = -1000; x <= 1000; x++) total += weight(x);
+    let [statistic, cells] = [0, 0];
+    for (let x = -1000; x <= 1000; x++) {
+      const expected = (weight(x) / total) * DRAWS;
+      if (expected < 20) continue;
+      statistic += ((seen.get(x) ?? 0) - expected) ** 2 / expected;
+      cells++;
+    }
+    expect(cells).toBeGreaterThan(20);
+    expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
+  });
+
+  test('makes up half of the stated variance', () => {
+    const variance = draws.reduce((sum, x) => sum + x * x, 0) / DRAWS;
+    expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
+  });
+
+  test('is not cut off at the offset of the workers', () => {
+    // So large a delta makes the offset small.
+    const narrow = mpcNoise(mechanism, { epsilon: params.epsilon, delta: 0.9 });
+    const far = Array.from({ length: 10_000 }, () => drawAggregatorNoise(narrow, random));
+    expect(Math.min(...far)).toBeLessThan(-narrow.offset);
+    expect(Math.max(...far)).toBeGreaterThan(narrow.offset);
+  });
+});
 
 test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
   // So large a delta makes the offset small: about one draw in a hundred would be beyond it.

@@ -1,6 +1,7 @@
 /**
  * The noise of a multi-party computation. Several workers add a part each, so that none of them knows the sum; a part is
- * bounded and shifted to be at least 0, because it is a number of registers that are added.
+ * bounded and shifted to be at least 0, because it is a number of registers that are added. An aggregator may add a part of
+ * its own to the counts that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
@@ -12,28 +13,28 @@ import {
 } from '@measurement-exchange/contract/shareShuffle';
 import type { RandomSource } from './random.ts';
 import { exactRational, roundedUp, toNumber } from './rational.ts';
-import { sampleDiscreteGaussian, samplePolya } from './sampler.ts';
+import { sampleDiscreteGaussian, sampleDiscreteLaplace, samplePolya } from './sampler.ts';
 import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, laplaceScale } from './sigma.ts';
 
-/** How the workers' noise is distributed. */
+/** How noise is distributed. */
 export type MpcNoise = {
   /** The part of each worker is within ±offset, and is shifted by it. */
   offset: number;
-  /** Of the sum of all parts. */
+  /** Of the sum of all parts, with that of an aggregator that adds one. */
   variance: number;
 } & (
   | {
       mechanism: 'DISCRETE_GAUSSIAN';
-      /** Of the sum. */
+      /** Of the workers' sum, and of the aggregator's part. */
       sigma: number;
-      /** Of one part. */
+      /** Of one worker's part. */
       workerSigma: number;
     }
   | {
       mechanism: 'GEOMETRIC';
-      /** The sum has P[x] proportional to exp(−|x| / scale). */
+      /** The workers' sum has P[x] proportional to exp(−|x| / scale), as has the aggregator's part. */
       scale: number;
-      /** How many parts it has. */
+      /** How many parts that sum has. */
       workers: number;
     }
   | { mechanism: 'NONE' }
@@ -51,7 +52,7 @@ export function mpcNoise(
   if (params.epsilon < MIN_MPC_EPSILON) {
     throw new RangeError(`privacyParams.epsilon must be at least ${MIN_MPC_EPSILON}`);
   }
-  const { workers, sensitivity } = shape;
+  const { workers, sensitivity, aggregatorAdds } = shape;
   const offset = mpcNoiseOffset(mechanism, params, shape);
   switch (mechanism) {
     case 'DISCRETE_GAUSSIAN': {
@@ -62,7 +63,9 @@ export function mpcNoise(
         sigma,
         workerSigma,
         offset,
-        variance: workers * discreteGaussianVariance(workerSigma),
+        variance:
+          workers * discreteGaussianVariance(workerSigma) +
+          (aggregatorAdds ? discreteGaussianVariance(sigma) : 0),
       };
     }
     case 'GEOMETRIC': {
@@ -72,7 +75,7 @@ export function mpcNoise(
         scale,
         workers,
         offset,
-        variance: discreteLaplaceVariance(scale),
+        variance: (aggregatorAdds ? 2 : 1) * discreteLaplaceVariance(scale),
       };
     }
   }
@@ -101,6 +104,21 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
       };
       return noise.offset + part() - part();
     }
+    case 'NONE':
+      return 0;
+  }
+}
+
+/**
+ * The aggregator's part, an exact draw around 0. It is worth the whole charge, because a worker that lies and works with the
+ * consumer can take the parts of both workers out. It is no number of registers, so that nothing is cut off.
+ */
+export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
+  switch (noise.mechanism) {
+    case 'DISCRETE_GAUSSIAN':
+      return Number(sampleDiscreteGaussian(roundedUp(exactRational(noise.sigma ** 2)), random));
+    case 'GEOMETRIC':
+      return Number(sampleDiscreteLaplace(roundedUp(exactRational(noise.scale)), random));
     case 'NONE':
       return 0;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../test/privacy/seededRandom.ts';
-import { drawMpcNoise, mpcNoise } from './mpcNoise.ts';
+import { drawAggregatorNoise, drawMpcNoise, mpcNoise } from './mpcNoise.ts';
 import {
   shareShuffleCountVariance,
   shareShuffleReachVariance,
@@ -16,9 +16,9 @@ describe('the variance of a reach by share shuffle', () => {
     [1e7, 1e6, 0.1, 0.1, 1e-9, 0.0029],
     [1e8, 1e7, 0.01, 0.0041, 1e-12, 0.0187],
   ])(
-    'of %d people, reach %d, width %d, epsilon %d: relative error as published',
+    'of %d people, reach %d, width %d, epsilon %d: relative error as published, with the noise of workers alone',
     (universe, reach, width, epsilon, delta, expected) => {
-      const { variance } = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta });
+      const { variance } = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }, { workers: 2, sensitivity: 2 });
       const sample = { frequencyVectorSize: universe * width, width, noiseVariance: variance };
       const deviation = Math.sqrt(shareShuffleReachVariance({ reach, ...sample }));
       expect(Math.abs(deviation / reach / expected - 1)).toBeLessThan(0.02);
@@ -44,8 +44,8 @@ const MAXIMUM = PEOPLE.length - 1;
 const REPETITIONS = 2500;
 
 /**
- * What the aggregator computes of samples without replacement, with the noise that two workers draw: registers at 0 and
- * at each lower frequency are counted, and the rest is at the highest.
+ * What the aggregator computes of samples without replacement, with the noise that two workers and it draw: registers at 0
+ * and at each lower frequency are counted, and the rest is at the highest.
  */
 function simulated(mechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC' | 'NONE', width: number, seed: string) {
   const random = seededRandom(seed);
@@ -54,7 +54,7 @@ function simulated(mechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC' | 'NONE', width:
     { epsilon: 0.5, delta: 1e-6 },
   ].map((params) => mpcNoise(mechanism, params));
   const noise = (of: typeof ofReach) =>
-    drawMpcNoise(of!, random) + drawMpcNoise(of!, random) - 2 * of!.offset;
+    drawMpcNoise(of!, random) + drawMpcNoise(of!, random) - 2 * of!.offset + drawAggregatorNoise(of!, random);
   const registers = Uint8Array.from(PEOPLE.flatMap((n, frequency) => new Array(n).fill(frequency)));
   const size = UNIVERSE * width;
   const repetitions = Array.from({ length: REPETITIONS }, () => {

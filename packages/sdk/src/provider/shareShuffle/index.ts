@@ -7,7 +7,7 @@ export {
   type SampledRegisters,
   sampledRegisters,
 } from '@measurement-exchange/contract/shareShuffle';
-export { drawMpcNoise, type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
+export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
 export { registerCountSuffix, ValuesReader, valuesPrefix } from './framing.ts';
 export { FrequencyVector, uploadChunks } from './frequencyVector.ts';
 export {
