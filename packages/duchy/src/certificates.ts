@@ -23,7 +23,7 @@ export async function trustedCertificate(
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
   const { x509Der, revocationState } = await client.getCertificate({ name }).catch((error) => {
-    const isAbsent = error instanceof ExchangeError && error.code === 'NOT_FOUND';
+    const isAbsent = error instanceof ExchangeError && error.reason === 'CERTIFICATE_NOT_FOUND';
     throw isAbsent ? new PermanentError('CERTIFICATE_NOT_FOUND', position) : error;
   });
   if (revocationState) {

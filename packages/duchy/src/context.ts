@@ -18,6 +18,8 @@ export interface Duchy {
   trust: TrustStore;
   /** The noise that this duchy takes part in. Only the exchange says which one a computation has. */
   noiseMechanisms: readonly MpcNoiseMechanism[];
+  /** Blobs stay for a while when their computation ends, for looking into them; absent: they do not. */
+  keepsBlobs?: boolean | undefined;
   /** Of other duchies. */
   fetch: typeof fetch;
   log: Logger;

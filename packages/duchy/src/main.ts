@@ -81,6 +81,7 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     db,
     trust,
     noiseMechanisms: config.noiseMechanisms,
+    keepsBlobs: config.keepBlobsForHours > 0,
     fetch: globalThis.fetch,
     log,
     metrics,

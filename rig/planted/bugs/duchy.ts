@@ -18,7 +18,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'herald/accept.ts',
-        "await requireConsent('measurementSpec', verifySignature(measurementSpec, certificate));",
+        "await requireConsent( 'SIGNATURE_INVALID', { field: 'measurementSpec' }, verifySignature(measurementSpec, certificate), );",
         '',
       ),
     ],
@@ -45,7 +45,11 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     name: 'seed-of-anybody',
     edits: [
-      inDuchy('stages/shuffle.ts', 'await requireConsent(what, verifySignature(signed, certificate));', ''),
+      inDuchy(
+        'stages/shuffle.ts',
+        "await requireConsent('SEED_INVALID', { requisition: name }, verifySignature(signed, certificate));",
+        '',
+      ),
     ],
     foundBy: found('a seed that another key signed fails the computation'),
   },
@@ -126,10 +130,79 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     // Whoever waits for a peer that is down keeps the mills from everything that is younger.
     name: 'oldest-stage-first',
-    edits: [inDuchy('database/leases.ts', 'ORDER BY run_after, create_time, id', 'ORDER BY create_time, id')],
+    edits: [inDuchy('database/leases.ts', 'run_after, create_time, id', 'create_time, id')],
     foundBy: test(
       'duchy/test/database/leases.test.ts',
       'a stage that is tried again and again lets the others pass',
+    ),
+  },
+  {
+    // Whoever has the most computations has the mills.
+    name: 'no-turns-of-consumers',
+    edits: [inDuchy('database/leases.ts', 'WHERE consumer = due.consumer', 'WHERE false')],
+    foundBy: test(
+      'duchy/test/database/leases.test.ts',
+      'the stages of a consumer that floods a mill let those of another pass within a turn',
+    ),
+  },
+  {
+    // Copies of chunks open with the key of the duchy for ever.
+    name: 'blobs-under-the-key-of-the-duchy',
+    edits: [inDuchy('database/blobs.ts', "await blobSecrets(db, computation, 'write')", 'db.secrets')],
+    foundBy: test(
+      'duchy/test/database/storage.test.ts',
+      'goes with the outcome of its computation, and no copy of it opens any more',
+    ),
+  },
+  {
+    name: 'blob-key-outlives-the-outcome',
+    edits: [
+      inDuchy(
+        'database/computations.ts',
+        'blob_key = CASE WHEN $4 THEN blob_key END',
+        'blob_key = CASE WHEN $4 THEN blob_key ELSE blob_key END',
+      ),
+    ],
+    foundBy: test(
+      'duchy/test/database/storage.test.ts',
+      'of a process that died with the outcome is removed by the next one, and opens for neither',
+    ),
+  },
+  {
+    name: 'chunks-outlive-the-outcome',
+    edits: [
+      inDuchy(
+        'database/computations.ts',
+        'if (!keepsBlobs) await removeBlobsOf(db, id).catch(() => {});',
+        '',
+      ),
+    ],
+    foundBy: test(
+      'duchy/test/database/storage.test.ts',
+      'goes with the outcome of its computation, and no copy of it opens any more',
+    ),
+  },
+  {
+    // Five blobs at a time, and a computation may have more.
+    name: 'only-the-first-blobs-removed',
+    edits: [
+      inDuchy(
+        'database/retention.ts',
+        'await repeatedly(db, BLOBS_OF, [computation]);',
+        'await db.query(BLOBS_OF, [computation]);',
+      ),
+    ],
+    foundBy: test(
+      'duchy/test/database/storage.test.ts',
+      'goes with the outcome of its computation, and no copy of it opens any more',
+    ),
+  },
+  {
+    name: 'a-cancel-is-a-warning',
+    edits: [inDuchy('mills/mill.ts', 'if (await isOver(id)) {', 'if (false) {')],
+    foundBy: test(
+      'duchy/test/stages/following.test.ts',
+      'a measurement that is cancelled while duchies compute leaves no warning in their logs',
     ),
   },
 ];

@@ -1,5 +1,6 @@
 /** Bytes of any length, in chunks: constant memory, short transactions, nothing on a local disk. */
 import { createHash, randomUUID } from 'node:crypto';
+import { blobSecrets } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
 
 /** Of one chunk, before it is sealed. */
@@ -23,6 +24,7 @@ export async function writeBlob(
   source: AsyncIterable<Uint8Array>,
 ): Promise<Blob> {
   const id = randomUUID();
+  const secrets = await blobSecrets(db, computation, 'write');
   await db.query(INSERT, [id, computation]);
   try {
     const hash = createHash('sha256');
@@ -30,7 +32,7 @@ export async function writeBlob(
     for await (const chunk of inChunks(source)) {
       hash.update(chunk);
       length += chunk.length;
-      await db.query(INSERT_CHUNK, [id, ordinal, db.secrets.seal(placeOf(id, ordinal), chunk)]);
+      await db.query(INSERT_CHUNK, [id, ordinal, secrets.seal(placeOf(id, ordinal), chunk)]);
       ordinal++;
     }
     const sha256 = hash.digest();
@@ -82,7 +84,7 @@ export async function completeBlob(tx: Queryable, id: string, computation: strin
 
 const READ = sql(
   'readBlob',
-  'SELECT length FROM blobs WHERE id = $1 AND complete_time IS NOT NULL AND removed_time IS NULL',
+  'SELECT length, computation FROM blobs WHERE id = $1 AND complete_time IS NOT NULL AND removed_time IS NULL',
 );
 const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
 
@@ -90,11 +92,12 @@ const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $
 export async function* readBlob(db: Queryable, id: string): AsyncGenerator<Uint8Array> {
   const [blob] = await db.query(READ, [id]);
   if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);
+  const secrets = await blobSecrets(db, blob.computation, 'read');
   let read = 0;
   for (let ordinal = 0; read < blob.length; ordinal++) {
     const [row] = await db.query(READ_CHUNK, [id, ordinal]);
     if (row === undefined) throw new Error(`Blob ${id} lacks chunk ${ordinal}.`);
-    const chunk = db.secrets.open(placeOf(id, ordinal), row.data);
+    const chunk = secrets.open(placeOf(id, ordinal), row.data);
     read += chunk.length;
     yield chunk;
   }

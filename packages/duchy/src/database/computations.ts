@@ -1,14 +1,18 @@
 /** The computations of this duchy: what the exchange said of them, their secrets, and how they end. */
+import { randomBytes } from 'node:crypto';
 import {
   Computation,
   type DuchyRole,
   decode,
+  ExchangeError,
   type Protocol,
   parseJson,
   toJson,
   type Violation,
 } from '@measurement-exchange/contract';
+import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
 import { type Queryable, type Row, sql } from './db.ts';
+import { removeBlobsOf } from './retention.ts';
 
 export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -55,9 +59,9 @@ const INSERT = sql(
   'insertComputation',
   `WITH created AS (
      INSERT INTO computations (id, role, protocol, stage, view, spec, register_count, run_after,
-       random_seed, noise_seed, private_keyset)
+       random_seed, noise_seed, private_keyset, blob_key)
      SELECT $1, $2, $3, $4, $5, $6, $7,
-       CASE WHEN $8::timestamptz IS NOT NULL THEN greatest($8, clock_timestamp()) END, $9, $10, $11
+       CASE WHEN $8::timestamptz IS NOT NULL THEN greatest($8, clock_timestamp()) END, $9, $10, $11, $13
      WHERE NOT EXISTS (SELECT FROM removed_computations WHERE id = $1)
      ON CONFLICT (id) DO NOTHING RETURNING id),
    asked AS (INSERT INTO requisitions (name, computation) SELECT unnest($12::text[]), id FROM created)
@@ -82,6 +86,7 @@ export async function createComputation(db: Queryable, computation: NewComputati
     runAfter,
     ...sealed,
     view.requisitions.map(({ name }) => name),
+    sealSecret(db, id, BLOB_KEY, randomBytes(SECRETS_KEY_BYTES)),
   ]);
   return rows.length === 1;
 }
@@ -192,6 +197,19 @@ const READ_SECRETS = sql(
   'SELECT random_seed, noise_seed, private_keyset, interim FROM computations WHERE id = $1',
 );
 
+const BLOB_KEY = 'blob_key';
+const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
+
+/** What the blobs of a computation are sealed with: its own key, or the duchy's where it began before it could have one. */
+export async function blobSecrets(db: Queryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
+  const [row] = await db.query(READ_BLOB_KEY, [id]);
+  if (use === 'write' && row?.outcome !== null) {
+    throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation ${id} has ended.`);
+  }
+  const sealed: Buffer | null = row?.[BLOB_KEY] ?? null;
+  return sealed === null ? db.secrets : new Secrets(db.secrets.open(placeOf(id, BLOB_KEY), sealed));
+}
+
 /** Those that were set; none once the computation has ended. */
 export async function readSecrets(db: Queryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
@@ -230,15 +248,29 @@ const END = sql(
   'endComputation',
   `UPDATE computations SET outcome = $2, failure = $3,
      run_after = NULL, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-     random_seed = NULL, noise_seed = NULL, private_keyset = NULL, interim = NULL
+     random_seed = NULL, noise_seed = NULL, private_keyset = NULL, interim = NULL,
+     blob_key = CASE WHEN $4 THEN blob_key END
    WHERE id = $1 AND outcome IS NULL RETURNING id`,
 );
 
-/** Whatever stage it is in, and whoever holds its lease; its secrets go. False where it has ended already. */
+export interface End {
+  outcome: Outcome;
+  failure?: string | null;
+  /** Its blobs stay, with their key, until the removal; absent: neither does. */
+  keepsBlobs?: boolean | undefined;
+}
+
+/**
+ * Whatever stage it is in, and whatever mill holds its lease. Its secrets go with the outcome, and then its blobs, which
+ * nothing opens any more. False where it has ended already.
+ */
 export async function endComputation(
   db: Queryable,
   id: string,
-  { outcome, failure = null }: { outcome: Outcome; failure?: string | null },
+  { outcome, failure = null, keepsBlobs = false }: End,
 ): Promise<boolean> {
-  return (await db.query(END, [id, outcome, failure])).length === 1;
+  if ((await db.query(END, [id, outcome, failure, keepsBlobs])).length !== 1) return false;
+  // Where that fails, or the process dies now, the removal finds them.
+  if (!keepsBlobs) await removeBlobsOf(db, id).catch(() => {});
+  return true;
 }

@@ -1,7 +1,7 @@
 /** Looks through the database of a duchy for what should not be; changes nothing. */
 import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
-import { readSecrets } from './computations.ts';
+import { blobSecrets, readSecrets } from './computations.ts';
 import { Database, type Queryable, type Row, type Statement, sql } from './db.ts';
 
 export interface DuchyAilment {
@@ -65,6 +65,24 @@ const CHECKS: Check[] = [
     'A computation that was removed is there again, with other secrets than the first time.',
     RESTORE,
     'SELECT id AS example FROM removed_computations JOIN computations USING (id)',
+  ),
+  check(
+    'error',
+    'keys outlive their blobs',
+    'A computation has ended and its blobs are removed, and the key that opens copies of them is still there.',
+    'Check that a process without --only mill runs: it removes the key.',
+    `SELECT id AS example FROM computations c WHERE outcome IS NOT NULL AND blob_key IS NOT NULL
+       AND update_time < now() - interval '1 hour' AND NOT EXISTS (
+         SELECT FROM blobs b WHERE b.computation = c.id AND b.complete_time IS NOT NULL AND b.removed_time IS NULL)`,
+  ),
+  check(
+    'warning',
+    'chunks of ended computations',
+    'A computation ended an hour ago without a key for its blobs, and some of their bytes are still there.',
+    'Check that a process without --only mill runs: it removes them.',
+    `SELECT c.id AS example FROM computations c JOIN blobs b ON b.computation = c.id
+     WHERE c.outcome IS NOT NULL AND c.blob_key IS NULL AND c.update_time < now() - interval '1 hour'
+       AND b.complete_time IS NOT NULL AND b.removed_time IS NULL`,
   ),
   check(
     'warning',
@@ -146,7 +164,9 @@ export async function duchyDoctor(db: Queryable): Promise<DuchyAilment[]> {
 async function sealedForever(db: Queryable): Promise<string[]> {
   const ids: string[] = [];
   for (const { id } of await db.query(WITH_SECRETS, [])) {
-    await readSecrets(db, id).catch(() => ids.push(id));
+    await readSecrets(db, id)
+      .then(() => blobSecrets(db, id, 'read'))
+      .catch(() => ids.push(id));
   }
   return ids;
 }

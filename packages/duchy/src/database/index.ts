@@ -1,6 +1,7 @@
 export { Secrets } from '@measurement-exchange/server';
 export * from './blobs.ts';
 export {
+  blobSecrets,
   type ComputationSecrets,
   computationOfRequisition,
   countPending,

@@ -25,15 +25,20 @@ const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
 const CLAIM = sql(
   'claimStage',
   `UPDATE computations SET lease_token = gen_random_uuid(), lease_owner = $1, lease_until = ${UNTIL('$2')},
-     attempt = attempt + 1
+     attempt = attempt + 1, taken_time = clock_timestamp()
    WHERE id = (
-     SELECT id FROM computations
+     SELECT id FROM computations due
      WHERE run_after <= clock_timestamp() AND (lease_until IS NULL OR lease_until <= clock_timestamp())
-     ORDER BY run_after, create_time, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+     ORDER BY (SELECT max(taken_time) FROM computations WHERE consumer = due.consumer) NULLS FIRST,
+       run_after, create_time, id
+     LIMIT 1 FOR UPDATE SKIP LOCKED)
    RETURNING ${COMPUTATION_COLUMNS}, lease_token`,
 );
 
-/** The stage that is due for the longest time and that nobody holds. */
+/**
+ * A stage that is due and that nobody holds: of the consumer whose last turn is the longest ago, so that many computations
+ * of one consumer do not hold up those of another, and of this consumer the one that is due for the longest time.
+ */
 export async function claimStage(
   db: Queryable,
   { owner, leaseMs }: { owner: string; leaseMs: number },

@@ -7,21 +7,38 @@ const INCOMPLETE = sql(
      SELECT id FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '1 hour' LIMIT 20)
    RETURNING id`,
 );
-const BLOBS_OF_ENDED = sql(
-  'removeBlobsOfEnded',
-  `WITH removed AS (
+const BLOBS_OF_ENDED = sql('removeBlobsOfEnded', removing("c.update_time <= now() - $1 * interval '1 hour'"));
+const BLOBS_OF = sql('removeBlobsOf', removing('c.id = $1'));
+const KEYS = sql(
+  'removeBlobKeys',
+  `UPDATE computations SET blob_key = NULL WHERE id IN (
+     SELECT id FROM computations WHERE outcome IS NOT NULL AND blob_key IS NOT NULL
+       AND update_time <= now() - $1 * interval '1 hour' LIMIT 100)
+   RETURNING id`,
+);
+
+/** A few blobs at a time, whose bytes can be many; only of computations that have ended. */
+function removing(condition: string): string {
+  return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
        SELECT b.id FROM blobs b JOIN computations c ON c.id = b.computation
        WHERE b.removed_time IS NULL AND b.complete_time IS NOT NULL AND c.outcome IS NOT NULL
-         AND c.update_time <= now() - $1 * interval '1 hour' LIMIT 20)
+         AND ${condition} LIMIT 5)
      RETURNING id),
    chunks AS (DELETE FROM blob_chunks USING removed WHERE blob = removed.id)
-   SELECT id FROM removed`,
-);
+   SELECT id FROM removed`;
+}
 
 /** The bytes of writers that died, and of computations that ended `keepHours` ago; returns of how many blobs. */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
-  return (await repeatedly(db, INCOMPLETE, [])) + (await repeatedly(db, BLOBS_OF_ENDED, [keepHours]));
+  const incomplete = await repeatedly(db, INCOMPLETE, []);
+  await repeatedly(db, KEYS, [keepHours]);
+  return incomplete + (await repeatedly(db, BLOBS_OF_ENDED, [keepHours]));
+}
+
+/** The bytes of a computation that has ended. */
+export async function removeBlobsOf(db: Queryable, computation: string): Promise<void> {
+  await repeatedly(db, BLOBS_OF, [computation]);
 }
 
 // The bytes go first, a few at a time, since they can be many.

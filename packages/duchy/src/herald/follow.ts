@@ -28,7 +28,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   if (stored.outcome !== null) return;
   if (hasEnded(view)) {
     const ended = { outcome: view.state as Outcome, failure: view.failure?.message ?? null };
-    if (await endComputation(db, id, ended))
+    if (await endComputation(db, id, { ...ended, keepsBlobs: duchy.keepsBlobs }))
       duchy.log.info({ computation: id, ...ended }, 'computation ended');
     return;
   }

@@ -127,7 +127,8 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
     if (view !== undefined) return take(view);
     missed.delete(computation);
     const { computation: id } = parseName('computation', computation)!;
-    await endComputation(db, id, { outcome: 'CANCELLED', failure: 'The exchange has removed it.' });
+    const ended = { outcome: 'CANCELLED', failure: 'The exchange has removed it.' } as const;
+    await endComputation(db, id, { ...ended, keepsBlobs: duchy.keepsBlobs });
   }
 
   /** Uploads that were stored, and whose report to the exchange was cut short. */

@@ -1,5 +1,5 @@
 /** Does the stages: takes one that is due, computes, stores, sends, and moves the computation on. */
-import { ExchangeError, type LogRequest } from '@measurement-exchange/contract';
+import { type Computation, ExchangeError, type LogRequest } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
@@ -9,10 +9,11 @@ import {
   claimStage,
   finishStage,
   LeaseLost,
+  readComputation,
   retryStage,
 } from '../database/index.ts';
 import { NotReady, PermanentError } from '../errors.ts';
-import { fail, report } from '../exchange.ts';
+import { fail, hasEnded, report } from '../exchange.ts';
 import { follow } from '../herald/follow.ts';
 import { messageOf, repeat } from '../loop.ts';
 import type { StageOutcome } from '../observability/metrics.ts';
@@ -63,23 +64,33 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
       await inSpan(spanOf(claim), () => runStage(claim, lease.signal));
       ended('done');
     } catch (error) {
-      if (lease.isLost() || error instanceof LeaseLost) {
+      if (await isOver(id)) {
+        ended('over');
+        log.info({ computation: id, stage, attempt }, 'the computation ended while its stage ran');
+      } else if (lease.isLost() || error instanceof LeaseLost) {
         ended('lease_lost');
-        log.warn(
-          { computation: id, stage, attempt },
-          'lease lost; another mill has the stage, or it is over',
-        );
+        log.warn({ computation: id, stage, attempt }, 'lease lost; another mill has the stage');
       } else if (stop.aborted) {
         ended('stopped');
         await retryStage(db, claim, { delayMs: 0, error: 'stopped', counts: false });
       } else {
-        ended(outcomeOf(error, attempt));
-        await handle(claim, error);
+        let outcome: StageOutcome = outcomeOf(error, attempt);
+        try {
+          outcome = await handle(claim, error);
+        } finally {
+          ended(outcome);
+        }
       }
     } finally {
       lease.end();
     }
     return true;
+  }
+
+  /** Its secrets are gone then, so whatever the stage threw means nothing. */
+  async function isOver(id: string): Promise<boolean> {
+    const computation = await readComputation(db, id).catch(() => undefined);
+    return computation !== undefined && computation.outcome !== null;
   }
 
   function spanOf({ computation: { id, stage, attempt, view } }: Claim): SpanOptions {
@@ -104,7 +115,10 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
         (await storedOutput(duchy, computation, sends)) ??
         (await storeOutput(duchy, computation, sends, (await run!(work))!));
       const fresh = await deliver(duchy, computation, message, signal);
-      await finish(claim, next, message);
+      await finish(claim, next, message).catch((error) => {
+        // The result ended the computation, and the herald was faster.
+        if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
+      });
       if (fresh !== undefined) await follow(duchy, fresh);
     }
     log.info({ computation: id, stage, attempt }, 'stage done');
@@ -128,20 +142,23 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     });
   }
 
-  async function handle(claim: Claim, error: unknown): Promise<void> {
+  async function handle(claim: Claim, error: unknown): Promise<StageOutcome> {
     const { id, stage, attempt, view } = claim.computation;
     const outcome = outcomeOf(error, attempt);
     const reason = messageOf(error);
     const { detail } = error as { detail?: string };
     if (outcome === 'failed') {
-      const { stack } = error as Error;
-      log.error({ computation: id, stage, attempt, reason, detail, stack }, 'stage failed for good');
       // What an unforeseen error says is for this duchy alone.
-      await giveUp(
-        claim,
-        error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage }),
-      );
-      return;
+      const failure = error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage });
+      const end = await giveUp(claim, failure);
+      const line = { computation: id, stage, attempt, reason, detail };
+      // A peer that knows of the end first rejects what is sent to it.
+      if (end === 'CANCELLED' || end === 'SUCCEEDED') {
+        log.info(line, 'the computation ended while its stage ran');
+        return 'over';
+      }
+      log.error({ ...line, stack: (error as Error).stack }, 'stage failed for good');
+      return 'failed';
     }
     const waits = outcome === 'waiting';
     const delayMs = jittered(
@@ -150,14 +167,18 @@ export function createMill(duchy: Duchy, options: MillOptions): Mill {
     log.warn({ computation: id, stage, attempt, delayMs, reason, detail }, 'stage failed; it is tried again');
     await retryStage(db, claim, { delayMs, error: reason, counts: !waits });
     void report(duchy.client, view.name!, { stage, attempt, ...waitingFor(error, waits) });
+    return outcome;
   }
 
-  /** Ends the computation for all of its participants; tried again until the exchange knows. */
-  async function giveUp(claim: Claim, failure: PermanentError): Promise<void> {
+  /** Ends the computation for all of its participants, and returns how it ended; tried again until the exchange knows. */
+  async function giveUp(claim: Claim, failure: PermanentError): Promise<Computation['state'] | undefined> {
     try {
-      await follow(duchy, await fail(duchy.client, claim.computation.view.name!, failure));
+      const ended = await fail(duchy.client, claim.computation.view.name!, failure);
+      await follow(duchy, ended);
+      return ended.state;
     } catch (error) {
       await retryStage(db, claim, { delayMs: jittered(retryMs), error: messageOf(error), counts: false });
+      return undefined;
     }
   }
 

@@ -7,7 +7,7 @@ const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600];
 const COUNT_EVERY_MS = 5_000;
 
 /** How an attempt at a stage ended. */
-export type StageOutcome = 'done' | 'retried' | 'waiting' | 'failed' | 'lease_lost' | 'stopped';
+export type StageOutcome = 'done' | 'retried' | 'waiting' | 'failed' | 'lease_lost' | 'over' | 'stopped';
 
 export class Metrics {
   private readonly registry = new Registry();

@@ -3,24 +3,33 @@ import { randomBytes } from 'node:crypto';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examineDuchy } from '../../src/database/doctor.ts';
-import { createComputation, durabilityProblems, storeUpload, writeBlob } from '../../src/database/index.ts';
+import {
+  createComputation,
+  durabilityProblems,
+  endComputation,
+  removeBlobs,
+  storeMessage,
+  storeUpload,
+  writeBlob,
+} from '../../src/database/index.ts';
 import { makeComputation } from '../view.ts';
+
+const about = {
+  role: 'FIRST_WORKER',
+  protocol: 'honestMajorityShareShuffle',
+  stage: 'SETUP_PHASE',
+} as const;
+async function* source() {
+  yield randomBytes(100);
+}
 
 let database: DuchyDatabase;
 beforeAll(async () => {
   database = await createDuchyDatabase();
   const { id, view, spec } = await makeComputation('c1', 'duchies/alpha');
-  const about = {
-    role: 'FIRST_WORKER',
-    protocol: 'honestMajorityShareShuffle',
-    stage: 'SETUP_PHASE',
-  } as const;
   const secrets = { randomSeed: randomBytes(48) };
   const { db } = database;
   await createComputation(db, { ...about, id, view, spec, registerCount: 10, runAfter: new Date(), secrets });
-  const source = async function* () {
-    yield randomBytes(100);
-  };
   const blob = await writeBlob(db, id, source());
   const { name, dataProvider } = view.requisitions[0]!;
   await db.tx((tx) =>
@@ -100,6 +109,28 @@ test.each([
   await spoil(statement);
   expect(await examine()).toEqual([check]);
   await spoil(undo);
+  expect(await examine()).toEqual([]);
+});
+
+test('what is left of a computation that ended an hour ago: bytes without a key, and a key without bytes', async () => {
+  const id = 'ended';
+  const { view, spec } = await makeComputation(id, 'duchies/alpha');
+  await createComputation(database.db, { ...about, id, view, spec, registerCount: 10 });
+  const { id: blob } = await writeBlob(database.db, id, source());
+  const message = { computation: id, stage: 'SEEDS', direction: 'IN', peer: 'duchies/beta' } as const;
+  await database.db.tx((tx) =>
+    storeMessage(tx, { ...message, certificate: 'c', signedMessage: randomBytes(5), blob }),
+  );
+  await endComputation(database.db, id, { outcome: 'FAILED', keepsBlobs: true });
+  expect(await examine()).toEqual([]);
+  const old = `UPDATE computations SET update_time = now() - interval '2 hours' WHERE id = '${id}'`;
+  await spoil(`${old}; UPDATE blobs SET removed_time = now() WHERE id = '${blob}'`);
+  expect(await examine()).toEqual(['keys outlive their blobs']);
+  await spoil(`UPDATE blobs SET removed_time = NULL WHERE id = '${blob}'`);
+  expect(await examine()).toEqual([]);
+  await spoil(`UPDATE computations SET blob_key = NULL WHERE id = '${id}'`);
+  expect(await examine()).toEqual(['chunks of ended computations']);
+  await removeBlobs(database.db, 1);
   expect(await examine()).toEqual([]);
 });
 

@@ -34,7 +34,10 @@ beforeEach(async () => {
   );
 });
 
-async function computation(runAfter: Date | null = DUE): Promise<string> {
+async function computation(
+  runAfter: Date | null = DUE,
+  consumer = 'measurementConsumers/acme',
+): Promise<string> {
   const id = `c${++made}`;
   const { view, spec } = await makeComputation(id, 'duchies/alpha');
   const about = {
@@ -43,7 +46,11 @@ async function computation(runAfter: Date | null = DUE): Promise<string> {
     stage: 'SETUP_PHASE',
   } as const;
   expect(
-    await createComputation(database.db, { ...about, id, view, spec, registerCount: 10, runAfter }),
+    await createComputation(database.db, {
+      ...about,
+      ...{ id, spec, registerCount: 10, runAfter },
+      view: { ...view, measurementConsumer: consumer },
+    }),
   ).toBe(true);
   return id;
 }
@@ -67,6 +74,23 @@ test('of many mills, each stage is held by one', async () => {
   const held = claims.filter((claim) => claim !== undefined);
   expect(held.map(({ computation: { id } }) => id).sort()).toEqual(ids.sort());
   expect(new Set(held.map(({ token }) => token)).size).toBe(5);
+});
+
+test('the stages of a consumer that floods a mill let those of another pass within a turn', async () => {
+  const flood = [];
+  for (let i = 0; i < 10; i++) flood.push(await computation());
+  const take = async () => (await claimed()).computation.id;
+  expect(await take()).toBe(flood[0]);
+  const late = await computation(DUE, 'measurementConsumers/globex');
+  const later = await computation(DUE, 'measurementConsumers/globex');
+  expect([await take(), await take(), await take(), await take()]).toEqual([late, flood[1], later, flood[2]]);
+  // Retries of a consumer's stage are turns of this consumer, too.
+  await database.query('UPDATE computations SET lease_until = now(), run_after = $2 WHERE id = $1', [
+    late,
+    DUE,
+  ]);
+  const taken = [await take(), await take()];
+  expect(taken).toEqual([late, flood[3]]);
 });
 
 test('the oldest stage is taken first, and none that is not due or waits', async () => {

@@ -59,7 +59,7 @@ async function pending(): Promise<TestComputation> {
 /** That ended so many days ago. */
 async function ended(days: number): Promise<TestComputation> {
   const computation = await pending();
-  await endComputation(db, computation.id, { outcome: 'SUCCEEDED' });
+  await endComputation(db, computation.id, { outcome: 'SUCCEEDED', keepsBlobs: true });
   await database.query(
     `SET session_replication_role = replica;
      UPDATE computations SET update_time = now() - interval '${days} days' WHERE id = '${computation.id}';
@@ -102,6 +102,18 @@ test('what is pending stays, whatever is asked of its tables', async () => {
   await removeBlobs(db, 0);
   await removeComputations(db, 1);
   expect(await rowsOf(computation)).toEqual(ALL);
+});
+
+test('the bytes of writers that died go after an hour, however many there are', async () => {
+  const { id } = await pending();
+  const incomplete = `SELECT count(*)::int AS count FROM blobs WHERE complete_time IS NULL`;
+  await database.query(
+    `INSERT INTO blobs (id, computation, create_time)
+     SELECT gen_random_uuid(), $1, now() - n * interval '1 minute' FROM generate_series(10, 109) AS n`,
+    [id],
+  );
+  expect(await removeBlobs(db, 0)).toBeGreaterThanOrEqual(50);
+  expect(await database.query(incomplete)).toEqual([{ count: 50 }]);
 });
 
 test('a removed computation is not created again', async () => {

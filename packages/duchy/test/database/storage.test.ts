@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   acknowledge,
   type Blob,
+  blobSecrets,
   CHUNK_BYTES,
   computationOfRequisition,
   createComputation,
@@ -128,6 +129,8 @@ describe('a computation', () => {
     ['a seed', "UPDATE computations SET random_seed = 'other' WHERE id = $1"],
     ['a seed to nothing', 'UPDATE computations SET noise_seed = NULL WHERE id = $1'],
     ['its key', "UPDATE computations SET private_keyset = 'other' WHERE id = $1"],
+    ['the key of its blobs', "UPDATE computations SET blob_key = 'other' WHERE id = $1"],
+    ['the key of its blobs to nothing', 'UPDATE computations SET blob_key = NULL WHERE id = $1'],
   ])('never changes %s', async (_what, statement) => {
     const { id } = await computation(SECRETS);
     await expect(database.query(statement, [id])).rejects.toMatchObject({ code: '23000' });
@@ -137,7 +140,8 @@ describe('a computation', () => {
     const { id } = await computation(SECRETS);
     await endComputation(db, id, { outcome: 'CANCELLED' });
     expect(await readSecrets(db, id)).toEqual({});
-    for (const change of ["outcome = 'SUCCEEDED'", 'outcome = NULL', "stage = 'X'", 'run_after = now()']) {
+    const changes = ["outcome = 'SUCCEEDED'", 'outcome = NULL', "stage = 'X'", 'run_after = now()'];
+    for (const change of [...changes, "blob_key = 'x'", "blob_key = NULL, stage = 'X'"]) {
       await expect(
         database.query(`UPDATE computations SET ${change} WHERE id = $1`, [id]),
       ).rejects.toMatchObject({
@@ -287,14 +291,86 @@ describe('a blob', () => {
     await expect(wholeOf({ id: other.blob } as Blob)).rejects.toThrow(/lacks chunk 0/);
   });
 
-  test('goes some hours after its computation ended; what it was stays', async () => {
+  /** All messages that a computation with this many has, of 300 KB each: two chunks. */
+  async function messages(count: number, computation: string): Promise<string[]> {
+    const blobs: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const { id: blob } = await writeBlob(db, computation, pieces(randomBytes(300_000)));
+      const about = { computation, stage: 'SEEDS', direction: 'IN', peer: `duchies/d${i}` } as const;
+      await db.tx((tx) =>
+        storeMessage(tx, { ...about, certificate: 'c', signedMessage: randomBytes(5), blob }),
+      );
+      blobs.push(blob);
+    }
+    return blobs;
+  }
+  const chunksOf = (blobs: string[]) =>
+    database.query('SELECT blob, ordinal, data FROM blob_chunks WHERE blob = ANY($1)', [blobs]);
+
+  test('goes with the outcome of its computation, and no copy of it opens any more', async () => {
+    const [made_, other] = [await computation(), await computation()];
+    const [blobs, others] = [await messages(12, made_.id), await messages(1, other.id)];
+    const copies = await chunksOf(blobs);
+    expect(copies).toHaveLength(24);
+    const { blob, ordinal, data } = copies[0] as { blob: string; ordinal: number; data: Buffer };
+    const place = `blobs/${blob}/${ordinal}`;
+    const key = await blobSecrets(db, made_.id, 'read');
+    expect(key.open(place, data).length).toBeGreaterThan(0);
+    // Neither with the key of the duchy, nor with that of another computation.
+    expect(() => db.secrets.open(place, data)).toThrow(/does not open/);
+    const otherKey = await blobSecrets(db, other.id, 'read');
+    expect(() => otherKey.open(place, data)).toThrow(/does not open/);
+
+    await endComputation(db, made_.id, { outcome: 'SUCCEEDED' });
+    expect(await chunksOf(blobs)).toEqual([]);
+    expect(await database.query('SELECT blob_key FROM computations WHERE id = $1', [made_.id])).toEqual([
+      { blob_key: null },
+    ]);
+    await expect(wholeOf({ id: blobs[0]! } as Blob)).rejects.toThrow(/removed/);
+    expect(await chunksOf(others)).toHaveLength(2);
+    expect(await wholeOf({ id: others[0]! } as Blob)).toHaveLength(300_000);
+    await expect(writeBlob(db, made_.id, pieces(randomBytes(10)))).rejects.toThrow(/has ended/);
+  });
+
+  test('of a process that died with the outcome is removed by the next one, and opens for neither', async () => {
+    const made_ = await computation();
+    const blobs = await messages(6, made_.id);
+    const dying = {
+      secrets: db.secrets,
+      query: (statement: Parameters<Database['query']>[0], values: unknown[]) =>
+        statement.name === 'removeBlobsOf'
+          ? Promise.reject(new Error('killed'))
+          : db.query(statement, values),
+    };
+    expect(await endComputation(dying, made_.id, { outcome: 'FAILED' })).toBe(true);
+    expect(await chunksOf(blobs)).toHaveLength(12);
+    await expect(wholeOf({ id: blobs[0]! } as Blob)).rejects.toThrow(/does not open/);
+    expect(await removeBlobs(db, 0)).toBe(6);
+    expect(await chunksOf(blobs)).toEqual([]);
+  });
+
+  test('of a computation that began before it could have a key is sealed with the key of the duchy', async () => {
+    const made_ = await computation();
+    await database.query(
+      `SET session_replication_role = replica; UPDATE computations SET blob_key = NULL WHERE id = '${made_.id}';
+       SET session_replication_role = origin`,
+    );
+    const [blob] = await messages(1, made_.id);
+    expect(await wholeOf({ id: blob! } as Blob)).toHaveLength(300_000);
+    const [chunk] = (await chunksOf([blob!])) as { data: Buffer }[];
+    expect(db.secrets.open(`blobs/${blob}/0`, chunk!.data).length).toBeGreaterThan(0);
+  });
+
+  test('goes some hours after its computation ended where it is kept, and its key with it', async () => {
     const made_ = await computation();
     const one = await upload(made_);
     await db.tx((tx) => storeUpload(tx, one));
-    await endComputation(db, made_.id, { outcome: 'SUCCEEDED' });
+    await endComputation(db, made_.id, { outcome: 'SUCCEEDED', keepsBlobs: true });
     await removeBlobs(db, 1);
     expect(await wholeOf({ id: one.blob } as Blob)).toHaveLength(100);
     expect(await removeBlobs(db, 0)).toBeGreaterThan(0);
+    const [row] = await database.query('SELECT blob_key FROM computations WHERE id = $1', [made_.id]);
+    expect(row).toEqual({ blob_key: null });
     await expect(wholeOf({ id: one.blob } as Blob)).rejects.toThrow(/removed/);
     expect(await database.query('SELECT * FROM blob_chunks WHERE blob = $1', [one.blob])).toEqual([]);
     expect(await uploadOf(db, one.requisition)).toMatchObject({ blob: one.blob });

@@ -306,6 +306,15 @@ test('the metrics of a duchy tell all of this, and its documents explain each of
   ];
   const missing = expected.filter(([name, labels]) => !(sampleOf(metrics, name, labels) > 0));
   expect(missing).toEqual([]);
+  // In seconds: all of it happened one after another, since this file began.
+  const elapsed = performance.now() / 1000;
+  for (const name of ['mex_duchy_stage_seconds', 'mex_duchy_request_seconds']) {
+    expect(sampleOf(metrics, `${name}_sum`)).toBeGreaterThan(0);
+    expect(sampleOf(metrics, `${name}_sum`)).toBeLessThan(elapsed);
+  }
+  const attempts = sampleOf(metrics, 'mex_duchy_stages_total');
+  expect(sampleOf(metrics, 'mex_duchy_stage_seconds_count')).toBe(attempts);
+  expect(sampleOf(metrics, 'mex_duchy_computations')).toBe(1);
   const polled = sampleOf(metrics, 'mex_duchy_herald_polled_timestamp_seconds');
   expect(Math.abs(Date.now() / 1000 - polled)).toBeLessThan(600);
 

@@ -47,17 +47,46 @@ function breakChanges(respond: () => Promise<Response>): void {
   );
 }
 
-test('a computation is done as its changes come, without a poll', async () => {
-  for (const duchy of world.duchies) {
-    run(duchy, HOUR_MS);
-    running.push(createMill(duchy.duchy, MILL).run(stop.signal));
+/** Heralds and mills at work; returns what they log at warn or error. */
+function runAll(): object[] {
+  const lines: object[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
+  for (const { duchy } of world.duchies) {
+    running.push(createHerald({ ...duchy, log }, { pollMs: HOUR_MS }).run(stop.signal));
+    running.push(createMill({ ...duchy, log }, MILL).run(stop.signal));
   }
+  return lines;
+}
+
+const outcomes = async ({ query }: TestDuchy, name: string) =>
+  (await query('SELECT outcome FROM computations WHERE id = $1', [name.split('/').at(-1)])).map(
+    ({ outcome }) => outcome,
+  );
+const ended = (name: string) =>
+  Promise.all(world.duchies.map((duchy) => outcomes(duchy, name))).then((all) => all.flat());
+
+test('a measurement that is cancelled while duchies compute leaves no warning in their logs', async () => {
+  const lines = runAll();
+  for (let round = 0; round < 3; round++) {
+    const { name } = await world.ask();
+    await expect.poll(() => isReady(name!), SOON).toBe(true);
+    await uploadAll(world, { name: name! } as never, AUDIENCES);
+    await world.acme.client.cancelMeasurement({ name: name! }).catch(() => {});
+    await expect.poll(() => ended(name!).then((all) => all.includes(null)), SOON).toBe(false);
+  }
+  expect(lines).toEqual([]);
+});
+
+test('a computation is done as its changes come, without a poll or a warning', async () => {
+  const lines = runAll();
   const { name } = await world.ask();
   const state = async () => (await world.acme.client.getMeasurement({ name: name! })).state;
   await expect.poll(() => isReady(name!), SOON).toBe(true);
   await uploadAll(world, { name: name! } as never, AUDIENCES);
   await expect.poll(state, SOON).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, { name: name! } as never))).toBe(truth(1).size);
+  await expect.poll(() => ended(name!), SOON).toEqual(['SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED']);
+  expect(lines).toEqual([]);
 });
 
 /** Whether providers may upload. */
