@@ -1,6 +1,7 @@
 /** Every planted bug. One that nothing finds is a hole in the rig or the tests. */
 import { ACCESS_BUGS } from './bugs/access.ts';
 import { AGENT_BUGS } from './bugs/agent.ts';
+import { BACKGROUND_BUGS } from './bugs/background.ts';
 import { BOUND_BUGS } from './bugs/bounds.ts';
 import { BURDEN_BUGS } from './bugs/burdens.ts';
 import { COMPUTATION_BUGS } from './bugs/computations.ts';
@@ -35,6 +36,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SHARE_SHUFFLE_BUGS,
   ...WEBHOOK_BUGS,
   ...WEBHOOK_SCHEDULE_BUGS,
+  ...BACKGROUND_BUGS,
   ...FEED_BUGS,
 ];
 

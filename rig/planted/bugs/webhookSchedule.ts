@@ -97,12 +97,12 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   {
     name: 'webhook-redirect-is-a-success',
     edits: [inDeliverer('status >= 200 && status < 300', 'status >= 200 && status < 400')],
-    foundBy: scheduleTest('with status 302'),
+    foundBy: scheduleTest('with status'),
   },
   {
     name: 'webhook-lag-since-the-delivery-was-made',
     edits: [inDeliverer('Date.parse(delivery.event.time)', 'Date.parse(delivery.createTime)')],
-    foundBy: scheduleTest('with status 201'),
+    foundBy: scheduleTest('with status'),
   },
   {
     name: 'webhook-http-in-production',

@@ -47,6 +47,21 @@ it('looks once for all, less and less often while nothing moves', async () => {
   expect(looks).toBeGreaterThan(90);
 });
 
+it('looks often again as soon as the horizon moves, and not at all once it is stopped', async () => {
+  oldest = async () => '1';
+  wait('5');
+  await vi.advanceTimersByTimeAsync(1_000);
+  const before = looks;
+  oldest = async () => '2';
+  // 2, 4, 8, 16 and 32 ms after the look that saw it move; without a move it would be two looks.
+  await vi.advanceTimersByTimeAsync(128);
+  expect(looks - before).toBeGreaterThanOrEqual(5);
+  horizon.stop();
+  const stopped = looks;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(looks).toBe(stopped);
+});
+
 it('looks on where the database was out of reach', async () => {
   oldest = async () => Promise.reject(new Error('away'));
   wait('5');

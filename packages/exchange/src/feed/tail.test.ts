@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 import { compare, Tail } from './tail.ts';
 
@@ -75,6 +75,29 @@ it('keeps the last rows only, and has nothing for who is further behind', async 
   expect(tail.behind(at(0), 10)).toBeUndefined();
   expect(tail.behind(at(1243), 10)).toBeUndefined();
   expect(xids(tail.behind(at(1244), 2))).toEqual([1245, 1246]);
+  expect(tail.behind(at(1244), 2)!.next).toEqual(at(1246));
+});
+
+it('reads again a second after a read that failed, and not after it has stopped', async () => {
+  vi.useFakeTimers();
+  const { read } = log;
+  const failing = vi.fn(async () => Promise.reject(new Error('away')));
+  const flaky = new Tail(
+    (...args) => (failing.mock.calls.length < 2 ? failing() : read(...args)),
+    () => {},
+    at(0),
+  );
+  log.append(1);
+  flaky.wake();
+  await vi.advanceTimersByTimeAsync(999);
+  expect(failing).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(failing).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(flaky.end).toEqual(at(1));
+  flaky.stop();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
 });
 
 it('reads rows beyond the horizon when their transaction can be read, and not before', async () => {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Watch } from '../serving/index.ts';
 import { EventStreams } from './eventStream.ts';
 
@@ -20,10 +20,10 @@ afterEach(() => server.close());
 /** Serves one watch over real HTTP; what was read of it, and when it was over. */
 async function serve(
   watch: Partial<Watch>,
-  times: Partial<typeof NEVER>,
+  times: Partial<typeof NEVER> | undefined,
   { isRead = true, isAuthorized = async () => true } = {},
 ) {
-  const streams = new EventStreams({ ...NEVER, ...times });
+  const streams = times === undefined ? new EventStreams() : new EventStreams({ ...NEVER, ...times });
   const ended = new EventEmitter();
   const closed = Promise.withResolvers<undefined>();
   let isClosed = false;
@@ -53,8 +53,32 @@ async function serve(
 it('ends after a while, with a time after which the reader comes again', async () => {
   const { over, text, isClosed } = await serve({}, { maxAgeMs: 20 });
   await over;
-  await expect.poll(text).toMatch(/^id: start\n\nretry: \d+\n\n$/);
+  // Within a moment: a stream that ends with its age is not missed by many at once.
+  await expect.poll(text).toMatch(/^id: start\n\nretry: [12]\d\d\n\n$/);
   expect(isClosed()).toBe(true);
+});
+
+it('tells its readers to come again later where all of them do, because the exchange stops', async () => {
+  const { over, text } = await serve({ next: async () => undefined }, {});
+  await over;
+  await expect.poll(text).toMatch(/^id: start\n\nretry: ([5-9]\d\d|1\d\d\d)\n\n$/);
+});
+
+it('comments every 15 s, and ends after 4 to 5 minutes, not all at the same time', async () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const intervals = vi.spyOn(globalThis, 'setInterval');
+  for (let i = 0; i < 8; i++) {
+    const { over, response } = await serve({}, undefined);
+    response.destroy();
+    await over;
+    server.close();
+  }
+  const ages = timers.mock.calls.map(([, ms]) => ms!).filter((ms) => ms > 60_000);
+  expect(ages).toHaveLength(8);
+  expect(new Set(ages).size).toBeGreaterThan(1);
+  for (const ms of ages) expect(ms).toSatisfy((age: number) => age >= 240_000 && age <= 300_000);
+  expect(intervals.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 15_000)).toHaveLength(8);
+  vi.restoreAllMocks();
 });
 
 it('comments while nothing happens', async () => {

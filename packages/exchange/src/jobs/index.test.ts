@@ -9,11 +9,11 @@ it.each([
   ['warn', new ExchangeError('UNAVAILABLE', 'The database is busy.')],
   ['error', new TypeError('A defect.')],
 ] as const)('says as %s that a job failed: %s', async (level, failure) => {
-  const exchange = new Proxy({} as Exchange, {
-    get() {
-      throw failure;
-    },
-  });
+  const fails = () => Promise.reject(failure);
+  const exchange = {
+    ...{ db: { query: fails, tx: fails }, lastSeen: { store: fails } },
+    ...{ clock: () => '2026-01-01T00:00:00.000000Z', allowsHttp: true },
+  } as unknown as Exchange;
   const log = { warn: vi.fn(), error: vi.fn() };
   const jobs = startJobs(exchange, loadConfig({}, { mode: 'development' }), log as unknown as Logger);
   await jobs.stop();

@@ -47,6 +47,35 @@ it('removes what is older, of every party, and what was read before that is told
   expect(await removeOldChanges({ db, clock }, 7)).toBe(false);
 });
 
+it('goes on while a batch was full, of one party or of many, and waits where nothing can be removed yet', async () => {
+  const readable = (party: string, count: number) =>
+    expect.poll(async () => (await versions(party)).length, { timeout: 20_000 }).toBe(count);
+  const remove = () => removeOldChanges({ db, clock }, 7);
+  await append('dataProviders/d', Array(1_001).fill(9));
+  await readable('dataProviders/d', 1_000);
+  expect([await remove(), await remove()]).toEqual([true, false]);
+  expect(await versions('dataProviders/d')).toEqual([]);
+
+  const many = Array.from({ length: 101 }, (_, i) => `dataProviders/e${String(i).padStart(3, '0')}`);
+  const appendMany = () =>
+    database.query(
+      `INSERT INTO changes (party, name, kind, version, time)
+       SELECT party, party, 'PARTY', 1, now() - interval '9 days' FROM unnest($1::text[]) AS party`,
+      [many],
+    );
+  await appendMany();
+  await readable(many[0]!, 1);
+  expect([await remove(), await remove()]).toEqual([true, false]);
+  expect((await Promise.all(many.map(versions))).flat()).toEqual([]);
+
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN; SELECT pg_current_xact_id()');
+  await appendMany();
+  expect(await remove()).toBe(false);
+  await holder.query('ROLLBACK');
+  holder.release();
+});
+
 it('is the only way: nobody deletes from the log', async () => {
   await expect(database.query('DELETE FROM changes')).rejects.toThrow(/changes is append-only/);
   await expect(database.query('UPDATE changes SET version = 2')).rejects.toThrow(/changes is append-only/);

@@ -3,7 +3,7 @@
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, createMeasurement, errorOf } from '@measurement-exchange/testkit/steps';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { latestPosition } from '../../src/database/changes.ts';
 import { Database } from '../../src/database/db.ts';
 import { Feed } from '../../src/feed/feed.ts';
@@ -158,6 +158,54 @@ describe('waking', () => {
     await expect.poll(() => woken).toContain('all');
   });
 
+  it('names those who changed, however quickly one commit follows another, and hears nothing of itself', async () => {
+    const heard: string[] = [];
+    const other = new Waking(
+      new Database({ connection: connection(), applicationName: 'test' }),
+      connection(),
+      pino({ level: 'silent' }),
+      (parties) => heard.push(...(parties ?? ['all'])),
+    );
+    await other.start();
+    const commit = (...parties: string[]) =>
+      db.tx('test', async (tx) => {
+        for (const party of parties) tx.wakes!(`dataProviders/${party}`);
+      });
+    woken = [];
+    await Promise.all([commit('1', '2'), commit('3'), commit('4')]);
+    const four = ['1', '2', '3', '4'].map((party) => `dataProviders/${party}`);
+    await expect.poll(() => heard).toEqual(expect.arrayContaining(four));
+    // PostgreSQL takes less than 8,000 bytes.
+    const many = Array.from({ length: 400 }, (_, i) => `${i}`.padStart(10, 'x'));
+    const count = heard.filter((party) => party === 'all').length;
+    await commit(...many);
+    await expect.poll(() => heard.filter((party) => party === 'all').length).toBe(count + 1);
+    // A fence: what was said before it was heard.
+    await exchange.database.query(`SELECT pg_notify('mex_changes', 'another dataProviders/fence')`);
+    await expect.poll(told).toContain('dataProviders/fence');
+    for (const party of four) expect(told().filter((one) => one === party)).toEqual([party]);
+    expect(told().filter((one) => one.endsWith('/xxxxxxxxx1'))).toHaveLength(1);
+    await other.stop();
+    await (other as unknown as { db: Database }).db.close();
+  });
+
+  it('says why it cannot listen, and tries again', async () => {
+    const heard: unknown[] = [];
+    const lines: string[] = [];
+    const to = { connectionString: 'postgres://nobody@127.0.0.1:9/none' };
+    const other = new Waking(db, to, pino({}, { write: (line) => lines.push(line) }), (parties) =>
+      heard.push(parties),
+    );
+    await other.start();
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, component: 'changes', reason: expect.stringContaining('ECONNREFUSED') },
+    ]);
+    to.connectionString = exchange.database.url;
+    await expect.poll(() => heard).toEqual([undefined]);
+    await other.stop();
+    db.onChanges = () => {};
+  });
+
   it('listens again after its connection was lost', async () => {
     woken = [];
     await exchange.database.query(
@@ -184,6 +232,12 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   await db.pool.query('SELECT pg_current_xact_id()');
   // Older ones of other tests may be the first to end.
   await expect.poll(age).toBeGreaterThan(0);
+  const { now } = performance;
+  vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);
+  const later = await age();
+  vi.restoreAllMocks();
+  expect(later).toBeGreaterThan(50);
+  expect(later).toBeLessThan(1_000);
   await holder.query('COMMIT');
   await expect.poll(age).toBe(0);
   holder.release();

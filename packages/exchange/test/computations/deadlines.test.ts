@@ -36,6 +36,13 @@ async function expire(hours: number): Promise<void> {
   while (await failOverdueComputations(ahead(hours), deadlines));
 }
 
+/** As if it had been created so much earlier, and had changed when it did. */
+const createdEarlier = ({ name }: Json, hours: number) =>
+  exchange.database.query(
+    "UPDATE computations SET create_time = create_time - $2 * interval '1 hour' WHERE id = $1",
+    [name.split('/').at(-1), hours],
+  );
+
 const read = ({ name }: Json) => get(exchange, world.acme, name);
 const endOf = async ({ name }: Json) => {
   const { transitions } = await get(exchange, world.acme, `${name}:timeline`);
@@ -64,6 +71,13 @@ describe('a deadline', () => {
     for (const measurement of [nobody, some]) {
       expect((await read(measurement)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
     }
+    // The time that some of the duchies set theirs does not count.
+    await createdEarlier(some, 0.5);
+    await expire(0.6);
+    expect([(await read(nobody)).state, (await read(some)).state]).toEqual([
+      'AWAITING_REQUISITION_FULFILLMENT',
+      'FAILED',
+    ]);
     await expire(1.1);
     const failed = async (measurement: Json, late: Duchy[]) => {
       const message = `${late.map(({ name }) => name).join(', ')} set no parameters within 1 h of the creation.`;
@@ -87,7 +101,9 @@ describe('a deadline', () => {
     await ok(reportFulfilled(exchange, world.duchies, waiting, 0));
     await expire(14 * DAY - 1);
     expect((await read(waiting)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
-    await expire(14 * DAY + 1);
+    // From the creation, whenever data of others came.
+    await createdEarlier(waiting, 2 * DAY);
+    await expire(12 * DAY + 1);
     const { fulfillingDuchy } = await requisitionOf(exchange, world.chirper, waiting);
     const message = `No data came from ${world.chirper.name} (to ${fulfillingDuchy}) within 14 days of the creation.`;
     expect(await read(waiting)).toMatchObject({
@@ -129,6 +145,8 @@ describe('a deadline', () => {
     await log(secondWorker, 'SETUP_PHASE', 1);
     await log(secondWorker, 'SHUFFLE_PHASE');
     await ok(act(exchange, aggregator, done, 'setResult', resultOf(aggregator)));
+    // From the last fulfillment, however long the providers took.
+    await createdEarlier(stuck, 10 * DAY);
     await expire(DAY - 1);
     expect((await read(stuck)).state).toBe('COMPUTING');
     const before = await readComputation(exchange, aggregator, stuck);

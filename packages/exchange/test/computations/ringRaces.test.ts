@@ -42,6 +42,11 @@ describe('a deadline', () => {
     const measurement = await world.createFulfilled();
     await ok(act(exchange, secondWorker, measurement, 'confirm', {}));
     const computing = await world.createComputing();
+    // However long ago it was created.
+    await exchange.database.query(
+      `UPDATE computations SET create_time = create_time - interval '5 days' WHERE id = $1`,
+      [measurement.name.split('/').at(-1)],
+    );
     await expire(0.9);
     expect(await world.states(measurement)).toEqual(['COMPUTING', 'PENDING_CONFIRMATION']);
     await expire(1.1);

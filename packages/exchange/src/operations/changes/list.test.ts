@@ -1,13 +1,35 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import type { RequestOf } from '@measurement-exchange/contract';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../database/db.ts';
 import { Feed } from '../../feed/feed.ts';
-import { requireRoom } from './list.ts';
+import type { Call, Exchange } from '../context.ts';
+import { PageTokens } from '../paging.ts';
+import { listChanges, requireRoom } from './list.ts';
 
+const PARTY = 'dataProviders/x';
+/** The kinds of the changes in the log, in order. */
+let log: string[];
 let feed: Feed;
 beforeEach(() => {
-  feed = new Feed({} as Database);
+  vi.useFakeTimers();
+  log = [];
+  /** As the statement that reads a page. */
+  const query = async (_statement: unknown, [, , seq, limit]: [string, string, bigint | null, number]) => {
+    const all = log.map((kind, i) => ({
+      at: { xid: '1', seq: BigInt(i + 1) },
+      change: { party: PARTY, name: `${PARTY}/${i + 1}`, kind, version: 1, time: '' },
+    }));
+    const page = all.filter(({ at }) => at.seq > (seq ?? 0n)).slice(0, limit);
+    const row = { isKept: true, start: { xid: '1', seq: 0n }, ahead: undefined };
+    return page.length === 0 ? [{ ...row, placed: undefined }] : page.map((placed) => ({ ...row, placed }));
+  };
+  feed = new Feed({ query } as unknown as Database);
 });
-afterEach(() => feed.stop());
+afterEach(() => {
+  feed.stop();
+  vi.useRealTimers();
+});
 
 const MESSAGE = 'Too many wait for changes already';
 const partyOf = (n: number) => `dataProviders/${n % 30}`;
@@ -21,4 +43,50 @@ it('has room for 3,000 who wait, of all parties, and for another one when one ha
   followers[7]!.close();
   followers[7]!.close();
   requireRoom(feed, partyOf(0));
+});
+
+describe('a page', () => {
+  const pageTokens = new PageTokens(randomBytes(32));
+  const call = {
+    waitAside: (wait: (gone: AbortSignal) => Promise<void>) => wait(new AbortController().signal),
+  } as Call;
+  const list = (query: object) =>
+    listChanges({ feed, pageTokens } as Exchange, call, {
+      path: `${PARTY}/changes`,
+      query: { from: 'OLDEST', ...query },
+    } as RequestOf<'listChanges'>);
+  const numbers = ({ changes }: { changes: { name: string }[] }) =>
+    changes.map(({ name }) => Number(name.split('/').at(-1)));
+
+  it('with a filter goes on behind the last change that it has, not behind all that it looked at', async () => {
+    log = ['PARTY', 'MEASUREMENT', 'PARTY', 'MEASUREMENT', 'MEASUREMENT', 'PARTY'];
+    const found: number[][] = [];
+    let pageToken: string | undefined;
+    for (let pages = 0; pages < 4; pages++) {
+      const page = await list({ pageSize: 1, 'filter.kinds': ['MEASUREMENT'], pageToken });
+      found.push(numbers(page));
+      pageToken = page.nextPageToken;
+    }
+    expect(found).toEqual([[2], [4], [5], []]);
+    log.push('PARTY', 'MEASUREMENT');
+    expect(numbers(await list({ pageSize: 5, pageToken }))).toEqual([7, 8]);
+  });
+
+  it('with a filter looks at a thousand changes for one that it wants', async () => {
+    log = [...Array(999).fill('PARTY'), 'MEASUREMENT', 'MEASUREMENT'];
+    expect(numbers(await list({ pageSize: 2, 'filter.kinds': ['MEASUREMENT'] }))).toEqual([1000]);
+  });
+
+  it('waits as many seconds as it is told to', async () => {
+    let isDone = false;
+    const waits = list({ waitSeconds: 20 }).then((page) => {
+      isDone = true;
+      return page;
+    });
+    await vi.advanceTimersByTimeAsync(19_999);
+    expect(isDone).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect((await waits).changes).toEqual([]);
+    expect(feed.followers).toBe(0);
+  });
 });

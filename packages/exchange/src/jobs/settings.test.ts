@@ -1,0 +1,90 @@
+/** Every setting of a job reaches the statement that it is for. */
+import type { Logger } from 'pino';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type Config, loadConfig } from '../config/config.ts';
+import type { Statement } from '../database/db.ts';
+import type { Exchange } from '../operations/context.ts';
+import { type Jobs, startJobs } from './index.ts';
+
+const NOW = '2026-11-17T12:00:00.000000Z';
+let asked: Map<string, unknown[][]>;
+let rows: Map<string, unknown[]>;
+let jobs: Jobs | undefined;
+beforeEach(() => {
+  asked = new Map();
+  rows = new Map();
+});
+afterEach(() => jobs?.stop());
+
+/** The jobs on a database that notes what it is asked, and has the rows that are given once. */
+function start(settings: Partial<Config>) {
+  const query = async ({ name }: Statement<unknown>, values: unknown[]) => {
+    asked.set(name, [...(asked.get(name) ?? []), values]);
+    const found = rows.get(name) ?? [];
+    rows.delete(name);
+    return found;
+  };
+  const tx = (_name: string, work: (tx: { query: typeof query }) => Promise<unknown>) => work({ query });
+  const lastSeen = { store: vi.fn(async () => {}) };
+  const log = { warn: vi.fn(), error: vi.fn() };
+  const exchange = { db: { query, tx }, clock: () => NOW, lastSeen } as unknown as Exchange;
+  const config = loadConfig({}, { mode: 'development', ...settings });
+  jobs = startJobs(exchange, config, log as unknown as Logger);
+  return { lastSeen, log };
+}
+
+it('deadlines, days of the log and of retention are those of the settings', async () => {
+  const { lastSeen, log } = start({
+    computations: {
+      ...{ parametersWithinHours: 1.5, fulfillWithinHours: 100 },
+      ...{ confirmWithinHours: 3, computeWithinHours: 7 },
+    },
+    changes: { keepDays: 2 },
+    retention: { cancelPendingAfterDays: 5, removeTerminalAfterDays: 9 },
+  });
+  await expect.poll(() => asked.has('retention_find_terminal')).toBe(true);
+  await expect.poll(() => asked.has('computation_find_overdue_computing')).toBe(true);
+  const cutoff = (name: string) => asked.get(name)?.[0]?.[0];
+  expect(cutoff('computation_find_overdue_pending_params')).toBe('2026-11-17T10:30:00.000000Z');
+  expect(cutoff('computation_find_overdue_pending_fulfillment')).toBe('2026-11-13T08:00:00.000000Z');
+  expect(cutoff('computation_find_overdue_pending_confirmation')).toBe('2026-11-17T09:00:00.000000Z');
+  expect(cutoff('computation_find_overdue_computing')).toBe('2026-11-17T05:00:00.000000Z');
+  expect(cutoff('changes_find_old')).toBe('2026-11-15T12:00:00.000000Z');
+  expect(cutoff('retention_find_pending')).toBe('2026-11-12T12:00:00.000000Z');
+  expect(cutoff('retention_find_terminal')).toBe('2026-11-08T12:00:00.000000Z');
+  expect(lastSeen.store).toHaveBeenCalledTimes(1);
+  expect([log.warn.mock.calls, log.error.mock.calls]).toEqual([[], []]);
+});
+
+it('without the setting nothing is cancelled or removed', async () => {
+  start({});
+  await expect.poll(() => asked.has('changes_find_old')).toBe(true);
+  expect([...asked.keys()].filter((name) => name.startsWith('retention'))).toEqual([]);
+});
+
+it('a job that did a whole batch goes on at once, and one that did less waits', async () => {
+  rows.set('retention_find_terminal', Array(200).fill({ id: 'm' }));
+  rows.set('retention_remove', [{ n: 200 }]);
+  start({ retention: { removeTerminalAfterDays: 9 } });
+  await expect.poll(() => asked.get('retention_find_terminal')?.length).toBe(2);
+  expect(asked.get('changes_find_old')).toHaveLength(1);
+});
+
+it('a whole batch of overdue computations of one kind keeps none of the others waiting, and is followed by another', async () => {
+  rows.set('computation_find_overdue_pending_params', Array(50).fill({ id: 'm' }));
+  start({});
+  const asks = () =>
+    ['pending_params', 'pending_fulfillment', 'pending_confirmation', 'computing'].map(
+      (state) => asked.get(`computation_find_overdue_${state}`)?.length,
+    );
+  await expect.poll(asks).toEqual([2, 2, 2, 2]);
+});
+
+it('what is woken looks again at once', async () => {
+  start({});
+  await expect.poll(() => asked.get('webhook_parties')?.length).toBe(1);
+  jobs!.wake();
+  await expect.poll(() => asked.get('webhook_parties')?.length).toBe(2);
+  jobs!.changed();
+  await expect.poll(() => asked.get('webhook_parties')?.length).toBe(3);
+});

@@ -1,0 +1,232 @@
+/** What works in the background, and what is told of it: the feed, streams, jobs, metrics, exit codes. */
+import type { PlantedBug } from '../plant.ts';
+import { inExchange, test } from './edits.ts';
+
+const wakingTest = (name: string) => test('exchange/test/changes/waiting.test.ts', name);
+const feedTest = (name: string) => test('exchange/src/feed/feed.test.ts', name);
+const listTest = (name: string) => test('exchange/src/operations/changes/list.test.ts', name);
+const jobsTest = (name: string) => test('exchange/src/jobs/settings.test.ts', name);
+const metricsTest = (name: string) => test('exchange/src/observability/metrics.test.ts', name);
+const illTest = (name: string) => test('cli/test/illDatabase.test.ts', name);
+const inServer = (file: string, find: string, replace: string) => ({
+  file: `server/src/${file}`,
+  find,
+  replace,
+});
+const inCli = (file: string, find: string, replace: string) => ({ file: `cli/src/${file}`, find, replace });
+
+export const BACKGROUND_BUGS: PlantedBug[] = [
+  {
+    name: 'notification-longer-than-postgresql-takes',
+    edits: [inExchange('feed/waking.ts', 'const MAX_PAYLOAD = 7_900;', 'const MAX_PAYLOAD = 79_000;')],
+    foundBy: wakingTest('names those who changed'),
+  },
+  {
+    name: 'notification-of-quick-commits-lost',
+    edits: [
+      inExchange(
+        'feed/waking.ts',
+        'setTimeout(() => this.send(), NOTIFY_EVERY_MS)',
+        'setTimeout(() => { this.sending = undefined; }, NOTIFY_EVERY_MS)',
+      ),
+    ],
+    foundBy: wakingTest('names those who changed'),
+  },
+  {
+    name: 'listening-given-up-at-once',
+    edits: [
+      inExchange(
+        'feed/waking.ts',
+        "'cannot listen for changes'); this.reconnect(client);",
+        "'cannot listen for changes');",
+      ),
+    ],
+    foundBy: wakingTest('says why it cannot listen'),
+  },
+  {
+    name: 'feed-poll-ends-with-the-first',
+    edits: [inExchange('feed/feed.ts', '} finally { this.isPolling = false; }', '} finally { }')],
+    foundBy: feedTest('looks every two seconds'),
+  },
+  {
+    name: 'feed-poll-wakes-everybody',
+    edits: [
+      inExchange(
+        'feed/feed.ts',
+        'this.wake(await movedOn(this.db, places));',
+        'await movedOn(this.db, places); this.wake();',
+      ),
+    ],
+    foundBy: feedTest('wakes those that moved on'),
+  },
+  {
+    name: 'feed-tail-ends-with-the-first-follower',
+    edits: [
+      inExchange(
+        'feed/feed.ts',
+        'if (tail !== undefined && --tail.followers === 0)',
+        'if (tail !== undefined)',
+      ),
+    ],
+    foundBy: feedTest('lets the others wait on'),
+  },
+  {
+    name: 'feed-tail-ends-with-a-failed-read',
+    edits: [
+      inExchange('feed/tail.ts', 'if (!this.isStopped) this.timer = setTimeout(this.wake, RETRY_MS);', ''),
+    ],
+    foundBy: test('exchange/src/feed/tail.test.ts', 'reads again a second after'),
+  },
+  {
+    name: 'changes-behind-a-short-page-skipped',
+    edits: [
+      inExchange(
+        'operations/changes/list.ts',
+        'changes.length < wanted.length ? changes.at(-1)!.at : page.next',
+        'page.next',
+      ),
+    ],
+    foundBy: listTest('with a filter goes on behind'),
+  },
+  {
+    name: 'changes-waited-for-a-second',
+    edits: [
+      inExchange('operations/changes/list.ts', 'setTimeout(end, seconds * 1000)', 'setTimeout(end, 1000)'),
+    ],
+    foundBy: listTest('waits as many seconds'),
+  },
+  {
+    name: 'streams-end-all-at-once',
+    edits: [
+      inExchange(
+        'http/eventStream.ts',
+        '(randomInt(80, 101) / 100) * this.times.maxAgeMs',
+        'this.times.maxAgeMs',
+      ),
+    ],
+    foundBy: test('exchange/src/http/eventStream.test.ts', 'not all at the same time'),
+  },
+  {
+    name: 'computing-overdue-since-its-creation',
+    edits: [
+      inExchange(
+        'database/computations.ts',
+        "overdueStatement('COMPUTING', 'update_time')",
+        "overdueStatement('COMPUTING', 'create_time')",
+      ),
+    ],
+    foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose result does not come'),
+  },
+  {
+    name: 'confirmation-overdue-since-the-creation',
+    edits: [
+      inExchange(
+        'database/computations.ts',
+        "overdueStatement('PENDING_CONFIRMATION', 'update_time')",
+        "overdueStatement('PENDING_CONFIRMATION', 'create_time')",
+      ),
+    ],
+    foundBy: test('exchange/test/computations/ringRaces.test.ts', 'that is not confirmed'),
+  },
+  {
+    name: 'data-overdue-since-the-last-data',
+    edits: [
+      inExchange(
+        'database/computations.ts',
+        "overdueStatement('PENDING_FULFILLMENT', 'create_time')",
+        "overdueStatement('PENDING_FULFILLMENT', 'update_time')",
+      ),
+    ],
+    foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose data does not come'),
+  },
+  {
+    name: 'overdue-computations-one-batch',
+    edits: [inExchange('jobs/computationDeadlines.ts', 'return ids.length === BATCH;', 'return false;')],
+    foundBy: jobsTest('a whole batch of overdue computations'),
+  },
+  {
+    name: 'overdue-computations-of-the-last-kind-decide',
+    edits: [
+      inExchange(
+        'jobs/computationDeadlines.ts',
+        'more = (await failOverdue(exchange, deadlines, state)) || more;',
+        'more = await failOverdue(exchange, deadlines, state);',
+      ),
+    ],
+    foundBy: jobsTest('a whole batch of overdue computations'),
+  },
+  {
+    name: 'log-kept-for-the-default-days',
+    edits: [
+      inExchange(
+        'jobs/index.ts',
+        'removeOldChanges(exchange, changes.keepDays)',
+        'removeOldChanges(exchange, 7)',
+      ),
+    ],
+    foundBy: jobsTest('are those of the settings'),
+  },
+  {
+    name: 'log-removed-one-batch-a-minute',
+    edits: [inExchange('jobs/changes.ts', 'more ||= count === BATCH;', '')],
+    foundBy: test('exchange/test/changes/retention.test.ts', 'goes on while a batch was full'),
+  },
+  {
+    name: 'job-with-more-to-do-waits',
+    edits: [inExchange('jobs/index.ts', 'if (!more) await pause', 'await pause')],
+    foundBy: jobsTest('a job that did a whole batch'),
+  },
+  {
+    name: 'lag-of-deliveries-that-failed',
+    edits: [inExchange('observability/metrics.ts', "if (outcome === 'delivered') this", 'this')],
+    foundBy: metricsTest('counts attempts to deliver'),
+  },
+  {
+    name: 'idle-connections-counted-as-busy',
+    edits: [inExchange('observability/metrics.ts', 'pool.totalCount - pool.idleCount', 'pool.totalCount')],
+    foundBy: metricsTest('shows the connections'),
+  },
+  {
+    name: 'horizon-in-milliseconds',
+    edits: [inExchange('observability/gauges.ts', '(now - seen.at) / 1000', 'now - seen.at')],
+    foundBy: wakingTest('tells the metrics how long'),
+  },
+  {
+    name: 'exported-buckets-cumulative',
+    edits: [inServer('openTelemetry/metrics.ts', 'upTo - (i === 0 ? 0 : cumulative[i - 1]!)', 'upTo')],
+    foundBy: test('server/src/openTelemetry/metrics.test.ts', 'exports a histogram'),
+  },
+  {
+    name: 'exported-without-labels',
+    edits: [inServer('openTelemetry/metrics.ts', '{ ...labels } as Attributes', '{} as Attributes')],
+    foundBy: test('server/src/openTelemetry/metrics.test.ts', 'exports a counter'),
+  },
+  {
+    name: 'sealed-for-any-place',
+    edits: [
+      inServer('secrets.ts', 'nonce).setAAD(Buffer.from(place));', "nonce).setAAD(Buffer.from(''));"),
+      inServer(
+        'secrets.ts',
+        '.setAAD(Buffer.from(place)) .setAuthTag',
+        ".setAAD(Buffer.from('')) .setAuthTag",
+      ),
+    ],
+    foundBy: test('server/src/secrets.test.ts', 'opens nowhere else'),
+  },
+  {
+    name: 'doctor-ends-well-whatever-it-finds',
+    edits: [inCli('commands/doctor.ts', 'if (isIll(ailments)) process.exitCode = 1;', '')],
+    foundBy: illTest('the doctor ends with 1'),
+  },
+  {
+    name: 'doctor-looks-at-the-first-ailment',
+    edits: [
+      inCli(
+        'commands/doctor.ts',
+        "ailments.some(({ severity }) => severity === 'error')",
+        "ailments[0]?.severity === 'error'",
+      ),
+    ],
+    foundBy: illTest('a warning makes nobody ill'),
+  },
+];
