@@ -131,6 +131,7 @@ export async function startMpcWorld({
       events,
       ledger,
       references: 'unchecked',
+      served: new Set([EVENT_GROUP]),
       shareShuffle: { ...accepted, populations: 'unchecked', folder },
       // Each to its own: what is uploaded is kept there.
       liquidLegions: { ...accepted, folder: join(directory, `${i}.sketches`) },

@@ -50,7 +50,7 @@ export async function startProviders(
         events,
         ledger,
         trust: createTrustStore([{ party: world.consumerName, pem: world.devRoot }]),
-        references: { [REFERENCE]: { measurementConsumers: [world.consumerName] } },
+        references: { [REFERENCE]: { measurementConsumers: [world.consumerName], served: true } },
         shareShuffle: { ...multiParty, populations: [world.populationFingerprint] },
         liquidLegions: multiParty,
         pollMs: POLL_MS,

@@ -114,7 +114,7 @@ describe('mex measure', () => {
       client: w.streamly.client,
       events,
       ledger,
-      references: { spring: { measurementConsumers: [w.acme.name] } },
+      references: { spring: { measurementConsumers: [w.acme.name], served: true } },
       pollMs: 50,
     });
     const working = agent.run(stop.signal);

@@ -88,7 +88,7 @@ const MEASUREMENT = `
 
   const events = await openEvents({ files });
   const ledger = openLedger(files + '.ledger', { epsilon: 10, delta: 0, rho: 0 });
-  const references = { spring: { measurementConsumers: [acme.credentials.name] } };
+  const references = { spring: { measurementConsumers: [acme.credentials.name], served: true } };
   const answered = await createAgent({ ...streamly, events, ledger, references }).once();
   await events.close();
   ledger.close();

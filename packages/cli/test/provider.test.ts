@@ -198,8 +198,29 @@ describe('mex provider run --config', () => {
     const consumer = createConsumer({ client: w.acme.client, credentials: w.acme, trust });
 
     const measurement = await askFor(consumer, name, group, 1e5);
-    const { error, out } = await run('provider', 'run', '--config', path('provider.json'), '--once');
+    const once = ['provider', 'run', '--config', path('provider.json'), '--once'];
+    const unconfirmed = await run(...once);
+    expect(unconfirmed.error).toBeUndefined();
+    expect(unconfirmed.out).toContain(
+      'confirmed that the events have spring: questions about them are held.',
+    );
+    expect(unconfirmed.out).toMatch(/held, nothing is charged: .*"spring".*mex provider check/);
+    const status = await mex('provider', 'status', '--config', path('provider.json'));
+    expect(status).toMatch(
+      /1 questions are held.*\n.*requisitions.*\n.*measurementConsumers\/acme since .*: spring\n/,
+    );
+    expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toEqual([]);
+
+    const confirmed = await mex('provider', 'check', '--config', path('provider.json'), '--confirm');
+    expect(confirmed).toMatch(
+      /spring +5050 +3 +2026-07-01 +2026-07-03 +acme +confirmed\nConfirmed: spring\./,
+    );
+    const { error, out } = await run(...once);
     expect([error, out]).toEqual([undefined, expect.stringContaining('fulfilled')]);
+    expect(out).not.toContain('confirm');
+    expect(await mex('provider', 'status', '--config', path('provider.json'))).toContain(
+      'No question is held.',
+    );
     const result = await consumer.open(await w.acme.client.getMeasurement({ name: measurement.name! }));
     expect(result.dataProviders[0]!.reach!.value).toBe(PEOPLE);
     expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toHaveLength(3);
@@ -318,6 +339,68 @@ describe('mex provider run --config', () => {
   });
 });
 
+describe('mex provider check', () => {
+  const config = async (references: object) => {
+    const columns = { attributes: ['age'] };
+    const settings = { ledger: 'checked.ledger', events: { files: 'events.csv', columns }, references };
+    await writeFile(path('checked.json'), JSON.stringify(settings));
+    return ['provider', 'check', '--config', path('checked.json')];
+  };
+  const acme = { measurementConsumers: ['measurementConsumers/acme'] };
+
+  it('shows what the settings name and the events lack, and confirms that by its name alone', async () => {
+    const check = await config({ sprng: acme, autumn: { ...acme, served: true } });
+    const shown = await mex(...check, '--confirm');
+    expect(shown).toMatch(/spring +5050 +3 .* nobody +not confirmed\n/);
+    expect(shown).toMatch(/sprng +0 +0 +acme +not confirmed\n/);
+    expect(shown).toMatch(/autumn +0 +0 +acme +declared\n/);
+    expect(shown).toContain('sprng has no rows');
+    expect(shown).toContain('Questions about 1 of them are held');
+    expect(shown).not.toContain('Confirmed:');
+    expect((await run(...check, '--confirm', 'spring')).error!.message).toContain('nobody may ask about it');
+
+    const { references, confirmed } = await mexJson(...check, '--confirm', 'sprng');
+    expect(confirmed).toEqual(['sprng']);
+    const served = references.map((each: { reference: string; served: string }) => [
+      each.reference,
+      each.served,
+    ]);
+    expect(served).toEqual([
+      ['spring', 'NO'],
+      ['sprng', 'CONFIRMED'],
+      ['autumn', 'DECLARED'],
+    ]);
+  });
+
+  it('needs events and a ledger', async () => {
+    expect((await run('provider', 'check', '--events', path('events.csv'))).error!.message).toContain(
+      'Say which ledger',
+    );
+    await writeFile(path('none.json'), JSON.stringify({ population: 'x.json' }));
+    const { error } = await run('provider', 'check', '--config', path('none.json'));
+    expect(error!.message).toContain('Say which events to look at');
+  });
+
+  it('is not needed in development for what the files have, and holds what they lack', async () => {
+    const summer = await describeTo(w.acme, w.streamly, 'summer');
+    const measurement = await askFor(w.consumer, w.streamly.name, summer, 0.01);
+    const answered = await ask(0.01);
+    const { out } = await run(...demo, path('events.csv'), '--once', '--json');
+    const types = lines(out).map(({ type }) => type);
+    expect(types.filter((type) => type !== 'progress').toSorted()).toEqual([
+      'fulfilled',
+      'held',
+      'received',
+      'received',
+    ]);
+    expect(await stateOf(answered)).toBe('SUCCEEDED');
+    expect(await stateOf(measurement)).toBe('AWAITING_REQUISITION_FULFILLMENT');
+    const { heldQuestions } = await mexJson('provider', 'status', '--as', 'streamly');
+    expect(heldQuestions).toMatchObject([{ references: ['summer'] }]);
+    await w.acme.client.cancelMeasurement({ name: measurement.name! });
+  });
+});
+
 describe('mex provider budget', () => {
   it('shows what does not add up, and ends with 1', async () => {
     await ask();
@@ -353,7 +436,7 @@ describe('mex provider status', () => {
       ledger.begin(requisition, []);
       ledger.commit(requisition, { upload: { duchy: 'duchies/alpha', fulfillment: '{}' } });
       expect(await status()).toMatch(
-        /0 direct results, 1 uploads .*\nNo upload is rejected by its duchy\.\n$/,
+        /0 direct results, 1 uploads .*\nNo question is held\.\nNo upload is rejected by its duchy\.\n$/,
       );
       const countedAt = Date.parse('2026-10-01T12:00:00Z');
       ledger.rejections.set(requisition, { count: 3, countedAt, why: 'It says \u001b[2J no.' });

@@ -4,6 +4,7 @@ import { inProvider, test } from './edits.ts';
 
 const DEFERRAL_TEST = test('sdk/src/provider/deferral.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
+const HOLDING = 'sdk/test/provider/agentHolding.test.ts';
 const deferringTest = (name: string) => test('sdk/test/provider/agentDeferring.test.ts', name);
 
 export const AGENT_BUGS: PlantedBug[] = [
@@ -70,5 +71,69 @@ export const AGENT_BUGS: PlantedBug[] = [
       ),
     ],
     foundBy: VERIFY_TEST,
+  },
+  {
+    name: 'unserved-reference-answered',
+    edits: [inProvider('served.ts', 'if (others.size > 0) throw', 'if (others.size < 0) throw')],
+    foundBy: test(HOLDING, 'holds it, charges nothing'),
+  },
+  {
+    name: 'only-first-reference-served',
+    edits: [
+      inProvider(
+        'served.ts',
+        'events.map(({ reference }) => reference)',
+        'events.slice(0, 1).map(({ reference }) => reference)',
+      ),
+    ],
+    foundBy: test(HOLDING, 'one reference of several'),
+  },
+  {
+    // Who may ask is not what the files have.
+    name: 'listed-reference-taken-as-served',
+    edits: [
+      inProvider(
+        'served.ts',
+        'references[reference]!.served === true',
+        'references[reference]!.served !== false',
+      ),
+    ],
+    foundBy: test(HOLDING, 'holds it, charges nothing'),
+  },
+  {
+    // Held or answered would tell whether a single person is in the events.
+    name: 'served-decided-by-the-rows',
+    edits: [
+      inProvider(
+        'agent.ts',
+        'await requireComputable(verified, methodology); requireServed(verified.selection, isServed);',
+        `await requireComputable(verified, methodology);
+         const found = (await methodology.events?.inventory()) ?? [];
+         requireServed(verified.selection, (name) => found.some(({ reference }) => reference === name));`,
+      ),
+    ],
+    foundBy: test(HOLDING, 'with no row, with one person and with many'),
+  },
+  {
+    name: 'confirmation-not-noticed',
+    edits: [
+      inProvider(
+        'retries.ts',
+        'if (retry.held?.every(isServed)) retry.notBefore = 0;',
+        'if (retry.held?.every(isServed)) continue;',
+      ),
+    ],
+    foundBy: test('sdk/src/provider/retries.test.ts', 'all of their references are confirmed'),
+  },
+  {
+    name: 'held-question-not-shown',
+    edits: [
+      inProvider(
+        'agent.ts',
+        'ledger.held.set({ requisition: name, measurementConsumer: consumerOf(requisition), references });',
+        'void [consumerOf(requisition), references];',
+      ),
+    ],
+    foundBy: test(HOLDING, 'holds it, charges nothing'),
   },
 ];

@@ -36,7 +36,7 @@ export async function startProviders(options: {
   const { dev, consumer, audiences, directory, sharesFolder, pollMs } = options;
   const trust = createTrustStore([{ party: consumer.name, pem: dev.rootCertificatePem }]);
   const population = openPopulation(options.population);
-  const access = { measurementConsumers: [consumer.name] };
+  const access = { measurementConsumers: [consumer.name], served: true };
   const references = Object.fromEntries(EVENT_GROUPS.map((reference) => [reference, access]));
   const eventGroups = new Map<string, string[]>();
   const stopping = new AbortController();

@@ -157,6 +157,7 @@ const access: Record<keyof ReferenceAccess, Check> = {
     'event groups: dataProviders/…/eventGroups/…',
     /^dataProviders\/[^/]+\/eventGroups\/[^/]+$/,
   ),
+  served: is('true or false', (value) => typeof value === 'boolean'),
 };
 const references: Check = (value, path) => {
   if (!isObject(value)) return [`${path} must be an object, with a member for each reference.`];

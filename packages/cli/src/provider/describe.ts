@@ -56,6 +56,8 @@ function ofRequisition(event: Extract<LoggedEvent, { requisition: string }>): st
       return 'waits until its duchies are ready';
     case 'deferred':
       return `${paint('yellow', 'deferred')} until ${event.until}: ${visible(event.why)}`;
+    case 'held':
+      return `${paint('yellow', 'held')}, nothing is charged: ${visible(event.why)}`;
     case 'progress':
       return `${STAGES[event.stage]}, ${Math.floor(event.percent)} %`;
     case 'warning':

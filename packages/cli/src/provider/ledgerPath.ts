@@ -24,12 +24,13 @@ export function ledgerCommand(name: string, description: string): Command {
 }
 
 export async function ledgerPath(options: LedgerOptions): Promise<string> {
-  const path = await named(options);
+  const path = await namedLedger(options);
   if (!existsSync(path)) throw new Error(`${path} is not there: mex provider run creates it.`);
   return path;
 }
 
-async function named({ config, ledger, as }: LedgerOptions): Promise<string> {
+/** The ledger that the options name, whether or not it is there. */
+export async function namedLedger({ config, ledger, as }: LedgerOptions): Promise<string> {
   if (ledger !== undefined) return ledger;
   if (as !== undefined) {
     const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);

@@ -1,28 +1,25 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import type { AgentOptions, Events, EventsConfig, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import type {
+  AgentOptions,
+  Events,
+  EventsConfig,
+  Ledger,
+  PrivacyAmount,
+} from '@measurement-exchange/sdk/provider';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import type { Command } from 'commander';
 import { positiveInteger, remote } from '../admin/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
 import { Failed, note, paint, print, printJsonLine } from '../output.ts';
-import { type ProviderConfig, readProviderConfig } from './config.ts';
+import type { ProviderConfig } from './config.ts';
 import { describeEvent, type LoggedEvent } from './describe.ts';
 import { type DuchySettings, duchySettingsOf } from './duchies.ts';
+import { type SettingsOptions, settingsOf } from './settings.ts';
 
-export interface RunOptions {
-  config?: string;
-  as?: string;
-  url?: string;
-  token?: string;
-  identity?: string;
-  root?: string[];
-  events?: string[];
-  population?: string;
-  ledger?: string;
+export interface RunOptions extends SettingsOptions {
   once?: boolean;
-  concurrency?: number;
   json?: boolean;
 }
 
@@ -62,7 +59,12 @@ async function run(options: RunOptions): Promise<void> {
   const { budget, path } = await ledgerOf(settings, credentials.name);
   const duchies = await duchySettingsOf(settings, path);
   const ledger = openLedger(path, budget);
-  const events = eventsOf(settings, onWarning);
+  const served = new Set<string>();
+  const events = eventsOf(settings, onWarning, async (opened) => {
+    // In development, where privacy is not at stake, what the files have when they are opened needs no confirmation.
+    if (settings.as === undefined) return;
+    for (const { reference } of await opened.inventory()) served.add(reference);
+  });
   const { signal, dispose } = untilStopped();
   try {
     const agent = createAgent({
@@ -71,6 +73,7 @@ async function run(options: RunOptions): Promise<void> {
       trust,
       ledger,
       references,
+      served,
       earlierKeys: await Promise.all((settings.earlierIdentities ?? []).map(readEncryptionKeys)),
       ...(settings.events && { events: events.open }),
       ...(settings.population && { population: openPopulation(await readPopulation(settings.population)) }),
@@ -84,6 +87,7 @@ async function run(options: RunOptions): Promise<void> {
       trace: inSpan,
       log,
     });
+    warnOfUnconfirmed(references, ledger, onWarning);
     if (!options.json) note(banner(credentials.name, path, budget, options, duchies));
     if (!options.once) return await agent.run(signal);
     const { failed } = await agent.once(signal);
@@ -93,28 +97,6 @@ async function run(options: RunOptions): Promise<void> {
     await events.close();
     ledger.close();
   }
-}
-
-/** Options override the file. */
-async function settingsOf(options: RunOptions): Promise<ProviderConfig & { as?: string; token?: string }> {
-  const file = options.config === undefined ? {} : await readProviderConfig(options.config);
-  const { as, token, url, identity, ledger, population, concurrency, root, events } = options;
-  const settings = {
-    ...file,
-    ...(as && { as }),
-    ...(token && { token }),
-    ...(url && { url }),
-    ...(identity && { identity }),
-    ...(ledger && { ledger }),
-    ...(population && { population }),
-    ...(concurrency && { concurrency }),
-    ...(root && { roots: root }),
-    ...(events && { events: { ...file.events, files: events } }),
-  };
-  if (!settings.events && !settings.population) {
-    throw new Error('Say which data to use: --events with Parquet or CSV files, --population, or --config.');
-  }
-  return settings;
 }
 
 /** Who may ask about which events. Only the demo parties believe what the exchange says of event groups. */
@@ -137,6 +119,21 @@ function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions[
   return references;
 }
 
+/** Says at the start which questions will be held. */
+function warnOfUnconfirmed(
+  references: AgentOptions['references'],
+  { isConfirmed }: Ledger,
+  onWarning: (message: string) => void,
+): void {
+  if (references === 'unchecked') return;
+  const names = Object.keys(references).filter((name) => !references[name]!.served && !isConfirmed(name));
+  if (names.length === 0) return;
+  onWarning(
+    `Nobody has confirmed that the events have ${names.slice(0, 10).join(', ')}: questions about them are held. ` +
+      'Look at them with mex provider check, and confirm them with --confirm.',
+  );
+}
+
 async function ledgerOf(settings: ProviderConfig & { as?: string }, provider: string) {
   const { budget, ledger, as } = settings;
   if (as !== undefined)
@@ -157,11 +154,15 @@ export async function demoLedger(provider: string): Promise<string> {
 }
 
 /** Opens the events when they are first needed, and again after a failure: files may appear later. */
-function eventsOf({ events }: ProviderConfig, onWarning: (message: string) => void) {
+function eventsOf(
+  { events }: ProviderConfig,
+  onWarning: (message: string) => void,
+  onOpened: (events: Events) => Promise<void>,
+) {
   let opened: Promise<Events> | undefined;
   return {
     open: () => {
-      opened ??= openConfigured({ ...events!, onWarning }).catch((error) => {
+      opened ??= openConfigured({ ...events!, onWarning }, onOpened).catch((error) => {
         opened = undefined;
         throw error;
       });
@@ -171,9 +172,19 @@ function eventsOf({ events }: ProviderConfig, onWarning: (message: string) => vo
   };
 }
 
-async function openConfigured(config: EventsConfig): Promise<Events> {
+async function openConfigured(
+  config: EventsConfig,
+  onOpened: (events: Events) => Promise<void>,
+): Promise<Events> {
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  return openEvents(config);
+  const events = await openEvents(config);
+  try {
+    await onOpened(events);
+    return events;
+  } catch (error) {
+    await events.close();
+    throw error;
+  }
 }
 
 async function readPopulation(path: string) {
@@ -247,7 +258,8 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
                "timeoutSeconds": 600},            for one requisition, which is then refused
     "references": {                             * who may ask about which events, by their event_group
       "spring": {"measurementConsumers": ["measurementConsumers/acme"],
-                 "eventGroups": ["dataProviders/lakeside/eventGroups/x"]}},  without a reference at the exchange
+                 "eventGroups": ["dataProviders/lakeside/eventGroups/x"],  without a reference at the exchange
+                 "served": true}},                that your files have it; else confirm it: mex provider check
     "population": "population.json",              for population measurements
     "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's

@@ -1,4 +1,4 @@
-import type { LedgerReader, RejectedUpload } from '@measurement-exchange/sdk/provider';
+import type { HeldQuestion, LedgerReader, RejectedUpload } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { paint, print, printJson, visible } from '../output.ts';
 import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
@@ -6,11 +6,14 @@ import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
 export function statusCommand(): Command {
   return ledgerCommand(
     'status',
-    'show what was responded, and which uploads duchies reject, also while the agent runs',
+    'show what was responded, which questions are held, and which uploads duchies reject, also while the agent runs',
   )
     .addHelpText(
       'after',
       `
+A question about a reference that nobody has confirmed is held: mex provider check shows what the events have, and
+confirms it. Nothing is charged for it, and the consumer sees only that your set-up has to be confirmed.
+
 An upload that its duchy rejects is sent again unchanged, after a minute, two, four and so on, up to an hour. Meanwhile
 the operators can mend what is wrong; start the agent again to send it at once. After eight rejections the requisition
 is refused with UPLOAD_REJECTED, which fails its measurement. What was charged stays charged.`,
@@ -24,14 +27,37 @@ async function show(options: LedgerOptions): Promise<void> {
   const ledger = readLedger(path);
   try {
     const [responses, rejected] = [ledger.responses(), ledger.rejectedUploads()];
-    if (options.json) return printJson({ ledger: path, responses, rejectedUploads: rejected.map(asJson) });
+    const held = ledger.heldQuestions();
+    if (options.json) {
+      return printJson({
+        ledger: path,
+        responses,
+        heldQuestions: held,
+        rejectedUploads: rejected.map(asJson),
+      });
+    }
     print(summary(responses));
+    showHeld(held);
     if (rejected.length === 0) return print('No upload is rejected by its duchy.');
     print(paint('yellow', `${rejected.length} uploads are rejected by their duchies:`));
     for (const upload of rejected) print(describe(upload));
   } finally {
     ledger.close();
   }
+}
+
+function showHeld(held: HeldQuestion[]): void {
+  if (held.length === 0) {
+    print('No question is held.');
+    return;
+  }
+  print(paint('yellow', `${held.length} questions are held, about references that nobody has confirmed:`));
+  for (const { requisition, measurementConsumer, references, since } of held) {
+    print(
+      `  ${requisition}\n    of ${measurementConsumer} since ${since}: ${visible(references.join(', '))}`,
+    );
+  }
+  print('See what the events have with mex provider check, and confirm what is right with --confirm.');
 }
 
 function summary({ results, uploads, refusals, lastTime }: ReturnType<LedgerReader['responses']>): string {

@@ -39,6 +39,7 @@ async function agentOf([provider]: DuchyWorld['providers']) {
     events,
     ledger,
     references: 'unchecked',
+    served: new Set(['spring']),
     shareShuffle: {
       duchies: Object.fromEntries(roots.map((name) => [name, { rootPem: world.root.certificatePem }])),
       populations: [populationFingerprint(VID_RANGES)],

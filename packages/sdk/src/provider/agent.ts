@@ -22,6 +22,7 @@ import { announceProtocols } from './multiParty/capabilities.ts';
 import { createParticipant } from './multiParty/participant.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
 import { createRetries, messageOf, retryBackoffMs } from './retries.ts';
+import { createIsServed, NotServed, requireServed } from './served.ts';
 import { type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
 const POLL_MS = 2000;
@@ -44,6 +45,11 @@ export function createAgent(options: AgentOptions): Agent {
     EVENT_GROUP_CACHE_MS,
     clock,
   );
+  const isServed = createIsServed({
+    references: options.references,
+    served: options.served,
+    isConfirmed: ledger.isConfirmed,
+  });
   const running = new Map<string, Promise<void>>();
   /** Handled since the current poll began: a listing may still show them as open. */
   const handled = new Set<string>();
@@ -53,6 +59,7 @@ export function createAgent(options: AgentOptions): Agent {
   const retries = createRetries({
     clock,
     fetchEventGroup: eventGroups.read,
+    isServed,
     pollIn: (ms) => follower?.pollIn(ms),
     log,
   });
@@ -116,12 +123,14 @@ export function createAgent(options: AgentOptions): Agent {
         now: new Date(clock.now()),
       });
       const methodology = await methodologyFor(verified).catch((error) => {
-        // Where no events are recorded yet, there may be no files either.
+        // Where nobody has looked at the events, or none are recorded yet, there may be no files either.
+        requireServed(verified.selection, isServed);
         requireRecorded(verified.selection, clock.now(), options.graceHours);
         throw error;
       });
       // What is refused whatever is recorded is not deferred first.
       await requireComputable(verified, methodology);
+      requireServed(verified.selection, isServed);
       requireRecorded(verified.selection, clock.now(), options.graceHours);
       await participant?.prepare(verified, { ...watch, onProgress: progressOf(name, 'ordering') });
       // A bad key of our own is found before anything is charged.
@@ -197,6 +206,10 @@ export function createAgent(options: AgentOptions): Agent {
     } catch (error) {
       if (!(error instanceof Deferred)) throw error;
       const name = requisition.name!;
+      if (error instanceof NotServed) {
+        const { references } = error;
+        ledger.held.set({ requisition: name, measurementConsumer: consumerOf(requisition), references });
+      } else ledger.held.remove(name);
       const earlier = retries.deferrals(name);
       await retries.defer(
         name,
@@ -226,6 +239,7 @@ export function createAgent(options: AgentOptions): Agent {
     }
     counts.handled++;
     handled.add(name);
+    ledger.held.remove(name);
     retries.delete(name);
   }
 
@@ -259,6 +273,7 @@ export function createAgent(options: AgentOptions): Agent {
     // Requisitions that are no longer open need no retry, and no share.
     for (const name of retries.names()) if (!seen.has(name)) retries.delete(name);
     for (const name of waiting) if (!seen.has(name)) waiting.delete(name);
+    ledger.held.keepOnly(seen);
     await participant?.keepOnly([...seen, ...running.keys()]);
   }
 
@@ -366,6 +381,10 @@ interface Decision {
   response?: RequisitionResponse;
   /** Why it is refused; not kept over a restart. */
   why?: string;
+}
+
+function consumerOf({ measurement = '' }: Requisition): string {
+  return measurement.split('/').slice(0, 2).join('/');
 }
 
 function spanOf({ name = '', dataProvider = '', traceparent }: Requisition): RequisitionSpan {

@@ -12,6 +12,8 @@ export type AgentEvent =
   | { type: 'waiting'; requisition: string }
   /** Its events are not recorded yet: the exchange was told, and the agent looks again then. */
   | { type: 'deferred'; requisition: string; until: string; why: string }
+  /** It asks about references that the operator has not confirmed: nothing is read or charged until that is done. */
+  | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
   /** For the provider alone: it may depend on the events. */
   | { type: 'warning'; requisition: string; message: string }

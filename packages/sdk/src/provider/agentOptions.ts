@@ -24,6 +24,8 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   events?: Events | (() => Promise<Events>);
   /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
   references: References | 'unchecked';
+  /** References that the events have, besides those that are declared in `references` or confirmed in the ledger. */
+  served?: ReadonlySet<string>;
   /** The smallest epsilon of a figure that is answered; 0.0001 by default. */
   minimumEpsilon?: number;
   /**

@@ -380,3 +380,44 @@ describe('every person with their frequency', () => {
     await expect(parquet.people({ ...query, signal }, 1, () => {})).rejects.toThrow('stop');
   });
 });
+
+describe('the inventory', () => {
+  it('has the rows and days of each reference, whatever the format', async () => {
+    const expected = [0, 1, 2]
+      .map((n) => {
+        const own = rows.filter((row) => row.event_group === `group-${n}`);
+        const days = new Set(own.map(({ timestamp }) => timestamp.toISOString().slice(0, 10)));
+        return {
+          reference: `group-${n}`,
+          rows: own.length,
+          days: days.size,
+          firstDay: [...days].sort()[0],
+          lastDay: [...days].sort().at(-1),
+        };
+      })
+      .sort((a, b) => b.rows - a.rows);
+    expect(await parquet.inventory()).toEqual(expected);
+    expect(await csv.inventory()).toEqual(expected);
+  });
+
+  it.each([
+    ['s', 'epoch(t)::BIGINT'],
+    ['ms', 'epoch_ms(t)'],
+    ['us', 'epoch_us(t)'],
+    ['ns', 'epoch_ns(t)'],
+  ] as const)('takes days from times in %s, and leaves out rows without a reference', async (unit, sql) => {
+    const times = ['2024-02-28 23:59:59', '2024-02-29 00:00:00', '2024-02-29 12:00:00'];
+    const file = await files.write(
+      `times-${unit}.parquet`,
+      `SELECT 1 AS vid, ${sql} AS timestamp, event_group FROM (VALUES
+         ${times.map((time) => `(TIMESTAMP '${time}', 'a')`).join(', ')},
+         (TIMESTAMP '2024-03-01', NULL), (TIMESTAMP '2024-03-02', 'b')) AS events(t, event_group)`,
+    );
+    const events = await openEvents({ files: file, threads: 1, columns: { timestampUnit: unit } });
+    expect(await events.inventory()).toEqual([
+      { reference: 'a', rows: 3, days: 2, firstDay: '2024-02-28', lastDay: '2024-02-29' },
+      { reference: 'b', rows: 1, days: 1, firstDay: '2024-03-02', lastDay: '2024-03-02' },
+    ]);
+    await events.close();
+  });
+});

@@ -13,6 +13,7 @@ import {
   type Watch,
 } from './events/engine.ts';
 import { evaluate, evaluationsOf, joinOf, matchedSql } from './events/evaluation.ts';
+import { inventoryOf, type ReferenceInventory } from './events/inventory.ts';
 import type { EventQuery } from './events/query.ts';
 import { inRange, isEverybody, withBucket } from './events/sampling.ts';
 import { conditionOf, selectionsOf } from './events/selection.ts';
@@ -24,6 +25,7 @@ import { RefusalError } from './refusalError.ts';
 
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, QueryFailed, type Watch } from './events/engine.ts';
+export type { ReferenceInventory } from './events/inventory.ts';
 export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { AttributeType } from './filter/types.ts';
 
@@ -56,6 +58,8 @@ export interface Events {
   readonly hasDuration: boolean;
   /** Throws RefusalError (FilterError, QueryStopped) for a query that can never be computed. Reads no events. */
   check(query: EventQuery): Promise<void>;
+  /** Which references the events have. For the operator: exact figures, from which nothing may follow for a requisition. */
+  inventory(watch?: Watch): Promise<ReferenceInventory[]>;
   /** How many people have 1, 2, … F events; the last is "F or more". */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /**
@@ -220,6 +224,8 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
       }
       return cappedSum(query, columns.durationMillis, maximumMillisPerUser);
     },
+
+    inventory: (watch = {}) => inventoryOf(engine, source, columns, watch),
 
     close: () => engine.close(),
   };

@@ -260,7 +260,7 @@ describe('the file', () => {
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 4 only/);
+    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 5 only/);
     expect(() => readLedger(path)).toThrow(/schema 99/);
     const reset = new DatabaseSync(path);
     reset.exec('PRAGMA user_version = 4');

@@ -16,8 +16,17 @@ import {
   type PrivacyAmount,
   type Units,
 } from './ledger/amounts.ts';
+import {
+  type ConfirmedReference,
+  confirmedReferences,
+  confirmIn,
+  type HeldQuestion,
+  type HeldQuestions,
+  heldIn,
+  heldQuestions,
+} from './ledger/inventory.ts';
 import { type RejectedUpload, type Rejections, rejectedUploads, rejectionsIn } from './ledger/rejections.ts';
-import { ANY_REFERENCE, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
+import { ANY_REFERENCE, openLedgerBeside, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 /** The response to a requisition as it is sent to the exchange, without the etag. */
@@ -76,6 +85,10 @@ export interface Ledger {
   isCharged(requisition: string): boolean;
   /** Of stored uploads, by their duchies. */
   rejections: Rejections;
+  /** Whether the operator confirmed that the events have this reference. */
+  isConfirmed(reference: string): boolean;
+  /** Questions about references that nobody confirmed. */
+  held: HeldQuestions;
   spending(): Spending[];
   /** Describes every inconsistency; empty for a sound ledger. */
   audit(): string[];
@@ -87,6 +100,8 @@ export interface LedgerReader extends Pick<Ledger, 'spending' | 'audit' | 'close
   responses(): ResponseCounts;
   /** Uploads that their duchies reject, and that are sent again. */
   rejectedUploads(): RejectedUpload[];
+  confirmedReferences(): ConfirmedReference[];
+  heldQuestions(): HeldQuestion[];
 }
 
 /** How many requisitions have a response of each kind. */
@@ -140,10 +155,25 @@ export function readLedger(path: string): LedgerReader {
   return {
     responses: () => responseCounts(database),
     rejectedUploads: () => rejectedUploads(database),
+    confirmedReferences: () => confirmedReferences(database),
+    heldQuestions: () => heldQuestions(database),
     spending: () => spending(database),
     audit: () => audit(database),
     close: () => database.close(),
   };
+}
+
+/**
+ * The operator confirms that the events have these references, also while an agent uses the ledger: it then answers the
+ * questions that it holds.
+ */
+export function confirmReferences(path: string, references: Iterable<string>): void {
+  const database = openLedgerBeside(path);
+  try {
+    confirmIn(database, references);
+  } finally {
+    database.close();
+  }
 }
 
 function createLedger(database: DatabaseSync, budget: Units, close: () => void): Ledger {
@@ -164,6 +194,7 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
   const selectTotal = database.prepare(`
     SELECT coalesce(sum(epsilon), 0) AS epsilon, coalesce(sum(delta), 0) AS delta, coalesce(sum(rho), 0) AS rho
     FROM totals WHERE reference IN (?, '${ANY_REFERENCE}') AND day = ?`);
+  const selectConfirmed = database.prepare('SELECT 1 FROM confirmed_references WHERE reference = ?');
   for (const select of [selectCharge, selectTotal]) select.setReadBigInts(true);
   const orAdd = `ON CONFLICT DO UPDATE SET
     epsilon = epsilon + excluded.epsilon, delta = delta + excluded.delta, rho = rho + excluded.rho`;
@@ -228,6 +259,8 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
       }),
     isCharged: (requisition) => selectCharges.get(requisition) !== undefined,
     rejections: rejectionsIn(database),
+    isConfirmed: (reference) => selectConfirmed.get(reference) !== undefined,
+    held: heldIn(database),
     spending: () => spending(database),
     audit: () => audit(database),
     close,

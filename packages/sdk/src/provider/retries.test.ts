@@ -4,6 +4,7 @@ import { systemClock } from '../client/clock.ts';
 import { ExchangeError } from '../client/index.ts';
 import { NotRecordedYet } from './deferral.ts';
 import { createRetries, type Retries } from './retries.ts';
+import { NotServed } from './served.ts';
 
 const NOW = Date.UTC(2026, 6, 28);
 const HOUR = 3600_000;
@@ -12,12 +13,14 @@ const HOUR = 3600_000;
 let groups: Record<string, string | Error>;
 let reads: string[];
 let polls: number[];
+let confirmed: Set<string>;
 let retries: Retries;
 
 beforeEach(() => {
   groups = { a: '2026-07-01T00:00:00Z', b: '2026-07-01T00:00:00Z' };
   reads = [];
   polls = [];
+  confirmed = new Set();
   retries = createRetries({
     clock: { ...systemClock, now: () => NOW },
     fetchEventGroup: async (name) => {
@@ -26,6 +29,7 @@ beforeEach(() => {
       if (endTime instanceof Error) throw endTime;
       return { dataAvailabilityInterval: { startTime: '2026-01-01T00:00:00Z', endTime } } as EventGroup;
     },
+    isServed: (reference) => confirmed.has(reference),
     pollIn: (ms) => polls.push(ms),
     log: () => {},
   });
@@ -89,4 +93,15 @@ it('deferrals in a row are counted, also with a failure between them', async () 
   await defer('r1', 'a');
   expect(retries.deferrals('r1')).toBe(2);
   expect(retries.deferrals('r2')).toBe(0);
+});
+
+it('held ones are due when all of their references are confirmed', async () => {
+  await retries.defer('r1', NOW + HOUR, new NotServed(['spring', 'summer']));
+  await retries.defer('r2', NOW + HOUR, new NotServed(['spring']));
+  confirmed.add('summer');
+  await retries.release();
+  expect(due()).toEqual([]);
+  confirmed.add('spring');
+  await retries.release(new Set());
+  expect(due()).toEqual(['r1', 'r2']);
 });

@@ -5,6 +5,7 @@ import { isTransient } from '../client/index.ts';
 import type { AgentEvent } from './agentEvents.ts';
 import { type Deferred, isRecorded, NotRecordedYet } from './deferral.ts';
 import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
+import { NotServed } from './served.ts';
 
 /** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
 const BACKOFF_FACTOR = 5;
@@ -12,6 +13,7 @@ const BACKOFF_FACTOR = 5;
 export interface RetriesOptions {
   clock: Clock;
   fetchEventGroup(name: string): Promise<EventGroup>;
+  isServed(reference: string): boolean;
   /** Makes a poll due after this time at the latest. */
   pollIn(ms: number): void;
   log(event: AgentEvent): void;
@@ -25,7 +27,10 @@ export interface Retries {
   defer(requisition: string, until: number, why: Deferred): Promise<void>;
   /** How often it was deferred in a row. */
   deferrals(requisition: string): number;
-  /** Makes deferred ones due whose events are recorded by now: those of these event groups, or of all. */
+  /**
+   * Makes deferred ones due whose events are recorded by now, those of these event groups, or of all; and held ones whose
+   * references are confirmed by now.
+   */
   release(eventGroups?: ReadonlySet<string>): Promise<void>;
   /** Makes a poll due when this one is. */
   arm(requisition: string): void;
@@ -39,9 +44,11 @@ interface Retry {
   notBefore: number;
   /** Where it is deferred until events are recorded. */
   awaited?: NotRecordedYet;
+  /** Where it is held until these references are confirmed. */
+  held?: readonly string[];
 }
 
-export function createRetries({ clock, fetchEventGroup, pollIn, log }: RetriesOptions): Retries {
+export function createRetries({ clock, fetchEventGroup, isServed, pollIn, log }: RetriesOptions): Retries {
   const retries = new Map<string, Retry>();
 
   async function releaseRecorded(eventGroup: string, deferred: Retry[]): Promise<void> {
@@ -69,15 +76,13 @@ export function createRetries({ clock, fetchEventGroup, pollIn, log }: RetriesOp
 
     async defer(name, until, why) {
       const awaited = why instanceof NotRecordedYet ? why : undefined;
+      const held = why instanceof NotServed ? why.references : undefined;
       const deferrals = (retries.get(name)?.deferrals ?? 0) + 1;
-      const retry: Retry = { attempts: 0, deferrals, notBefore: until, ...(awaited && { awaited }) };
+      const waits = { ...(awaited && { awaited }), ...(held && { held }) };
+      const retry: Retry = { attempts: 0, deferrals, notBefore: until, ...waits };
       retries.set(name, retry);
-      log({
-        type: 'deferred',
-        requisition: name,
-        until: new Date(until).toISOString(),
-        why: why.message,
-      });
+      const about = { requisition: name, until: new Date(until).toISOString(), why: why.message };
+      log(held ? { type: 'held', references: held, ...about } : { type: 'deferred', ...about });
       if (awaited === undefined) return;
       // When the event group changed since it was read, this was not there to be released; a poll releases it too.
       await releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
@@ -86,6 +91,7 @@ export function createRetries({ clock, fetchEventGroup, pollIn, log }: RetriesOp
     deferrals: (name) => retries.get(name)?.deferrals ?? 0,
 
     async release(eventGroups) {
+      for (const retry of retries.values()) if (retry.held?.every(isServed)) retry.notBefore = 0;
       const deferred = [...retries.values()].filter(
         ({ awaited }) => awaited && (eventGroups?.has(awaited.eventGroup) ?? true),
       );

@@ -12,6 +12,11 @@ import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 export interface ReferenceAccess {
   /** Resource names: `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
+  /**
+   * Declares that the provider's data has the events of this reference. Without it the operator confirms the reference
+   * (`confirmReferences`, `mex provider check`), and questions about it are held until then.
+   */
+  served?: boolean;
   /** Resource names of event groups with these events, needed only where `eventGroupReferenceId` does not tell. */
   eventGroups?: readonly string[];
 }

@@ -111,6 +111,7 @@ it('200 failures between result and fulfillment: every resend is the same bytes,
       events,
       ledger,
       references: 'unchecked',
+      served: new Set(['spring']),
       concurrency: 4,
     });
     const outcome = await agent.once();

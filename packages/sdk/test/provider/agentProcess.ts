@@ -70,6 +70,7 @@ const agent = createAgent({
   events: () => events,
   ledger: openLedger(job.ledger, job.budget),
   references: 'unchecked',
+  served: new Set(['spring']),
   ...(job.shareShuffle && { shareShuffle: job.shareShuffle }),
   ...(job.liquidLegions && { liquidLegions: job.liquidLegions }),
   pollMs: 20,

@@ -36,6 +36,8 @@ export interface AgentWorld extends Omit<ProviderWorld, 'events'> {
   end(): string[];
   /** Opens the ledger of the test again, with another budget. */
   reopen(budget: PrivacyAmount): void;
+  /** The file of the ledger. */
+  ledgerPath(): string;
   agent(changes?: Partial<AgentOptions>): Agent;
   /** Types of the events that were logged, but for progress. */
   types(): string[];
@@ -50,7 +52,8 @@ export async function startAgentWorld(): Promise<AgentWorld> {
   const made = await startProviderWorld();
   const events = await openEvents({ files: made.events, threads: 1 });
   let runs = 0;
-  const open = (budget: PrivacyAmount) => openLedger(join(made.directory, `ledger-${runs}.sqlite`), budget);
+  const ledgerPath = () => join(made.directory, `ledger-${runs}.sqlite`);
+  const open = (budget: PrivacyAmount) => openLedger(ledgerPath(), budget);
   const world: AgentWorld = {
     ...made,
     events,
@@ -70,6 +73,7 @@ export async function startAgentWorld(): Promise<AgentWorld> {
       world.ledger.close();
       world.ledger = open(budget);
     },
+    ledgerPath,
     agent: (changes) =>
       createAgent({
         client: made.client(),
@@ -77,7 +81,7 @@ export async function startAgentWorld(): Promise<AgentWorld> {
         trust: made.trust,
         events,
         ledger: world.ledger,
-        references: { spring: { measurementConsumers: [made.acme.name] } },
+        references: { spring: { measurementConsumers: [made.acme.name], served: true } },
         pollMs: 400,
         clock,
         log: (event) => world.log.push(event),

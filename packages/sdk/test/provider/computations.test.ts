@@ -110,7 +110,7 @@ function agentOf(id: string, ledger: Ledger, log: AgentEvent[] = []) {
     trust: world.trust,
     events,
     ledger,
-    references: { spring: { measurementConsumers: [world.acme.name] } },
+    references: { spring: { measurementConsumers: [world.acme.name], served: true } },
     shareShuffle: { ...duchies.settings, folder: join(directory, `${id}.shares`) },
     liquidLegions: { ...duchies.settings, folder: join(directory, `${id}.shares`) },
     log: (event) => log.push(event),

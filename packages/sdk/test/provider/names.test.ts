@@ -39,7 +39,7 @@ const agentOptions = (): AgentOptions => ({
   trust: world.trust,
   events,
   ledger,
-  references: { spring: { measurementConsumers: [world.acme.name] } },
+  references: { spring: { measurementConsumers: [world.acme.name], served: true } },
 });
 
 /** It costs the whole budget, and there is no noise to speak of. */
@@ -127,14 +127,14 @@ it('a requisition that the exchange gives to another provider is not taken up, a
 it('an exchange cannot give an event group another reference than the provider did', async () => {
   const client = lyingAbout({ [invented('c')]: { eventGroupReferenceId: 'summer' } });
   const references = {
-    spring: { measurementConsumers: [world.acme.name], eventGroups: [invented('c')] },
+    spring: { measurementConsumers: [world.acme.name], eventGroups: [invented('c')], served: true },
     summer: { measurementConsumers: ['measurementConsumers/globex'] },
   };
   expect(await outcomeOf(await ask(invented('c')), { client, references })).toBe(IMPRESSIONS);
 });
 
 it('a consumer cannot ask about the events of another, though the exchange says that they are for it', async () => {
-  const references = { spring: { measurementConsumers: ['measurementConsumers/globex'] } };
+  const references = { spring: { measurementConsumers: ['measurementConsumers/globex'], served: true } };
   expect(await outcomeOf(await ask(await createSpring()), { references })).toBe('SPEC_INVALID');
   expect(ledger.spending()).toEqual([]);
 });

@@ -86,7 +86,7 @@ export async function createWorld(): Promise<World> {
       trust: createTrustStore([{ party: CONSUMER, pem: consumer.root.certificatePem }]),
       fetchCertificate: async () => certificate,
       fetchEventGroup: async () => eventGroup,
-      references: { spring: { measurementConsumers: [CONSUMER] } },
+      references: { spring: { measurementConsumers: [CONSUMER], served: true } },
       now: new Date(NOW),
       ...changes,
     }),

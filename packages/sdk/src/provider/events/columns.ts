@@ -63,6 +63,8 @@ export interface Columns {
   eventGroup: string;
   /** The condition for `[start, end)` in the column's own type, so that DuckDB can skip parts of a file. */
   within(interval: { start: Date; end: Date }, parameters: Parameters): string;
+  /** The UTC day of an event, a DATE. */
+  day: string;
   /** Whole milliseconds watched in one event, never NULL or negative. */
   durationMillis: string | undefined;
   attributes: Map<string, Attribute>;
@@ -97,6 +99,7 @@ export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
     vid: vidSql(vid),
     eventGroup: eventGroupSql(eventGroup),
     within: timestampSql(timestamp, names.timestampUnit),
+    day: daySql(timestamp, names.timestampUnit),
     durationMillis: duration && durationSql(duration),
     attributes: attributesOf(candidates, asked),
   };
@@ -183,6 +186,15 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
     );
   };
   return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
+}
+
+const TICKS_PER_DAY = { s: 86_400n, ms: 86_400_000n, us: 86_400_000_000n, ns: 86_400_000_000_000n } as const;
+
+function daySql(column: Column, unit: ColumnNames['timestampUnit']): string {
+  const name = quoteName(column.name);
+  if (!isInteger(column)) return cast(cast(name, 'TIMESTAMP'), 'DATE');
+  // timestampSql has checked that there is a unit.
+  return `DATE '1970-01-01' + ${cast(`${cast(name, 'BIGINT')} // ${TICKS_PER_DAY[unit!]}`, 'INTEGER')}`;
 }
 
 function ceilDivide(a: bigint, b: bigint): bigint {

@@ -1,10 +1,12 @@
 /** Opens the file of a ledger, locks it against a second agent, and creates or updates the schema. */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const VERSION = 4;
+const VERSION = 5;
 /** SQLite's error code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;
+/** How long a write waits for that of another process: a confirmation by the operator, while the agent runs. */
+const BUSY_MS = 5000;
 
 /**
  * The reference of what was charged before charges had one (schema 1, by resource name of an event group). It counts
@@ -74,6 +76,21 @@ CREATE TABLE rejections (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** What the operator confirmed, and what waits for that. */
+const INVENTORY = `
+CREATE TABLE confirmed_references (
+  reference    TEXT PRIMARY KEY,
+  confirmed_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE held (
+  requisition          TEXT PRIMARY KEY,
+  measurement_consumer TEXT NOT NULL,
+  reference_list       TEXT NOT NULL,
+  since                TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /**
  * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that checking a budget
  * does not read a year of them. Amounts are integer units (amounts.ts) and only grow; none of these is deleted.
@@ -83,7 +100,7 @@ CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-${RESPONSES}${ACCOUNTS}${REJECTIONS}`;
+${RESPONSES}${ACCOUNTS}${REJECTIONS}${INVENTORY}`;
 
 /** From schema 1: every charge counts against ANY_REFERENCE from now on. */
 const FROM_1 = `
@@ -122,7 +139,7 @@ export function openLedgerFile(path: string): OpenFile {
   const lock = takeLock(path);
   try {
     createPrivate(path);
-    const database = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+    const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: BUSY_MS });
     try {
       // FULL: a commit is on disk before the result is sent.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
@@ -149,6 +166,24 @@ export function openLedgerForReading(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   requireKnown(database, path);
   return database;
+}
+
+/** Opens a ledger for one write by somebody else than its agent, also while that uses it; creates it where it is new. */
+export function openLedgerBeside(path: string): DatabaseSync {
+  // Only a new or earlier file is locked, for the moment in which it is created or updated.
+  if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
+  const database = new DatabaseSync(path, { timeout: BUSY_MS });
+  requireKnown(database, path);
+  return database;
+}
+
+function needsUpdate(path: string): boolean {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return versionOf(database) < VERSION;
+  } finally {
+    database.close();
+  }
 }
 
 /**
@@ -193,6 +228,7 @@ function migrate(database: DatabaseSync, path: string): void {
     if (version === 1) database.exec(FROM_1);
     if (version === 1 || version === 2) database.exec(FROM_2);
     if (version > 0 && version < 4) database.exec(REJECTIONS);
+    if (version > 0 && version < 5) database.exec(INVENTORY);
     if (version < VERSION) database.exec(`PRAGMA user_version = ${VERSION}`);
     requireKnown(database, path);
     database.exec('COMMIT');

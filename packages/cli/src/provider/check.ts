@@ -1,0 +1,152 @@
+/** `mex provider check`: which references the events have, and the operator's word that they are the right ones. */
+import { existsSync } from 'node:fs';
+import type { EventsConfig, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
+import { Command } from 'commander';
+import { paint, print, printJson, printTable, visible } from '../output.ts';
+import { type LedgerOptions, namedLedger } from './ledgerPath.ts';
+import { settingsOf } from './settings.ts';
+
+interface CheckOptions extends LedgerOptions {
+  events?: string[];
+  /** True without names. */
+  confirm?: true | string[];
+}
+
+/** A reference that the events have, or that the settings name. */
+interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDay'> {
+  firstDay?: string;
+  lastDay?: string;
+  /** Who may ask about it; left out in development, where anybody may. */
+  measurementConsumers?: readonly string[];
+  served: 'DECLARED' | 'CONFIRMED' | 'NO';
+}
+
+export function checkCommand(): Command {
+  const collect = (value: string, earlier: string[] = []) => [...earlier, value];
+  return new Command('check')
+    .description('show which references the events have, and confirm that they are the right ones')
+    .option('--config <file>', 'the settings of the provider, as for run')
+    .option('--events <file>', 'a Parquet or CSV file with events, once for each', collect)
+    .option('--ledger <file>', 'the ledger that keeps what is confirmed')
+    .option('--as <party>', 'in development: the ledger of this demo provider')
+    .option(
+      '--confirm [references...]',
+      'confirm these references; without names, all that have rows and that somebody may ask about',
+    )
+    .option('--json', 'print it as JSON')
+    .addHelpText(
+      'after',
+      `
+An agent answers questions about references that its operator declared ("served": true in the settings) or confirmed
+here. Questions about others are held, and charge nothing: a misspelled reference, or the wrong files, would otherwise be
+answered with a figure near zero. Whether a reference has rows is not looked at when a question comes, since an answer
+that depends on it would tell of a single person. So a reference without rows is answered, too, once it is confirmed by
+name.
+
+The rows are counted exactly, for you alone: nothing is sent, and nothing is charged. The agent may be running; it answers
+what it holds within half a minute.`,
+    )
+    .action(check);
+}
+
+async function check(options: CheckOptions): Promise<void> {
+  const settings = await settingsOf(options);
+  if (settings.events === undefined) {
+    throw new Error('Say which events to look at: --events with Parquet or CSV files, or --config.');
+  }
+  const ledger = await namedLedger(options);
+  const found = await inventoryOf(settings.events);
+  const before = listOf(found, settings.references, await confirmedIn(ledger));
+  const confirmed = options.confirm ? toConfirm(before, options.confirm, settings.references) : [];
+  if (confirmed.length > 0) {
+    const { confirmReferences } = await import('@measurement-exchange/sdk/provider');
+    confirmReferences(ledger, confirmed);
+  }
+  const references = listOf(found, settings.references, await confirmedIn(ledger));
+  if (options.json) return printJson({ ledger, references, confirmed });
+  show(references, confirmed);
+}
+
+async function inventoryOf(config: EventsConfig): Promise<ReferenceInventory[]> {
+  const { openEvents } = await import('@measurement-exchange/sdk/provider');
+  const events = await openEvents(config);
+  try {
+    return await events.inventory();
+  } finally {
+    await events.close();
+  }
+}
+
+async function confirmedIn(ledger: string): Promise<Set<string>> {
+  if (!existsSync(ledger)) return new Set();
+  const { readLedger } = await import('@measurement-exchange/sdk/provider');
+  const reader = readLedger(ledger);
+  try {
+    return new Set(reader.confirmedReferences().map(({ reference }) => reference));
+  } finally {
+    reader.close();
+  }
+}
+
+/** Those with rows first, then those of the settings that have none. */
+function listOf(
+  found: ReferenceInventory[],
+  references: References | undefined,
+  confirmed: ReadonlySet<string>,
+): CheckedReference[] {
+  const names = new Set(found.map(({ reference }) => reference));
+  const empty = [...Object.keys(references ?? {}), ...confirmed].filter((reference) => !names.has(reference));
+  const absent = [...new Set(empty)].map((reference) => ({ reference, rows: 0, days: 0 }));
+  return [...found, ...absent].map((each) => {
+    const { reference } = each;
+    const access = references && Object.hasOwn(references, reference) ? references[reference] : undefined;
+    const served = access?.served ? 'DECLARED' : confirmed.has(reference) ? 'CONFIRMED' : 'NO';
+    const { measurementConsumers = [] } = access ?? {};
+    return { ...each, ...(references && { measurementConsumers }), served };
+  });
+}
+
+function toConfirm(
+  listed: CheckedReference[],
+  names: true | string[],
+  references: References | undefined,
+): string[] {
+  const mayBeAsked = ({ measurementConsumers }: CheckedReference) => measurementConsumers?.length !== 0;
+  if (names === true) {
+    return listed
+      .filter((each) => each.rows > 0 && each.served === 'NO' && mayBeAsked(each))
+      .map(({ reference }) => reference);
+  }
+  const unknown = names.find((name) => references && !Object.hasOwn(references, name));
+  if (unknown === undefined) return names;
+  throw new Error(`references in --config does not have ${unknown}: nobody may ask about it.`);
+}
+
+function show(references: CheckedReference[], confirmed: string[]): void {
+  if (references.length === 0) {
+    print('The events have no reference, and the settings name none.');
+    return;
+  }
+  printTable(['REFERENCE', 'ROWS', 'DAYS', 'FROM', 'TO', 'WHO MAY ASK', 'SERVED'], references.map(row));
+  if (confirmed.length > 0) print(paint('green', `Confirmed: ${confirmed.map(visible).join(', ')}.`));
+  const askable = references.filter(({ measurementConsumers }) => measurementConsumers?.length !== 0);
+  const waiting = askable.filter(({ served }) => served === 'NO');
+  const empty = askable.filter(({ rows }) => rows === 0);
+  for (const { reference } of empty) {
+    print(
+      paint('yellow', `${visible(reference)} has no rows: see that it is spelled as in the files, or that`),
+    );
+    print(paint('yellow', '  these are all the files. If there really are none yet, confirm it by name.'));
+  }
+  if (waiting.length > 0) {
+    print(`Questions about ${waiting.length} of them are held until you confirm them: --confirm.`);
+  }
+}
+
+const SERVED = { DECLARED: 'declared', CONFIRMED: 'confirmed', NO: 'not confirmed' } as const;
+
+function row(each: CheckedReference): (string | undefined)[] {
+  const { reference, rows, days, firstDay, lastDay, measurementConsumers, served } = each;
+  const who = measurementConsumers?.map((name) => name.split('/').at(-1)).join(', ') ?? 'anybody';
+  return [reference, String(rows), String(days), firstDay, lastDay, who || 'nobody', SERVED[served]];
+}

@@ -1,0 +1,40 @@
+/** The settings of a provider: from a file, and from the options of a command. */
+import { type ProviderConfig, readProviderConfig } from './config.ts';
+
+/** Options that stand for settings. */
+export interface SettingsOptions {
+  config?: string;
+  as?: string;
+  url?: string;
+  token?: string;
+  identity?: string;
+  root?: string[];
+  events?: string[];
+  population?: string;
+  ledger?: string;
+  concurrency?: number;
+}
+
+export type Settings = ProviderConfig & { as?: string; token?: string };
+
+/** Options override the file. */
+export async function settingsOf(options: SettingsOptions): Promise<Settings> {
+  const file = options.config === undefined ? {} : await readProviderConfig(options.config);
+  const { as, token, url, identity, ledger, population, concurrency, root, events } = options;
+  const settings = {
+    ...file,
+    ...(as && { as }),
+    ...(token && { token }),
+    ...(url && { url }),
+    ...(identity && { identity }),
+    ...(ledger && { ledger }),
+    ...(population && { population }),
+    ...(concurrency && { concurrency }),
+    ...(root && { roots: root }),
+    ...(events && { events: { ...file.events, files: events } }),
+  };
+  if (!settings.events && !settings.population) {
+    throw new Error('Say which data to use: --events with Parquet or CSV files, --population, or --config.');
+  }
+  return settings;
+}

@@ -1,0 +1,43 @@
+/** Which references the events have, for the operator of a provider: exact figures, which are nobody else's business. */
+import type { Columns } from './columns.ts';
+import { type Engine, rowsOf, type Watch } from './engine.ts';
+import type { Source } from './source.ts';
+import { Parameters } from './sql.ts';
+
+/** The events of one reference. */
+export interface ReferenceInventory {
+  reference: string;
+  rows: number;
+  /** UTC days with events. */
+  days: number;
+  /** `2026-07-28` */
+  firstDay: string;
+  lastDay: string;
+}
+
+/** More than an operator can look at. */
+const MAX_REFERENCES = 10_000;
+
+/** The references with the most rows come first. */
+export function inventoryOf(
+  engine: Engine,
+  source: Source,
+  { eventGroup, day }: Columns,
+  watch: Watch,
+): Promise<ReferenceInventory[]> {
+  return engine.use(watch, async (connection) => {
+    const parameters = new Parameters();
+    const sql = `SELECT ${eventGroup} AS reference, count(*) AS n, count(DISTINCT ${day}),
+        CAST(min(${day}) AS VARCHAR), CAST(max(${day}) AS VARCHAR)
+      FROM ${source.from(parameters)} WHERE ${eventGroup} IS NOT NULL
+      GROUP BY reference ORDER BY n DESC, reference LIMIT ${MAX_REFERENCES}`;
+    const rows = (await rowsOf(connection, sql, parameters)) as [string, bigint, bigint, string, string][];
+    return rows.map(([reference, n, days, firstDay, lastDay]) => ({
+      reference,
+      rows: Number(n),
+      days: Number(days),
+      firstDay,
+      lastDay,
+    }));
+  });
+}
