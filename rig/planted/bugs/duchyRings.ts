@@ -5,7 +5,98 @@ import { inDuchy, test } from './edits.ts';
 const sketch = (title: string) => test('duchy/test/face/spoiledSketches.test.ts', title);
 const ring = (title: string) => test('duchy/test/stages/liquidLegions.test.ts', title);
 
+const drawn = (title: string) => test('duchy/test/liquidLegions/noise.test.ts', title);
+const batches = (title: string) => test('duchy/test/liquidLegions/batches.test.ts', title);
+
 export const DUCHY_RING_BUGS: PlantedBug[] = [
+  {
+    name: 'highest-frequency-without-noise',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseTuples.ts',
+        'count <= maximumFrequency; count++',
+        'count < maximumFrequency; count++',
+      ),
+    ],
+    foundBy: drawn('of every frequency, the highest too'),
+  },
+  {
+    name: 'several-people-without-noise',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseTuples.ts',
+        'add(DIFFERENT_KEYS, drawMpcNoise(frequencyNoise, random));',
+        'add(DIFFERENT_KEYS, 0);',
+      ),
+    ],
+    foundBy: drawn('of every frequency, the highest too'),
+  },
+  {
+    name: 'registers-of-all-providers-without-noise',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseRegisters.ts',
+        'times <= dataProviderCount; times++',
+        'times < dataProviderCount; times++',
+      ),
+    ],
+    foundBy: drawn('of reach, publishers and each number of providers in reachOnly'),
+  },
+  {
+    name: 'reach-noise-of-the-frequency',
+    edits: [
+      inDuchy(
+        'stages/plan.ts',
+        'privacyParams: reachPrivacyParams!,',
+        'privacyParams: reachPrivacyParams && frequencyPrivacyParams!,',
+      ),
+    ],
+    foundBy: drawn('of reach, publishers and each number of providers in liquidLegionsV2'),
+  },
+  {
+    name: 'histogram-noise-of-the-publishers',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseParameters.ts',
+        'mpcNoise(mechanism, spec.histogramPrivacyParams, shapes.histogram)',
+        'mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.histogram)',
+      ),
+    ],
+    foundBy: drawn('of reach, publishers and each number of providers in reachOnly'),
+  },
+  {
+    name: 'one-seed-for-all-batches',
+    edits: [
+      inDuchy(
+        'liquidLegions/stageWork.ts',
+        'this.seed(operation, batch)',
+        'this.seed(operation, batch && 0)',
+      ),
+    ],
+    foundBy: batches('of the reach-only protocol'),
+  },
+  {
+    name: 'tuples-not-sorted',
+    edits: [
+      inDuchy(
+        'liquidLegions/frequency.ts',
+        'return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);',
+        'return Buffer.concat([...decrypted, ...(await this.noise(work.upTo(1), keys))]) as never;',
+      ),
+    ],
+    foundBy: batches('of the protocol with frequencies'),
+  },
+  {
+    name: 'comparisons-not-sorted',
+    edits: [
+      inDuchy(
+        'liquidLegions/frequency.ts',
+        'sorted.push( await work.sort(',
+        'sorted.push( ...parts.slice(0, 1) ); if (!work) sorted.push( await work.sort(',
+      ),
+    ],
+    foundBy: batches('of the protocol with frequencies'),
+  },
   {
     name: 'sketch-of-no-points',
     edits: [inDuchy('face/points.ts', 'await checkPoints(bytes.subarray(0, end));', '')],

@@ -25,10 +25,12 @@ const dice = new Dice('frequency');
 const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 
-const PRIVACY = { epsilon: 4, delta: 0.01 };
+/** Each is another one: what is drawn with one and taken away with another changes a count. */
 const NOISE = {
-  ...{ privacyParams: PRIVACY, frequencyPrivacyParams: PRIVACY },
-  ...{ histogramPrivacyParams: PRIVACY, publisherPrivacyParams: PRIVACY },
+  privacyParams: { epsilon: 1.5, delta: 0.01 },
+  frequencyPrivacyParams: { epsilon: 4, delta: 0.01 },
+  histogramPrivacyParams: { epsilon: 3, delta: 0.001 },
+  publisherPrivacyParams: { epsilon: 2, delta: 0.01 },
 };
 
 interface World {
