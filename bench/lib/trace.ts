@@ -107,6 +107,7 @@ export async function trace(
       protocols: {},
       deadlines: { ...loadConfig({}).computations, cancelPendingAfterDays: undefined },
       lastSeen: new LastSeen(),
+      duchyEndpoints: 'anywhere',
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),
       feed,

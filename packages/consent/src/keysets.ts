@@ -1,7 +1,7 @@
 /** Tink keysets for hybrid encryption: made, and read as the keys that encrypt and decrypt. */
 import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { DhkemP256HkdfSha256 } from '@hpke/core';
-import { equalBytes, fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
+import { cut, equalBytes, fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
 import { asBytes, concat } from './bytes.ts';
 import { cache } from './cache.ts';
 import { sha256 } from './engine.ts';
@@ -202,7 +202,7 @@ function openKey({ keyData, keyId, outputPrefixType }: tink.Keyset_Key, kind: Ki
       return { key: hpkeKey(publicKey, head), secret: privateKey, publicData };
     }
     default:
-      throw notSupported(keyId, `the type ${JSON.stringify(keyData.typeUrl.slice(0, 100))}`);
+      throw notSupported(keyId, `the type ${JSON.stringify(cut(keyData.typeUrl, 100))}`);
   }
 }
 

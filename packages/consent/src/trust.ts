@@ -1,5 +1,5 @@
 /** Whom a party trusts to vouch for the keys of others. */
-import { equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
+import { cut, equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
 import { cacheByObject } from './cache.ts';
 import {
   cachedCertificate,
@@ -121,7 +121,7 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
     throw rejection(
       'CERTIFICATE_OF_ANOTHER_PARTY',
       certificate,
-      `is of ${JSON.stringify(certificate.parties[0]!.slice(0, 100))}, not of ${party}: reject what it signed.`,
+      `is of ${JSON.stringify(cut(certificate.parties[0]!, 100))}, not of ${party}: reject what it signed.`,
     );
   }
   const named = known.filter(
@@ -265,5 +265,5 @@ function rejection(code: ConsentErrorCode, certificate: X509, why: string): Cons
 
 /** Written by a stranger: quoted, and not at any length. */
 function nameOf({ subject }: X509): string {
-  return JSON.stringify(subject.slice(0, 100));
+  return JSON.stringify(cut(subject, 100));
 }

@@ -1,4 +1,5 @@
 /** Readers compiled from a schema, once each: JSON values to typed values. `writer.ts` is the way back. */
+import { cut } from './cut.ts';
 import { REQUIRED, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
 import { isId, isName, PATTERNS, type PatternName, PREFERRED, WILDCARD } from './names.ts';
@@ -173,7 +174,7 @@ function mapReader(schema: Keywords, direction: Direction): Reader {
     if (keys.length < (schema.minProperties ?? 0)) report(path, 'must not be empty');
     const result: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
-      const keyPath = `${path}[${key.slice(0, 200)}]`;
+      const keyPath = `${path}[${cut(key, 200)}]`;
       if (pattern !== undefined && !isName(pattern, key)) {
         report(keyPath, `the key must match ${PATTERNS[pattern]}`);
       } else result[key] = read(value[key]!, keyPath, report);

@@ -17,6 +17,7 @@ export * from './codecs/timeline.ts';
 export * from './codecs/trustedRoot.ts';
 export * from './codecs/webhook.ts';
 export * from './computationCodes.ts';
+export * from './cut.ts';
 export * from './errors.ts';
 export * from './json.ts';
 export * from './liquidLegionsConfig.ts';

@@ -1,5 +1,6 @@
 /** A matched request to its typed form: query and body read by the schemas of the route, all violations at once. */
 import { camelCase, decode, join, MAX_VIOLATIONS } from './codec.ts';
+import { cut } from './cut.ts';
 import { invalid, type Violation } from './errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from './json.ts';
 import { fillIn } from './names.ts';
@@ -174,13 +175,13 @@ function readQuery(
     const key = percentDecode(rawKey!);
     const value = percentDecode(rawValue.join('='));
     if (key === undefined || value === undefined || !value.isWellFormed() || value.includes('\0')) {
-      violations.push({ field: (key ?? rawKey!).slice(0, 100), description: 'is not percent-encoded UTF-8' });
+      violations.push({ field: cut(key ?? rawKey!, 100), description: 'is not percent-encoded UTF-8' });
       continue;
     }
     const name = Object.hasOwn(properties, key) ? key : camelCase(key);
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined) {
-      violations.push({ field: key.slice(0, 100), description: 'is not a known parameter' });
+      violations.push({ field: cut(key, 100), description: 'is not a known parameter' });
     } else if (property.items !== undefined) {
       values[name] = [...((values[name] as JsonValue[] | undefined) ?? []), value];
     } else if (name in values) {

@@ -85,6 +85,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
       cancelPendingAfterDays: config.retention?.cancelPendingAfterDays,
     },
     lastSeen: new LastSeen(),
+    duchyEndpoints: production ? { privateHosts: config.allowedPrivateHosts } : 'anywhere',
     allowsHttp: !production,
     feed,
     pageTokens: new PageTokens(Buffer.from(keys.pageTokenKey!, 'base64')),

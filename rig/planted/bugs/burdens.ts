@@ -6,6 +6,7 @@ const DEFERRALS = test('exchange/test/explain/deferring.test.ts', 'ten times at 
 const TIMELINES = test('exchange/test/measurements/timelines.test.ts', 'the pages of a timeline');
 
 const BOUNDS = (name: string) => test('exchange/test/webhooks/bounds.test.ts', name);
+const DESTINATIONS = test('exchange/src/webhooks/destinations.test.ts', 'the deliveries to one address');
 
 export const BURDEN_BUGS: PlantedBug[] = [
   {
@@ -66,22 +67,33 @@ export const BURDEN_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'webhooks/destinations.ts',
-        'new RateLimiter(rate(partyPerSecond))',
-        'new RateLimiter(rate(1e6))',
+        'new RateLimiter(rate(partyPerSecond), clock)',
+        'new RateLimiter(rate(1e6), clock)',
       ),
     ],
-    foundBy: BOUNDS('an address gets so many'),
+    foundBy: DESTINATIONS,
   },
   {
     name: 'address-gets-all-of-all-parties',
     edits: [
       inExchange(
         'webhooks/destinations.ts',
-        'new RateLimiter(rate(perSecond))',
-        'new RateLimiter(rate(1e6))',
+        'new RateLimiter(rate(perSecond), clock)',
+        'new RateLimiter(rate(1e6), clock)',
       ),
     ],
-    foundBy: BOUNDS('an address gets so many'),
+    foundBy: DESTINATIONS,
+  },
+  {
+    name: 'throttled-delivery-has-failed',
+    edits: [
+      inExchange(
+        'webhooks/deliverer.ts',
+        'if (outcome.waitMs === undefined) return outcome;',
+        'return outcome;',
+      ),
+    ],
+    foundBy: BOUNDS('beyond the rate'),
   },
   {
     name: 'any-number-of-tests',
@@ -98,5 +110,20 @@ export const BURDEN_BUGS: PlantedBug[] = [
       ),
     ],
     foundBy: test('exchange/src/webhooks/send.test.ts', 'that the operator denies'),
+  },
+  {
+    name: 'duchy-at-a-private-address',
+    edits: [inExchange('domain/party.ts', 'if (!isPublicHost(host) && ', 'if (false && ')],
+    foundBy: test('exchange/src/domain/party.test.ts', 'only where the operator allows that'),
+  },
+  {
+    name: 'text-cut-inside-a-pair',
+    edits: [{ file: 'contract/src/cut.ts', find: 'isHalved ? max - 1 : max', replace: 'max' }],
+    foundBy: test('contract/src/cut.test.ts'),
+  },
+  {
+    name: 'last-seen-to-the-millisecond',
+    edits: [inExchange('database/lastSeen.ts', 'return halfMinuteOf(stored', 'return String(stored')],
+    foundBy: test('exchange/test/explain/lastSeen.test.ts', 'to half a minute'),
   },
 ];

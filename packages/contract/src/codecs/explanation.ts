@@ -42,7 +42,10 @@ export const Wait = object({
   resource: optional(text(300), 'What the party has to act on, by the name that the caller knows it under.'),
   code: enumOf(WAIT_CODES),
   since: timestamp(),
-  lastSeen: optional(timestamp(), 'When the party last called the exchange; absent where it never did.'),
+  lastSeen: optional(
+    timestamp(),
+    'The half minute in which the party last called the exchange; absent where it never did.',
+  ),
   detail: text(MAX_WORDS),
   remedy: text(MAX_WORDS),
 });

@@ -1,5 +1,6 @@
 /** A MeasurementSpec from its signed bytes, as plain values. The bytes themselves are relayed untouched. */
 import { fromBinary, fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
+import { cut } from '../cut.ts';
 import {
   type MeasurementSpecJson,
   type MeasurementSpecJson_Duration,
@@ -62,7 +63,7 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
 /** What the JSON reader says, without the value it read: findings do not echo input. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
-  return message.replace(/,? (?:got|from JSON:) ".*|\.$/s, '').slice(0, 300);
+  return cut(message.replace(/,? (?:got|from JSON:) ".*|\.$/s, ''), 300);
 }
 
 function decodeBinary(bytes: Uint8Array): { spec: PlainSpec } | { error: string } {

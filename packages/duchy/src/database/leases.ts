@@ -1,4 +1,5 @@
 /** Who works on which stage. A lease ends by itself; its token tells whether a mill still holds it. */
+import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
 
@@ -99,7 +100,7 @@ export async function retryStage(
   retry: Retry,
 ): Promise<boolean> {
   const { delayMs, error, counts = true } = retry;
-  const values = [computation.id, token, delayMs, error.slice(0, 2000), counts ? 0 : 1];
+  const values = [computation.id, token, delayMs, cut(error, 2000), counts ? 0 : 1];
   return (await db.query(RETRY, values)).length === 1;
 }
 

@@ -1,7 +1,7 @@
 /** The HTTP face of a duchy: uploads of providers, messages of other duchies, health and metrics. Every limit is set. */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { API_PREFIX, ExchangeError, isId, isName } from '@measurement-exchange/contract';
+import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-exchange/contract';
 import { COMMON_HEADERS, NO_SCHEMAS, sendClientError, traceRequests } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -191,7 +191,7 @@ function logRequest(
   { id, operation, failure, originalUrl, ip }: FastifyRequest,
   ms: number,
 ): void {
-  const line = { requestId: id, operation, path: originalUrl.slice(0, 200), ip, ms: Math.round(ms) };
+  const line = { requestId: id, operation, path: cut(originalUrl, 200), ip, ms: Math.round(ms) };
   const { code, reason, message, cause } = failure ?? {};
   const why = failure && {
     code,

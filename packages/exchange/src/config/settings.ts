@@ -19,7 +19,7 @@ export interface Config {
   /** The role that serves requests, granted what it needs by the migrations. */
   databaseAppRole: string | undefined;
   issuers: IssuerConfig[];
-  /** JWKS hosts that may have a private address. */
+  /** Hosts of JWKS and of the endpoints of duchies that may have a private address. */
   allowedPrivateHosts: string[];
   /** Base64, at least 32 bytes, the same on every replica. */
   pageTokenKey: string | undefined;

@@ -1,5 +1,6 @@
 /** When each party last called: noted in memory, and stored for all of them together now and then. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { halfMinuteOf } from '../domain/time.ts';
 import { type Queryable, sql } from './db.ts';
 
 const STORE = sql(
@@ -17,12 +18,12 @@ export class LastSeen {
     this.noted.set(party, Date.now());
   }
 
-  /** The later of what is stored and what this process has seen since. */
+  /** The later of what is stored and what this process has seen since, to half a minute, whoever asks. */
   latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
     const noted = this.noted.get(party);
-    if (noted === undefined) return stored;
-    const time = timestampOf(noted);
-    return stored !== undefined && stored > time ? stored : time;
+    const time = noted === undefined ? stored : timestampOf(noted);
+    if (time === undefined) return undefined;
+    return halfMinuteOf(stored !== undefined && stored > time ? stored : time);
   }
 
   async store(db: Queryable): Promise<void> {

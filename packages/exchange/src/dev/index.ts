@@ -85,7 +85,7 @@ export async function startDevelopment(options: {
 async function ensureParty(db: Database, party: DescribedParty, now: Timestamp): Promise<void> {
   const { name, displayName, ...described } = party;
   if (await getParty(db, name, now)) return describeParty(db, name, described, now);
-  await insertParty(db, newParty(name, { displayName, ...described }, now, true)).catch((error) => {
+  await insertParty(db, newParty(name, { displayName, ...described }, now, 'anywhere')).catch((error) => {
     // Another replica that started at the same time created it first.
     if (uniqueViolation(error) === undefined) throw error;
   });
@@ -111,7 +111,7 @@ async function describeParty(
         ...(capabilities && { capabilities: { ...capabilitiesOf(before.protocols), ...capabilities } }),
       },
       now,
-      true,
+      'anywhere',
     );
     const same = after.endpoint === before.endpoint && after.protocols.length === before.protocols.length;
     if (same) return;

@@ -102,7 +102,8 @@ describe('a party', () => {
     ['https://duchy.example.com/', 'https://duchy.example.com'],
     ['HTTPS://Duchy.example.com:443', 'https://duchy.example.com'],
     ['https://duchy.example.com:8443/', 'https://duchy.example.com:8443'],
-    ['https://[2001:db8::1]:8443', 'https://[2001:db8::1]:8443'],
+    ['https://[2606:4700::1]:8443', 'https://[2606:4700::1]:8443'],
+    ['https://8.8.8.8:8443', 'https://8.8.8.8:8443'],
   ])('is reached at %s', (endpoint, origin) => {
     expect(newParty('duchies/a', { endpoint }, NOW).endpoint).toBe(origin);
     expect(updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER).endpoint).toBe(origin);
@@ -128,14 +129,37 @@ describe('a party', () => {
       'endpoint',
       'must be a URL such as https://duchy.example.com:8443, without path, query or credentials',
     );
-    expect(() => newParty('duchies/a', { endpoint }, NOW, true)).toThrow(refused);
-    expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER, true)).toThrow(refused);
+    expect(() => newParty('duchies/a', { endpoint }, NOW, 'anywhere')).toThrow(refused);
+    expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER, 'anywhere')).toThrow(
+      refused,
+    );
+  });
+
+  it.each([
+    ...['127.0.0.1', '10.1.2.3', '192.168.0.1', '169.254.169.254', '100.64.0.1', '[::1]', '[fd00::1]'],
+    ...['[::ffff:10.1.2.3]', '0x7f.1', '2130706433', 'localhost', 'duchy', 'duchy.internal', 'duchy.local.'],
+  ])('is reached at %s only where the operator allows that', (text) => {
+    const endpoint = `https://${text}:8443`;
+    const host = new URL(endpoint).hostname.replace(/^\[|\]$|\.$/g, '');
+    const refused = refusal(
+      'endpoint',
+      `must be public: ${host} is not, unless the operator adds it to allowedPrivateHosts`,
+    );
+    expect(() => newParty('duchies/a', { endpoint }, NOW)).toThrow(refused);
+    expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER)).toThrow(refused);
+    expect(() => newParty('duchies/a', { endpoint }, NOW, { privateHosts: ['other'] })).toThrow(refused);
+    const { origin } = new URL(endpoint);
+    expect(newParty('duchies/a', { endpoint }, NOW, { privateHosts: ['other', host] }).endpoint).toBe(origin);
+    expect(newParty('duchies/a', { endpoint }, NOW, 'anywhere').endpoint).toBe(origin);
+    expect(() =>
+      newParty('duchies/a', { endpoint: `http://${text}` }, NOW, { privateHosts: [host] }),
+    ).toThrow(refusal('endpoint', 'must be https'));
   });
 
   it('is reached over http only where that is allowed', () => {
     const endpoint = 'http://127.0.0.1:9001';
     const refused = refusal('endpoint', 'must be https');
-    expect(newParty('duchies/a', { endpoint }, NOW, true).endpoint).toBe(endpoint);
+    expect(newParty('duchies/a', { endpoint }, NOW, 'anywhere').endpoint).toBe(endpoint);
     expect(() => newParty('duchies/a', { endpoint }, NOW)).toThrow(refused);
     expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER)).toThrow(refused);
   });

@@ -16,6 +16,7 @@ import {
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { type PartyKind, parsePrincipal } from './access.ts';
+import { hostOf, isPublicHost } from './address.ts';
 import { finding } from './findings.ts';
 import { strictlyAfter } from './time.ts';
 
@@ -37,8 +38,16 @@ export interface PartyRecord {
   updateTime: Timestamp;
 }
 
-/** `allowsHttp`: whether a duchy's endpoint may be http. */
-export function newParty(name: string, input: PartyInput, now: Timestamp, allowsHttp = false): PartyRecord {
+/** Where a duchy may be: anywhere in development mode; otherwise at https, and in a private network only where that is named. */
+export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
+const PUBLIC: EndpointRules = { privateHosts: [] };
+
+export function newParty(
+  name: string,
+  input: PartyInput,
+  now: Timestamp,
+  rules: EndpointRules = PUBLIC,
+): PartyRecord {
   const blank: PartyRecord = {
     name,
     displayName: '',
@@ -52,7 +61,7 @@ export function newParty(name: string, input: PartyInput, now: Timestamp, allows
     createTime: now,
     updateTime: now,
   };
-  return replaceFields(blank, input, allowsHttp);
+  return replaceFields(blank, input, rules);
 }
 
 /** Replaces the fields that are present. */
@@ -60,9 +69,9 @@ export function updateParty(
   before: PartyRecord,
   input: PartyInput,
   now: Timestamp,
-  allowsHttp = false,
+  rules: EndpointRules = PUBLIC,
 ): PartyRecord {
-  return nextVersion(replaceFields(before, input, allowsHttp), before, now);
+  return nextVersion(replaceFields(before, input, rules), before, now);
 }
 
 /** Suspends or resumes the party; returns the same record if nothing changes. */
@@ -79,7 +88,7 @@ function nextVersion(changed: PartyRecord, before: PartyRecord, now: Timestamp):
   return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-function replaceFields(party: PartyRecord, input: PartyInput, allowsHttp: boolean): PartyRecord {
+function replaceFields(party: PartyRecord, input: PartyInput, rules: EndpointRules): PartyRecord {
   requireInterval(input.dataAvailabilityInterval);
   requireEncryptionPublicKey(input.publicKey, 'publicKey');
   return {
@@ -88,7 +97,7 @@ function replaceFields(party: PartyRecord, input: PartyInput, allowsHttp: boolea
     publicKey: input.publicKey ?? party.publicKey,
     protocols: input.capabilities === undefined ? party.protocols : protocolsOf(input.capabilities),
     availability: input.dataAvailabilityInterval ?? party.availability,
-    endpoint: input.endpoint === undefined ? party.endpoint : readEndpoint(input.endpoint, allowsHttp),
+    endpoint: input.endpoint === undefined ? party.endpoint : readEndpoint(input.endpoint, rules),
   };
 }
 
@@ -97,15 +106,23 @@ function requireInterval(interval: Interval | undefined): void {
   throw invalid([{ field: 'dataAvailabilityInterval.endTime', description: 'must be after startTime' }]);
 }
 
-/** The origin, to which paths can be appended. */
-function readEndpoint(endpoint: string, allowsHttp: boolean): string {
+/**
+ * The origin, to which paths can be appended. It is judged by its text: providers and duchies connect to it, from networks of
+ * their own, and a private address would be one of theirs.
+ */
+function readEndpoint(endpoint: string, rules: EndpointRules): string {
   const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
   // The parser would also take spaces, backslashes and credentials.
   const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(endpoint) ? URL.parse(endpoint) : null;
   if (url === null) {
     throw reject('must be a URL such as https://duchy.example.com:8443, without path, query or credentials');
   }
-  if (url.protocol === 'http:' && !allowsHttp) throw reject('must be https');
+  if (rules === 'anywhere') return url.origin;
+  if (url.protocol === 'http:') throw reject('must be https');
+  const host = hostOf(url);
+  if (!isPublicHost(host) && !rules.privateHosts.includes(host)) {
+    throw reject(`must be public: ${host} is not, unless the operator adds it to allowedPrivateHosts`);
+  }
   return url.origin;
 }
 

@@ -15,3 +15,10 @@ export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));
 }
+
+const HALF_MINUTE_MS = 30_000;
+
+/** The half minute that a time is in. */
+export function halfMinuteOf(time: Timestamp): Timestamp {
+  return timestampOf(Math.floor(Date.parse(time) / HALF_MINUTE_MS) * HALF_MINUTE_MS);
+}

@@ -7,6 +7,7 @@ import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
 import type { PendingDeadlines } from '../domain/explain/facts.ts';
 import type { Checks } from '../domain/findings.ts';
+import type { EndpointRules } from '../domain/party.ts';
 import type { Protocols } from '../domain/protocol.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { PageTokens } from './paging.ts';
@@ -21,7 +22,9 @@ export interface Exchange {
   /** When something that is pending ends by itself. */
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;
-  /** Whether the endpoints of duchies and webhooks may be http: in development mode only. */
+  /** Where duchies may be. */
+  duchyEndpoints: EndpointRules;
+  /** Whether webhooks may be http: in development mode only. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
   /** Who follows the log of changes. */

@@ -22,13 +22,17 @@ export class Destinations {
   private readonly ofAll: RateLimiter;
   private readonly ofParty: RateLimiter;
 
-  /** `isDevelopment`: http, and this machine, are allowed. */
-  constructor({ deniedNetworks, perSecond, partyPerSecond }: WebhookSetting, isDevelopment: boolean) {
+  /** `isDevelopment`: http, and this machine, are allowed. `clock` is monotonic, in milliseconds. */
+  constructor(
+    { deniedNetworks, perSecond, partyPerSecond }: WebhookSetting,
+    isDevelopment: boolean,
+    clock?: () => number,
+  ) {
     this.isDevelopment = isDevelopment;
     this.denied = networkList(deniedNetworks);
     const rate = (perSecond: number) => () => ({ perSecond, burst: perSecond * BURST_SECONDS });
-    this.ofAll = new RateLimiter(rate(perSecond));
-    this.ofParty = new RateLimiter(rate(partyPerSecond));
+    this.ofAll = new RateLimiter(rate(perSecond), clock);
+    this.ofParty = new RateLimiter(rate(partyPerSecond), clock);
   }
 
   /** In development mode this machine is, too. */

@@ -27,6 +27,26 @@ async function storedTime(party: string): Promise<number | undefined> {
   return (row?.time as Date | undefined)?.getTime();
 }
 
+it('is shown to half a minute, whether it is stored or not', () => {
+  const lastSeen = new LastSeen();
+  expect(lastSeen.latest('dataProviders/x', undefined)).toBeUndefined();
+  const stored = '2026-11-17T12:34:29.999999Z';
+  expect(lastSeen.latest('dataProviders/x', stored)).toBe('2026-11-17T12:34:00.000000Z');
+  expect(lastSeen.latest('dataProviders/x', '2026-11-17T12:34:30.000000Z')).toBe(
+    '2026-11-17T12:34:30.000000Z',
+  );
+  const before = Date.now();
+  lastSeen.note('dataProviders/x');
+  const after = Date.now();
+  const shown = Date.parse(lastSeen.latest('dataProviders/x', stored)!);
+  expect(shown % 30_000).toBe(0);
+  expect(shown).toBeGreaterThan(before - 30_000);
+  expect(shown).toBeLessThanOrEqual(after);
+  expect(lastSeen.latest('dataProviders/x', '2100-01-01T00:00:31.000000Z')).toBe(
+    '2100-01-01T00:00:30.000000Z',
+  );
+});
+
 it('by a job every 30 seconds', async () => {
   const db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
   const lastSeen = new LastSeen();

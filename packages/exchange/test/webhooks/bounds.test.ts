@@ -4,11 +4,12 @@ import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/st
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addWebhook, logChanges, type Receiver, removeWebhooks, startReceiver } from './receiver.ts';
 
-const PARTY_PER_SECOND = 10;
-const PER_SECOND = 15;
+const PARTY_PER_SECOND = 5;
+/** Ten seconds of a rate may be saved up. */
+const BURST = 10 * PARTY_PER_SECOND;
 const exchange = useExchange({
   rate: { perSecond: 1e6, burst: 1e6 },
-  webhooks: { deniedNetworks: [], perSecond: PER_SECOND, partyPerSecond: PARTY_PER_SECOND },
+  webhooks: { deniedNetworks: [], perSecond: 1e6, partyPerSecond: PARTY_PER_SECOND },
 });
 let receiver: Receiver;
 beforeEach(async () => {
@@ -69,26 +70,18 @@ it('a party gets 1,000 changes an hour delivered again, whatever the number of r
   await ok(redeliver(acme, webhooks[0]!, minutesAgo(90)));
 });
 
-it('an address gets so many deliveries a second: of one party, and of all together', async () => {
-  const { chirper, globex } = { ...castOf(exchange), globex: exchange.dev.measurementConsumers[1]! };
-  const parties = [chirper, globex];
-  for (const party of parties) await addWebhook(exchange, party, receiver);
+it('what is beyond the rate of an address waits, and has not failed', async () => {
+  const { chirper } = castOf(exchange);
+  await addWebhook(exchange, chirper, receiver);
   const begun = performance.now();
-  for (const party of parties) await logChanges(exchange, party, 'flood', 1_000, 1);
-  const of = ({ name }: DevParty) =>
-    receiver.received.filter((event) => event.name.startsWith(`${name}/`)).length;
-  // Ten seconds of a rate may be saved up. A delivery more arrives only as time goes by.
-  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(10 * PER_SECOND + 20), {
+  await logChanges(exchange, chirper, 'flood', 1_000, 1);
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(BURST + 10), {
     timeout: 50_000,
-    interval: 50,
+    interval: 20,
   });
-  const counts = [...parties.map(of), receiver.received.length];
-  const seconds = 10 + (performance.now() - begun) / 1000;
-  for (const [i, rate] of [PARTY_PER_SECOND, PARTY_PER_SECOND, PER_SECOND].entries()) {
-    expect(counts[i]).toBeLessThanOrEqual(rate * seconds);
-  }
-  // Each has its turn, and what waits has not failed.
-  expect(Math.min(...counts)).toBeGreaterThan(5 * (PER_SECOND - PARTY_PER_SECOND));
+  expect(receiver.received.length).toBeLessThanOrEqual(
+    BURST + (PARTY_PER_SECOND * (performance.now() - begun)) / 1000,
+  );
   const failed = await exchange.database.query(
     `SELECT 1 FROM webhook_deliveries WHERE first_failure_time IS NOT NULL OR attempts > 1`,
   );

@@ -1,6 +1,7 @@
 /** Turns an operation and its arguments into an HTTP request, once, before the first attempt. */
 import {
   type Body,
+  cut,
   ExchangeError,
   formatPath,
   invalid,
@@ -81,8 +82,7 @@ function findRoute(routes: readonly Route[], args: CallArguments): { route: Rout
     }
   }
   const patterns = [...new Set(routes.map((r) => patternOf(r.path)))].join(' or ');
-  const found =
-    args[target] === undefined ? 'is missing' : `is ${JSON.stringify(args[target]).slice(0, 200)}`;
+  const found = args[target] === undefined ? 'is missing' : `is ${cut(JSON.stringify(args[target]), 200)}`;
   throw new ExchangeError(
     'MALFORMED_NAME',
     `${first.operation}: ${target} ${found} and must be ${patterns}`,

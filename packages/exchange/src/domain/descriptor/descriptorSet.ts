@@ -5,6 +5,7 @@
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import {
+  cut,
   isWellKnownFile,
   REQUIRED,
   readWire,
@@ -145,7 +146,7 @@ function encode(
   } catch (error) {
     // "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", without the value read.
     const [reason = ''] = error instanceof Error ? error.message.split(': ') : [];
-    report.add('', '', reason.slice(0, 300));
+    report.add('', '', cut(reason, 300));
     return undefined;
   }
 }

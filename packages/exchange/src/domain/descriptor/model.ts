@@ -1,5 +1,5 @@
 /** A FileDescriptorSet as the strict reader returns it: plain objects with JSON names, and only fields that are set. */
-import { REQUIRED, type Violation } from '@measurement-exchange/contract';
+import { cut, REQUIRED, type Violation } from '@measurement-exchange/contract';
 
 export interface FileProto {
   name?: string;
@@ -115,7 +115,7 @@ export class Report {
 
 /** A name from the request in quotes, truncated to fit a message. */
 export function quote(name: string): string {
-  return JSON.stringify(name.length <= 100 ? name : `${name.slice(0, 100)}…`);
+  return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }
 
 /** Protobuf sets no limit, but long nested names would multiply into gigabytes of full names. */

@@ -5,6 +5,7 @@ import type { Certificate } from '../certificate.ts';
 import { computationName } from '../computation.ts';
 import { behind, openSteps } from '../deadlines.ts';
 import { computationState } from '../participants.ts';
+import { halfMinuteOf } from '../time.ts';
 import {
   type Facts,
   hasChangedKey,
@@ -232,22 +233,27 @@ function taskOf(
   const { lastSeen } = common;
   const wait: Wait = {
     ...common,
-    code:
-      lastSeen === undefined || lastSeen < facts.aggregate.measurement.createTime ? 'NOT_SEEN' : 'OFFLINE',
+    code: lastSeen === undefined || isBeforeCreation(facts, lastSeen) ? 'NOT_SEEN' : 'OFFLINE',
     detail: `${party} ${owes}${seen(facts, party, since)}.`,
     remedy: `Ask the operator of ${party} to start it, and to check that it reaches the exchange.`,
   };
   return { party, wait };
 }
 
-function seen({ parties, now, aggregate }: Facts, party: string, since: Timestamp): string {
+function seen(facts: Facts, party: string, since: Timestamp): string {
+  const { parties, now } = facts;
   const lastSeen = parties.get(party)?.lastSeen;
   if (lastSeen === undefined) return ', and was never seen';
   const ago = `${inWords(Date.parse(now) - Date.parse(lastSeen))} ago`;
-  if (lastSeen < aggregate.measurement.createTime) {
+  if (isBeforeCreation(facts, lastSeen)) {
     return `, and was not seen since it was created ${inWords(Date.parse(now) - Date.parse(since))} ago (last ${ago})`;
   }
   return `, and was last seen ${ago}`;
+}
+
+/** In an earlier half minute, which is as exact as it is known. */
+function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
+  return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }
 
 function about({ parties }: Facts, party: string, resource: string | undefined, since: Timestamp) {

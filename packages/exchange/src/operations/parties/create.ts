@@ -26,7 +26,7 @@ export async function createParty(
   const kind = COLLECTIONS[request.path]!;
   const chosen = (request.query as Record<string, string | undefined>)[`${kind}Id`];
   const name = partyName(kind, chosen ?? exchange.newId());
-  const party = newParty(name, request.body as PartyInput, exchange.clock(), exchange.allowsHttp);
+  const party = newParty(name, request.body as PartyInput, exchange.clock(), exchange.duchyEndpoints);
   try {
     return await mutate('createParty', exchange, call, request, async (tx) => ({
       // A party that does not exist yet has no certificate that could verify its key.

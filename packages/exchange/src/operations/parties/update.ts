@@ -12,7 +12,7 @@ export async function updateParty(
 ): Promise<ResponseOf<'updateParty'>> {
   const input = request.body as PartyInput;
   return changeParty('updateParty', exchange, call, request, async (tx, before, now) => {
-    const after = update(before, input, now, exchange.allowsHttp);
+    const after = update(before, input, now, exchange.duchyEndpoints);
     if (input.publicKey === undefined) return { after };
     const signer = await signerOf(input.publicKey, await usableCertificates(tx, before.name, now));
     return {

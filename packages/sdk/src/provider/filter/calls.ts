@@ -1,5 +1,6 @@
 /** The argument and result types of a filter's operators and functions. */
 import { CelScalar, type CelType, isCelError, plan } from '@bufbuild/cel';
+import { cut } from '@measurement-exchange/contract';
 import { type Expr, identifiersIn } from './ast.ts';
 import { common, describe, fits, isBool, isDyn, isNumber, mixed, spelled } from './celTypes.ts';
 import type { Checked, Fail } from './checked.ts';
@@ -97,5 +98,5 @@ const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', '
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {
   const { exprKind } = args[0]!.expr;
   if (exprKind.case !== 'constExpr' || !isCelError(plan(environment, expr)({}))) return;
-  throw fail(expr, `'${String(exprKind.value.constantKind.value).slice(0, 50)}' is not a ${name}`);
+  throw fail(expr, `'${cut(String(exprKind.value.constantKind.value), 50)}' is not a ${name}`);
 }

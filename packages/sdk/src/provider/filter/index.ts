@@ -1,5 +1,6 @@
 /** Event filters in CEL over the attributes of events: checked, evaluated, and pushed down to SQL where possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
+import { cut } from '@measurement-exchange/contract';
 import { attributesIn, presentKey, usesAttributes, valueKey } from './ast.ts';
 import { type Condition, checkFilter } from './check.ts';
 import type { Fail } from './checked.ts';
@@ -80,7 +81,7 @@ function notCel(error: unknown): FilterError {
   // "<input>:1:6: found x but expecting …", the rest being every token there is.
   const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
   const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
-  const reason = found === undefined ? message.slice(0, 200) : `unexpected ${found}`;
+  const reason = found === undefined ? cut(message, 200) : `unexpected ${found}`;
   return new FilterError('FILTER_SYNTAX', `The filter is not valid CEL: ${reason}`, position);
 }
 

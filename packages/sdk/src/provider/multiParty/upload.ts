@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
+import { cut, ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
 import { isTransient } from '../../client/errors.ts';
 
 export interface UploadOptions {
@@ -138,7 +138,7 @@ async function readResponse(response: IncomingMessage): Promise<Uint8Array> {
 function failureOf({ host }: URL, status: number, bytes: Uint8Array): UploadFailed {
   const error = errorOf(bytes);
   if (error) {
-    const message = `The duchy at ${host} rejects the upload (${error.reason}): ${error.message.slice(0, 300)}`;
+    const message = `The duchy at ${host} rejects the upload (${error.reason}): ${cut(error.message, 300)}`;
     const passes = isTransient(error) || error.code === 'ABORTED';
     return new UploadFailed(message, { kind: passes ? 'transient' : 'rejected', cause: error });
   }
