@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inDuchy, inProvider, test } from './edits.ts';
 
 const ofDuchy = (file: string, name: string) => test(`duchy/src/shareShuffle/${file}.test.ts`, name);
+const ofCoalitions = (file: string, name: string) => test(`duchy/test/coalitions/${file}.test.ts`, name);
 const ofSdk = (file: string, name: string) => test(`sdk/src/provider/shareShuffle/${file}.test.ts`, name);
 
 /** As it was: noise up to what two providers can report. */
@@ -37,7 +38,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'no-noise-above-the-maximum',
     edits: [NO_NOISE_ABOVE],
-    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+    foundBy: ofCoalitions('shareShuffleProviders', 'learns with an aggregator that looks what is charged'),
   },
   {
     name: 'no-noise-on-the-highest-value',
@@ -96,7 +97,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         const people = Array.from(`,
       ),
     ],
-    foundBy: ofDuchy('estimate', 'like the highest frequency, and never fails'),
+    foundBy: ofCoalitions('shareShuffleProviders', 'alone sees no outcome that depends on another provider'),
   },
   {
     name: 'frequency-of-nobody-fails',
@@ -112,7 +113,23 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'aggregator-adds-nothing',
     edits: [AGGREGATOR_ADDS_NOTHING],
-    foundBy: ofDuchy('estimate', 'on a reach is that of the whole charge'),
+    foundBy: ofCoalitions('shareShuffleDuchies', 'a worker that takes the noise out, and the consumer'),
+  },
+  {
+    name: 'aggregator-adds-nothing-to-geometric-noise',
+    edits: [AGGREGATOR_ADDS_NOTHING],
+    foundBy: ofCoalitions('shareShuffleDuchies', 'half of a geometric draw'),
+  },
+  {
+    name: 'reach-noise-not-drawn',
+    edits: [
+      inDuchy(
+        'shareShuffle/noiseRegisters.ts',
+        'const reached = drawMpcNoise(reachNoise, random);',
+        'const reached = reachNoise.offset;',
+      ),
+    ],
+    foundBy: ofCoalitions('shareShuffleDuchies', 'an aggregator that looks learns what is charged'),
   },
   {
     name: 'aggregator-part-of-one-worker',

@@ -19,17 +19,34 @@ export interface Comparison {
   runs: number;
 }
 
-/** Plays `runs` runs of each world. The score of a run must be finite. */
+/** Of each world, what was to be seen in its runs. */
+export type Views<V> = [V[], V[]];
+
+/** Plays `runs` runs of each world, of which several adversaries may see something. */
+export async function playWorlds<V>(
+  play: (world: WorldNumber, run: number) => V | Promise<V>,
+  runs = RUNS,
+): Promise<Views<V>> {
+  const views: Views<V> = [[], []];
+  for (let run = 0; run < runs; run++) {
+    for (const world of [0, 1] as const) views[world].push(await play(world, run));
+  }
+  return views;
+}
+
+/** By what an adversary makes of each view, which must be finite. */
+export function compareViews<V>(views: Views<V>, scoreOf: (view: V) => number): Comparison {
+  const [one, other] = [views[0].map(scoreOf), views[1].map(scoreOf)];
+  if (![...one, ...other].every(Number.isFinite)) throw new RangeError('a score is not a finite number');
+  return { advantage: advantageOf(one, other), runs: one.length };
+}
+
+/** The same where one adversary sees the runs. */
 export async function compareWorlds(
   scoreOf: (world: WorldNumber, run: number) => number | Promise<number>,
   runs = RUNS,
 ): Promise<Comparison> {
-  const scores: [number[], number[]] = [[], []];
-  for (let run = 0; run < runs; run++) {
-    for (const world of [0, 1] as const) scores[world].push(await scoreOf(world, run));
-  }
-  if (!scores.flat().every(Number.isFinite)) throw new RangeError('a score is not a finite number');
-  return { advantage: advantageOf(...scores), runs };
+  return compareViews(await playWorlds(scoreOf, runs), (score) => score);
 }
 
 /** The largest difference, over all thresholds, of how often a score is at most that. */

@@ -1,0 +1,155 @@
+/** Share shuffle among participants, any of which can be played by an adversary: everybody's part is that of the product. */
+import {
+  combineSeeds,
+  Keystream,
+  NonZeroValues,
+  SEED_BYTES,
+  UniformValues,
+  uploadChunks,
+  valuesPrefix,
+} from '@measurement-exchange/sdk/shareShuffle';
+import { countValues } from '../../src/shareShuffle/aggregate.ts';
+import { estimate, type ShareShuffleEstimate } from '../../src/shareShuffle/estimate.ts';
+import { noiseRegisters } from '../../src/shareShuffle/noiseRegisters.ts';
+import {
+  type ShareShuffleParameters,
+  type ShareShuffleSpec,
+  shareShuffleParameters,
+  shuffledCount,
+} from '../../src/shareShuffle/parameters.ts';
+import { shuffle } from '../../src/shareShuffle/permutation.ts';
+import { type Share, shuffleStage } from '../../src/shareShuffle/shuffleStage.ts';
+import { type Dice, inChunks, type World } from '../shareShuffle/world.ts';
+
+export interface Played {
+  parameters: ShareShuffleParameters;
+  /** What the aggregator sees of the registers, in no order. */
+  counts: Float64Array;
+  /** What the consumer gets; undefined where the computation failed. */
+  figures: ShareShuffleEstimate | undefined;
+  /** What the first worker knows of the noise: its own registers. */
+  ownNoise: Uint8Array;
+}
+
+/** All that the first worker holds, and the message that it would send if it did not lie. */
+export interface WorkerView {
+  parameters: ShareShuffleParameters;
+  commonSeed: Uint8Array;
+  ownNoise: Uint8Array;
+  honest: Uint8Array;
+}
+
+/**
+ * One computation. The vector of a provider that lies may have any values of the ring. The first worker sends what
+ * `lyingWorker` makes of its view.
+ */
+export async function play(
+  spec: World['spec'],
+  vectors: Uint8Array[],
+  dice: Dice,
+  lyingWorker: (view: WorkerView) => Uint8Array = ({ honest }) => honest,
+): Promise<Played> {
+  const parameters = shareShuffleParameters({
+    ...spec,
+    dataProviderCount: vectors.length,
+    registerCount: vectors[0]!.length,
+  } as ShareShuffleSpec);
+  const shares = vectors.map((vector) => {
+    const seed = dice.seed();
+    return { seed, bytes: Buffer.concat([...uploadChunks(vector, seed, spec.ringModulus)]) };
+  });
+  const commonSeed = combineSeeds(dice.seed(), dice.seed());
+  const noiseSeeds = [dice.seed(), dice.seed()];
+  const send = (role: 'FIRST_WORKER' | 'SECOND_WORKER', noiseSeed: Uint8Array) => {
+    // Providers take turns in which worker they upload to.
+    const own = shares.map(({ seed, bytes }, i): Share => {
+      const isUploaded = (i % 2 === 0) === (role === 'FIRST_WORKER');
+      return isUploaded ? { upload: inChunks(bytes, bytes.length) } : { seed };
+    });
+    return shuffleStage({ parameters, role, shares: own, commonSeed, noiseSeed });
+  };
+  const ownNoise = noiseRegisters(parameters, noiseSeeds[0]!);
+  const honest = await send('FIRST_WORKER', noiseSeeds[0]!);
+  const first = lyingWorker({ parameters, commonSeed, ownNoise, honest });
+  const second = await send('SECOND_WORKER', noiseSeeds[1]!);
+  const inputs = [inChunks(first, first.length), inChunks(second, second.length)] as const;
+  const counts = await countValues(parameters, inputs);
+  const input = { counts, width: 1, noiseSeed: dice.seed() };
+  return { parameters, counts, figures: figuresOf(() => estimate(parameters, input)), ownNoise };
+}
+
+function figuresOf(estimated: () => ShareShuffleEstimate): ShareShuffleEstimate | undefined {
+  try {
+    return estimated();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The people at one frequency, as the consumer finds them. */
+export function peopleAt(
+  frequency: number,
+  { reach, relativeFrequencyDistribution }: ShareShuffleEstimate,
+): number {
+  return reach * (relativeFrequencyDistribution!.get(frequency) ?? 0);
+}
+
+/**
+ * A worker that takes all noise of the workers out. It knows the shuffle, and so the places of all noise registers. Its own
+ * become what the aggregator subtracts on average; those of the other worker it moves to values that are not counted, or, for
+ * a reach, from 0 to where they all count.
+ */
+export function withoutNoise(view: WorkerView): Uint8Array {
+  const { parameters, ownNoise } = view;
+  const { modulus, registerCount, noiseRegisterCount, measurementType } = parameters;
+  const added = new Uint8Array(shuffledCount(parameters));
+  const own = measurementType === 'REACH' ? ownNoise.map(() => 0) : expectedRegisters(parameters);
+  for (let i = 0; i < noiseRegisterCount; i++) {
+    added[registerCount + i] = (own[i]! + modulus - ownNoise[i]!) % modulus;
+    added[registerCount + noiseRegisterCount + i] =
+      measurementType === 'REACH' ? 1 : (modulus + (modulus >> 1) - likelyValue(parameters, i)) % modulus;
+  }
+  return withAdded(view, added);
+}
+
+/** As many of each counted value as the aggregator takes off, and marks. */
+function expectedRegisters({
+  modulus,
+  maximumFrequency,
+  reachNoise,
+  frequencyNoise,
+  noiseRegisterCount,
+}: ShareShuffleParameters): Uint8Array {
+  const registers = new Uint8Array(noiseRegisterCount).fill(modulus - 1);
+  let at = 0;
+  for (let value = 0; value < maximumFrequency; value++) {
+    const count = 2 * (value === 0 ? reachNoise : frequencyNoise).offset;
+    registers.fill(value, at, at + count);
+    at += count;
+  }
+  return registers;
+}
+
+/** Noise registers are in the order of their values, and of each there are about as many as the offset. */
+function likelyValue({ modulus, reachNoise, frequencyNoise }: ShareShuffleParameters, at: number): number {
+  if (at < reachNoise.offset) return 0;
+  return Math.min(modulus - 1, 1 + Math.floor((at - reachNoise.offset) / frequencyNoise.offset));
+}
+
+/** The message with these values added to its registers, which are given in their order before the shuffle. */
+export function withAdded({ parameters, commonSeed, honest }: WorkerView, added: Uint8Array): Uint8Array {
+  const { measurementType, modulus, registerCount, noiseRegisterCount } = parameters;
+  const keystream = new Keystream(commonSeed);
+  if (measurementType === 'REACH') {
+    new NonZeroValues(keystream, modulus, registerCount).fill(new Uint8Array(registerCount));
+  }
+  for (let worker = 0; worker < 2; worker++) {
+    new UniformValues(keystream, modulus, noiseRegisterCount).fill(new Uint8Array(noiseRegisterCount));
+  }
+  const shuffled = added.slice();
+  shuffle(shuffled, keystream.bytes(SEED_BYTES));
+  const start = valuesPrefix(added.length).length;
+  const message = honest.slice();
+  for (const [i, value] of shuffled.entries()) message[start + i] = (message[start + i]! + value) % modulus;
+  return message;
+}

@@ -1,0 +1,81 @@
+/** Providers that lie in share shuffle: alone, with the consumer, and with an aggregator that looks. */
+import { mpcCharge } from '@measurement-exchange/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Dice } from '../shareShuffle/world.ts';
+import { type Played, peopleAt, play } from './shareShuffle.ts';
+import { compareViews, expectHidden, playWorlds, promisedAdvantage, type Views } from './worlds.ts';
+
+/** Two providers report 8 at most, and the mark is 18. */
+const MODULUS = 19;
+const MARK = MODULUS - 1;
+const MAXIMUM = 4;
+const PARAMS = {
+  reachPrivacyParams: { epsilon: 0.6, delta: 1e-5 },
+  frequencyPrivacyParams: { epsilon: 0.5, delta: 1e-6 },
+};
+const PEOPLE = 60;
+const TARGET = 7;
+
+/** How often another provider reached the target in each world, and what the provider that lies uploads at its register. */
+const LIES: [
+  what: string,
+  mechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC',
+  truth: [number, number],
+  lie: number,
+][] = [
+  ['the most that is allowed, or one more', 'DISCRETE_GAUSSIAN', [2, 3], 6],
+  ['far above what is allowed', 'DISCRETE_GAUSSIAN', [2, 3], 10],
+  ['far above what is allowed', 'GEOMETRIC', [2, 3], 10],
+  ['the highest value that counts, or the one below', 'DISCRETE_GAUSSIAN', [2, 3], 14],
+  ['the mark, or nobody', 'DISCRETE_GAUSSIAN', [0, 1], MARK],
+];
+
+describe.each(LIES)(
+  'a provider that makes a register %s, with %s noise',
+  (what, noiseMechanism, truth, lie) => {
+    const charge = mpcCharge({ measurementType: 'REACH_AND_FREQUENCY', noiseMechanism, ...PARAMS });
+    /** The values of the target's register in the two worlds. */
+    const [one, other] = truth.map((times) => (times + lie) % MODULUS) as [number, number];
+    let views: Views<Played>;
+
+    beforeAll(async () => {
+      const dice = new Dice(`${what} ${noiseMechanism}`);
+      const spec = {
+        ...PARAMS,
+        ...{ ringModulus: MODULUS, noiseMechanism, maximumFrequency: MAXIMUM },
+        measurementType: 'REACH_AND_FREQUENCY' as const,
+      };
+      views = await playWorlds((world) => {
+        const victim = Uint8Array.from({ length: PEOPLE }, (_, i) => i % (MAXIMUM + 1));
+        victim[TARGET] = truth[world];
+        const liar = new Uint8Array(PEOPLE);
+        liar[TARGET] = lie;
+        return play(spec, [victim, liar], dice);
+      });
+    });
+
+    test('alone sees no outcome that depends on another provider', () => {
+      expect(compareViews(views, ({ figures }) => (figures === undefined ? 1 : 0)).advantage).toBe(0);
+    });
+
+    test('learns with the consumer what is charged', () => {
+      const compared = compareViews(views, ({ figures }) => {
+        if (figures === undefined) return -1e6;
+        // Whoever is at 0 is not reached; what is above the maximum is at the maximum.
+        const seen = (value: number) =>
+          value === 0 ? -figures.reach : peopleAt(Math.min(value, MAXIMUM), figures);
+        return seen(other) - seen(one);
+      });
+      expectHidden(compared, promisedAdvantage(charge));
+    });
+
+    test('learns with an aggregator that looks what is charged', () => {
+      // The mark has what the other values leave, and says nothing by itself.
+      const compared = compareViews(
+        views,
+        ({ counts }) => (other === MARK ? 0 : counts[other]!) - (one === MARK ? 0 : counts[one]!),
+      );
+      expectHidden(compared, promisedAdvantage(charge));
+    });
+  },
+);
