@@ -1,4 +1,4 @@
-/** What works in the background, and what is told of it: the feed, streams, jobs, metrics, exit codes. */
+/** What works in the background, and what is told of it: the feed, streams, jobs, metrics, explanations, settings, exit codes. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
@@ -7,6 +7,9 @@ const feedTest = (name: string) => test('exchange/src/feed/feed.test.ts', name);
 const listTest = (name: string) => test('exchange/src/operations/changes/list.test.ts', name);
 const jobsTest = (name: string) => test('exchange/src/jobs/settings.test.ts', name);
 const metricsTest = (name: string) => test('exchange/src/observability/metrics.test.ts', name);
+const explainTest = (name: string) => test('exchange/src/domain/explain/explain.test.ts', name);
+const environmentTest = (name: string) => test('exchange/src/config/environment.test.ts', name);
+const pipelineTest = (name: string) => test('exchange/src/serving/pipeline.test.ts', name);
 const illTest = (name: string) => test('cli/test/illDatabase.test.ts', name);
 const inServer = (file: string, find: string, replace: string) => ({
   file: `server/src/${file}`,
@@ -212,6 +215,61 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
       ),
     ],
     foundBy: test('server/src/secrets.test.ts', 'opens nowhere else'),
+  },
+  {
+    name: 'deadline-explained-from-the-creation',
+    edits: [
+      inExchange(
+        'domain/explain/risks.ts',
+        'isFromCreation ? measurement.createTime : participants[0]!.updateTime',
+        'measurement.createTime',
+      ),
+    ],
+    foundBy: explainTest('the next deadline'),
+  },
+  {
+    name: 'hold-explained-as-nothing',
+    edits: [
+      inExchange('domain/explain/waits.ts', 'revocationState !== undefined', "revocationState === 'REVOKED'"),
+    ],
+    foundBy: explainTest('is revoked or on hold'),
+  },
+  {
+    name: 'file-over-environment',
+    edits: [
+      inExchange(
+        'config/config.ts',
+        '...readConfigFile(env.MEX_CONFIG, problems), ...readEnv(env, problems),',
+        '...readEnv(env, problems), ...readConfigFile(env.MEX_CONFIG, problems),',
+      ),
+    ],
+    foundBy: environmentTest('the environment'),
+  },
+  {
+    name: 'defaults-over-the-deadlines-that-are-set',
+    edits: [
+      inExchange(
+        'config/file.ts',
+        '{ ...DEFAULTS.computations, ...computations }',
+        '{ ...computations, ...DEFAULTS.computations }',
+      ),
+    ],
+    foundBy: environmentTest('only the rest is the default'),
+  },
+  {
+    name: 'requests-timed-in-milliseconds',
+    edits: [inExchange('serving/observe.ts', "error?.code ?? 'OK', ms / 1000", "error?.code ?? 'OK', ms")],
+    foundBy: pipelineTest('logs and counts what was done'),
+  },
+  {
+    name: 'failures-logged-as-information',
+    edits: [inExchange('serving/observe.ts', "log.error(line, 'request')", "log.info(line, 'request')")],
+    foundBy: pipelineTest('logs and counts what was done'),
+  },
+  {
+    name: 'retries-not-counted',
+    edits: [inExchange('database/db.ts', 'this.observer?.retry(name);', '')],
+    foundBy: test('exchange/test/database/transactions.test.ts', 'count its retries'),
   },
   {
     name: 'doctor-ends-well-whatever-it-finds',

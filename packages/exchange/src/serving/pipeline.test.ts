@@ -6,10 +6,10 @@ import {
   readRequest,
   type WhoAmI,
 } from '@measurement-exchange/contract';
-import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { LastSeen } from '../database/lastSeen.ts';
 import { flush } from '../observability/deferred.ts';
+import { createLog } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Call, Exchange, Principal } from '../operations/index.ts';
 import { withDeadline } from './deadline.ts';
@@ -40,7 +40,7 @@ function face(
     },
     principals: { resolve, recall: () => undefined, invalidate() {} },
     metrics,
-    log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+    log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
     strangerRate: { perSecond: 1, burst: 2 },
     ...deadline,
@@ -158,15 +158,40 @@ it('logs and counts what was done, and what was rejected', async () => {
   pipeline.observe({ requestId: 'r3', error }, { kind: 'none', status: 500 });
   flush();
   expect(lines).toMatchObject([
-    { requestId: 'r1', method: 'GET', operation: 'whoAmI', name: 'whoami', principal: ACME.name, ms: 1.23 },
-    { requestId: 'r2', operation: 'page', code: 'INTERNAL', error: { message: 'disk full' } },
-    { requestId: 'r3', operation: 'none' },
+    {
+      ...{ level: 30, requestId: 'r1', method: 'GET', operation: 'whoAmI', name: 'whoami' },
+      ...{ principal: ACME.name, status: 200, ms: 1.23 },
+    },
+    { level: 50, requestId: 'r2', operation: 'page', code: 'INTERNAL', error: { message: 'disk full' } },
+    { level: 50, requestId: 'r3', operation: 'none' },
   ]);
-  const counted = (await metrics.text()).match(/^mex_requests_total\{.*$/gm);
+  const counted = (await metrics.text()).match(/^mex_request(s_total|_seconds_sum)\{.*$/gm);
   expect(counted).toEqual([
     'mex_requests_total{operation="whoAmI",code="OK"} 1',
     'mex_requests_total{operation="page",code="INTERNAL"} 1',
+    'mex_request_seconds_sum{operation="whoAmI"} 0.001234',
+    'mex_request_seconds_sum{operation="page"} 0.002',
   ]);
+});
+
+it('logs ten of the fields that are wrong, every finding, why a token was rejected, and the time of the event', async () => {
+  const { pipeline, lines } = face();
+  const violations = Array.from({ length: 12 }, (_, i) => ({ field: `f${i}`, description: 'is wrong' }));
+  const invalid = new ExchangeError('INVALID_FIELD_VALUE', 'Wrong.', { violations });
+  const token = new ExchangeError('TOKEN_INVALID', 'Bad.', { cause: 'exp is past' });
+  const call = { findings: [{ code: 'ONE' }, { code: 'TWO' }] } as unknown as Call;
+  const began = Date.now();
+  pipeline.observe({ requestId: 'r1', error: invalid, call }, { kind: 'none', status: 400, ms: 1 });
+  pipeline.observe({ requestId: 'r2', error: token }, { kind: 'none', status: 401, ms: 1 });
+  vi.spyOn(Date, 'now').mockReturnValue(began + 3600_000);
+  flush();
+  vi.restoreAllMocks();
+  expect(lines).toMatchObject([
+    { level: 30, fields: violations.slice(0, 10).map(({ field }) => field), findings: ['ONE', 'TWO'] },
+    { level: 30, code: 'UNAUTHENTICATED', reason: 'TOKEN_INVALID', why: 'exp is past' },
+  ]);
+  expect(lines[0]).not.toHaveProperty('why');
+  for (const { time } of lines as { time: number }[]) expect(time).toBeLessThan(began + 1800_000);
 });
 
 const MAX_STREAMS = 2;

@@ -1,3 +1,4 @@
+import { ExchangeError } from '@measurement-exchange/contract';
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Database, type Transaction } from '../../src/database/db.ts';
@@ -92,6 +93,48 @@ describe('a transaction whose pipelined statement fails', () => {
       expect(await pid()).toEqual(before);
     });
   }
+});
+
+describe('the metrics of a transaction', () => {
+  const told: [name: string, outcome: string, seconds: number][] = [];
+  const retried: string[] = [];
+  let observed: Database;
+  beforeAll(() => {
+    const observer = {
+      transaction: (...args: (typeof told)[number]) => told.push(args),
+      retry: (name: string) => retried.push(name),
+    };
+    const connection = { connectionString: database.url };
+    observed = new Database({ connection, applicationName: 'test', maxConnections: 1, observer });
+  });
+  afterAll(() => observed.close());
+
+  test('say how each one ended, and the seconds that it took', async () => {
+    const sleeping = { name: 'test_sleep', text: 'SELECT pg_sleep(0.1)' };
+    await observed.tx('slow', (tx) => tx.query(sleeping, []));
+    await observed.tx('undone', async (tx) => tx.rollback());
+    const rejected = new ExchangeError('MEASUREMENT_NOT_FOUND', 'None.');
+    await expect(observed.tx('rejected', () => Promise.reject(rejected))).rejects.toBe(rejected);
+    await expect(
+      observed.tx('failed', async (tx) => tx.last(failing('test_failed', 'P0001'), [])),
+    ).rejects.toThrow();
+    expect(told.map(([name, outcome]) => `${name} ${outcome}`)).toEqual([
+      ...['slow committed', 'undone rolledBack', 'rejected rolledBack', 'failed failed'],
+    ]);
+    const [[, , seconds]] = told as [(typeof told)[number]];
+    expect(seconds).toBeGreaterThanOrEqual(0.1);
+    expect(seconds).toBeLessThan(60);
+    expect(retried).toEqual([]);
+  });
+
+  test('count its retries, of which there are four', async () => {
+    const deadlock = failing('test_always', '40P01');
+    await expect(observed.tx('again', (tx) => both(tx, deadlock))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    expect(retried).toEqual(Array(4).fill('again'));
+    expect(told.filter(([name]) => name === 'again')).toHaveLength(1);
+  });
 });
 
 describe('a COMMIT', () => {

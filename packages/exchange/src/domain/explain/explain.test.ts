@@ -1,0 +1,217 @@
+/** The numbers in explanations: deadlines, times since, bounds; each with values that differ from all others. */
+import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import type { Aggregate } from '../aggregate.ts';
+import { create } from '../measurement.ts';
+import type { StoredProtocolConfig } from '../protocolConfig.ts';
+import { type Facts, inWords } from './facts.ts';
+import { explainMeasurement, explainRequisition } from './index.ts';
+
+const CREATED = '2026-01-01T00:00:00.000000Z';
+/** Hours after the creation. */
+const at = (hours: number): Timestamp => timestampOf(Date.parse(CREATED) + hours * 3600_000);
+const DEADLINES = {
+  ...{ parametersWithinHours: 1, fulfillWithinHours: 100, confirmWithinHours: 3, computeWithinHours: 7 },
+  cancelPendingAfterDays: undefined,
+};
+const CONSUMER = 'measurementConsumers/c';
+const [FIRST, SECOND, AGGREGATOR] = ['duchies/first', 'duchies/second', 'duchies/aggregator'];
+const SHUFFLE: StoredProtocolConfig = {
+  ...{ firstWorker: FIRST!, secondWorker: SECOND!, aggregator: AGGREGATOR! },
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  ...{ ringModulus: 127, population: 'populations/p', populationFingerprint: '' },
+};
+
+function pending(providers = 1, protocolConfig: StoredProtocolConfig | undefined = undefined): Aggregate {
+  const message = { message: new Uint8Array(1), signature: new Uint8Array(1) };
+  const protocol = protocolConfig === undefined ? 'direct' : 'honestMajorityShareShuffle';
+  return create(
+    {
+      ...{ id: 'm', consumer: CONSUMER, certificate: 'c', spec: message, labels: {} },
+      ...{ measurementType: 'REACH', protocol, protocolConfig, traceparent: undefined },
+    },
+    Array.from({ length: providers }, (_, i) => ({
+      ...{ id: `r${i}`, provider: `dataProviders/p${i}`, certificate: 'c' },
+      publicKey: { '@type': 't', data: new Uint8Array(1) },
+      encryptedSpec: { ciphertext: new Uint8Array(1), typeUrl: 't' },
+      nonceHash: new Uint8Array(32),
+    })),
+    CREATED,
+  ).after;
+}
+
+/** Computing since five hours after its creation. */
+function computing(): Aggregate {
+  const { measurement, requisitions, participants } = pending(1, SHUFFLE);
+  const parameters = { certificate: 'd', publicKey: undefined, elGamalPublicKey: undefined };
+  return {
+    measurement: { ...measurement, state: 'COMPUTING', updateTime: at(5.5) },
+    requisitions: requisitions.map((r) => ({ ...r, state: 'FULFILLED' as const })),
+    participants: participants.map((p) => ({ ...p, state: 'READY' as const, parameters, updateTime: at(5) })),
+  };
+}
+
+/** All of them were seen a minute ago. */
+function factsOf(aggregate: Aggregate, hours: number, more: Partial<Facts> = {}): Facts {
+  const names = [
+    ...aggregate.requisitions.map(({ provider }) => provider),
+    ...aggregate.participants.map(({ duchy }) => duchy),
+  ];
+  const lastSeen = at(hours - 1 / 60);
+  return {
+    ...{ viewer: 'measurementConsumer', aggregate, cause: 'created', reports: [], certificates: new Map() },
+    parties: new Map(names.map((name) => [name, { name, state: 'ACTIVE', publicKey: undefined, lastSeen }])),
+    ...{ deadlines: DEADLINES, now: at(hours), ...more },
+  } as Facts;
+}
+const explained = (aggregate: Aggregate, hours: number, more: Partial<Facts> = {}) =>
+  explainMeasurement(factsOf(aggregate, hours, more));
+const codes = ({ risks }: { risks: { code: string }[] }) => risks.map(({ code }) => code);
+
+describe('the next deadline', () => {
+  const retention = { deadlines: { ...DEADLINES, cancelPendingAfterDays: 2 } };
+  const withParameters = () => {
+    const { measurement, requisitions, participants } = pending(1, SHUFFLE);
+    const changed = computing().participants.map((p, i) => ({
+      ...participants[i]!,
+      parameters: p.parameters,
+      updateTime: at(20),
+    }));
+    return { measurement, requisitions, participants: changed };
+  };
+
+  it.each<[what: string, aggregate: Aggregate, more: Partial<Facts>, hours: number | undefined]>([
+    ['none where nothing ends it', pending(), {}, undefined],
+    ['that of the retention, from the creation', pending(), retention, 48],
+    ['that of the parameters, from the creation', pending(1, SHUFFLE), retention, 1],
+    ['that of the data, from the creation', withParameters(), {}, 100],
+    ['the earliest of two', withParameters(), retention, 48],
+    ['that of the result, from the last change', computing(), retention, 12],
+  ])('is %s', (_what, aggregate, more, hours) => {
+    expect(explained(aggregate, 0.1, more).nextDeadline).toBe(hours === undefined ? undefined : at(hours));
+  });
+
+  it('is near in the last quarter of its time', () => {
+    expect(codes(explained(pending(), 35.9, retention))).toEqual([]);
+    expect(codes(explained(pending(), 36.1, retention))).toEqual(['DEADLINE_NEAR']);
+    expect(explained(pending(), 47, retention).risks[0]!.detail).toContain('in 60 min');
+    // From five hours on, for seven hours.
+    expect([codes(explained(computing(), 10.2)), codes(explained(computing(), 10.3))]).toEqual([
+      [],
+      ['DEADLINE_NEAR'],
+    ]);
+  });
+
+  it('is after what is deferred, or a risk', () => {
+    const deferred = (hours: number, state: 'UNFULFILLED' | 'FULFILLED' = 'UNFULFILLED') => {
+      const { measurement, requisitions, participants } = pending(2);
+      const [first, second] = requisitions;
+      const deferral = { reason: 'later', until: at(hours) };
+      return { measurement, requisitions: [first!, { ...second!, state, deferral }], participants };
+    };
+    expect(codes(explained(deferred(47), 1, retention))).toEqual([]);
+    expect(codes(explained(deferred(49), 1, retention))).toEqual(['DEFERRED_PAST_DEADLINE']);
+    expect(codes(explained(deferred(49, 'FULFILLED'), 1, retention))).toEqual([]);
+  });
+});
+
+describe('a certificate', () => {
+  const rests = (notAfter: Timestamp, revocationState?: 'HOLD' | 'REVOKED') => {
+    const certificate = { party: 'dataProviders/p0', id: 'c', notBefore: CREATED, notAfter, revocationState };
+    return { certificates: new Map([['dataProviders/p0/certificates/c', certificate]]) };
+  };
+  const first = (hours: number, more: object) => explained(pending(), hours, more).waitingFor[0]!.code;
+
+  it('that expires before the deadline, or within 30 days where there is none, is a risk', () => {
+    expect(codes(explained(pending(), 1, rests(at(29 * 24))))).toEqual(['CERTIFICATE_EXPIRES']);
+    expect(codes(explained(pending(), 1, rests(at(31 * 24))))).toEqual([]);
+    const retention = { deadlines: { ...DEADLINES, cancelPendingAfterDays: 2 } };
+    expect(codes(explained(pending(), 1, { ...rests(at(47)), ...retention }))).toEqual([
+      'CERTIFICATE_EXPIRES',
+    ]);
+    expect(codes(explained(pending(), 1, { ...rests(at(49)), ...retention }))).toEqual([]);
+  });
+
+  it('that has expired, is revoked or on hold is what is waited for, and no risk any more', () => {
+    expect(first(3, rests(at(4)))).toBe('SILENT');
+    expect(first(5, rests(at(4)))).toBe('CERTIFICATE_EXPIRED');
+    expect(codes(explained(pending(), 5, rests(at(4))))).toEqual([]);
+    for (const [state, words] of [
+      ['HOLD', 'is on hold'],
+      ['REVOKED', 'is revoked'],
+    ] as const) {
+      const [wait] = explained(pending(), 3, rests(at(400), state)).waitingFor;
+      expect(wait).toMatchObject({ code: 'REVOCATION_RUNNING', detail: expect.stringContaining(words) });
+    }
+  });
+});
+
+describe('what is waited for', () => {
+  const seenAt = (hours: number | undefined, provider = 'dataProviders/p0') => {
+    const lastSeen = hours === undefined ? undefined : at(hours);
+    return {
+      parties: new Map([
+        [provider, { name: provider, state: 'ACTIVE' as const, publicKey: undefined, lastSeen }],
+      ]),
+    };
+  };
+
+  it('is a party that was seen within ten minutes, was seen since the creation, or was not', () => {
+    const code = (hours: number | undefined) => explained(pending(), 5, seenAt(hours)).waitingFor[0]!.code;
+    expect([code(5 - 9 / 60), code(5 - 11 / 60), code(-1), code(undefined)]).toEqual([
+      ...['SILENT', 'OFFLINE', 'NOT_SEEN', 'NOT_SEEN'],
+    ]);
+  });
+
+  it('is deferred until then, and silent from then on', () => {
+    const { measurement, requisitions, participants } = pending();
+    const deferral = { reason: 'later', until: at(4) };
+    const aggregate = { measurement, requisitions: [{ ...requisitions[0]!, deferral }], participants };
+    const code = (hours: number) => explained(aggregate, hours).waitingFor[0]!.code;
+    expect([code(3.9), code(4.1)]).toEqual(['DEFERRED', 'SILENT']);
+  });
+
+  it('is a stage that fails again and again from its third attempt on, unless it is done', () => {
+    const code = (attempt: number, progress?: number) => {
+      const report = { stage: 'SETUP_PHASE', attempt, progress, message: 'm', time: at(6) };
+      const other = { ...report, duchy: SECOND!, attempt: 1, progress: 1 };
+      const reports = [{ ...report, duchy: FIRST! }, other] as Facts['reports'];
+      const { waitingFor } = explained(computing(), 6.5, { reports });
+      return waitingFor.find(({ party }) => party === FIRST)?.code;
+    };
+    expect([code(2), code(3), code(3, 1)]).toEqual(['STAGE_RUNNING', 'STAGE_FAILING', 'STAGE_RUNNING']);
+  });
+
+  it('is summed up with three names and the number of the others', () => {
+    const { summary } = explained(pending(6), 1);
+    expect(summary).toContain(
+      'it waits for dataProviders/p1, dataProviders/p2, dataProviders/p3 and 2 more as well',
+    );
+    expect(explained(pending(1), 1).summary).not.toContain('as well');
+  });
+});
+
+describe('since', () => {
+  it('is the creation while data is awaited, then the last change: of the measurement, or of the computation', () => {
+    const changed = { ...pending(), measurement: { ...pending().measurement, updateTime: at(3) } };
+    expect(explained(changed, 6).since).toBe(CREATED);
+    expect(explained(computing(), 6).since).toBe(at(5.5));
+    expect(explained(computing(), 6, { viewer: 'duchy' }).since).toBe(at(5));
+  });
+
+  it('of a requisition is its creation, and once it has ended its last change', () => {
+    const requisition = { ...pending().requisitions[0]!, updateTime: at(2) };
+    const of = (state: 'UNFULFILLED' | 'FULFILLED') => {
+      const aggregate = { ...pending(), requisitions: [{ ...requisition, state }] };
+      return explainRequisition(factsOf(aggregate, 6, { viewer: 'dataProvider' })).since;
+    };
+    expect([of('UNFULFILLED'), of('FULFILLED')]).toEqual([CREATED, at(2)]);
+  });
+});
+
+it('tells times in words', () => {
+  const seconds = [-5, 0, 119, 120, 5_400, 7_199, 7_200, 47 * 3600, 48 * 3600, 10 * 86_400];
+  expect(seconds.map((s) => inWords(s * 1000))).toEqual([
+    ...['0 s', '0 s', '119 s', '2 min', '90 min', '120 min', '2 h', '47 h', '2 days', '10 days'],
+  ]);
+});
