@@ -131,10 +131,10 @@ function svg(title: string, height: number, content: string, top = 0): string {
 
 type Scale = (value: number) => number;
 
-/** Along a bar; the largest of the values is as long as the plot is wide. */
+/** Along a bar; the largest of the values is as long as the plot is wide, and what has no end ends there. */
 function scale(...values: number[]): Scale {
-  const most = Math.max(...values, 1);
-  return (value) => LABEL + (Math.max(value, 0) / most) * PLOT;
+  const most = Math.max(...values.filter(Number.isFinite), 1);
+  return (value) => LABEL + Math.min(1, Math.max(value, 0) / most) * PLOT;
 }
 
 function rowAt(i: number): number {
@@ -151,7 +151,7 @@ function whisker(x: Scale, y: number, [low, high]: Bar['interval']): string {
 }
 
 function intervalText([low, high]: Bar['interval']): string {
-  return `95 % interval ${count(low)} to ${count(high)}`;
+  return `95 % interval ${rangeText([low, high], count)}`;
 }
 
 function truthMark(x: number, y: number): string {
@@ -160,6 +160,11 @@ function truthMark(x: number, y: number): string {
 
 function tip(text: string): string {
   return `<title>${escapeHtml(text)}</title>`;
+}
+
+/** An interval in words. */
+export function rangeText([low, high]: Bar['interval'], show: (value: number) => string): string {
+  return Number.isFinite(high) ? `${show(low)} to ${show(high)}` : `${show(low)} or more`;
 }
 
 export function count(value: number): string {

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { type DevFile, readDevFile } from '../devFile.ts';
 import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { paint, print, printJson, printTable } from '../output.ts';
-import { count, percent, signedPercent } from './charts.ts';
+import { count, percent, rangeText, signedPercent } from './charts.ts';
 import { type DemoReport, type Figure, reachesTogether, shortName, TOGETHER } from './figures.ts';
 import { renderReport } from './report.ts';
 
@@ -150,22 +150,20 @@ ${headline(report)}`);
 
 function headline(report: DemoReport): string {
   const { result, truth, claimed } = reachesTogether(report)[0]!;
-  const [low, high] = result.interval.map(count);
   const value = paint('green', count(result.value));
-  return `All publishers together reached ${paint('bold', `${value} people`)} (95 %: ${low} to ${high}), each counted once; truth ${count(truth)}.
+  return `All publishers together reached ${paint('bold', `${value} people`)} (95 %: ${rangeText(result.interval, count)}), each counted once; truth ${count(truth)}.
 Adding up their figures would have claimed ${count(claimed)}, ${signedPercent(claimed / truth - 1)}.`;
 }
 
 function row({ of, what, truth, result, inside95, within5Sigma, claimed }: Figure): string[] {
   const text = what.startsWith('frequency') ? percent : count;
-  const [low, high] = result.interval;
   const lies = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'BEYOND 5σ';
   return [
     `  ${of === TOGETHER ? 'all, once' : shortName(of)}`,
     what,
     text(truth),
     text(result.value),
-    `${text(low)} … ${text(high)}`,
+    rangeText(result.interval, text),
     lies,
     ...(claimed === undefined ? [] : [text(claimed)]),
   ];

@@ -8,6 +8,7 @@ import {
   escapeHtml,
   type Lane,
   percent,
+  rangeText,
   signedPercent,
   timelineChart,
   unionChart,
@@ -68,7 +69,7 @@ function together(report: DemoReport): string {
   const byProtocol = 'Reach of all providers together, by the protocol of the duchies';
   const bars = reaches.map((reach) => ({ ...barOf(reach), label: LABELS[reach.protocol] ?? reach.protocol }));
   return `<p>Many people saw the campaign at two publishers or at all three. Adding up what the publishers count claims
-${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}, with a 95 % interval from ${result.interval.map(count).join(' to ')}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}
+${count(claimed)} people, ${signedPercent(claimed / truth - 1)}. Three duchies counted everybody once: ${count(result.value)}, with a 95 % interval of ${rangeText(result.interval, count)}.</p>${figure(title, unionChart(title, { ...result, truth, claimed }))}
 <p>Duchies know three protocols. The first counts everybody of a population; the other two need none, and count encrypted
 sketches, in which several people share a register: they are less exact.</p>${figure(byProtocol, barChart(byProtocol, bars))}`;
 }
@@ -156,9 +157,8 @@ function table(measurements: DemoMeasurement[]): string {
     .map(({ title, figures }) => {
       const rows = figures.map(({ of, what, truth, result, inside95, within5Sigma, claimed }) => {
         const text = what.startsWith('frequency') ? percent : count;
-        const [low, high] = result.interval;
         const verdict = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'beyond 5σ';
-        return `<tr><td>${escapeHtml(shortName(of))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${text(low)} … ${text(high)}<td class="n">${claimed === undefined ? '' : text(claimed)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
+        return `<tr><td>${escapeHtml(shortName(of))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${rangeText(result.interval, text)}<td class="n">${claimed === undefined ? '' : text(claimed)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
       });
       return `<tbody><tr><th colspan="7" class="group">${escapeHtml(title)}</th></tr>${rows.join('')}</tbody>`;
     });

@@ -20,6 +20,25 @@ function printed(result: MeasurementResult): string {
   return out;
 }
 
+it('says that an interval has no upper end, and that nobody was counted at any frequency', () => {
+  const out = printed({
+    measurement: 'measurementConsumers/acme/measurements/m1',
+    type: 'reachAndFrequency',
+    dataProviders: [{ name: 'dataProviders/streamly' }],
+    total: {
+      deduplicated: {
+        reach: { ...estimate(5_000_000, 900), interval: [1_200_000, Number.POSITIVE_INFINITY] },
+        frequency: [],
+        aggregator: 'duchies/gamma',
+        workers: ['duchies/alpha'],
+      },
+    },
+  });
+  expect(out).toMatch(/reach +5,000,000 +95 %: 1,200,000 or more$/m);
+  expect(out).toContain('  times seen: nobody was counted, so there is no distribution\n');
+  expect(out).not.toMatch(/NaN|Infinity|∞/);
+});
+
 it('prints one figure of all providers where duchies computed it, with its interval, its method and by whom', () => {
   const out = printed({
     measurement: 'measurementConsumers/acme/measurements/m1',

@@ -58,6 +58,7 @@ function intervalText(
 ): string {
   if (!Number.isFinite(variance)) return '(how far it may be off cannot be told)';
   if (variance === 0) return '(counted, without noise)';
+  if (!Number.isFinite(high)) return `95 %: ${show(low)} or more`;
   return `95 %: ${show(low)} to ${show(high)}`;
 }
 

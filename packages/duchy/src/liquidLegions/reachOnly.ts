@@ -111,11 +111,13 @@ export class ReachOnlyStages {
 
 /**
  * `width` of the interval of the spec, in which it is a 32-bit float. Where noise or a provider fills more registers than a
- * sketch has, the reach is the largest that the sketch can tell: no count makes a computation fail.
+ * sketch has, the reach is the largest that the sketch can tell: no count makes a computation fail. What the noise of all
+ * duchies adds on average is corrected here, so that the figure that is signed is the one that everybody shows.
  */
 export function estimateReach(parameters: NoiseParameters, registers: number, width: number): number {
   const told = Math.min(registers, parameters.maxSize - 1);
-  return Math.trunc(estimatePeople(parameters, told) / Math.fround(width));
+  const people = estimatePeople(parameters, told, parameters.reachNoise.variance);
+  return Math.trunc(people / Math.fround(width));
 }
 
 function parts(given: Uint8Array): { registers: Uint8Array; excess: Uint8Array } {

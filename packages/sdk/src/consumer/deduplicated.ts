@@ -1,6 +1,5 @@
 /** The figures of a result that duchies computed: everybody is counted once, whichever data providers reached them. */
 import type { PlainSpec, PrivacyParams, specs } from '@measurement-exchange/contract';
-import { estimate } from '../privacy/index.ts';
 import type { AskedFrequency } from './duchyErrors.ts';
 import { type Figures, FiguresFault, how, mechanismOf, required, sharesOf } from './figures.ts';
 import { liquidLegionsErrors } from './liquidLegionsErrors.ts';
@@ -28,18 +27,18 @@ export function deduplicatedFigures(
   const width = spec.vidSamplingInterval?.width ?? 1;
   const reach = required(result.reach, 'reach');
   requireProtocol(reach, computed);
-  const errors =
+  const estimates =
     computed.protocol === 'honestMajorityShareShuffle'
       ? shareShuffleErrors(reach, reachPrivacy, width)
       : liquidLegionsErrors(reach, reachPrivacy, width, computed.config);
   const people = Number(reach.value);
-  if (!(people >= 0 && people <= errors.maximum)) {
-    const among = Number.isFinite(errors.maximum) ? ` among ${errors.maximum} people` : '';
+  if (!(people >= 0 && people <= estimates.maximum)) {
+    const among = Number.isFinite(estimates.maximum) ? ` among ${estimates.maximum} people` : '';
     throw new FiguresFault('RESULT_MALFORMED', `it has a reach of ${reach.value}${among}`);
   }
   const { aggregator, workers } = computed;
   const figures = {
-    reach: estimate(people, known(errors.reachVariance), errors.maximum),
+    reach: estimates.reach,
     ...how(reach),
     aggregator,
     workers,
@@ -47,17 +46,12 @@ export function deduplicatedFigures(
   if (askedFrequency === undefined) return figures;
   const frequency = required(result.frequency, 'frequency');
   requireProtocol(frequency, computed);
-  const isEmpty = Object.keys(frequency.relativeFrequencyDistribution).length === 0;
-  const shares = isEmpty ? [] : sharesOf(frequency, askedFrequency.maximumFrequency);
-  const variances = errors.atFrequencies(frequency, shares, askedFrequency);
+  const shares = sharesOf(frequency, askedFrequency.maximumFrequency);
+  const each = estimates.atFrequencies(frequency, shares, askedFrequency);
   const { noiseMechanism, methodology } = how(frequency);
   return {
     ...figures,
-    frequency: shares.map((share, i) => ({
-      frequency: i + 1,
-      share: estimate(share, known(variances[i]!.shareVariance), 1),
-      count: estimate(share * people, known(variances[i]!.countVariance), errors.maximum),
-    })),
+    frequency: each.map((figures, i) => ({ frequency: i + 1, ...figures })),
     ...(noiseMechanism && { frequencyNoiseMechanism: noiseMechanism }),
     ...(methodology && { frequencyMethodology: methodology }),
   };
@@ -97,9 +91,4 @@ function requireProtocol(
       `it has ${stated} noise, and protocolConfig says ${config.noiseMechanism}`,
     );
   }
-}
-
-/** Differences of infinite variances are NaN. */
-function known(variance: number): number | undefined {
-  return Number.isFinite(variance) ? variance : undefined;
 }

@@ -5,8 +5,8 @@ import {
   SHARE_SHUFFLE_NOISE,
   type specs,
 } from '@measurement-exchange/contract';
-import { mpcNoise } from '../privacy/index.ts';
-import { mechanismOf } from './figures.ts';
+import { type Estimate, mpcNoise } from '../privacy/index.ts';
+import { type FrequencyEstimate, mechanismOf } from './figures.ts';
 
 /** What was asked of a frequency distribution. */
 export interface AskedFrequency {
@@ -14,17 +14,17 @@ export interface AskedFrequency {
   maximumFrequency: number;
 }
 
-/** How far figures of one protocol may be from the truth. A variance that is not finite is unknown. */
-export interface Errors {
+/** The figures of one protocol, with how far they may be from the truth. */
+export interface DuchyEstimates {
   /** Nobody can reach more people than this. */
   maximum: number;
-  reachVariance: number;
-  /** Of the share and the number of people at each frequency, from 1 on. */
+  reach: Estimate;
+  /** The share and the number of people at each frequency, from 1 on. */
   atFrequencies(
     frequency: specs.Measurement_Result_Frequency,
     shares: number[],
     asked: AskedFrequency,
-  ): { shareVariance: number; countVariance: number }[];
+  ): Omit<FrequencyEstimate, 'frequency'>[];
 }
 
 /** Of their noise: Infinity where the result does not say which it has, or one that does not fit what was asked. */
@@ -43,4 +43,9 @@ export function duchyNoiseVariance(
     if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
     throw error;
   }
+}
+
+/** Differences of infinite variances are NaN. */
+export function known(variance: number): number | undefined {
+  return Number.isFinite(variance) ? variance : undefined;
 }

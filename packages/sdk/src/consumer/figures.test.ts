@@ -129,6 +129,14 @@ describe('a frequency distribution', () => {
     ]);
   });
 
+  it.each<Record<string, number>>([{}, { '1': 0, '2': 0 }])(
+    'has no distribution of nobody: %o',
+    (relativeFrequencyDistribution) => {
+      const nobody = { ...result({ relativeFrequencyDistribution }), ...reach({ value: 0n }) };
+      expect(figures(frequencySpec(1, 4), nobody)).toMatchObject({ reach: { value: 0 }, frequency: [] });
+    },
+  );
+
   it('has the variance of a uniform distribution for a share when the reach may be 0', () => {
     const { frequency } = figures(frequencySpec(), { ...result(), ...reach({ value: 1n }) });
     expect(frequency![0]!.share).toMatchObject({ variance: 1 / 12, interval: [0, expect.any(Number)] });

@@ -23,7 +23,7 @@ export interface FrequencyEstimate {
 /** What a result reports. Which figures there are depends on the type of the measurement. */
 export interface Figures {
   reach?: Estimate;
-  /** From 1 to the maximum frequency; empty where duchies counted nobody, so that there is no distribution. */
+  /** From 1 to the maximum frequency that was asked for; empty where nobody was counted at any frequency. */
   frequency?: FrequencyEstimate[];
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
@@ -233,7 +233,7 @@ function countVariance(share: Estimate, reach: Estimate): number | undefined {
   });
 }
 
-/** The shares of all frequencies from 1 to the maximum; one that is left out is 0. */
+/** The shares of all frequencies from 1 to the maximum; one that is left out is 0. Without any people there is no share. */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {
@@ -246,5 +246,5 @@ export function sharesOf(frequency: Frequency, maximumFrequency: number): number
     }
     shares[k - 1] = share;
   }
-  return shares;
+  return shares.some((share) => share > 0) ? shares : [];
 }

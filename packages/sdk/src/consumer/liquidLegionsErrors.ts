@@ -11,41 +11,66 @@ import {
 } from '@measurement-exchange/contract';
 import {
   countAtFrequencyVariance,
+  type Estimate,
+  estimate,
+  liquidLegionsReachInterval,
   liquidLegionsReachVariance,
   liquidLegionsShareVariances,
+  productInterval,
 } from '../privacy/index.ts';
-import { duchyNoiseVariance, type Errors } from './duchyErrors.ts';
+import { type DuchyEstimates, duchyNoiseVariance, known } from './duchyErrors.ts';
+import { mechanismOf } from './figures.ts';
 
 export function liquidLegionsErrors(
-  reach: specs.Measurement_Result_Reach,
+  reported: specs.Measurement_Result_Reach,
   privacyParams: PrivacyParams | undefined,
   width: number,
   config: LiquidLegionsConfig,
-): Errors {
+): DuchyEstimates {
   const { decayRate, maxSize, samplingIndicatorSize = 1 } = config;
   // The number of data providers makes no difference to the noise of what is released.
   const shapes = legionsNoiseShapes(1, ringOf(config).length);
-  const sketch = { decayRate, maxSize, width, reach: Number(reach.value) };
-  const noiseVariance = duchyNoiseVariance(reach, privacyParams, shapes.reach);
-  const reachVariance = liquidLegionsReachVariance({ ...sketch, noiseVariance });
+  const noiseVariance = duchyNoiseVariance(reported, privacyParams, shapes.reach);
+  const sketch = { decayRate, maxSize, width, reach: Number(reported.value) };
+  const excessKurtosis = mechanismOf(reported.noiseMechanism) === 'GEOMETRIC' ? 3 : 0;
+  const reach = reachEstimate({ ...sketch, noiseVariance, excessKurtosis });
   return {
     maximum: Number.POSITIVE_INFINITY,
-    reachVariance,
+    reach,
     atFrequencies(frequency, shares, { privacyParams, maximumFrequency }) {
       const frequencyNoiseVariance = duchyNoiseVariance(frequency, privacyParams, shapes.frequency);
-      const shareVariances = liquidLegionsShareVariances(
+      const variances = liquidLegionsShareVariances(
         { ...sketch, samplingIndicatorSize, maximumFrequency, frequencyNoiseVariance },
         shares,
       );
-      return shareVariances.map((shareVariance, i) => ({
-        shareVariance,
-        countVariance: countAtFrequencyVariance({
-          ratio: shares[i]!,
-          ratioVariance: shareVariance,
-          reach: sketch.reach,
-          reachVariance,
-        }),
-      }));
+      return shares.map((value, i) => {
+        const variance = variances[i]!;
+        const share = estimate(value, known(variance), 1);
+        // At least as uncertain as a uniform share: it may be any.
+        if (variance >= 1 / 12) share.interval = [0, 1];
+        return { share, count: countEstimate(share, reach) };
+      });
     },
   };
+}
+
+function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0]): Estimate {
+  const { reach, noiseVariance } = params;
+  // A reach below 0 is rejected by the caller.
+  if (!Number.isFinite(noiseVariance) || reach < 0) return estimate(reach, undefined);
+  return {
+    ...estimate(reach, known(liquidLegionsReachVariance(params))),
+    interval: liquidLegionsReachInterval(params),
+  };
+}
+
+function countEstimate(share: Estimate, reach: Estimate): Estimate {
+  const variance = countAtFrequencyVariance({
+    ratio: share.value,
+    ratioVariance: share.variance,
+    reach: reach.value,
+    reachVariance: reach.variance,
+  });
+  const count = estimate(share.value * reach.value, known(variance));
+  return Number.isFinite(count.variance) ? { ...count, interval: productInterval(share, reach) } : count;
 }

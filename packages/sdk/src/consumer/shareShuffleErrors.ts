@@ -1,28 +1,30 @@
 /** How far figures of HonestMajorityShareShuffle may be from the truth: the aggregator signs the size of the sample. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
+  estimate,
   shareShuffleCountVariance,
   shareShuffleReachVariance,
   shareShuffleShareVariance,
   shareShuffleUniverse,
 } from '../privacy/index.ts';
-import { duchyNoiseVariance, type Errors } from './duchyErrors.ts';
+import { type DuchyEstimates, duchyNoiseVariance, known } from './duchyErrors.ts';
 import { FiguresFault } from './figures.ts';
 
 export function shareShuffleErrors(
   reach: specs.Measurement_Result_Reach,
   privacyParams: PrivacyParams | undefined,
   width: number,
-): Errors {
+): DuchyEstimates {
   const sample = {
     reach: Number(reach.value),
     frequencyVectorSize: vectorSizeOf(reach),
     width,
     noiseVariance: duchyNoiseVariance(reach, privacyParams),
   };
+  const maximum = shareShuffleUniverse(sample);
   return {
-    maximum: shareShuffleUniverse(sample),
-    reachVariance: shareShuffleReachVariance(sample),
+    maximum,
+    reach: estimate(sample.reach, known(shareShuffleReachVariance(sample)), maximum),
     atFrequencies(frequency, shares, { privacyParams, maximumFrequency }) {
       if (vectorSizeOf(frequency) !== sample.frequencyVectorSize) {
         throw new FiguresFault('RESULT_MALFORMED', 'its reach and its frequency are of different samples');
@@ -32,8 +34,8 @@ export function shareShuffleErrors(
         const count = share * sample.reach;
         const at = { ...sample, count, frequency: i + 1, maximumFrequency, frequencyNoiseVariance };
         return {
-          shareVariance: shareShuffleShareVariance(at),
-          countVariance: shareShuffleCountVariance(at),
+          share: estimate(share, known(shareShuffleShareVariance(at)), 1),
+          count: estimate(count, known(shareShuffleCountVariance(at)), maximum),
         };
       });
     },

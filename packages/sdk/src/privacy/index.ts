@@ -1,5 +1,6 @@
 /** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
 export * from './liquidLegions.ts';
+export { type LiquidLegionsIntervalParams, liquidLegionsReachInterval } from './liquidLegionsReach.ts';
 export { type LegionsRelease, legionsCharge, type MpcRelease, mpcCharge } from './mpcCharge.ts';
 export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from './mpcNoise.ts';
 export {

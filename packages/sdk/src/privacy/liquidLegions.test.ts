@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { estimatePeople, expectedRegisters, liquidLegionsReachVariance } from './liquidLegions.ts';
+import {
+  estimatePeople,
+  expectedRegisters,
+  liquidLegionsReachVariance,
+  sketchMoments,
+} from './liquidLegions.ts';
 
 const NARROW = { decayRate: 12, maxSize: 100_000 };
 const WIDE = { decayRate: 5.6, maxSize: 1_000_000 };
@@ -45,6 +50,24 @@ describe('registers that are expected', () => {
   });
 });
 
+describe('sums over the registers of a large sketch', () => {
+  test.each([1, 1000, 300_000, 1e8])('are those over each of them, with %d people', (people) => {
+    const { decayRate: a, maxSize: m } = NARROW;
+    const sums = { registers: 0, slope: 0, curvature: 0 };
+    for (let i = 0; i < m; i++) {
+      const p = (Math.exp((-a * i) / m) - Math.exp((-a * (i + 1)) / m)) / (1 - Math.exp(-a));
+      sums.registers += 1 - (1 - p) ** people;
+      sums.slope += p * (1 - p) ** people;
+      sums.curvature += p ** 2 * (1 - p) ** people;
+    }
+    const moments = sketchMoments(NARROW, people);
+    for (const [key, sum] of Object.entries(sums)) {
+      expect(moments[key as keyof typeof sums] / sum).toBeCloseTo(1, 3);
+    }
+    expect(Math.abs(moments.registers - sums.registers)).toBeLessThan(1e-5);
+  });
+});
+
 describe('people', () => {
   test('are estimated from the registers that are expected for them', () => {
     const size = { decayRate: 12, maxSize: 2000 };
@@ -52,6 +75,24 @@ describe('people', () => {
       expect(estimatePeople(size, expectedRegisters(size, people))).toBe(people);
     }
     expect(estimatePeople(size, -3)).toBe(0);
+  });
+
+  test('are fewer where noise is in the count: it would add a quarter to them on average', () => {
+    const demo = { decayRate: 10, maxSize: 1000 };
+    const variance = 65.8 ** 2;
+    // People grow with registers as exp(10 / 1000 · registers), so noise multiplies them by exp(0.658² / 2) on average.
+    const factor = estimatePeople(demo, 500) / estimatePeople(demo, 500, variance);
+    expect(factor / Math.exp(0.658 ** 2 / 2)).toBeCloseTo(1, 2);
+    expect(estimatePeople(demo, 5, variance)).toBe(0);
+    for (let registers = 1, last = 0; registers < 1000; registers += 37) {
+      const people = estimatePeople(demo, registers, variance);
+      expect(people).toBeGreaterThanOrEqual(last);
+      last = people;
+    }
+  });
+
+  test('are too many to be counted where the registers of a steep sketch say so', () => {
+    expect(() => estimatePeople({ decayRate: 100, maxSize: 1000 }, 500)).toThrow('too many people');
   });
 
   test('cannot be estimated from a sketch that is full', () => {

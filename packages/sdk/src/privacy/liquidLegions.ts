@@ -1,8 +1,9 @@
 /**
  * How many people a Liquid Legions sketch stands for, and how far that may be from the truth. Register i of m is hit with
  * probability p_i = C e^(−a i / m), where a is the decay rate and C makes them add up to 1; so y people leave it empty with
- * probability (1 − p_i)^y. Everything is a sum over registers, added up as it is: no approximation by an integral.
+ * probability (1 − p_i)^y. Everything is a sum over registers.
  */
+import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsSize {
@@ -12,33 +13,75 @@ export interface LiquidLegionsSize {
   maxSize: number;
 }
 
+/** What is expected of a sketch with so many people, as sums over its registers. */
+export interface SketchMoments {
+  /** Registers with somebody. */
+  registers: number;
+  /** Their variance, by which registers people happen to hit. */
+  variance: number;
+  /** First derivative of `registers` by people. */
+  slope: number;
+  /** Second derivative, with the sign changed: it is never negative. */
+  curvature: number;
+}
+
+export function sketchMoments(size: LiquidLegionsSize, people: number): SketchMoments {
+  let registers = 0;
+  let variance = 0;
+  let hit = 0;
+  let slope = 0;
+  let curvature = 0;
+  forEachRegister(size, (p, rate, weight) => {
+    const empty = Math.exp(-people * rate);
+    registers += weight * (1 - empty);
+    variance += weight * (empty - empty ** 2 + people * (p * empty) ** 2);
+    hit += weight * p * empty;
+    slope += weight * rate * empty;
+    curvature += weight * rate ** 2 * empty;
+  });
+  return { registers, variance: Math.max(0, variance - people * hit ** 2), slope, curvature };
+}
+
 /** How many registers have somebody, expected for so many people. */
 export function expectedRegisters(size: LiquidLegionsSize, people: number): number {
   let sum = 0;
-  forEachRegister(size, (p) => {
-    sum -= Math.expm1(people * Math.log1p(-p));
+  forEachRegister(size, (_p, rate, weight) => {
+    sum += weight * (1 - Math.exp(-people * rate));
   });
   return sum;
 }
 
 /**
- * The number of people for which so many registers are expected, rounded down. A sketch with all registers hit stands for any
- * number of people, and is a RangeError.
+ * The count of registers, noise included, whose estimate is so many people. Without noise it is the expected count. The
+ * inverse of the expectation is convex, so noise of variance V would make estimates too high on average: by the factor
+ * exp(V c² / 2) where people grow with registers as exp(c · registers). The count is higher by V c / 2, which takes that
+ * factor out; c is the second derivative of the inverse divided by its first.
  */
-export function estimatePeople(size: LiquidLegionsSize, registers: number): number {
+export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
+  if (noiseVariance === 0) return expectedRegisters(size, people);
+  const { registers, slope, curvature } = sketchMoments(size, people);
+  // Beyond so many people that no further one changes anything, no count is high enough.
+  if (slope === 0) return Number.POSITIVE_INFINITY;
+  return registers + (noiseVariance / 2) * (curvature / slope ** 2);
+}
+
+/**
+ * The number of people that so many registers stand for, rounded down, when noise of this variance is in the count. A sketch
+ * with all registers hit stands for any number of people, and is a RangeError.
+ */
+export function estimatePeople(size: LiquidLegionsSize, registers: number, noiseVariance = 0): number {
   if (!(registers < size.maxSize)) {
     throw new RangeError('every register of the sketch is hit: raise maxSize or decayRate');
   }
   if (registers <= 0) return 0;
-  let high = 1;
-  while (expectedRegisters(size, high) <= registers) high *= 2;
-  let low = high / 2;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (expectedRegisters(size, middle) <= registers) low = middle;
-    else high = middle;
-  }
-  return low;
+  const count = (people: number) => registersForEstimate(size, people, noiseVariance);
+  let people = Math.floor(firstAbove(count, registers, { precision: 1e-12 }));
+  if (people > Number.MAX_SAFE_INTEGER)
+    throw new RangeError('the sketch stands for too many people: lower decayRate');
+  // Sums are not exact to the last digit: the result is the last whole number whose count is not above `registers`.
+  while (people > 0 && count(people) > registers) people--;
+  while (count(people + 1) <= registers) people++;
+  return people;
 }
 
 export interface LiquidLegionsReachParams extends LiquidLegionsSize {
@@ -53,15 +96,8 @@ export interface LiquidLegionsReachParams extends LiquidLegionsSize {
 export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): number {
   const { reach, width, noiseVariance } = params;
   const people = Math.max(0, reach) * width;
-  let variance = noiseVariance;
-  let hit = 0;
-  forEachRegister(params, (p) => {
-    const empty = Math.exp(people * Math.log1p(-p));
-    variance += empty - empty ** 2 + people * (p * empty) ** 2;
-    hit += p * empty;
-  });
-  variance -= people * hit ** 2;
-  return variance / (width * hit) ** 2 + Math.max(0, reach) * (1 / width - 1);
+  const { variance, slope } = sketchMoments(params, people);
+  return (variance + noiseVariance) / (width * slope) ** 2 + Math.max(0, reach) * (1 / width - 1);
 }
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
@@ -101,19 +137,47 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
   const people = Math.max(0, reach) * width;
   let alone = 0;
   let withFrequency = 0;
-  forEachRegister(params, (p) => {
-    const empty = Math.exp(people * Math.log1p(-p));
+  forEachRegister(params, (p, rate, weight) => {
+    const empty = Math.exp(-people * rate);
     const odds = p / (1 - p);
-    alone += people * odds * empty;
+    alone += weight * people * odds * empty;
     withFrequency +=
-      samplingIndicatorSize * empty * Math.expm1(people * Math.log1p(odds / samplingIndicatorSize));
+      weight * samplingIndicatorSize * empty * Math.expm1(people * Math.log1p(odds / samplingIndicatorSize));
   });
   return { alone, mistaken: Math.max(0, withFrequency - alone) };
 }
 
-/** Calls with the probability of each register. */
-function forEachRegister({ decayRate, maxSize }: LiquidLegionsSize, use: (p: number) => void): void {
+/**
+ * Calls with the probability p of a register, its rate (so many people leave it empty with probability e^(−rate · people)),
+ * and how many registers it stands for. In a large sketch two registers stand for each block, by the Gauss rule, which is
+ * exact for polynomials of the third degree: sums over 1,000,000 registers are off by less than 10⁻⁶.
+ */
+function forEachRegister(
+  { decayRate, maxSize }: LiquidLegionsSize,
+  use: (p: number, rate: number, weight: number) => void,
+): void {
   const step = decayRate / maxSize;
   const first = Math.expm1(-step) / Math.expm1(-decayRate);
-  for (let i = 0; i < maxSize; i++) use(first * Math.exp(-step * i));
+  const visit = (index: number, weight: number) => {
+    const p = first * Math.exp(-step * index);
+    use(p, Math.min(MAX_RATE, -Math.log1p(-p)), weight);
+  };
+  if (maxSize <= 2 * BLOCKS) {
+    for (let i = 0; i < maxSize; i++) visit(i, 1);
+    return;
+  }
+  for (let block = 0, start = 0; block < BLOCKS; block++) {
+    const end = Math.round(((block + 1) * maxSize) / BLOCKS);
+    const length = end - start;
+    const center = (start + end - 1) / 2;
+    const offset = Math.sqrt((length ** 2 - 1) / 12);
+    visit(center - offset, length / 2);
+    visit(center + offset, length / 2);
+    start = end;
+  }
 }
+
+const BLOCKS = 2048;
+
+/** Of a register that everybody hits: e^−745 is the smallest number there is. */
+const MAX_RATE = 745;

@@ -101,3 +101,18 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
   const { ratio, ratioVariance, reach, reachVariance } = params;
   return ratioVariance * reachVariance + ratioVariance * reach ** 2 + reachVariance * ratio ** 2;
 }
+
+/**
+ * The interval of a product of two independent figures out of theirs, each distance added as the variances of a product are. It
+ * is as lopsided as they are, which value ± 1.96 standard deviations cannot be.
+ */
+export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
+  const value = a.value * b.value;
+  const distance = (side: 0 | 1) => {
+    const [ofA, ofB] = [Math.abs(a.interval[side] - a.value), Math.abs(b.interval[side] - b.value)];
+    // 0 times Infinity is 0 here: a figure that is 0 for certain makes the product 0.
+    const times = (x: number, y: number) => (x === 0 || y === 0 ? 0 : x * y);
+    return Math.hypot(times(ofA, b.value), times(ofB, a.value), times(ofA, ofB));
+  };
+  return [Math.max(0, value - distance(0)), value + distance(1)];
+}

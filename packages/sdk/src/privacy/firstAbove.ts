@@ -1,0 +1,38 @@
+/**
+ * Where a growing function of people first reaches a value: 0 if it does from the start, Infinity if it never does. The answer
+ * is a little too high, by less than `precision` of itself. `guess` is where to look first.
+ */
+export function firstAbove(
+  of: (people: number) => number,
+  value: number,
+  { guess = 1, precision = 1e-6 } = {},
+): number {
+  let [low, atLow] = [0, of(0) - value];
+  if (atLow >= 0) return 0;
+  let high = Math.max(1, guess);
+  let atHigh = of(high) - value;
+  while (atHigh < 0) {
+    if (high > Number.MAX_SAFE_INTEGER) return Number.POSITIVE_INFINITY;
+    [low, atLow] = [high, atHigh];
+    high *= 4;
+    atHigh = of(high) - value;
+  }
+  // The Illinois method on the scale of logarithms, on which registers grow almost evenly with people.
+  let repeated: 'low' | 'high' | undefined;
+  while (high - low > precision * high) {
+    const [x0, x1] = [Math.log1p(low), Math.log1p(high)];
+    const crossing = Math.expm1((x0 * atHigh - x1 * atLow) / (atHigh - atLow));
+    const people = crossing > low && crossing < high ? crossing : (low + high) / 2;
+    const at = of(people) - value;
+    if (at < 0) {
+      [low, atLow] = [people, at];
+      if (repeated === 'low') atHigh /= 2;
+      repeated = 'low';
+    } else {
+      [high, atHigh] = [people, at];
+      if (repeated === 'high') atLow /= 2;
+      repeated = 'high';
+    }
+  }
+  return high;
+}
