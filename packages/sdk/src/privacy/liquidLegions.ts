@@ -66,8 +66,8 @@ export function registersForEstimate(size: LiquidLegionsSize, people: number, no
 }
 
 /**
- * The number of people that so many registers stand for, rounded down, when noise of this variance is in the count. A sketch
- * with all registers hit stands for any number of people, and is a RangeError.
+ * The number of people that so many registers stand for, rounded down, when noise of this variance is in the count: 2^53 − 1
+ * if it is more than that. A sketch with all registers hit stands for any number of people, and is a RangeError.
  */
 export function estimatePeople(size: LiquidLegionsSize, registers: number, noiseVariance = 0): number {
   if (!(registers < size.maxSize)) {
@@ -75,9 +75,9 @@ export function estimatePeople(size: LiquidLegionsSize, registers: number, noise
   }
   if (registers <= 0) return 0;
   const count = (people: number) => registersForEstimate(size, people, noiseVariance);
-  let people = Math.floor(firstAbove(count, registers, { precision: 1e-12 }));
-  if (people > Number.MAX_SAFE_INTEGER)
-    throw new RangeError('the sketch stands for too many people: lower decayRate');
+  const crossing = firstAbove(count, registers, { precision: 1e-12 });
+  if (crossing >= Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
+  let people = Math.floor(crossing);
   // Sums are not exact to the last digit: the result is the last whole number whose count is not above `registers`.
   while (people > 0 && count(people) > registers) people--;
   while (count(people + 1) <= registers) people++;
