@@ -182,7 +182,7 @@ export async function startMpcWorld({
 
 async function untilReady(endpoint: string): Promise<void> {
   for (const started = performance.now(); performance.now() - started < READY_MS; await sleep(POLL_MS)) {
-    const response = await fetch(`${endpoint}/readyz`).catch(() => undefined);
+    const response = await fetch(`${endpoint}/healthz`).catch(() => undefined);
     if (response?.ok) return;
   }
   throw new Error(`The duchy at ${endpoint} is not ready.`);

@@ -134,7 +134,7 @@ export class DuchyProcess {
     await this.process.start(args, { MEX_DATA_DIR: folder }, async (output) => {
       if (!output.includes('"msg":"running"')) return undefined;
       if (this.only === 'mill') return true;
-      const response = await fetch(`${endpoint}/readyz`).catch(() => undefined);
+      const response = await fetch(`${endpoint}/healthz`).catch(() => undefined);
       return response?.ok || undefined;
     });
   }

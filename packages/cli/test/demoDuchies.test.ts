@@ -42,7 +42,7 @@ afterAll(async () => {
 const duchies = async (): Promise<DevFile['duchies']> =>
   JSON.parse(await readFile(join(dataDir(), 'dev.json'), 'utf8')).duchies;
 const answers = ({ endpoint }: DevFile['duchies'][number]) =>
-  fetch(`${endpoint}/readyz`).then(
+  fetch(`${endpoint}/healthz`).then(
     ({ ok }) => ok,
     () => false,
   );

@@ -52,7 +52,7 @@ it('gives each duchy a database beside that of the exchange where the role may',
   await onServer(server, `ALTER ROLE ${role} CREATEDB`);
   const exchange = await start();
   const isReady = ({ endpoint }: DevFile['duchies'][number]) =>
-    fetch(`${endpoint}/readyz`).then(
+    fetch(`${endpoint}/healthz`).then(
       ({ ok }) => ok,
       () => false,
     );

@@ -40,8 +40,11 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
   const duchy = spawnMex(['duchy', 'run', '--config', config]);
   const url = await urlOf(duchy);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*9 checks, all silent\./);
+  const operations = /"operationsUrl":"([^"]+)"/.exec(duchy.output())![1];
+  expect(operations).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  expect((await fetch(`${operations}/readyz`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz`)).status).toBe(404);
+  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*11 checks, all silent\./);
   expect(await duchy.kill('SIGTERM')).toBe(0);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
@@ -50,9 +53,10 @@ it('runs several processes on one database, with the key that it was first used 
   const database = await createDuchyDatabase();
   const config = await settings('shared.json', { databaseUrl: database.url, dataDir: 'shared' });
   const run = (...only: string[]) => spawnMex(['duchy', 'run', '--config', config, '--only', ...only]);
-  const [face, mill, silent] = [run('face'), run('mill', '--port', '0'), run('mill')];
+  const [face, mill, silent] = [run('face'), run('mill', '--operations-port', '0'), run('mill')];
   await urlOf(face);
-  const url = await urlOf(mill);
+  await expect.poll(() => mill.output()).toMatch(/"operationsUrl"/);
+  const [, url] = /"operationsUrl":"([^"]+)"/.exec(mill.output())!;
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('mex_duchy_stages_total');
   expect((await fetch(`${url}/v2alpha/computations/c1:advance`, { method: 'POST' })).status).toBe(404);
   await expect.poll(() => silent.output()).toMatch(/"only":"mill".*"running"/);

@@ -7,7 +7,7 @@ import {
   type SetParametersRequest,
   TERMINAL_MEASUREMENT_STATES,
 } from '@measurement-exchange/contract';
-import { type ExchangeClient, retryOnAborted } from '@measurement-exchange/sdk';
+import { type ExchangeClient, isTransient, retryOnAborted } from '@measurement-exchange/sdk';
 import type { PermanentError } from './errors.ts';
 
 /** By protocol. */
@@ -18,6 +18,14 @@ const MAX_ATTEMPTS = 20;
 
 export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
   return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
+}
+
+/** Codes that say nothing about a computation: this duchy is not let in now, or the exchange is busy with it. */
+const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
+
+/** Whether it is the exchange, or the way to it, that is at fault, and not what was asked: then everything waits. */
+export function isOutage(error: unknown): boolean {
+  return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
 
 /** Publishes the keys that this duchy made for the computation. */

@@ -19,6 +19,7 @@ import {
   Secrets,
 } from './database/index.ts';
 import { listen } from './face/listen.ts';
+import { listenOperations } from './face/operations.ts';
 import { createHerald } from './herald/herald.ts';
 import { POOL } from './liquidLegions/index.ts';
 import { repeat } from './loop.ts';
@@ -35,13 +36,17 @@ export interface StartOptions {
   log: Logger;
   /** `face`: no mills; `mill`: nothing but mills. */
   only?: 'face' | 'mill' | undefined;
-  /** Where the face listens, or, with mills alone, where health and metrics are; absent: nowhere. */
+  /** Where the face listens; absent with mills alone. */
   listen: Listen | undefined;
+  /** Where health and metrics are. */
+  operations: DuchyConfig['operations'];
 }
 
 export interface RunningDuchy {
-  /** Where it listens. */
+  /** Where the face listens. */
   url: string | undefined;
+  /** Where health and metrics are. */
+  operationsUrl: string;
   /** Requests in flight get their responses, stages are given back, then everything closes. */
   stop(): Promise<void>;
 }
@@ -87,6 +92,10 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     metrics,
   };
 
+  const draining = new AbortController();
+  const operations = await listenOperations({ ...options.operations, duchy, stopping: draining.signal });
+  opened.defer(() => operations.stop());
+
   const stopping = new AbortController();
   const { signal } = stopping;
   const jobs: Promise<void>[] = [];
@@ -111,11 +120,18 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
   }
   let url: string | undefined;
   if (options.listen !== undefined) {
-    const face = await listen({ ...options.listen, duchy, limits: config.limits, receives: only !== 'mill' });
+    const face = await listen({ ...options.listen, duchy, limits: config.limits });
     opened.defer(() => face.stop());
     url = face.url;
   }
-  log.info({ duchy: duchy.name, url, only: only ?? 'all' }, 'running');
+  log.info({ duchy: duchy.name, url, operationsUrl: operations.url, only: only ?? 'all' }, 'running');
   const running = opened.move();
-  return { url, stop: () => running.disposeAsync() };
+  return {
+    url,
+    operationsUrl: operations.url,
+    stop() {
+      draining.abort();
+      return running.disposeAsync();
+    },
+  };
 }

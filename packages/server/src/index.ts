@@ -8,5 +8,6 @@ export {
   type SchemaState,
   schemaState,
 } from './migrations.ts';
+export { proxyRangeProblems } from './proxies.ts';
 export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
 export { type TracedRequest, traceRequests } from './traceRequests.ts';

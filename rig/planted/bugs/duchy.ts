@@ -198,6 +198,66 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
+    // A 503 of the exchange would end a computation, and its secrets with it.
+    name: 'any-error-means-removed',
+    edits: [
+      inDuchy(
+        'herald/herald.ts',
+        "if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') return end(computation);",
+        'if (error instanceof ExchangeError) return end(computation);',
+      ),
+    ],
+    foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'stays when the exchange answers with'),
+  },
+  {
+    name: 'not-found-of-a-proxy-means-no-certificate',
+    edits: [
+      inDuchy('certificates.ts', "error.reason === 'CERTIFICATE_NOT_FOUND'", "error.code === 'NOT_FOUND'"),
+    ],
+    foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'answered with anything but success'),
+  },
+  {
+    name: 'a-403-fails-the-stage',
+    edits: [
+      inDuchy(
+        'exchange.ts',
+        "'ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'",
+        "'ABORTED', 'UNAUTHENTICATED'",
+      ),
+    ],
+    foundBy: test('duchy/src/exchange.test.ts'),
+  },
+  {
+    name: 'metrics-on-the-public-port',
+    edits: [
+      inDuchy(
+        'face/server.ts',
+        "app.get('/healthz', page, () => ({ status: 'ok' }));",
+        "app.get('/healthz', page, () => ({ status: 'ok' })); app.get('/metrics', page, () => metrics.text());",
+      ),
+    ],
+    foundBy: test('duchy/test/face/uploads.test.ts', 'says that it lives, and at an address of its own'),
+  },
+  {
+    name: 'every-proxied-sender-is-one',
+    edits: [
+      inDuchy(
+        'face/server.ts',
+        'trustProxy: trustedProxies.length > 0 ? trustedProxies : false',
+        'trustProxy: false',
+      ),
+    ],
+    foundBy: test(
+      'duchy/test/face/uploads.test.ts',
+      'behind a proxy count for the client that the proxy names',
+    ),
+  },
+  {
+    name: 'loopback-without-a-word-about-proxies',
+    edits: [inDuchy('config/production.ts', 'isLoopback(host) && trustedProxies === undefined', 'false')],
+    foundBy: test('duchy/src/config/config.test.ts', 'a loopback without a word about proxies'),
+  },
+  {
     name: 'a-cancel-is-a-warning',
     edits: [inDuchy('mills/mill.ts', 'if (await isOver(id)) {', 'if (false) {')],
     foundBy: test(

@@ -9,6 +9,7 @@ import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
 interface RunOptions extends DuchyOptions {
   only?: 'face' | 'mill';
   port?: number;
+  operationsPort?: number;
 }
 
 export function duchyRunCommand(): Command {
@@ -19,13 +20,14 @@ export function duchyRunCommand(): Command {
     .addOption(
       new Option('--only <role>', 'one role, to scale out on one database').choices(['face', 'mill']),
     )
-    .option('--port <port>', 'listen here instead of listen.port; with --only mill for metrics', Number)
+    .option('--port <port>', 'listen here instead of listen.port', Number)
+    .option('--operations-port <port>', 'health and metrics here instead of operations.port', Number)
     .addHelpText('after', HELP)
     .action(run);
 }
 
 async function run(options: RunOptions): Promise<void> {
-  const { as, only, port } = options;
+  const { as, only, port, operationsPort } = options;
   const config = await duchySettings(options);
   const { createLog, readSecretsKey, startDuchy } = await loadDuchy();
   const log = createLog(config.logLevel);
@@ -46,7 +48,8 @@ async function run(options: RunOptions): Promise<void> {
     secretsKey,
     log,
     only,
-    listen: only === 'mill' && port === undefined ? undefined : { ...config.listen, port: await portOf() },
+    listen: only === 'mill' ? undefined : { ...config.listen, port: await portOf() },
+    operations: { ...config.operations, ...(operationsPort !== undefined && { port: operationsPort }) },
   });
   opened.defer(() => running.stop());
   await stopped;
@@ -102,6 +105,7 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
               "duchies/beta=beta.pem"],         * whose certificates to trust: each party by its own root
     "endpoint": "https://alpha.example.com",    * where providers and the other duchies reach this one
     "listen": {"host": "0.0.0.0", "port": 8090, "tls": {"certFile": "tls.pem", "keyFile": "tls.key"}},
+    "operations": {"host": "127.0.0.1", "port": 9090},  /healthz, /readyz and /metrics; else any port that is free
     "databaseUrl": "postgres://…",                else an embedded PostgreSQL in dataDir
     "dataDir": ".duchy",
     "secretsKeyFile": "secrets.key",            * openssl rand -base64 32; keep a copy apart from the database

@@ -128,7 +128,9 @@ describe('in production', () => {
 
   test('good settings have no problem', () => {
     expect(problemsOf()).toEqual([]);
-    expect(problemsOf({ listen: { host: '127.0.0.1' } })).toEqual([]);
+    for (const trustedProxies of [[], ['127.0.0.1/32', '::1/128']]) {
+      expect(problemsOf({ listen: { host: '127.0.0.1', trustedProxies } })).toEqual([]);
+    }
     const proxied = { host: '10.0.0.1', behindTlsProxy: true, trustedProxies: ['10.0.0.2/32'] };
     expect(problemsOf({ listen: proxied })).toEqual([]);
     expect(problemsOf({ url: 'http://127.0.0.1:8080' })).toEqual([]);
@@ -139,6 +141,13 @@ describe('in production', () => {
     ['an endpoint over HTTP', { endpoint: 'http://alpha.example.com' }, /endpoint must be an https address/],
     ['no TLS', { listen: { host: '0.0.0.0' } }, /listen\.host 0\.0\.0\.0 is reachable from outside/],
     ['a proxy of nobody', { listen: { behindTlsProxy: true } }, /listen\.trustedProxies/],
+    ['a loopback without a word about proxies', { listen: { host: '127.0.0.1' } }, /lock the others out/],
+    ['a loopback without a word about proxies, in IPv6', { listen: { host: '::1' } }, /lock the others out/],
+    [
+      'proxies everywhere',
+      { listen: { ...GOOD.listen, trustedProxies: ['0.0.0.0/0'] } },
+      /trusts far too many/,
+    ],
     ['no noise', { noiseMechanisms: ['NONE'] }, /noiseMechanisms has NONE/],
     ['a root for everybody', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
     ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has none of duchies/],

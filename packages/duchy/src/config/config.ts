@@ -35,6 +35,8 @@ export interface DuchyConfig {
   /** Where providers and the other duchies reach this one, as the exchange tells them. */
   endpoint: string | undefined;
   listen: Listen;
+  /** Where health and metrics are, for those who run the duchy alone; port 0: any that is free. */
+  operations: { host: string; port: number };
   /** Absent: an embedded PostgreSQL in the data directory. */
   databaseUrl: string | undefined;
   dataDir: string;
@@ -60,8 +62,8 @@ export interface Listen {
   tls: { certFile: string; keyFile: string } | undefined;
   /** TLS ends at a proxy in front. */
   behindTlsProxy: boolean;
-  /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
-  trustedProxies: string[];
+  /** Proxies whose X-Forwarded-For is believed, as CIDRs; in production [] says that there is none. */
+  trustedProxies: string[] | undefined;
 }
 
 export interface FaceLimits {
@@ -107,6 +109,7 @@ const settings: { [K in keyof DuchyConfig]: TSchema } = {
   roots: array(string()),
   endpoint: string(),
   listen: object(partial(listen)),
+  operations: object(partial({ host: string(), port: integer(0, 65_535) })),
   databaseUrl: string(),
   dataDir: string(),
   secretsKeyFile: string(),
@@ -162,8 +165,9 @@ export function duchyConfig(value: JsonValue, folder: string, where = 'the setti
       port: file.listen?.port ?? 8090,
       tls: tls && { certFile: from(tls.certFile), keyFile: from(tls.keyFile) },
       behindTlsProxy: file.listen?.behindTlsProxy ?? false,
-      trustedProxies: file.listen?.trustedProxies ?? [],
+      trustedProxies: file.listen?.trustedProxies,
     },
+    operations: { host: '127.0.0.1', port: 0, ...file.operations },
     databaseUrl: file.databaseUrl,
     dataDir,
     secretsKeyFile: optionally(file.secretsKeyFile) ?? join(dataDir, 'secrets.key'),

@@ -1,5 +1,6 @@
 /** What keeps a duchy from starting in production. All problems at once, each with what to do. */
 import { join } from 'node:path';
+import { proxyRangeProblems } from '@measurement-exchange/server';
 import type { DuchyConfig } from './config.ts';
 
 /** A file's permission bits; undefined when it is not there or cannot be read. */
@@ -48,11 +49,18 @@ function endpointProblems({ endpoint }: DuchyConfig): string[] {
 function listenProblems({ listen }: DuchyConfig, modeOf: FileMode): string[] {
   const { host, tls, behindTlsProxy, trustedProxies } = listen;
   const problems: string[] = [];
-  if (behindTlsProxy && trustedProxies.length === 0) {
+  if (behindTlsProxy && !trustedProxies?.length) {
     problems.push(
       'listen.behindTlsProxy: list the addresses of the proxy in listen.trustedProxies, as CIDRs.',
     );
+  } else if (isLoopback(host) && trustedProxies === undefined) {
+    problems.push(
+      `listen.host ${host} is for a proxy on this machine, behind which all senders would have one address, and one of them ` +
+        'could lock the others out. Set listen.trustedProxies to the addresses of the proxy (["127.0.0.1/32", "::1/128"]), ' +
+        'or to [] if there is none.',
+    );
   }
+  problems.push(...proxyRangeProblems('listen.trustedProxies', trustedProxies));
   if (!isLoopback(host) && tls === undefined && !behindTlsProxy) {
     problems.push(
       `listen.host ${host} is reachable from outside and has no TLS. ` +

@@ -55,7 +55,7 @@ const OF_COMPUTATION = sql('uploadsOf', 'SELECT * FROM uploads WHERE computation
 const UNREPORTED = sql(
   'unreportedUploads',
   `SELECT u.* FROM uploads u JOIN computations c ON c.id = u.computation
-   WHERE u.reported_time IS NULL AND c.outcome IS NULL ORDER BY u.create_time LIMIT $1`,
+   WHERE u.reported_time IS NULL AND c.outcome IS NULL AND u.requisition > $1 ORDER BY u.requisition LIMIT $2`,
 );
 const REPORTED = sql(
   'markReported',
@@ -72,9 +72,12 @@ export async function uploadsOf(db: Queryable, computation: string): Promise<Sto
   return (await db.query(OF_COMPUTATION, [computation])).map(uploadIn);
 }
 
-/** Of pending computations, the oldest first. */
-export async function unreportedUploads(db: Queryable, limit = 100): Promise<StoredUpload[]> {
-  return (await db.query(UNREPORTED, [limit])).map(uploadIn);
+/** Of pending computations, by requisition, from the one after `afterName` on. */
+export async function unreportedUploads(
+  db: Queryable,
+  { afterName = '', limit = 100 } = {},
+): Promise<StoredUpload[]> {
+  return (await db.query(UNREPORTED, [afterName, limit])).map(uploadIn);
 }
 
 export async function markReported(db: Queryable, requisition: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The HTTP face of a duchy: uploads of providers, messages of other duchies, health and metrics. Every limit is set. */
+/** The HTTP face of a duchy: uploads of providers and messages of other duchies. Every limit is set. */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-exchange/contract';
@@ -18,9 +18,7 @@ export interface FaceOptions {
   duchy: Duchy;
   limits: FaceLimits;
   tls: { cert: Buffer; key: Buffer } | undefined;
-  trustedProxies: string[];
-  /** False: health and metrics are all there is. */
-  receives: boolean;
+  trustedProxies: string[] | undefined;
 }
 
 /** Nothing moves on the connection. */
@@ -39,7 +37,7 @@ declare module 'fastify' {
 }
 
 export function createFace(options: FaceOptions): FastifyInstance {
-  const { duchy, limits, tls, trustedProxies, receives } = options;
+  const { duchy, limits, tls, trustedProxies = [] } = options;
   const { metrics } = duchy;
   const requestTimeout = limits.uploadSeconds * 1000;
   const http = {
@@ -128,7 +126,6 @@ export function createFace(options: FaceOptions): FastifyInstance {
   };
   app.all(API_PREFIX, async (request) => {
     rejected.requireFew(request.ip);
-    if (!receives) throw new ExchangeError('ROUTE_NOT_FOUND', 'This process has mills alone.');
     const { name, verb } = targetOf(request.originalUrl);
     request.operation = verb;
     if (request.method !== 'POST') {
@@ -138,19 +135,13 @@ export function createFace(options: FaceOptions): FastifyInstance {
       ? receiveUpload({ ...receiving, slots: uploadSlots }, name, request.raw)
       : receiveMessage({ ...receiving, slots: messageSlots }, name, request.raw);
   });
+  // For load balancers: that the process lives, and nothing else about it.
   const page = {
     onRequest: async (request: FastifyRequest) => {
       request.operation = 'page';
     },
   };
   app.get('/healthz', page, () => ({ status: 'ok' }));
-  app.get('/readyz', page, async (_request, reply) => {
-    const ready = !stopping && (await duchy.db.isReachable());
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
-  });
-  app.get('/metrics', page, async (_request, reply) =>
-    reply.type(metrics.contentType).send(await metrics.text()),
-  );
   return app;
 }
 

@@ -11,7 +11,7 @@ import { type Follower, followChanges } from '@measurement-exchange/sdk';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
 import { endComputation, markReported, pendingComputations, unreportedUploads } from '../database/index.ts';
-import { reportFulfillment } from '../exchange.ts';
+import { isOutage, reportFulfillment } from '../exchange.ts';
 import { messageOf, repeat } from '../loop.ts';
 import { follow } from './follow.ts';
 
@@ -59,17 +59,19 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
       await inSpan(spanOf(view), () => follow(duchy, view));
       missed.delete(view.name!);
     } catch (error) {
-      // What is somebody else's cannot be read again.
-      if (view.name!.startsWith(`${name}/`)) {
-        const failures = (missed.get(view.name!)?.failures ?? 0) + 1;
-        const pauseMs = Math.min(pollMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
-        missed.set(view.name!, { failures, retryAt: Date.now() + pauseMs });
-      }
-      log.warn(
-        { computation: view.name, reason: messageOf(error) },
-        'computation not followed; it is tried again',
-      );
+      miss(view.name!, error);
     }
+  }
+
+  /** Leaves a computation alone for a while. */
+  function miss(computation: string, error: unknown): void {
+    // What is somebody else's cannot be read again.
+    if (computation.startsWith(`${name}/`)) {
+      const failures = (missed.get(computation)?.failures ?? 0) + 1;
+      const pauseMs = Math.min(pollMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
+      missed.set(computation, { failures, retryAt: Date.now() + pauseMs });
+    }
+    log.warn({ computation, reason: messageOf(error) }, 'computation not followed; it is tried again');
   }
 
   function spanOf({ name: computation, traceparent }: Computation): SpanOptions {
@@ -119,12 +121,21 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
     }
   }
 
+  /** Throws where the exchange is out of reach; what is wrong with one computation does not hold up the others. */
   async function takeByName(computation: string): Promise<void> {
-    const view = await client.getComputation({ name: computation }).catch((error) => {
-      if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') return undefined;
-      throw error;
-    });
-    if (view !== undefined) return take(view);
+    let view: Computation;
+    try {
+      view = await client.getComputation({ name: computation });
+    } catch (error) {
+      if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') return end(computation);
+      if (isOutage(error)) throw error;
+      return miss(computation, error);
+    }
+    return take(view);
+  }
+
+  /** Of a computation that the exchange says it does not have: no other answer ends one with its secrets. */
+  async function end(computation: string): Promise<void> {
     missed.delete(computation);
     const { computation: id } = parseName('computation', computation)!;
     const ended = { outcome: 'CANCELLED', failure: 'The exchange has removed it.' } as const;
@@ -134,14 +145,20 @@ export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald 
   /** Uploads that were stored, and whose report to the exchange was cut short. */
   async function reportUploads(): Promise<void> {
     const before = Date.now() - reportAfterMs;
-    for (const { computation, requisition, nonce, createTime } of await unreportedUploads(db)) {
-      if (createTime.getTime() > before) continue;
-      try {
-        await reportFulfillment(client, `${name}/computations/${computation}`, { requisition, nonce });
-        await markReported(db, requisition);
-      } catch (error) {
-        log.warn({ requisition, reason: messageOf(error) }, 'upload not reported; it is tried again');
+    for (let afterName = ''; ; ) {
+      const page = await unreportedUploads(db, { afterName });
+      for (const { computation, requisition, nonce, createTime } of page) {
+        if (createTime.getTime() > before) continue;
+        try {
+          await reportFulfillment(client, `${name}/computations/${computation}`, { requisition, nonce });
+          await markReported(db, requisition);
+        } catch (error) {
+          log.warn({ requisition, reason: messageOf(error) }, 'upload not reported; it is tried again');
+          if (isOutage(error)) return;
+        }
       }
+      if (page.length === 0) return;
+      afterName = page.at(-1)!.requisition;
     }
   }
 

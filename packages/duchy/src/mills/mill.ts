@@ -1,6 +1,5 @@
 /** Does the stages: takes one that is due, computes, stores, sends, and moves the computation on. */
-import { type Computation, ExchangeError, type LogRequest } from '@measurement-exchange/contract';
-import { isTransient } from '@measurement-exchange/sdk';
+import type { Computation, LogRequest } from '@measurement-exchange/contract';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../context.ts';
 import {
@@ -13,7 +12,7 @@ import {
   retryStage,
 } from '../database/index.ts';
 import { NotReady, PermanentError } from '../errors.ts';
-import { fail, hasEnded, report } from '../exchange.ts';
+import { fail, hasEnded, isOutage, report } from '../exchange.ts';
 import { follow } from '../herald/follow.ts';
 import { messageOf, repeat } from '../loop.ts';
 import type { StageOutcome } from '../observability/metrics.ts';
@@ -195,9 +194,7 @@ function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'fa
 
 /** Whether it is not the stage that failed: somebody is down, behind, or does not know this duchy's token now. */
 function isWaiting(error: unknown): boolean {
-  if (error instanceof NotReady || isTransient(error)) return true;
-  const codes = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
-  return error instanceof ExchangeError && codes.includes(error.code);
+  return error instanceof NotReady || isOutage(error);
 }
 
 /** What the timeline says about a stage that is tried again. */

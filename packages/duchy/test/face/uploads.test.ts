@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHUNK_BYTES, endComputation, readBlob, uploadOf } from '../../src/database/index.ts';
+import { listenOperations } from '../../src/face/operations.ts';
 import {
   type FaceWorld,
   makeMessage,
@@ -196,9 +197,30 @@ describe('senders that are slow or many', () => {
       const reasons = [];
       for (let i = 0; i < 4; i++) reasons.push((await sendUpload(strict, spoiled)).reason);
       expect(reasons).toEqual(['NONCE_MISMATCH', 'NONCE_MISMATCH', 'NONCE_MISMATCH', 'RATE_LIMITED']);
-      expect((await fetch(`${strict.url}/readyz`)).status).toBe(200);
+      expect((await fetch(`${strict.url}/healthz`)).status).toBe(200);
     } finally {
       await strict.stop();
+    }
+  });
+
+  test('behind a proxy count for the client that the proxy names, ten times the limit and more', async () => {
+    const proxied = await startFaceWorld('duchies/alpha', { rejectedPerMinute: 5 }, ['127.0.0.0/8']);
+    try {
+      const computation = await proxied.computation();
+      const send = async (client: string, spoil: boolean) => {
+        const upload = makeUpload(proxied, computation);
+        if (spoil) upload.fulfillment.nonce += 1n;
+        upload.headers = { 'x-forwarded-for': client };
+        return (await sendUpload(proxied, upload)).reason;
+      };
+      const reasons = [];
+      for (let i = 0; i < 50; i++) reasons.push(await send('192.0.2.1', true));
+      expect(reasons.filter((reason) => reason === 'NONCE_MISMATCH')).toHaveLength(5);
+      expect(reasons.filter((reason) => reason === 'RATE_LIMITED')).toHaveLength(45);
+      expect(await send('192.0.2.2', true)).toBe('NONCE_MISMATCH');
+      expect(await send('192.0.2.2', false)).toBeUndefined();
+    } finally {
+      await proxied.stop();
     }
   });
 
@@ -274,10 +296,24 @@ test('nothing that was sent is in the log', async () => {
 });
 
 describe('the face', () => {
-  test('says that it is healthy, ready, and how it is', async () => {
+  test('says that it lives, and at an address of its own that it is ready, and how it is', async () => {
     expect(await (await fetch(`${world.url}/healthz`)).json()).toEqual({ status: 'ok' });
-    expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
-    const metrics = await (await fetch(`${world.url}/metrics`)).text();
+    for (const page of ['readyz', 'metrics']) {
+      expect((await fetch(`${world.url}/${page}`)).status).toBe(404);
+    }
+    const draining = new AbortController();
+    const operations = await listenOperations({
+      ...{ duchy: world.duchy, host: '127.0.0.1', port: 0, stopping: draining.signal },
+    });
+    expect(await (await fetch(`${operations.url}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect(await (await fetch(`${operations.url}/readyz`)).json()).toEqual({ status: 'ready' });
+    const metrics = await (await fetch(`${operations.url}/metrics`)).text();
+    // Nothing is taken there.
+    const path = `/v2alpha/${makeUpload(world, await world.computation()).requisition}:fulfill`;
+    expect((await fetch(`${operations.url}${path}`, { method: 'POST' })).status).toBe(404);
+    draining.abort();
+    expect((await fetch(`${operations.url}/readyz`)).status).toBe(503);
+    await operations.stop();
     expect(metrics).toMatch(/mex_duchy_requests_total\{operation="fulfill",code="OK",reason="OK"\} [1-9]/);
     expect(metrics).toMatch(/mex_duchy_computations\{role="FIRST_WORKER",stage="WAIT_TO_START"\} [1-9]/);
   });

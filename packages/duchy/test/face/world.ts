@@ -110,6 +110,7 @@ export interface FaceWorld {
 export async function startFaceWorld(
   name = 'duchies/alpha',
   limits: Partial<FaceLimits> = {},
+  trustedProxies: string[] = [],
 ): Promise<FaceWorld> {
   const exchange = new StubExchange();
   const identities: Record<string, Identity> = {};
@@ -149,8 +150,7 @@ export async function startFaceWorld(
     host: '127.0.0.1',
     port: 0,
     tls: undefined,
-    trustedProxies: [],
-    receives: true,
+    trustedProxies,
   });
   let made = 0;
   return {

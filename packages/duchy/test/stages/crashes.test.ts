@@ -284,7 +284,7 @@ test('the metrics of a duchy tell all of this, and its documents explain each of
   const { duchy } = world.of('FIRST_WORKER');
   const { endpoint } = (await duchy.client.getParty({ name: duchy.name })) as { endpoint?: string };
   await fetch(`${endpoint}/v2alpha/computations/nope:advance`, { method: 'POST', body: new FormData() });
-  const metrics = await (await fetch(`${endpoint}/metrics`)).text();
+  const metrics = await duchy.metrics.text();
   const expected: [string, Record<string, string>?][] = [
     ['mex_duchy_requests_total', { operation: 'fulfill', code: 'OK', reason: 'OK' }],
     ['mex_duchy_requests_total', { operation: 'advance', code: 'OK', reason: 'OK' }],

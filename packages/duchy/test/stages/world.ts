@@ -38,7 +38,7 @@ export const VID_RANGES: VidRange[] = [
 /** No test waits for a lease to end: `expireLease` ends it. */
 const LEASE_MS = 60_000;
 export const MILL = { owner: 'test', leaseMs: LEASE_MS, pollMs: 20, retryMs: 10 };
-const FACE = { host: '127.0.0.1', tls: undefined, trustedProxies: [], receives: true };
+const FACE = { host: '127.0.0.1', tls: undefined, trustedProxies: [] };
 const LIMITS = {
   uploads: 100,
   uploadsPerParty: 100,

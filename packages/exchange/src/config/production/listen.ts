@@ -1,12 +1,10 @@
 /** Where production listens, whom it believes, and how much it takes. */
-import { isIP } from 'node:net';
+import { proxyRangeProblems } from '@measurement-exchange/server';
 import { type Config, isLoopback } from '../config.ts';
 import type { Surroundings } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** fc00::/7 is the widest network anyone runs; a wider range is a part of the Internet. */
-const SHORTEST_PREFIX = 7;
 
 export function listenProblems(config: Config, { file }: Pick<Surroundings, 'file'>): string[] {
   const { host, tls, behindTlsProxy, trustedProxies } = config;
@@ -25,31 +23,12 @@ export function listenProblems(config: Config, { file }: Pick<Surroundings, 'fil
         'limits. Set trustedProxies to the addresses of the proxy (["127.0.0.1/32", "::1/128"]), or to [] if there is none.',
     );
   }
-  for (const range of trustedProxies ?? []) {
-    const problem = rangeProblem(range);
-    if (problem !== undefined) problems.push(`trustedProxies: "${range}" ${problem}`);
-  }
+  problems.push(...proxyRangeProblems('trustedProxies', trustedProxies));
   if (tls !== undefined) {
     if (!file(tls.certFile)?.readable) problems.push(`tls.certFile ${tls.certFile} cannot be read.`);
     problems.push(...secretFileProblems('tls.keyFile', tls.keyFile, file));
   }
   return problems;
-}
-
-/** Whoever is trusted as a proxy can claim any address as its client's. */
-function rangeProblem(range: string): string | undefined {
-  const [address = '', prefix, ...rest] = range.split('/');
-  const version = isIP(address);
-  const bits = prefix === undefined ? 128 : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
-  if (version === 0 || rest.length > 0 || !(prefix === undefined || bits <= (version === 4 ? 32 : 128))) {
-    return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
-  }
-  if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
-  // A prefix of 96 there is every IPv4 address.
-  if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {
-    return 'is an IPv4 address in IPv6 clothes. Write it as IPv4.';
-  }
-  return undefined;
 }
 
 export function limitProblems({ bodyLimitBytes, rate, rates }: Config): string[] {

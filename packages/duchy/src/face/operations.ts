@@ -1,0 +1,45 @@
+/** Health and metrics of a process, at an address of their own: they are for those who run the duchy alone. */
+import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
+import Fastify from 'fastify';
+import type { Duchy } from '../context.ts';
+
+export interface OperationsOptions {
+  duchy: Pick<Duchy, 'db' | 'metrics'>;
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+  /** Aborted when the process begins to stop. */
+  stopping: AbortSignal;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_CONNECTIONS = 64;
+
+export function listenOperations({ duchy, host, port, stopping }: OperationsOptions): Promise<Listening> {
+  const { db, metrics } = duchy;
+  return listenAt({ host, port, tls: undefined }, () => {
+    const app = Fastify({
+      logger: false,
+      schemaController: NO_SCHEMAS,
+      http: { headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+      requestTimeout: TIMEOUT_MS,
+      connectionTimeout: TIMEOUT_MS,
+      bodyLimit: 1,
+      forceCloseConnections: true,
+    });
+    app.server.maxConnections = MAX_CONNECTIONS;
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(COMMON_HEADERS);
+      done();
+    });
+    app.get('/healthz', () => ({ status: 'ok' }));
+    app.get('/readyz', async (_request, reply) => {
+      const ready = !stopping.aborted && (await db.isReachable());
+      return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
+    });
+    app.get('/metrics', async (_request, reply) =>
+      reply.type(metrics.contentType).send(await metrics.text()),
+    );
+    return app;
+  });
+}

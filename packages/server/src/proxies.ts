@@ -1,0 +1,29 @@
+/** The proxies in front of a server whose X-Forwarded-For it believes. */
+import { isIP } from 'node:net';
+
+/** fc00::/7 is the widest network anyone runs; a wider range is a part of the Internet. */
+const SHORTEST_PREFIX = 7;
+
+/** What is wrong with each range of the setting. */
+export function proxyRangeProblems(setting: string, ranges: readonly string[] = []): string[] {
+  return ranges.flatMap((range) => {
+    const problem = rangeProblem(range);
+    return problem === undefined ? [] : [`${setting}: "${range}" ${problem}`];
+  });
+}
+
+/** Whoever is trusted as a proxy can claim any address as its client's. */
+function rangeProblem(range: string): string | undefined {
+  const [address = '', prefix, ...rest] = range.split('/');
+  const version = isIP(address);
+  const bits = prefix === undefined ? 128 : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
+  if (version === 0 || rest.length > 0 || !(prefix === undefined || bits <= (version === 4 ? 32 : 128))) {
+    return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
+  }
+  if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
+  // A prefix of 96 there is every IPv4 address.
+  if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {
+    return 'is an IPv4 address in IPv6 clothes. Write it as IPv4.';
+  }
+  return undefined;
+}
