@@ -190,6 +190,11 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     foundBy: metricsTest('shows the connections'),
   },
   {
+    name: 'expiring-certificates-of-one-kind',
+    edits: [inExchange('observability/gauges.ts', 'counts.get(collection!)', "counts.get('dataProviders')")],
+    foundBy: test('exchange/src/observability/gauges.test.ts', 'by kind of party'),
+  },
+  {
     name: 'horizon-in-milliseconds',
     edits: [inExchange('observability/gauges.ts', '(now - seen.at) / 1000', 'now - seen.at')],
     foundBy: wakingTest('tells the metrics how long'),

@@ -78,6 +78,12 @@ describe('production', () => {
       /reachOnlyLiquidLegionsV2\.noiseMechanism NONE is for development mode only/,
     ],
     [
+      'Liquid Legions without noise beside a protocol that has some',
+      () =>
+        problemsOf({ protocols: { ...of(), reachOnlyLiquidLegionsV2: { ...RING, noiseMechanism: 'NONE' } } }),
+      /reachOnlyLiquidLegionsV2\.noiseMechanism NONE is for development mode only/,
+    ],
+    [
       'results without noise',
       () => problemsOf({ protocols: of({ noiseMechanism: 'NONE' }) }),
       /noiseMechanism NONE is for development mode only/,

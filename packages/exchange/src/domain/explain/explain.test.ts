@@ -209,6 +209,23 @@ describe('since', () => {
   });
 });
 
+it('says why it ended by the cause of its last step', () => {
+  const failure = { reason: 'COMPUTATION_PARTICIPANT_FAILED' as const, message: 'm' };
+  const code = (state: 'CANCELLED' | 'FAILED' | 'SUCCEEDED', cause: Facts['cause']) => {
+    const aggregate = { ...pending(), measurement: { ...pending().measurement, state, failure } };
+    return explained(aggregate, 6, { cause }).ending!.code;
+  };
+  expect([code('CANCELLED', 'cancelled'), code('CANCELLED', 'expired')]).toEqual([
+    'CANCELLED',
+    'PENDING_TOO_LONG',
+  ]);
+  const causes = ['refused', 'certificateRevoked', 'overdue', 'duchyFailed'] as Facts['cause'][];
+  expect(causes.map((cause) => code('FAILED', cause))).toEqual([
+    ...['REFUSED', 'CERTIFICATE_REVOKED', 'DEADLINE_MISSED', 'DUCHY_GAVE_UP'],
+  ]);
+  expect(code('SUCCEEDED', 'computed' as Facts['cause'])).toBe('SUCCEEDED');
+});
+
 it('tells times in words', () => {
   const seconds = [-5, 0, 119, 120, 5_400, 7_199, 7_200, 47 * 3600, 48 * 3600, 10 * 86_400];
   expect(seconds.map((s) => inWords(s * 1000))).toEqual([
