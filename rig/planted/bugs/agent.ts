@@ -136,4 +136,50 @@ export const AGENT_BUGS: PlantedBug[] = [
     ],
     foundBy: test(HOLDING, 'holds it, charges nothing'),
   },
+  {
+    name: 'no-turns-by-consumer',
+    edits: [
+      inProvider('turns.ts', 'a.held - b.held || a.lastTurn - b.lastTurn', 'a.lastTurn * 0 - b.lastTurn * 0'),
+    ],
+    foundBy: test('sdk/src/provider/turns.test.ts'),
+  },
+  {
+    // Twelve questions to a slow duchy, and the agent answers nobody.
+    name: 'upload-holds-the-place-of-computing',
+    edits: [
+      inProvider(
+        'agent.ts',
+        'release(); const { duchy } = response.upload;',
+        'const { duchy } = response.upload;',
+      ),
+    ],
+    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),
+  },
+  {
+    name: 'uploads-to-a-duchy-unbounded',
+    edits: [
+      inProvider(
+        'agent.ts',
+        'if (!bounds.admit(key, most)) return;',
+        'if (!bounds.admit(key, 1e9 + most)) return;',
+      ),
+    ],
+    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),
+  },
+  {
+    name: 'left-out-requisitions-forgotten',
+    edits: [inProvider('agent.ts', 'hasRoom = true; follower?.pollIn(0);', 'hasRoom = true;')],
+    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'when there is room'),
+  },
+  {
+    name: 'retry-after-ignored',
+    edits: [
+      inProvider(
+        'retries.ts',
+        'return 1000 * Math.min(retryAfterSeconds, 3600);',
+        'return 0 * retryAfterSeconds;',
+      ),
+    ],
+    foundBy: test('sdk/src/provider/retries.test.ts', 'after a failure that asks for'),
+  },
 ];

@@ -21,12 +21,17 @@ import type { RequisitionResponse } from './ledger.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 import { createParticipant } from './multiParty/participant.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
-import { createRetries, messageOf, retryBackoffMs } from './retries.ts';
+import { createRetries, messageOf, retryAfterMs, retryBackoffMs } from './retries.ts';
 import { createIsServed, NotServed, requireServed } from './served.ts';
+import { createBounds, createTurns, type Turns } from './turns.ts';
 import { type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
 const POLL_MS = 2000;
 const CONCURRENCY = 2;
+/** Uploads to one duchy at a time: a slow one holds up nobody else. */
+const UPLOADS_PER_DUCHY = 2;
+/** Questions of one consumer that are in memory: those with direct results, and those whose upload goes to one duchy. */
+const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 /** A change to an event group that the agent is not told of takes effect here after at most a minute. */
 const EVENT_GROUP_CACHE_MS = 60_000;
 /** A requisition during which the agent is killed, or its engine fails, more often is refused: it may be the cause. */
@@ -51,6 +56,15 @@ export function createAgent(options: AgentOptions): Agent {
     isConfirmed: ledger.isConfirmed,
   });
   const running = new Map<string, Promise<void>>();
+  const turns = createTurns(concurrency);
+  /** By duchy. */
+  const uploads = new Map<string, Turns>();
+  /** Set where a poll left requisitions out, and there is room for them by now. */
+  let hasRoom = false;
+  const bounds = createBounds(() => {
+    hasRoom = true;
+    follower?.pollIn(0);
+  });
   /** Handled since the current poll began: a listing may still show them as open. */
   const handled = new Set<string>();
   const counts = { handled: 0, failed: 0 };
@@ -172,14 +186,30 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  function send(requisition: Requisition, response: RequisitionResponse, signal?: AbortSignal) {
+  /** An upload leaves the place of computing to others, and has one of its duchy instead. */
+  async function send(
+    requisition: Requisition,
+    response: RequisitionResponse,
+    { signal, release }: AttemptOptions,
+  ) {
     if (!response.upload) return deliver(client, requisition, response, signal);
     if (!participant) throw new Error('An upload is stored to be sent to a duchy: set its protocol again.');
-    const onProgress = progressOf(requisition.name!, 'uploading');
-    return participant.deliver(requisition, response.upload, { signal, onProgress });
+    release();
+    const { duchy } = response.upload;
+    const places = uploads.get(duchy) ?? createTurns(UPLOADS_PER_DUCHY);
+    uploads.set(duchy, places);
+    const done = await places.take(consumerOf(requisition));
+    try {
+      signal?.throwIfAborted();
+      const onProgress = progressOf(requisition.name!, 'uploading');
+      return await participant.deliver(requisition, response.upload, { signal, onProgress });
+    } finally {
+      done();
+    }
   }
 
-  async function handle(listed: Requisition, signal?: AbortSignal): Promise<void> {
+  async function handle(listed: Requisition, options: AttemptOptions): Promise<void> {
+    const { signal } = options;
     const name = listed.name!;
     const startTime = clock.now();
     const stored = ledger.response(name);
@@ -187,7 +217,7 @@ export function createAgent(options: AgentOptions): Agent {
     else log({ type: 'received', requisition: name, measurement: listed.measurement ?? '' });
     const decision = stored ? await stillDeliverable(listed, stored) : await decide(listed, signal);
     const { requisition, response } = decision;
-    const state = response ? await send(requisition, response, signal) : requisition.state;
+    const state = response ? await send(requisition, response, options) : requisition.state;
     if (response?.refusal && state === 'REFUSED') {
       const { justification, message: sent = '' } = response.refusal;
       log({ type: 'refused', requisition: name, justification, message: decision.why ?? sent, sent });
@@ -199,9 +229,10 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** Handles a requisition; true where its events are not recorded yet, and it is left alone until they may be. */
-  async function defers(requisition: Requisition, signal?: AbortSignal): Promise<boolean> {
+  async function defers(requisition: Requisition, options: AttemptOptions): Promise<boolean> {
+    const { signal } = options;
     try {
-      await handle(requisition, signal);
+      await handle(requisition, options);
       return false;
     } catch (error) {
       if (!(error instanceof Deferred)) throw error;
@@ -221,12 +252,13 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** Never rejects: a failed requisition is retried later. */
-  async function attempt(requisition: Requisition, signal?: AbortSignal): Promise<void> {
+  async function attempt(requisition: Requisition, options: AttemptOptions): Promise<void> {
+    const { signal } = options;
     const name = requisition.name!;
     try {
       let isDeferred = false;
       await trace(spanOf(requisition), async () => {
-        isDeferred = await defers(requisition, signal);
+        isDeferred = await defers(requisition, options);
       });
       if (isDeferred) return;
     } catch (error) {
@@ -256,7 +288,8 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** Starts an attempt at every open requisition that is due. */
-  async function poll(isDue: IsDue, signal?: AbortSignal): Promise<void> {
+  async function poll(due: Due, signal?: AbortSignal): Promise<void> {
+    hasRoom = false;
     const seen = new Set<string>();
     handled.clear();
     if (!announced) announced = await announce(signal);
@@ -268,7 +301,7 @@ export function createAgent(options: AgentOptions): Agent {
     for await (const requisition of listing) {
       if (!isOwn(requisition)) continue;
       seen.add(requisition.name!);
-      await begin(requisition, isDue, signal);
+      begin(requisition, due, signal);
     }
     // Requisitions that are no longer open need no retry, and no share.
     for (const name of retries.names()) if (!seen.has(name)) retries.delete(name);
@@ -282,28 +315,40 @@ export function createAgent(options: AgentOptions): Agent {
     return name.startsWith(`${credentials.name}/requisitions/`);
   }
 
-  /** Starts an attempt at an open requisition, if it is due, as soon as a slot is free. */
-  async function begin(requisition: Requisition, isDue: IsDue, signal?: AbortSignal): Promise<void> {
+  /** Starts an attempt at an open requisition, if it is due, when it is its consumer's turn; none beyond the bounds. */
+  function begin(requisition: Requisition, { isDue, onBegin }: Due, signal?: AbortSignal): void {
     const name = requisition.name!;
     if (running.has(name) || handled.has(name) || !isDue(name) || mustWait(requisition)) return;
-    while (running.size >= concurrency) await Promise.race(running.values());
-    signal?.throwIfAborted();
-    const job = attempt(requisition, signal).finally(() => {
+    const { key, most } = boundOf(requisition);
+    if (!bounds.admit(key, most)) return;
+    onBegin?.(name);
+    const job = inTurn(requisition, signal).finally(() => {
       running.delete(name);
       retries.arm(name);
+      bounds.end(key);
     });
     running.set(name, job);
   }
 
+  /** Never rejects. */
+  async function inTurn(requisition: Requisition, signal?: AbortSignal): Promise<void> {
+    const release = await turns.take(consumerOf(requisition));
+    try {
+      if (!signal?.aborted) await attempt(requisition, { signal, release });
+    } finally {
+      release();
+    }
+  }
+
   /** Starts an attempt at a requisition that changed, if that is open and due. */
-  async function beginChanged(change: Change, isDue: IsDue, signal: AbortSignal): Promise<void> {
+  async function beginChanged(change: Change, due: Due, signal: AbortSignal): Promise<void> {
     const { name, state } = change;
-    if (!isOwn(change) || state !== 'UNFULFILLED' || !isDue(name)) return;
+    if (!isOwn(change) || state !== 'UNFULFILLED' || !due.isDue(name)) return;
     const requisition = await client.getRequisition({ name, signal }).catch((error) => {
       if (!isGone(error)) throw error;
     });
     if (requisition?.state === 'UNFULFILLED' && requisition.name === name) {
-      await begin(requisition, isDue, signal);
+      begin(requisition, due, signal);
     }
   }
 
@@ -329,8 +374,15 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     async once(signal) {
       const before = { ...counts };
+      const tried = new Set<string>();
+      const due: Due = { isDue: (name) => !tried.has(name), onBegin: (name) => tried.add(name) };
       try {
-        await poll(() => true, signal);
+        await poll(due, signal);
+        while (running.size > 0 || hasRoom) {
+          // A poll leaves out what is beyond the bounds.
+          if (hasRoom) await poll(due, signal);
+          else await Promise.race(running.values());
+        }
       } finally {
         await Promise.all(running.values());
       }
@@ -338,7 +390,7 @@ export function createAgent(options: AgentOptions): Agent {
     },
 
     async run(signal) {
-      const { isDue } = retries;
+      const due: Due = { isDue: retries.isDue };
       follower = followChanges(client, {
         parent: credentials.name,
         kinds: ['REQUISITION', 'EVENT_GROUP'],
@@ -351,15 +403,16 @@ export function createAgent(options: AgentOptions): Agent {
         try {
           const wake = await follower.next(pollMs);
           await readEventGroups(wake);
-          if (wake.poll) await poll(isDue, signal);
-          else for (const change of wake.changes) await beginChanged(change, isDue, signal);
+          if (wake.poll) await poll(due, signal);
+          else for (const change of wake.changes) await beginChanged(change, due, signal);
           if (failed > 0) log({ type: 'reachable' });
           failed = 0;
         } catch (error) {
           if (signal.aborted) break;
           if (failed === 0) log({ type: 'unreachable', why: messageOf(error) });
           failed++;
-          await clock.sleep(Math.max(pollMs, retryBackoffMs(failed)), signal).catch(() => {});
+          const waitMs = Math.max(pollMs, retryBackoffMs(failed), retryAfterMs(error));
+          await clock.sleep(waitMs, signal).catch(() => {});
           follower.pollIn(0);
         }
         for (const name of retries.names()) {
@@ -372,8 +425,17 @@ export function createAgent(options: AgentOptions): Agent {
   };
 }
 
-/** Whether a requisition may be tried now. */
-type IsDue = (name: string) => boolean;
+/** Which requisitions may be tried now. */
+interface Due {
+  isDue(name: string): boolean;
+  onBegin?(name: string): void;
+}
+
+interface AttemptOptions {
+  signal: AbortSignal | undefined;
+  /** Gives the place back before the attempt ends. */
+  release(): void;
+}
 
 interface Decision {
   /** As last read. */
@@ -381,6 +443,14 @@ interface Decision {
   response?: RequisitionResponse;
   /** Why it is refused; not kept over a restart. */
   why?: string;
+}
+
+/** Which requisitions are counted together, and how many of them may be in memory. */
+function boundOf(requisition: Requisition): { key: string; most: number } {
+  const { protocolConfig, fulfillingDuchy } = requisition;
+  const consumer = consumerOf(requisition);
+  if (protocolConfig?.direct) return { key: consumer, most: OPEN_PER_CONSUMER.direct };
+  return { key: `${consumer} ${fulfillingDuchy ?? ''}`, most: OPEN_PER_CONSUMER.upload };
 }
 
 function consumerOf({ measurement = '' }: Requisition): string {

@@ -105,3 +105,29 @@ it('held ones are due when all of their references are confirmed', async () => {
   await retries.release(new Set());
   expect(due()).toEqual(['r1', 'r2']);
 });
+
+it.each([
+  ['a wait of five minutes', { retryAfterSeconds: 300 }, 300_000, 300_000],
+  ['a wait of a day, of which an hour is granted', { retryAfterSeconds: 86_400 }, 3600_000, 3600_000],
+  ['no wait', {}, 500, 1000],
+  ['a wait shorter than the backoff', { retryAfterSeconds: 0.1 }, 500, 1000],
+])('after a failure that asks for %s, it is due then and not before', (_what, details, least, most) => {
+  let inMs = 0;
+  let now = NOW;
+  const asked = createRetries({
+    clock: { ...systemClock, now: () => now },
+    fetchEventGroup: () => Promise.reject(new Error('not needed')),
+    isServed: () => true,
+    pollIn: () => {},
+    log: (event) => {
+      if (event.type === 'retrying') ({ inMs } = event);
+    },
+  });
+  asked.retry('r', Object.assign(new Error('later'), details));
+  expect(inMs).toBeGreaterThanOrEqual(least);
+  expect(inMs).toBeLessThanOrEqual(most);
+  now = NOW + inMs - 1;
+  expect(asked.isDue('r')).toBe(false);
+  now = NOW + inMs;
+  expect(asked.isDue('r')).toBe(true);
+});

@@ -65,7 +65,8 @@ export function createRetries({ clock, fetchEventGroup, isServed, pollIn, log }:
       const { attempts: failed = 0, deferrals = 0 } = retries.get(name) ?? {};
       const attempts = failed + 1;
       const isRejection = error instanceof UploadRejected;
-      const inMs = isRejection ? error.waitMs : Math.round(retryBackoffMs(attempts));
+      const backoff = Math.max(Math.round(retryBackoffMs(attempts)), retryAfterMs(error));
+      const inMs = isRejection ? error.waitMs : backoff;
       retries.set(name, { attempts, deferrals, notBefore: clock.now() + inMs });
       const about = { requisition: name, inMs, why: messageOf(error) };
       if (isRejection) {
@@ -117,6 +118,12 @@ export function createRetries({ clock, fetchEventGroup, isServed, pollIn, log }:
 
 export function retryBackoffMs(failedAttempts: number): number {
   return BACKOFF_FACTOR * backoffMs(failedAttempts);
+}
+
+/** What the other side asked for (Retry-After), up to an hour. */
+export function retryAfterMs(error: unknown): number {
+  const { retryAfterSeconds = 0 } = (error ?? {}) as { retryAfterSeconds?: number };
+  return 1000 * Math.min(retryAfterSeconds, 3600);
 }
 
 export function messageOf(error: unknown): string {

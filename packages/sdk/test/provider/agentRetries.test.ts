@@ -23,12 +23,21 @@ describe('an agent tries again, and refuses nothing,', () => {
       String(input).includes(part) && left-- > 0 ? how(input, init) : fetch(input, init);
   };
   const noAnswer = () => Promise.reject(new TypeError('fetch failed'));
-  const replies = (status: number) => async () => new Response('nginx', { status });
+  const replies = (status: number, retryAfter?: string) => async () =>
+    new Response('nginx', { status, headers: retryAfter ? { 'retry-after': retryAfter } : {} });
 
   it.each<[string, string, () => Promise<Response>]>([
     ['while certificates are out of reach', '/certificates/', noAnswer],
     ['while certificates are answered with 503', '/certificates/', replies(503)],
     ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
+    ['while certificates are answered with 401', '/certificates/', replies(401)],
+    ['while event groups are answered with 403', '/eventGroups/', replies(403)],
+    ['while event groups are answered with 429', '/eventGroups/', replies(429, '90')],
+    ['while the requisition itself is answered with 503', '/requisitions/', replies(503)],
+    ['while fulfilments are answered with 401', ':fulfillDirect', replies(401)],
+    ['while fulfilments are answered with 403', ':fulfillDirect', replies(403)],
+    ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '90')],
+    ['while fulfilments are answered with 503', ':fulfillDirect', replies(503)],
     ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
   ])('%s', async (_what, part, how) => {
@@ -36,7 +45,10 @@ describe('an agent tries again, and refuses nothing,', () => {
     const client = world.client({ fetch: failing(part, 2, how), maxAttempts: 1 });
     const { state } = await world.runUntilClosed(world.agent({ client }), measurement);
     expect(state).toBe('SUCCEEDED');
-    expect(world.types()).toContain('retrying');
+    const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
+    // Never at once, and as long as it is asked to.
+    expect(waits).toHaveLength(2);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 90_000 : 500);
     expect(world.types()).not.toContain('refused');
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });

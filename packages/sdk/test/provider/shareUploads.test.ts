@@ -306,3 +306,21 @@ describe('an upload that its duchy rejects', () => {
     expect(world.ledger.rejections.get(REQUISITION)).toBeUndefined();
   });
 });
+
+it.each([
+  ['3', 'waits so long between its attempts', [3000, 3000]],
+  ['300', 'leaves it alone so long', []],
+])('a duchy that is overloaded for %s s: the agent %s', async (seconds, _what, expected) => {
+  const exchange = await world.scripted();
+  const busy: Behavior = (_, response) =>
+    void response.writeHead(503, { 'retry-after': seconds }).end('busy');
+  world.duchy.next = [busy, busy];
+  const waits: number[] = [];
+  const clock: Clock = { now: () => NOW, sleep: async (ms) => void waits.push(ms) };
+  await exchange.agent({ clock }).once();
+  // With the backoff, of which half is random.
+  expect(waits.map((ms) => Math.floor(ms / 1000) * 1000)).toEqual(expected);
+  const retrying = world.log.find((event) => event.type === 'retrying');
+  if (seconds === '300') expect(retrying).toMatchObject({ inMs: 300_000 });
+  else expect(world.types()).toContain('fulfilled');
+});

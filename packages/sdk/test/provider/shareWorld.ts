@@ -48,6 +48,8 @@ export interface Scripted {
   /** It has no changes to follow. */
   client: ExchangeClient;
   agent(changes?: Partial<AgentOptions>): ReturnType<typeof createAgent>;
+  /** The agent's, whose uploads take two seconds at most. */
+  shareShuffle: NonNullable<AgentOptions['shareShuffle']>;
   capabilities: object[];
 }
 
@@ -155,8 +157,10 @@ async function scripted(world: ShareWorld, spoiled: SpoiledComputation = {}): Pr
       return { ...requisition };
     },
   } as unknown as ExchangeClient;
+  const shareShuffle = { ...settings!, folder: world.folder, allowHttp: true, uploadTimeoutSeconds: 2 };
   return {
     requisition,
+    shareShuffle,
     refusals,
     capabilities,
     client,
@@ -173,7 +177,7 @@ async function scripted(world: ShareWorld, spoiled: SpoiledComputation = {}): Pr
         references,
         events: world.events,
         ledger: world.ledger,
-        shareShuffle: { ...settings!, folder: world.folder, allowHttp: true, uploadTimeoutSeconds: 2 },
+        shareShuffle,
         clock: { now: () => NOW, sleep: async () => {} },
         log: (event) => world.log.push(event),
         ...changes,

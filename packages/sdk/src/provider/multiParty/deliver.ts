@@ -9,6 +9,8 @@ import { UploadFailed, upload, uploadUrl } from './upload.ts';
 /** Transient failures in a row, after which the agent turns to other requisitions. */
 const MAX_ATTEMPTS = 3;
 const TIMEOUT_SECONDS = 60;
+/** A duchy that asks for a longer wait is left alone meanwhile. */
+const MAX_WAIT_SECONDS = 10;
 
 /**
  * Sends a stored upload to its duchy, which reports it to the exchange. Resolves to the state of the requisition
@@ -36,6 +38,7 @@ export async function deliverUpload(
   const url = uploadUrl(endpoint, name, settings);
   const timeoutMs = 1000 * (settings.uploadTimeoutSeconds ?? TIMEOUT_SECONDS);
   for (let attempt = 1; ; attempt++) {
+    let waitSeconds = 0;
     try {
       await upload({ url, fulfillment, file: files.path(name), timeoutMs, signal, onProgress });
       const state = await stateNow();
@@ -46,9 +49,11 @@ export async function deliverUpload(
       // Also where an earlier attempt was stored, and its response lost.
       const state = await stateNow();
       if (state !== 'UNFULFILLED') return state;
-      if (error.kind !== 'transient' || attempt === MAX_ATTEMPTS) throw error;
+      waitSeconds = error.retryAfterSeconds ?? 0;
+      if (error.kind !== 'transient' || attempt === MAX_ATTEMPTS || waitSeconds > MAX_WAIT_SECONDS)
+        throw error;
     }
-    await clock.sleep(backoffMs(attempt), signal);
+    await clock.sleep(1000 * waitSeconds + backoffMs(attempt), signal);
   }
 }
 

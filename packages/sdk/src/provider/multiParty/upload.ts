@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { cut, ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
 import { isTransient } from '../../client/errors.ts';
+import { parseRetryAfter } from '../../client/response.ts';
 
 export interface UploadOptions {
   /** From `uploadUrl`. */
@@ -46,10 +47,17 @@ export class UploadFailed extends Error {
   readonly kind: 'transient' | 'rejected' | 'unexpected';
   /** The duchy's, in the error model of the exchange. */
   readonly reason: string | undefined;
+  /** How long the duchy asks to wait. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(message: string, { kind, cause }: { kind: UploadFailed['kind']; cause?: unknown }) {
+  constructor(
+    message: string,
+    details: { kind: UploadFailed['kind']; cause?: unknown; retryAfterSeconds?: number | undefined },
+  ) {
+    const { kind, cause, retryAfterSeconds } = details;
     super(message, { cause });
     this.kind = kind;
+    this.retryAfterSeconds = retryAfterSeconds;
     this.reason = cause instanceof ExchangeError ? cause.reason : undefined;
   }
 }
@@ -104,7 +112,9 @@ async function send(
   });
   const { statusCode: status = 0 } = response;
   const bytes = await readResponse(response);
-  if (status < 200 || status > 299) throw failureOf(url, status, bytes);
+  if (status >= 200 && status <= 299) return;
+  const after = parseRetryAfter(response.headers['retry-after'] ?? null, Date.now());
+  throw failureOf(url, status, bytes, after);
 }
 
 /** Resolves to the response, also to one that comes before everything is sent. */
@@ -135,17 +145,26 @@ async function readResponse(response: IncomingMessage): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-function failureOf({ host }: URL, status: number, bytes: Uint8Array): UploadFailed {
+function failureOf(
+  { host }: URL,
+  status: number,
+  bytes: Uint8Array,
+  retryAfterSeconds: number | undefined,
+): UploadFailed {
   const error = errorOf(bytes);
   if (error) {
     const message = `The duchy at ${host} rejects the upload (${error.reason}): ${cut(error.message, 300)}`;
     const passes = isTransient(error) || error.code === 'ABORTED';
-    return new UploadFailed(message, { kind: passes ? 'transient' : 'rejected', cause: error });
+    return new UploadFailed(message, {
+      kind: passes ? 'transient' : 'rejected',
+      cause: error,
+      retryAfterSeconds,
+    });
   }
   // A proxy or another program: what it says is nothing that the duchy said.
   const passes = status === 408 || status === 429 || status >= 500;
   const message = `The duchy at ${host} responds with the status ${status}.`;
-  return new UploadFailed(message, { kind: passes ? 'transient' : 'unexpected' });
+  return new UploadFailed(message, { kind: passes ? 'transient' : 'unexpected', retryAfterSeconds });
 }
 
 function errorOf(bytes: Uint8Array): ExchangeError | undefined {
