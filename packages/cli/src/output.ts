@@ -1,11 +1,11 @@
 /** Output: sentences and tables for people, JSON for scripts. */
-import { JsonDecimal, toBase64 } from '@measurement-exchange/contract';
+import { cut, JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
 /** The message of an error, which may be of somebody else's making; with MEX_DEBUG, its stack. */
 export function explain(error: unknown): string {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const text = process.env.MEX_DEBUG === undefined ? message : (stack ?? message);
-  return text.split('\n').map(visible).join('\n');
+  return shortened(text, MAX_ERROR).split('\n').map(visible).join('\n');
 }
 
 /** An error with its own exit code; every other error exits with 1. */
@@ -100,9 +100,17 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** Replaces in text from others what could manipulate the terminal. */
+/** Replaces in text from others what could manipulate the terminal, and leaves out what is beyond some lines of it. */
 export function visible(text: string): string {
-  return text.replace(DECEPTIVE, '\ufffd');
+  return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
+}
+
+/** Of one text of another party, and of an error, which may have several lines. */
+const MAX_TEXT = 4000;
+const MAX_ERROR = 20_000;
+
+function shortened(text: string, max: number): string {
+  return text.length <= max ? text.toWellFormed() : `${cut(text, max)}…`;
 }
 
 const COLORS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;

@@ -41,3 +41,25 @@ it('shows nothing deceptive in tables, facts and errors', () => {
   }
   expect(outs[2]).toMatch(/^1\n/);
 });
+
+it('shows at most 4,000 characters of a text that another party wrote', () => {
+  expect(visible('x'.repeat(4000))).toBe('x'.repeat(4000));
+  expect(visible('x'.repeat(40_000))).toBe(`${'x'.repeat(4000)}…`);
+});
+
+it('never cuts a character in half, and repairs one that is', () => {
+  const cut = visible(`x${'🎬'.repeat(20_000)}`);
+  expect(cut.isWellFormed()).toBe(true);
+  expect(cut).toHaveLength(4000);
+  expect(visible('half \ud83c.')).toBe('half \ufffd.');
+});
+
+it('shows no control characters, and none that turn text around', () => {
+  expect(visible('a\u001b[2Jb\u202ec\r\n')).toBe('a\ufffd[2Jb\ufffdc\ufffd\ufffd');
+});
+
+it('shows at most 20,000 characters of an error, on its lines', () => {
+  const explained = explain(new Error('a line\n'.repeat(100_000)));
+  expect(explained.length).toBeLessThanOrEqual(20_001);
+  expect(explained.startsWith('a line\na line\n')).toBe(true);
+});

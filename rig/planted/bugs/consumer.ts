@@ -106,4 +106,24 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     ],
     foundBy: test('sdk/src/privacy/mpcCharge.test.ts', 'the reach and one frequency'),
   },
+  {
+    name: 'decoded-metadata-without-bound',
+    edits: [inConsumer('consumer/eventGroups.ts', 'if (tooLarge !== undefined) {', 'if (false) {')],
+    foundBy: test('sdk/test/consumer/eventGroups.test.ts', 'ten times what one may'),
+  },
+  {
+    name: 'sketch-interval-without-the-sample',
+    edits: [inConsumer('privacy/liquidLegionsReach.ts', ' + slope ** 2 * people * (1 - width)', '')],
+    foundBy: test('sdk/src/privacy/liquidLegionsReach.test.ts', 'wider with a smaller sample'),
+  },
+  {
+    name: 'sketch-interval-with-the-noise-of-workers-only',
+    edits: [inConsumer('consumer/liquidLegionsErrors.ts', 'ringOf(config).length', 'config.workers.length')],
+    foundBy: test('sdk/src/consumer/liquidLegionsErrors.test.ts', 'noise of the four duchies'),
+  },
+  {
+    name: 'sketch-estimate-with-its-bias',
+    edits: [inConsumer('privacy/liquidLegions.ts', '(noiseVariance / 2) *', '0 *')],
+    foundBy: test('sdk/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
+  },
 ];

@@ -163,8 +163,12 @@ function tip(text: string): string {
 }
 
 /** An interval in words. */
-export function rangeText([low, high]: Bar['interval'], show: (value: number) => string): string {
-  return Number.isFinite(high) ? `${show(low)} to ${show(high)}` : `${show(low)} or more`;
+export function rangeText(
+  [low, high]: Bar['interval'],
+  show: (value: number) => string,
+  until = 'to',
+): string {
+  return Number.isFinite(high) ? `${show(low)} ${until} ${show(high)}` : `${show(low)} or more`;
 }
 
 export function count(value: number): string {

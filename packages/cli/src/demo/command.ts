@@ -163,7 +163,7 @@ function row({ of, what, truth, result, inside95, within5Sigma, claimed }: Figur
     what,
     text(truth),
     text(result.value),
-    rangeText(result.interval, text),
+    rangeText(result.interval, text, '…'),
     lies,
     ...(claimed === undefined ? [] : [text(claimed)]),
   ];

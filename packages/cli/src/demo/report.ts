@@ -158,7 +158,7 @@ function table(measurements: DemoMeasurement[]): string {
       const rows = figures.map(({ of, what, truth, result, inside95, within5Sigma, claimed }) => {
         const text = what.startsWith('frequency') ? percent : count;
         const verdict = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'beyond 5σ';
-        return `<tr><td>${escapeHtml(shortName(of))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${rangeText(result.interval, text)}<td class="n">${claimed === undefined ? '' : text(claimed)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
+        return `<tr><td>${escapeHtml(shortName(of))}<td>${what}<td class="n">${text(truth)}<td class="n">${text(result.value)}<td class="n">${rangeText(result.interval, text, '…')}<td class="n">${claimed === undefined ? '' : text(claimed)}<td class="${within5Sigma ? 'good' : 'bad'}">${verdict}`;
       });
       return `<tbody><tr><th colspan="7" class="group">${escapeHtml(title)}</th></tr>${rows.join('')}</tbody>`;
     });

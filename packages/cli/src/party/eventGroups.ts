@@ -130,8 +130,10 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
     campaign: campaignOf(g) && visible(campaignOf(g)!),
     metadata: error
       ? visible(`cannot be read: ${error.message} (${error.code})`)
-      : (metadata?.typeUrl ?? (g.encryptedMetadata?.ciphertext ? 'encrypted for the consumer' : undefined)),
-    schema: metadata?.descriptor ?? readable?.eventGroupMetadataDescriptor,
+      : metadata
+        ? visible(metadata.typeUrl)
+        : g.encryptedMetadata?.ciphertext && 'encrypted for the consumer',
+    schema: metadata ? visible(metadata.descriptor) : readable?.eventGroupMetadataDescriptor,
     created: `${shortTime(g.createTime)} UTC`,
     updated: `${shortTime(g.updateTime)} UTC`,
   });

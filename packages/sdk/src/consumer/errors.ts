@@ -1,7 +1,12 @@
 /** Errors of a consumer, besides those of the exchange (`ExchangeError`). */
 
 import type { ConsentErrorCode } from '@measurement-exchange/consent';
-import type { FailureReason, Measurement, RefusalJustification } from '@measurement-exchange/contract';
+import {
+  cut,
+  type FailureReason,
+  type Measurement,
+  type RefusalJustification,
+} from '@measurement-exchange/contract';
 import type { ProtocolFault } from './protocol.ts';
 
 /** Why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
@@ -124,6 +129,8 @@ export class ResultRejected extends Error {
   }
 }
 
+const MAX_MESSAGE = 1000;
+
 /** Why the metadata of an event group cannot be read. */
 export type MetadataFault =
   | ConsentErrorCode
@@ -131,6 +138,8 @@ export type MetadataFault =
   | 'DESCRIPTOR_UNAVAILABLE'
   | 'DESCRIPTOR_MALFORMED'
   | 'TYPE_UNKNOWN'
+  /** It is small as bytes, and beyond what one event group may print as JSON. */
+  | 'METADATA_TOO_LARGE'
   | 'METADATA_MALFORMED';
 
 /** The metadata of an event group cannot be read; the event group itself is fine. */
@@ -139,7 +148,8 @@ export class MetadataUnreadable extends Error {
   readonly eventGroup: string;
 
   constructor(eventGroup: string, code: MetadataFault, message: string, cause?: unknown) {
-    super(`${eventGroup}: ${message}`, { cause });
+    // Names of types and fields are of the provider's making, and may be as long as its descriptor.
+    super(cut(`${eventGroup}: ${message}`, MAX_MESSAGE), { cause });
     this.name = 'MetadataUnreadable';
     this.code = code;
     this.eventGroup = eventGroup;

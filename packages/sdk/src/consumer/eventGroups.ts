@@ -13,6 +13,7 @@ import { type ArgumentsOf, UnexpectedResponse } from '../client/index.ts';
 import { type Dependencies, privateKeysets } from './deps.ts';
 import { type MetadataFault, MetadataUnreadable } from './errors.ts';
 import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
+import { beyondBounds } from './printedBounds.ts';
 
 /** An event group with its decoded metadata. */
 export interface DescribedEventGroup {
@@ -100,8 +101,13 @@ async function metadataOf(
     const message =
       'bytes' in content ? readMessage(type, content.bytes) : fromJson(type, content.json, { registry });
     const json = toJson(type, message, { registry });
+    const tooLarge = beyondBounds([given.descriptor, given.typeUrl, json]);
+    if (tooLarge !== undefined) {
+      throw unreadable('METADATA_TOO_LARGE', `the metadata is too large: ${tooLarge}`);
+    }
     return { descriptor: given.descriptor, typeUrl: given.typeUrl, json, message };
   } catch (error) {
+    if (error instanceof MetadataUnreadable) throw error;
     const message = `the metadata is no ${type.typeName}: ${(error as Error).message}`;
     throw unreadable('METADATA_MALFORMED', message, error);
   }

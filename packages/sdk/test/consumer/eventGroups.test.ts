@@ -1,3 +1,5 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { TYPE_URLS } from '@measurement-exchange/contract';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { useWorld } from '@measurement-exchange/testkit/world';
@@ -197,4 +199,54 @@ it('reads what it can of a message that the descriptor no longer explains whole'
     value: expect.any(String),
   });
   expect(metadata).toMatchObject(EXPECTED);
+});
+
+it('lists on past a small message that would print ten times what one may', async () => {
+  // The name of a field stands in the JSON once for each message that has it.
+  const long = 'a'.repeat(512);
+  const set = create(FileDescriptorSetSchema, {
+    file: [
+      {
+        ...{ name: 'long.proto', package: 'long', syntax: 'proto3' },
+        messageType: [
+          { name: 'Row', field: [{ name: long, jsonName: long, number: 1, type: 5, label: 1 }] },
+          { name: 'Rows', field: [{ name: 'rows', number: 1, type: 11, label: 3, typeName: '.long.Row' }] },
+        ],
+      },
+    ],
+  });
+  const { name } = await w.streamly.client.createEventGroupMetadataDescriptor({
+    parent: w.streamly.name,
+    body: { descriptorSet: Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString('base64') },
+  });
+  const rows = (count: number) => ({
+    eventGroupMetadataDescriptor: name!,
+    typeUrl: typeUrl('long.Rows'),
+    value: Uint8Array.from(Array.from({ length: count }, () => [0x0a, 2, 8, 1]).flat()),
+  });
+  const ten = Math.ceil((10 * 1024 * 1024) / long.length);
+  const names: string[] = [];
+  for (const plaintext of [packed(), packed(rows(ten)), packed(rows(2))]) {
+    names.push(await describeGroup({ mediaTypes: ['OTHER'], ...(await encrypted(plaintext)) }));
+  }
+  const listed = new Map<string, DescribedEventGroup>();
+  for await (const group of w.consumer.listEventGroups({ 'filter.mediaTypes': ['OTHER'] })) {
+    listed.set(group.eventGroup.name!, group);
+  }
+  const [episode, flood, few] = names.map((of) => listed.get(of)!);
+  expect(episode!.metadata).toMatchObject(EXPECTED);
+  expect(few!.metadata!.json).toEqual({ rows: [{ [long]: 1 }, { [long]: 1 }] });
+  expect(flood!.metadata).toBeUndefined();
+  expect(flood!.error).toMatchObject({ code: 'METADATA_TOO_LARGE' });
+  expect(flood!.error!.message.length).toBeLessThanOrEqual(1000);
+  await expect(w.consumer.readEventGroup(names[1]!)).rejects.toBeInstanceOf(MetadataUnreadable);
+});
+
+it('does not repeat a type name of any length in its error', async () => {
+  const endless = packed({ typeUrl: typeUrl(`shows.${'🎬'.repeat(20_000)}`) });
+  const name = await describeGroup(await encrypted(endless));
+  const error = await w.consumer.readEventGroup(name).catch((thrown) => thrown);
+  expect(error).toMatchObject({ code: 'TYPE_UNKNOWN' });
+  expect(error.message.length).toBeLessThanOrEqual(1000);
+  expect(error.message.isWellFormed()).toBe(true);
 });

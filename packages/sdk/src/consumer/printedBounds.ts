@@ -1,0 +1,36 @@
+/** How large decoded metadata may be when it is printed. A small message may be long: its schema names fields and values. */
+import type { JsonValue } from '@bufbuild/protobuf';
+
+/** Of the JSON of one event group's metadata. */
+export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
+
+/** What is beyond a bound, or undefined. It stops there, whatever is left. */
+export function beyondBounds(
+  json: JsonValue,
+  bounds: typeof PRINTED_BOUNDS = PRINTED_BOUNDS,
+): string | undefined {
+  let characters = 0;
+  let items = 0;
+  const left: [value: JsonValue, depth: number][] = [[json, 1]];
+  const count = (text: string) => {
+    // Escaping makes text longer, never shorter.
+    characters +=
+      characters + text.length > bounds.characters ? text.length : JSON.stringify(text).length + 1;
+  };
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [value, depth] = next;
+    if (depth > bounds.depth) return `it is more than ${bounds.depth} levels deep`;
+    const entries: [string, JsonValue][] =
+      typeof value === 'object' && value !== null ? Object.entries(value) : [];
+    items += 1 + entries.length;
+    if (items > bounds.items) return `it has more than ${bounds.items} values`;
+    count(typeof value === 'object' ? '' : String(value));
+    for (const [key, member] of entries) {
+      if (!Array.isArray(value)) count(key);
+      if (characters > bounds.characters) return `it has more than ${bounds.characters} characters`;
+      left.push([member, depth + 1]);
+    }
+    if (characters > bounds.characters) return `it has more than ${bounds.characters} characters`;
+  }
+  return undefined;
+}
