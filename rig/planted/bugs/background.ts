@@ -40,8 +40,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'feed/waking.ts',
-        "'cannot listen for changes'); this.reconnect(client);",
-        "'cannot listen for changes');",
+        'this.reconnecting = setTimeout(() => this.start(), randomInt(RECONNECT_MS, 2 * RECONNECT_MS));',
+        '',
       ),
     ],
     foundBy: wakingTest('says why it cannot listen'),
