@@ -117,8 +117,14 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/privacy/liquidLegionsReach.test.ts', 'wider with a smaller sample'),
   },
   {
-    name: 'sketch-interval-with-the-noise-of-workers-only',
-    edits: [inConsumer('consumer/liquidLegionsErrors.ts', 'ringOf(config).length', 'config.workers.length')],
+    name: 'sketch-interval-with-the-noise-of-the-frequency',
+    edits: [
+      inConsumer(
+        'consumer/liquidLegionsErrors.ts',
+        'privacyParams, shapes.reach)',
+        'privacyParams, shapes.frequency)',
+      ),
+    ],
     foundBy: test('sdk/src/consumer/liquidLegionsErrors.test.ts', 'noise of the four duchies'),
   },
   {
