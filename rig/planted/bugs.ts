@@ -2,6 +2,7 @@
 import { ACCESS_BUGS } from './bugs/access.ts';
 import { AGENT_BUGS } from './bugs/agent.ts';
 import { BACKGROUND_BUGS } from './bugs/background.ts';
+import { BINDING_BUGS } from './bugs/binding.ts';
 import { BOUND_BUGS } from './bugs/bounds.ts';
 import { BURDEN_BUGS } from './bugs/burdens.ts';
 import { COMPUTATION_BUGS } from './bugs/computations.ts';
@@ -26,6 +27,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...DUCHY_BUGS,
   ...DUCHY_CRASH_BUGS,
   ...DUCHY_RING_BUGS,
+  ...BINDING_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
   ...AGENT_BUGS,

@@ -1,6 +1,6 @@
 /** ElGamalPublicKey: how the key that a duchy has in a Liquid Legions computation travels. */
-import { create, toBinary } from '@bufbuild/protobuf';
-import { equalBytes, fromHex, specs } from '@measurement-exchange/contract';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { type Binding, type BindingSchema, equalBytes, fromHex, specs } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from './bytes.ts';
 import { ConsentError } from './errors.ts';
 import { fromWire } from './wire.ts';
@@ -16,12 +16,19 @@ export interface ElGamalElement {
   /** A compressed point of P-256. */
   element: Bytes;
   proof: Bytes;
+  /** What the key was made for. */
+  binding: Binding | undefined;
 }
 
 export function packElGamalPublicKey({
   element,
   proof,
-}: Record<keyof ElGamalElement, Uint8Array>): Uint8Array {
+  binding,
+}: {
+  element: Uint8Array;
+  proof: Uint8Array;
+  binding?: MessageInitShape<typeof BindingSchema>;
+}): Uint8Array {
   return toBinary(
     specs.ElGamalPublicKeySchema,
     create(specs.ElGamalPublicKeySchema, {
@@ -29,13 +36,14 @@ export function packElGamalPublicKey({
       generator: GENERATOR,
       element: requireCompressed(element),
       proofOfPossession: proof,
+      ...(binding && { binding }),
     }),
   );
 }
 
 /** What is in a serialized ElGamalPublicKey; nobody has checked yet that the element is a point, and the proof one of it. */
 export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
-  const { ellipticCurveId, generator, element, proofOfPossession } = fromWire(
+  const { ellipticCurveId, generator, element, proofOfPossession, binding } = fromWire(
     specs.ElGamalPublicKeySchema,
     bytes,
     'MESSAGE_MALFORMED',
@@ -53,7 +61,7 @@ export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
       'The ElGamalPublicKey has another generator than the standard one of prime256v1.',
     );
   }
-  return { element: requireCompressed(element), proof: asBytes(proofOfPossession) };
+  return { element: requireCompressed(element), proof: asBytes(proofOfPossession), binding };
 }
 
 function requireCompressed(element: Uint8Array): Bytes {

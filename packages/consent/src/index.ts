@@ -1,4 +1,11 @@
 export {
+  type BindingFields,
+  ELGAMAL_KEY_PURPOSE,
+  ENCRYPTION_KEY_PURPOSE,
+  requireBinding,
+  SEED_PURPOSE,
+} from './binding.ts';
+export {
   type CertificateKey,
   cachedCertificate,
   MAX_CERTIFICATE_BYTES,
@@ -28,9 +35,15 @@ export {
   randomNonce,
   requisitionFingerprint,
 } from './nonce.ts';
-export { packEncryptionPublicKey, resultKeysetOf, unpackEncryptionPublicKey } from './publicKey.ts';
+export {
+  packEncryptionPublicKey,
+  resultKeysetOf,
+  unpackBoundPublicKey,
+  unpackEncryptionPublicKey,
+} from './publicKey.ts';
 export { createSigner, isSignedBy, publicKeyOf, type Signer, verifySignature } from './signatures.ts';
 export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
+export { seedCommitment, type Terms, termsDigest } from './terms.ts';
 export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './tinkKeys.ts';
 export {
   createTrustStore,

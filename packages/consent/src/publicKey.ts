@@ -1,23 +1,35 @@
 /** EncryptionPublicKey: how a Tink keyset travels in specifications and as the key of a party. */
-import { create, toBinary } from '@bufbuild/protobuf';
-import { specs } from '@measurement-exchange/contract';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { type Binding, type BindingSchema, specs } from '@measurement-exchange/contract';
 import { ConsentError } from './errors.ts';
 import { fromWire } from './wire.ts';
 
-/** The serialized EncryptionPublicKey around a public Tink keyset. */
-export function packEncryptionPublicKey(keyset: Uint8Array): Uint8Array {
+/** The serialized EncryptionPublicKey around a public Tink keyset; a key of a duchy says what it was made for. */
+export function packEncryptionPublicKey(
+  keyset: Uint8Array,
+  binding?: MessageInitShape<typeof BindingSchema>,
+): Uint8Array {
   return toBinary(
     specs.EncryptionPublicKeySchema,
     create(specs.EncryptionPublicKeySchema, {
       format: specs.EncryptionPublicKey_Format.TINK_KEYSET,
       data: keyset,
+      ...(binding && { binding }),
     }),
   );
 }
 
 /** The Tink keyset in a serialized EncryptionPublicKey. */
 export function unpackEncryptionPublicKey(bytes: Uint8Array): Uint8Array {
-  const { format, data } = fromWire(
+  return unpackBoundPublicKey(bytes).keyset;
+}
+
+/** The Tink keyset in a serialized EncryptionPublicKey, and what it was made for. */
+export function unpackBoundPublicKey(bytes: Uint8Array): {
+  keyset: Uint8Array;
+  binding: Binding | undefined;
+} {
+  const { format, data, binding } = fromWire(
     specs.EncryptionPublicKeySchema,
     bytes,
     'MESSAGE_MALFORMED',
@@ -29,7 +41,7 @@ export function unpackEncryptionPublicKey(bytes: Uint8Array): Uint8Array {
       `The EncryptionPublicKey has the format ${format}, where only TINK_KEYSET (1) is read.`,
     );
   }
-  return data;
+  return { keyset: data, binding };
 }
 
 /**

@@ -36,6 +36,10 @@ export const FAILURE_CODES = {
     'A participant works under other terms: another specification, protocol or set of requisitions.',
     OPERATOR,
   ),
+  BINDING_MISSING: entry(
+    'A key or a seed does not say which computation it was made for: its signer runs an older version.',
+    'Tell the operator of the exchange: all parties of a computation have to run this version.',
+  ),
   SPEC_MALFORMED: entry(
     'The specification cannot be read.',
     'Send a protobuf message or JSON without unknown fields.',

@@ -1,5 +1,5 @@
 /** The certificates of others, as far as this duchy trusts them. */
-import { ConsentError, type X509 } from '@measurement-exchange/consent';
+import { ConsentError, type ConsentErrorCode, type X509 } from '@measurement-exchange/consent';
 import {
   ExchangeError,
   type FailureCode,
@@ -46,6 +46,13 @@ function positionOf(party: string): Position {
   return { field: 'measurementConsumerCertificate' };
 }
 
+/** What was signed is right by itself, and was made for something else. */
+const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
+  BINDING_MISSING: 'BINDING_MISSING',
+  BINDING_MISMATCH: 'TERMS_MISMATCH',
+  TERMS_DIFFER: 'TERMS_MISMATCH',
+};
+
 /** Turns a failed check of a signature, a key or a ciphertext into the end of the computation. */
 export async function requireConsent<T>(
   code: FailureCode,
@@ -56,6 +63,7 @@ export async function requireConsent<T>(
     return await check;
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
-    throw new PermanentError(code, position, { detail: error.message, cause: error });
+    const { message: detail } = error;
+    throw new PermanentError(UNBOUND[error.code] ?? code, position, { detail, cause: error });
   }
 }

@@ -69,6 +69,14 @@ export const REFUSAL_CODES = {
     'Tell the operator of the exchange: your own certificate is not at fault.',
   ),
   DUCHY_KEY_INVALID: consent('The key of a duchy is not signed by it, or cannot be used.', REPORT),
+  DUCHY_KEY_UNBOUND: consent(
+    'The key of a duchy does not say which computation it was made for: the duchy runs an older version.',
+    'Tell the operator of the exchange: all duchies of a computation have to run the same version.',
+  ),
+  DUCHY_TERMS_DIFFER: consent(
+    'A duchy made its key for another computation, or was told something else about this one than the provider.',
+    'Tell the operators of the duchies: the exchange shows them different specifications or parameters.',
+  ),
   NOISE_NOT_ACCEPTED: declined(
     'The duchies add noise of a kind that the provider does not accept.',
     'Ask the provider which noise it accepts, and the operator of the exchange which noise the duchies add.',

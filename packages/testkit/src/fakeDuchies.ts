@@ -1,6 +1,11 @@
 /** Three duchies on a real exchange that take uploads and report them, and compute nothing. */
 import { fromBinary } from '@bufbuild/protobuf';
-import { createSigner } from '@measurement-exchange/consent';
+import {
+  createSigner,
+  ENCRYPTION_KEY_PURPOSE,
+  packEncryptionPublicKey,
+  termsDigest,
+} from '@measurement-exchange/consent';
 import { duchyMessages, fromBase64, liquidLegionsOf } from '@measurement-exchange/contract';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import {
@@ -12,7 +17,7 @@ import {
   secureRandom,
   type TrustedRoot,
 } from '@measurement-exchange/sdk';
-import { createIdentity, type Identity, signEncryptionKey } from '@measurement-exchange/sdk/identity';
+import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
 import { type ElGamalKeyPair, newKeyPair, publishedKey } from '@measurement-exchange/sdk/liquidLegions';
 import type { ShareShuffleSettings } from '@measurement-exchange/sdk/provider';
 import type { TestExchange } from './exchange.ts';
@@ -92,11 +97,21 @@ async function start(exchange: TestExchange, name: string): Promise<DuchyOnExcha
 /** From then on it reports uploads for this computation. */
 async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {
   const { client, certificate, identity, keys, elGamalKeys } = duchy;
-  const { etag, role, protocolConfig } = await client.getComputation({ name: computation });
-  const publicKey = await signEncryptionKey(keys.publicKeyset, identity.privateKeyPem);
-  const legions = liquidLegionsOf(protocolConfig);
+  const view = await client.getComputation({ name: computation });
+  const { etag, role, protocolConfig } = view;
+  const id = computation.split('/').at(-1)!;
+  const termsSha256 = await termsDigest({
+    computation: id,
+    measurementSpec: view.measurementSpec.message,
+    protocolConfig,
+    nonceHashes: view.requisitions.map(({ nonceHash }) => nonceHash),
+  });
+  const context = { duchy: duchy.name, computation: id, termsSha256 };
   const signer = await createSigner(identity.privateKeyPem);
-  const elGamalPublicKey = await signer.sign(publishedKey(elGamalKeys));
+  const binding = { purpose: ENCRYPTION_KEY_PURPOSE, ...context };
+  const publicKey = await signer.sign(packEncryptionPublicKey(keys.publicKeyset, binding));
+  const legions = liquidLegionsOf(protocolConfig);
+  const elGamalPublicKey = await signer.sign(publishedKey(elGamalKeys, context));
   const shared = role === 'AGGREGATOR' ? {} : { honestMajorityShareShuffle: { publicKey } };
   const parameters = legions ? { [legions.protocol]: { publicKey, elGamalPublicKey } } : shared;
   const body = { etag: etag!, certificate, ...parameters };

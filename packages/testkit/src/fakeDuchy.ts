@@ -14,6 +14,7 @@ import {
   specs,
 } from '@measurement-exchange/contract';
 import { decrypt, parseCertificate, unpackSignedMessage, verifySignature } from '@measurement-exchange/sdk';
+import { opened, shareContext } from '@measurement-exchange/sdk/sealing';
 
 export interface ReceivedUpload {
   path: string;
@@ -86,15 +87,22 @@ export async function receive(request: IncomingMessage): Promise<ReceivedUpload>
 
 /**
  * What both workers together know of an upload: all that is signed, and the frequencies behind the two shares.
- * `provider` is its certificate in PEM or DER, `peer` the private keyset of the worker that does not take it.
+ * `provider` is its certificate in PEM or DER, `worker` the private keyset of the worker that takes it, `peer` that of the
+ * other one.
  */
 export async function openUpload(
   { fulfillment, data }: ReceivedUpload,
   {
     provider,
+    worker,
     peer,
     modulus = 127,
-  }: { provider: string | Uint8Array; peer: Uint8Array; modulus?: number | undefined },
+  }: {
+    provider: string | Uint8Array;
+    worker: Uint8Array;
+    peer: Uint8Array;
+    modulus?: number | undefined;
+  },
 ) {
   const certificate = parseCertificate(new X509Certificate(provider).raw);
   await verifySignature(fulfillment, certificate);
@@ -102,10 +110,21 @@ export async function openUpload(
   const { secretSeed } = message.protocolData.value as duchyMessages.Fulfillment_HonestMajorityShareShuffle;
   const signedSeed = unpackSignedMessage(await decrypt(peer, secretSeed!.ciphertext));
   await verifySignature(signedSeed, certificate);
-  const seed = fromBinary(specs.RandomSeedSchema, signedSeed.message).data;
-  const share = fromBinary(shareShuffle.FrequencyVectorSchema, data).data;
+  const { data: seed, binding } = fromBinary(specs.RandomSeedSchema, signedSeed.message);
+  const vector = await Array.fromAsync(opened(worker, shareContext(message.requisition), chunksOf(data)));
+  const share = fromBinary(shareShuffle.FrequencyVectorSchema, Buffer.concat(vector)).data;
   const other = expand(seed, share.length, modulus);
-  return { message, seed, share, frequencies: share.map((value, i) => (value + other[i]!) % modulus) };
+  return {
+    message,
+    seed,
+    binding,
+    share,
+    frequencies: share.map((value, i) => (value + other[i]!) % modulus),
+  };
+}
+
+async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield data;
 }
 
 /** Written anew here: bytes of AES-256-CTR, as many bits of each as a value has, without those that are no value. */

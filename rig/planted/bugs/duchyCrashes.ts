@@ -70,16 +70,6 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         `await reportFulfillment(duchy.client, computation.view.name!, { requisition: requisition.name, nonce: fulfillment.nonce });
         const blob = await writeBlob(db, computation.id, data);`,
       ),
-      inDuchy(
-        'face/upload.ts',
-        'async function store( { db }: Duchy,',
-        'async function store( duchy: Duchy,',
-      ),
-      inDuchy(
-        'face/upload.ts',
-        'requireOpen(checked); const {',
-        'requireOpen(checked); const { db } = duchy; const {',
-      ),
     ],
     foundBy: crashes('anything it does with an upload'),
   },

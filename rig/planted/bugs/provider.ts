@@ -235,9 +235,9 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'duchy-key-not-verified',
     edits: [
       inProvider(
-        'multiParty/verify.ts',
-        'verifySignature(publicKey, certificate).then(() => readKeyset(publicKey))',
-        'readKeyset(publicKey)',
+        'multiParty/duchies.ts',
+        'verifySignature(key, certificate).then(() => read(key.message))',
+        'Promise.resolve(certificate).then(() => read(key.message))',
       ),
     ],
     foundBy: DUCHIES_TEST,
@@ -303,9 +303,9 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'ring-key-not-verified',
     edits: [
       inProvider(
-        'multiParty/verifyLegions.ts',
-        'verifySignature(key, certificate).then(() => readPublishedKey(key.message))',
-        'Promise.resolve(certificate).then(() => readPublishedKey(key.message))',
+        'multiParty/duchies.ts',
+        'verifySignature(key, certificate).then(() => read(key.message))',
+        'Promise.resolve(certificate).then(() => read(key.message))',
       ),
     ],
     foundBy: RING_TEST,

@@ -50,7 +50,7 @@ const DuchyEntry = object({
     object({
       publicKey: optional(
         SignedMessage,
-        'Only of the worker that does not take the upload: the seed of its share is encrypted for it.',
+        'Of both workers: the share is encrypted for the one that takes the upload, and the seed of its other half for the other one.',
       ),
     }),
   ),

@@ -27,6 +27,7 @@ import {
 import { counted } from '../observability/counted.ts';
 import { moveOn, rowOf, sendersOf } from '../stages/progress.ts';
 import { largestMessage } from '../stages/sizes.ts';
+import { termsOf } from '../terms.ts';
 import { mismatch } from './errors.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
@@ -77,6 +78,12 @@ async function checkMessage(
     throw new ExchangeError(
       'COMPUTATION_NOT_FOUND',
       `This duchy does not know ${id} yet, or at all: retry later.`,
+    );
+  }
+  if (!equalBytes(message.termsSha256, await termsOf(computation))) {
+    throw mismatch(
+      'message.termsSha256',
+      'must be the digest of what this duchy was told about the computation',
     );
   }
   const senders = sendersOf(computation, message.stage);

@@ -17,6 +17,7 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { computationOfRequisition, type StoredComputation } from '../database/index.ts';
+import { termsOf } from '../terms.ts';
 import { mismatch } from './errors.ts';
 import type { Receiving } from './receiving.ts';
 import { RULES } from './rules.ts';
@@ -59,6 +60,7 @@ export async function checkFulfillment(
   if (requisition.fulfillingDuchy !== duchy.name) {
     throw mismatch('fulfillment.duchy', `must be ${requisition.fulfillingDuchy}, which takes this upload`);
   }
+  await requireTerms(fulfillment, computation);
   requireParameters(fulfillment, computation);
   const rules = RULES[computation.protocol];
   const secretSeed = rules.secretSeed(fulfillment, computation);
@@ -82,6 +84,21 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
       { field: 'fulfillment.message', description: 'must be a serialized mex.contract.Fulfillment' },
     ]);
   }
+}
+
+/** That the provider means this computation, and was told the same about it as this duchy. */
+async function requireTerms(
+  { computation, termsSha256 }: duchyMessages.Fulfillment,
+  stored: StoredComputation,
+): Promise<void> {
+  if (computation !== stored.id) {
+    throw mismatch('fulfillment.computation', `must be ${stored.id}, which this duchy signed its key for`);
+  }
+  if (equalBytes(termsSha256, await termsOf(stored))) return;
+  throw mismatch(
+    'fulfillment.termsSha256',
+    'must be the digest of what this duchy was told about the computation',
+  );
 }
 
 /** That the provider uploads what this computation is about, and of no other population or length. */

@@ -37,7 +37,7 @@ export function legionsRules(protocol: LiquidLegionsProtocol): UploadRules {
     async requireKeys(duchy, fulfillment, computation) {
       requireNone(wrongKey(termsOf(fulfillment), await keyOf(duchy, computation)));
     },
-    checked: (data) => asPoints(data, registerBytes),
+    checked: (_duchy, data) => asPoints(data, registerBytes),
   };
 }
 

@@ -1,6 +1,9 @@
-/** Uploads of share-shuffle: a share of a frequency vector, and the encrypted seed of the other share. */
-import type { duchyMessages } from '@measurement-exchange/contract';
-import type { StoredComputation } from '../database/index.ts';
+/** Uploads of share-shuffle: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
+import { ConsentError } from '@measurement-exchange/consent';
+import { type duchyMessages, ExchangeError } from '@measurement-exchange/contract';
+import { opened, sealedLength, shareContext } from '@measurement-exchange/sdk/sealing';
+import type { Duchy } from '../context.ts';
+import { readSecrets, type StoredComputation } from '../database/index.ts';
 import { configOf } from '../stages/plan.ts';
 import { mismatch } from './errors.ts';
 import { asShares, vectorHeader } from './received.ts';
@@ -11,15 +14,38 @@ const MAX_SEED_BYTES = 8 * 1024;
 const TERMS = ['firstWorker', 'secondWorker', 'aggregator', 'noiseMechanism', 'ringModulus'] as const;
 
 export const SHARE_RULES: UploadRules = {
-  dataLength: ({ registerCount }) => vectorHeader(registerCount).length + registerCount,
+  dataLength: ({ registerCount }) => sealedLength(vectorHeader(registerCount).length + registerCount),
   population({ view }) {
     const { population: name, populationFingerprint: fingerprint } = configOf(PROTOCOL, view);
     return { name, fingerprint };
   },
   secretSeed,
-  checked: (data, { view, registerCount }) =>
-    asShares(data, { registerCount, modulus: configOf(PROTOCOL, view).ringModulus }),
+  checked: (duchy, data, computation, requisition) => {
+    const { view, registerCount } = computation;
+    const share = openedShare(duchy, data, computation, requisition);
+    return asShares(share, { registerCount, modulus: configOf(PROTOCOL, view).ringModulus });
+  },
 };
+
+/** A share is encrypted for this duchy alone, under the key that it made for the computation. */
+async function* openedShare(
+  { db }: Duchy,
+  data: AsyncIterable<Uint8Array>,
+  { id }: StoredComputation,
+  requisition: string,
+): AsyncGenerator<Uint8Array> {
+  const { privateKeyset } = await readSecrets(db, id);
+  // Secrets go when the computation ends, which can be while it is uploaded.
+  if (privateKeyset === undefined) {
+    throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition} is over.`);
+  }
+  try {
+    yield* opened(privateKeyset, shareContext(requisition), data);
+  } catch (error) {
+    if (!(error instanceof ConsentError)) throw error;
+    throw mismatch('data', 'must be a share, encrypted for the key that this duchy made for the computation');
+  }
+}
 
 /** The encrypted seed; the exchange told the provider the same about who computes, and how, as this duchy. */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {

@@ -46,34 +46,34 @@ async function keep(
   data: AsyncIterable<Uint8Array>,
 ): Promise<UploadAnswer> {
   const { computation, requisition, fulfillment } = checked;
-  const uploaded = RULES[computation.protocol].checked(
-    asAnnounced(
-      counted(data, (bytes) => duchy.metrics.received('fulfill', bytes)),
-      {
-        part: 'fulfillment',
-        sha256: fulfillment.dataSha256,
-        length: Number(fulfillment.dataLength),
-      },
-    ),
-    computation,
+  const received = asAnnounced(
+    counted(data, (bytes) => duchy.metrics.received('fulfill', bytes)),
+    {
+      part: 'fulfillment',
+      sha256: fulfillment.dataSha256,
+      length: Number(fulfillment.dataLength),
+    },
   );
   let upload = await uploadOf(duchy.db, requisition.name);
-  if (upload === undefined) upload = await store(duchy, checked, uploaded);
+  if (upload === undefined) upload = await store(duchy, checked, received);
   else {
+    // The same digest was checked already with all that is behind it, and the key may be gone.
     requireSame(upload, checked);
-    await discard(uploaded);
+    await discard(received);
   }
   if (upload.reportedTime === null) await report(duchy, checked, upload);
   return { requisition: upload.requisition, computation: computation.id, state: 'FULFILLED' };
 }
 
 async function store(
-  { db }: Duchy,
+  duchy: Duchy,
   checked: CheckedFulfillment,
-  data: AsyncIterable<Uint8Array>,
+  received: AsyncIterable<Uint8Array>,
 ): Promise<StoredUpload> {
   requireOpen(checked);
+  const { db } = duchy;
   const { computation, requisition, signed, fulfillment, secretSeed } = checked;
+  const data = RULES[computation.protocol].checked(duchy, received, computation, requisition.name);
   const blob = await writeBlob(db, computation.id, data);
   const isFirst = await db.tx((tx) =>
     storeUpload(tx, {

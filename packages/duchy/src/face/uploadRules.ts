@@ -15,6 +15,11 @@ export interface UploadRules {
     fulfillment: duchyMessages.Fulfillment,
     computation: StoredComputation,
   ): Promise<void>;
-  /** The data, checked while it passes. */
-  checked(data: AsyncIterable<Uint8Array>, computation: StoredComputation): AsyncIterable<Uint8Array>;
+  /** What is stored of the data, checked while it passes. */
+  checked(
+    duchy: Duchy,
+    data: AsyncIterable<Uint8Array>,
+    computation: StoredComputation,
+    requisition: string,
+  ): AsyncIterable<Uint8Array>;
 }

@@ -1,12 +1,13 @@
 import { ConsentError } from '@measurement-exchange/consent';
+import { opened } from '@measurement-exchange/sdk/sealing';
 import type { Duchy } from '../context.ts';
 import { messagesOf, readBlob, readSecrets, type StoredComputation } from '../database/index.ts';
 import { NotReady, PermanentError } from '../errors.ts';
-import { opened } from './sealing.ts';
+import { messageContext } from './context.ts';
 
 /** What another duchy sent, decrypted, in pieces. Its signature and its digest were checked when it came in. */
 export async function* received(
-  { db }: Pick<Duchy, 'db'>,
+  { db, name }: Pick<Duchy, 'db' | 'name'>,
   { id }: StoredComputation,
   message: string,
   peer: string,
@@ -16,7 +17,8 @@ export async function* received(
   if (found === undefined) throw new NotReady('WAITS_FOR_MESSAGE', { stage: message, duchy: peer });
   const { privateKeyset } = await readSecrets(db, id);
   try {
-    yield* opened(privateKeyset!, readBlob(db, found.blob));
+    const context = messageContext({ computation: id, stage: message, sender: peer, recipient: name });
+    yield* opened(privateKeyset!, context, readBlob(db, found.blob));
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
     throw new PermanentError(

@@ -1,23 +1,17 @@
-import { unpackEncryptionPublicKey } from '@measurement-exchange/consent';
 import type { Duchy } from '../context.ts';
-import type { StoredComputation } from '../database/index.ts';
+import { readComputation, type StoredComputation } from '../database/index.ts';
 import { follow } from '../herald/follow.ts';
-import { verifiedKey } from './verifiedKey.ts';
+import { type PeerKey, verifiedPeerKey } from './verifiedKey.ts';
 
 /**
  * The keyset that another duchy made for this computation and signed. What is sent is encrypted for it: the address of
  * the duchy comes from the exchange, which must not be able to read what it could send elsewhere.
  */
-export async function peerKeyset(
-  duchy: Duchy,
-  computation: StoredComputation,
-  peer: string,
-): Promise<Uint8Array> {
-  const fresh = await withParameters(duchy, computation, [peer]);
-  return verifiedKey(duchy, fresh, peer, 'publicKey', unpackEncryptionPublicKey);
+export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string): Promise<PeerKey> {
+  return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** The computation as it is stored, or, where one of these has published nothing in it, as the exchange has it now. */
+/** The computation as it is stored; where one of these has published nothing in it, after another look at the exchange. */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,
@@ -25,7 +19,7 @@ export async function withParameters(
 ): Promise<StoredComputation> {
   const { participants, name } = computation.view;
   if (duchies.every((each) => participants[each]?.parameters !== undefined)) return computation;
-  const view = await duchy.client.getComputation({ name: name! });
-  await follow(duchy, view);
-  return { ...computation, view };
+  await follow(duchy, await duchy.client.getComputation({ name: name! }));
+  // Not the view that was just read: what was accepted stays, and keys that were seen once.
+  return (await readComputation(duchy.db, computation.id)) ?? computation;
 }

@@ -2,6 +2,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { packSignedMessage } from '@measurement-exchange/consent';
 import { duchyMessages, STAGE_MESSAGE_PURPOSE } from '@measurement-exchange/contract';
+import { sealed } from '@measurement-exchange/sdk/sealing';
 import { requireConsent } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
 import {
@@ -15,8 +16,9 @@ import {
 } from '../database/index.ts';
 import { duchyAt } from '../stages/places.ts';
 import { EXCHANGE, type StageRow } from '../stages/table.ts';
-import { peerKeyset } from './key.ts';
-import { sealed } from './sealing.ts';
+import { termsOf } from '../terms.ts';
+import { messageContext } from './context.ts';
+import { peerKey } from './key.ts';
 
 type Sends = NonNullable<StageRow['sends']>;
 
@@ -40,14 +42,18 @@ export async function storeOutput(
   sends: Sends,
   output: Uint8Array,
 ): Promise<StoredMessage> {
-  const { db, certificate } = duchy;
+  const { db, certificate, name } = duchy;
   const peer = receiverOf(sends, computation.view);
-  const data = peer === EXCHANGE ? whole(output) : sealed(await peerKeyset(duchy, computation, peer), output);
+  const about = { computation: computation.id, stage: sends.message, sender: name, recipient: peer };
+  const data =
+    peer === EXCHANGE
+      ? whole(output)
+      : sealed((await peerKey(duchy, computation, peer)).keyset, messageContext(about), output);
   const blob = await requireConsent('PEER_KEY_INVALID', { duchy: peer }, writeBlob(db, computation.id, data));
   const signedMessage =
     peer === EXCHANGE
       ? null
-      : await signed(duchy, { computation: computation.id, stage: sends.message, peer, blob });
+      : await signed(duchy, { ...about, termsSha256: await termsOf(computation) }, blob);
   await db.tx((tx) =>
     storeMessage(tx, {
       computation: computation.id,
@@ -65,15 +71,13 @@ export async function storeOutput(
 }
 
 async function signed(
-  { name, certificate, signer }: Duchy,
-  { computation, stage, peer, blob }: { computation: string; stage: string; peer: string; blob: Blob },
+  { certificate, signer }: Duchy,
+  about: Pick<duchyMessages.StageMessage, 'computation' | 'stage' | 'sender' | 'recipient' | 'termsSha256'>,
+  blob: Blob,
 ): Promise<Uint8Array> {
   const message = create(duchyMessages.StageMessageSchema, {
     purpose: STAGE_MESSAGE_PURPOSE,
-    computation,
-    stage,
-    sender: name,
-    recipient: peer,
+    ...about,
     dataSha256: blob.sha256,
     dataLength: BigInt(blob.length),
     certificate,

@@ -1,28 +1,62 @@
-import { verifySignature } from '@measurement-exchange/consent';
-import type { Participant, SignedMessage } from '@measurement-exchange/contract';
+import {
+  ENCRYPTION_KEY_PURPOSE,
+  requireBinding,
+  unpackBoundPublicKey,
+  verifySignature,
+} from '@measurement-exchange/consent';
+import type { Binding, Participant, SignedMessage } from '@measurement-exchange/contract';
 import { requireConsent, trustedCertificate } from '../certificates.ts';
 import type { Duchy } from '../context.ts';
 import type { StoredComputation } from '../database/index.ts';
 import { NotReady } from '../errors.ts';
+import { termsOf } from '../terms.ts';
 
-/** One of the keys that a participant made for a computation, which a certificate that is trusted for it signed. */
-export async function verifiedKey(
+/** What the key of a duchy has to be made for. */
+export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
+
+/**
+ * One of the keys that a participant made for a computation, which a certificate that is trusted for it signed. `read` throws
+ * ConsentError where the key was made for another computation, or under other terms: then the computation ends.
+ */
+export async function verifiedKey<T>(
   duchy: Duchy,
-  { protocol, view }: Pick<StoredComputation, 'protocol' | 'view'>,
+  computation: StoredComputation,
   peer: string,
   member: 'publicKey' | 'elGamalPublicKey',
-  unpack: (message: Uint8Array) => Uint8Array,
-): Promise<Uint8Array> {
+  read: (message: Uint8Array, context: KeyContext) => T,
+): Promise<T> {
+  const { id, protocol, view } = computation;
   const participant: Participant | undefined = view.participants[peer];
   const keys: Partial<Record<typeof member, SignedMessage | undefined>> | undefined =
     participant?.parameters?.[protocol];
   const publicKey = keys?.[member];
   if (publicKey === undefined) throw new NotReady('WAITS_FOR_KEY', { duchy: peer });
   const certificate = await trustedCertificate(duchy, peer, participant!.certificate ?? '');
+  const context = { duchy: peer, computation: id, termsSha256: await termsOf(computation) };
   const verified = verifySignature(publicKey, certificate);
   return requireConsent(
     'PEER_KEY_INVALID',
     { field: member, duchy: peer },
-    verified.then(() => unpack(publicKey.message)),
+    verified.then(() => read(publicKey.message, context)),
   );
+}
+
+/** The key that messages for a participant are encrypted for. */
+export interface PeerKey {
+  keyset: Uint8Array;
+  /** Of a share-shuffle worker: a hash of its half of the common seed. */
+  seedCommitment: Uint8Array;
+}
+
+export function verifiedPeerKey(
+  duchy: Duchy,
+  computation: StoredComputation,
+  peer: string,
+): Promise<PeerKey> {
+  return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {
+    const { keyset, binding } = unpackBoundPublicKey(message);
+    const expected = { purpose: ENCRYPTION_KEY_PURPOSE, ...context };
+    const { seedCommitment } = requireBinding('The EncryptionPublicKey', binding, expected);
+    return { keyset, seedCommitment };
+  });
 }

@@ -6,25 +6,34 @@ import type { Duchy } from '../context.ts';
 import { readBlob, type StoredUpload } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
 import { confirmParticipation } from '../exchange.ts';
+import { verifiedPeerKey } from '../peers/verifiedKey.ts';
 import { ownKeys } from './legionsKeys.ts';
 import { wrongKey, wrongTerm } from './legionsTerms.ts';
 import { readMessage } from './message.ts';
+import { ownPlace } from './places.ts';
 import { legionsOf } from './plan.ts';
 import type { StageFunction, Work } from './table.ts';
 import { ownUploads } from './uploads.ts';
 
 /**
- * Says that this duchy is ready to compute, after a last look at what it will compute with: the nonces of all providers, and
- * keys and uploads as they are now, when nothing of them can change any more.
+ * Says that this duchy is ready to compute, after a last look at what it will compute with: the nonces of all providers, the
+ * terms that all duchies signed, and keys and uploads as they are now, when nothing of them can change any more.
  */
 export const confirm: StageFunction = async (work) => {
   const { duchy, computation } = work;
   await requireNonces(work);
+  await requireSameTerms(work);
   const { key } = await ownKeys(work);
   for (const upload of await ownUploads(duchy, computation)) await requireUpload(work, upload, key);
   await confirmParticipation(duchy.client, computation.view.name!, duchy.name);
   return undefined;
 };
+
+/** The ElGamal keys are checked where they are combined; those for messages, here. */
+async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
+  const { ring } = ownPlace(computation.view);
+  for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
+}
 
 /** Each provider opened the requisition that the consumer signed for it. */
 async function requireNonces({ computation }: Work): Promise<void> {

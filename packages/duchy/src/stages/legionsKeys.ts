@@ -16,6 +16,7 @@ import { type ComputationSecrets, readSecrets, type StoredComputation } from '..
 import { NotReady, PermanentError } from '../errors.ts';
 import { type RingKeys, ringKeys } from '../liquidLegions/index.ts';
 import { verifiedKey } from '../peers/verifiedKey.ts';
+import { termsOf } from '../terms.ts';
 import { ownPlace } from './places.ts';
 import type { Work } from './table.ts';
 
@@ -57,12 +58,14 @@ async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promi
   return keys;
 }
 
-async function ownPublishedKey(duchy: Duchy, { id, protocol, view }: StoredComputation): Promise<Uint8Array> {
+async function ownPublishedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
+  const { id, protocol, view } = computation;
   const own = elGamalKeyPair(await readSecrets(duchy.db, id));
   const keys: Partial<Record<'publicKey' | 'elGamalPublicKey', SignedMessage | undefined>> | undefined =
     view.participants[duchy.name]?.parameters?.[protocol];
   const message = keys?.elGamalPublicKey?.message;
-  if (message && equalBytes(message, publishedKey(own))) return own.publicKey;
+  const context = { duchy: duchy.name, computation: id, termsSha256: await termsOf(computation) };
+  if (message && equalBytes(message, publishedKey(own, context))) return own.publicKey;
   throw new NotReady('DATABASE_DIFFERS', { field: 'elGamalPublicKey' });
 }
 

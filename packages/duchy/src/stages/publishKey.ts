@@ -1,11 +1,17 @@
-import { packEncryptionPublicKey, publicKeysetOf } from '@measurement-exchange/consent';
+import {
+  ENCRYPTION_KEY_PURPOSE,
+  packEncryptionPublicKey,
+  publicKeysetOf,
+  seedCommitment,
+} from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
 import { publishedKey } from '@measurement-exchange/sdk/liquidLegions';
-import { type ComputationSecrets, readSecrets } from '../database/index.ts';
+import type { Duchy } from '../context.ts';
+import { readSecrets, type StoredComputation } from '../database/index.ts';
 import { NotReady } from '../errors.ts';
 import { hasEnded, setParameters } from '../exchange.ts';
+import { termsOf } from '../terms.ts';
 import { elGamalKeyPair } from './legionsKeys.ts';
-import type { MpcProtocol } from './plan.ts';
 import type { StageFunction } from './table.ts';
 
 /**
@@ -15,7 +21,7 @@ import type { StageFunction } from './table.ts';
 export const publishKey: StageFunction = async ({ duchy, computation }) => {
   const { name, certificate, signer } = duchy;
   const { protocol, view } = computation;
-  const keys = keysOf(protocol, await readSecrets(duchy.db, computation.id));
+  const keys = await keysOf(duchy, computation);
   const signed: Record<string, SignedMessage> = {};
   for (const [member, key] of Object.entries(keys)) signed[member] = await signer.sign(key);
   const parameters = { [protocol]: signed };
@@ -29,9 +35,25 @@ export const publishKey: StageFunction = async ({ duchy, computation }) => {
   throw new NotReady('DATABASE_DIFFERS', { field: 'publicKey' });
 };
 
-/** What is signed, by its name in the parameters of the protocol. */
-function keysOf(protocol: MpcProtocol, secrets: ComputationSecrets): Record<string, Uint8Array> {
-  const publicKey = packEncryptionPublicKey(publicKeysetOf(secrets.privateKeyset!));
-  if (protocol === 'honestMajorityShareShuffle') return { publicKey };
-  return { publicKey, elGamalPublicKey: publishedKey(elGamalKeyPair(secrets)) };
+/**
+ * What is signed, by its name in the parameters of the protocol: each key says which duchy made it, for which computation and
+ * under which terms. In share-shuffle it also fixes the worker's half of the common seed, before either half is sent.
+ */
+async function keysOf(
+  { db, name: duchy }: Duchy,
+  stored: StoredComputation,
+): Promise<Record<string, Uint8Array>> {
+  const { id: computation, protocol } = stored;
+  const secrets = await readSecrets(db, computation);
+  const context = { duchy, computation, termsSha256: await termsOf(stored) };
+  const binding = { purpose: ENCRYPTION_KEY_PURPOSE, ...context };
+  const keyset = publicKeysetOf(secrets.privateKeyset!);
+  if (protocol === 'honestMajorityShareShuffle') {
+    const commitment = await seedCommitment(secrets.randomSeed!, duchy, computation);
+    return { publicKey: packEncryptionPublicKey(keyset, { ...binding, seedCommitment: commitment }) };
+  }
+  return {
+    publicKey: packEncryptionPublicKey(keyset, binding),
+    elGamalPublicKey: publishedKey(elGamalKeyPair(secrets), context),
+  };
 }

@@ -1,6 +1,14 @@
-import { decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
+import {
+  decrypt,
+  requireBinding,
+  SEED_PURPOSE,
+  seedCommitment,
+  unpackSignedMessage,
+  verifySignature,
+} from '@measurement-exchange/consent';
 import {
   type ComputationRequisition,
+  equalBytes,
   type Position,
   shareShuffle,
   specs,
@@ -10,7 +18,9 @@ import { requireConsent, trustedCertificate } from '../certificates.ts';
 import { readBlob, readSecrets } from '../database/index.ts';
 import { PermanentError } from '../errors.ts';
 import { received } from '../peers/inbox.ts';
+import { verifiedPeerKey } from '../peers/verifiedKey.ts';
 import { shuffleInThread } from '../shareShuffle/index.ts';
+import { termsOf } from '../terms.ts';
 import { readMessage } from './message.ts';
 import { duchyAt } from './places.ts';
 import { planOf } from './plan.ts';
@@ -33,7 +43,10 @@ export const shuffle: StageFunction = async (work) => {
   const { parameters } = planOf('honestMajorityShareShuffle', computation);
   const peer = duchyAt(PEERS[role].role, computation.view);
   const message = await Array.fromAsync(received(duchy, computation, PEERS[role].message, peer));
-  const input = readInput(Buffer.concat(message), { stage: PEERS[role].message, duchy: peer });
+  const input = await readInput(work, Buffer.concat(message), {
+    stage: PEERS[role].message,
+    duchy: peer,
+  });
   const uploads = await ownUploads(duchy, computation);
   const seeds = await peerSeeds(work, peer, input, PEERS[role].message);
   const { randomSeed, noiseSeed } = await readSecrets(duchy.db, id);
@@ -45,11 +58,25 @@ export const shuffle: StageFunction = async (work) => {
   return shuffleInThread({ parameters, role, shares, commonSeed, noiseSeed: noiseSeed! }, work.signal);
 };
 
-function readInput(bytes: Uint8Array, position: Position): shareShuffle.ShufflePhaseInput {
+/**
+ * With a half of the seed that the other worker fixed before it could see this one: else it could choose the order of all
+ * registers, and the noise of both.
+ */
+async function readInput(
+  { duchy, computation }: Work,
+  bytes: Uint8Array,
+  position: Required<Pick<Position, 'stage' | 'duchy'>>,
+): Promise<shareShuffle.ShufflePhaseInput> {
   const invalid = new PermanentError('PEER_MESSAGE_INVALID', position);
   const input = readMessage(shareShuffle.ShufflePhaseInputSchema, bytes, invalid);
-  if (input.peerRandomSeed.length === SEED_BYTES) return input;
-  throw invalid;
+  const { peerRandomSeed } = input;
+  if (peerRandomSeed.length !== SEED_BYTES) throw invalid;
+  const peer = position.duchy!;
+  const committed = (await verifiedPeerKey(duchy, computation, peer)).seedCommitment;
+  if (!equalBytes(await seedCommitment(peerRandomSeed, peer, computation.id), committed)) {
+    throw new PermanentError('PEER_MESSAGE_INVALID', { field: 'peerRandomSeed', ...position });
+  }
+  return input;
 }
 
 /** The seeds of the shares that were uploaded to the other worker: of these requisitions exactly, one each. */
@@ -89,7 +116,16 @@ async function openSeed(
     decrypt(privateKeyset!, seed.secretSeedCiphertext).then(unpackSignedMessage),
   );
   await requireConsent('SEED_INVALID', { requisition: name }, verifySignature(signed, certificate));
-  const { data } = readMessage(specs.RandomSeedSchema, signed.message, invalid('no RandomSeed'));
+  const { data, binding } = readMessage(specs.RandomSeedSchema, signed.message, invalid('no RandomSeed'));
+  const expected = {
+    ...{ purpose: SEED_PURPOSE, duchy: duchy.name, requisition: name, computation: computation.id },
+    termsSha256: await termsOf(computation),
+  };
+  await requireConsent(
+    'SEED_INVALID',
+    { requisition: name },
+    Promise.try(() => requireBinding('The RandomSeed', binding, expected)),
+  );
   if (data.length !== SEED_BYTES) throw invalid('another length');
   return data;
 }

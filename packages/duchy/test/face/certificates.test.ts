@@ -18,7 +18,7 @@ afterEach(() => vi.restoreAllMocks());
 
 /** An upload for a computation of its own, with the certificate of its provider. */
 async function freshUpload() {
-  const upload = makeUpload(world, await world.computation());
+  const upload = await makeUpload(world, await world.computation());
   return { upload, certificate: upload.fulfillment.certificate };
 }
 
@@ -91,7 +91,7 @@ test('a name that is none of a certificate reaches neither the exchange nor the 
     expect(JSON.stringify(body).length).toBeLessThan(1_000);
   }
   const computation = await world.computation('WAIT_ON_SHUFFLE_INPUT_PHASE_TWO');
-  const message = makeMessage(world, computation, {
+  const message = await makeMessage(world, computation, {
     stage: 'SHUFFLE_PHASE_INPUT_TWO',
     sender: 'duchies/beta',
   });

@@ -25,7 +25,7 @@ afterAll(() => world.stop());
 
 test('the aggregator moves on when it has the message of each worker', async () => {
   const computation = await world.computation(WAIT);
-  const first = makeMessage(world, computation, FIRST);
+  const first = await makeMessage(world, computation, FIRST);
   expect(await sendMessage(world, first)).toMatchObject({
     status: 200,
     body: { computation: computation.id, stage: SHARES },
@@ -34,7 +34,9 @@ test('the aggregator moves on when it has the message of each worker', async () 
     stage: WAIT,
     runAfter: null,
   });
-  expect(await sendMessage(world, makeMessage(world, computation, SECOND))).toMatchObject({ status: 200 });
+  expect(await sendMessage(world, await makeMessage(world, computation, SECOND))).toMatchObject({
+    status: 200,
+  });
   expect(await readComputation(world.database.db, computation.id)).toMatchObject({
     stage: 'AGGREGATION_PHASE',
     runAfter: expect.any(Date),
@@ -47,17 +49,19 @@ test('the aggregator moves on when it has the message of each worker', async () 
 
 test('both at once move it on once', async () => {
   const computation = await world.computation(WAIT);
-  const sent = [FIRST, SECOND].map((about) => sendMessage(world, makeMessage(world, computation, about)));
+  const sent = [FIRST, SECOND].map(async (about) =>
+    sendMessage(world, await makeMessage(world, computation, about)),
+  );
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200]);
   expect((await readComputation(world.database.db, computation.id))!.stage).toBe('AGGREGATION_PHASE');
 });
 
 test('a message that comes again is no news, whatever the computation has come to', async () => {
   const computation = await world.computation(WAIT);
-  const first = makeMessage(world, computation, FIRST);
+  const first = await makeMessage(world, computation, FIRST);
   const answer = await sendMessage(world, first);
   expect(await sendMessage(world, first)).toEqual(answer);
-  await sendMessage(world, makeMessage(world, computation, SECOND));
+  await sendMessage(world, await makeMessage(world, computation, SECOND));
   expect(await sendMessage(world, first)).toEqual(answer);
   await endComputation(world.database.db, computation.id, { outcome: 'SUCCEEDED' });
   expect(await sendMessage(world, first)).toEqual(answer);
@@ -66,9 +70,9 @@ test('a message that comes again is no news, whatever the computation has come t
 
 test('other content for the same stage is rejected, and the first stays', async () => {
   const computation = await world.computation(WAIT);
-  await sendMessage(world, makeMessage(world, computation, FIRST));
+  await sendMessage(world, await makeMessage(world, computation, FIRST));
   const [before] = await messagesOf(world.database.db, computation.id);
-  const other = makeMessage(world, computation, FIRST);
+  const other = await makeMessage(world, computation, FIRST);
   expect(await sendMessage(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
   expect(await messagesOf(world.database.db, computation.id)).toEqual([before]);
   expect(await world.kept(computation.id)).toMatchObject({ messages: 1, blobs: 1 });
@@ -79,16 +83,18 @@ test('a stage out of order is ABORTED, to be retried; one stage ahead is taken',
   try {
     const about = { stage: 'SHUFFLE_PHASE_INPUT_TWO', sender: 'duchies/beta' };
     const waiting = await worker.computation('WAIT_TO_START');
-    const message = makeMessage(worker, waiting, about);
+    const message = await makeMessage(worker, waiting, about);
     expect(await sendMessage(worker, message)).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
     expect(await worker.kept(waiting.id)).toMatchObject({ messages: 0, blobs: 0 });
 
     const running = await worker.computation('SETUP_PHASE');
-    expect(await sendMessage(worker, makeMessage(worker, running, about))).toMatchObject({ status: 200 });
+    expect(await sendMessage(worker, await makeMessage(worker, running, about))).toMatchObject({
+      status: 200,
+    });
     expect((await readComputation(worker.database.db, running.id))!.stage).toBe('SETUP_PHASE');
 
     const done = await worker.computation('COMPLETE');
-    const late = makeMessage(worker, done, about);
+    const late = await makeMessage(worker, done, about);
     expect(await sendMessage(worker, late)).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
   } finally {
     await worker.stop();
@@ -98,12 +104,12 @@ test('a stage out of order is ABORTED, to be retried; one stage ahead is taken',
 test('no message is taken for a computation that has ended, or that this duchy does not know', async () => {
   const ended = await world.computation(WAIT);
   await endComputation(world.database.db, ended.id, { outcome: 'FAILED' });
-  const message = makeMessage(world, ended, FIRST);
+  const message = await makeMessage(world, ended, FIRST);
   expect(await sendMessage(world, message)).toMatchObject({
     status: 400,
     reason: 'COMPUTATION_STATE_ILLEGAL',
   });
-  const unknown = makeMessage(world, { ...ended, id: 'unknown' }, FIRST);
+  const unknown = await makeMessage(world, { ...ended, id: 'unknown' }, FIRST);
   expect(await sendMessage(world, unknown)).toMatchObject({ status: 404, reason: 'COMPUTATION_NOT_FOUND' });
 });
 
@@ -138,6 +144,8 @@ const SPOILED: [what: string, spoil: (sent: TestMessage) => void, expected: Part
   ['a stage that does not exist', set({ stage: 'constructor' }), at('message.stage')],
   ['another recipient', set({ recipient: 'duchies/beta' }), at('message.recipient')],
   ['another computation', set({ computation: 'other' }), at('message.computation')],
+  ['other terms', set({ termsSha256: new Uint8Array(32) }), at('message.termsSha256')],
+  ['no terms', set({ termsSha256: new Uint8Array() }), at('message.termsSha256')],
   ['purpose', set({ purpose: 'mex.contract.Fulfillment' }), at('message.purpose')],
   ['a short digest', set({ dataSha256: new Uint8Array(31) }), at('message.dataSha256')],
   ['another digest', set({ dataSha256: new Uint8Array(32) }), at('data')],
@@ -156,7 +164,7 @@ describe('a message with one thing wrong is rejected, and nothing is kept:', () 
     computation = await world.computation(WAIT);
   });
   test.each(SPOILED)('%s', async (_what, spoil, expected) => {
-    const sent = makeMessage(world, computation, FIRST);
+    const sent = await makeMessage(world, computation, FIRST);
     spoil(sent);
     expect(await sendMessage(world, sent)).toMatchObject(expected);
     expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });

@@ -2,8 +2,10 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import {
+  type BindingFields,
   createEncryptionKeysets,
   createSigner,
+  ENCRYPTION_KEY_PURPOSE,
   packEncryptionPublicKey,
 } from '@measurement-exchange/consent';
 import {
@@ -26,7 +28,7 @@ import {
 import { createComputation } from '../../src/database/index.ts';
 import { termsOf } from '../terms.ts';
 import { makeComputation, type TestComputation } from '../view.ts';
-import { type FaceWorld, sha256, type TestUpload } from './world.ts';
+import { termsOf as digestOf, type FaceWorld, sha256, type TestUpload } from './world.ts';
 
 export const REGISTERS = 5;
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
@@ -69,7 +71,12 @@ let made = 0;
 export async function makeLegions(
   world: FaceWorld,
   protocol: LiquidLegionsProtocol,
-  { pairs = {}, change = () => {}, stage = 'WAIT_REQUISITIONS_AND_KEY_SET' }: LegionsOptions = {},
+  {
+    pairs = {},
+    bindings = {},
+    change = () => {},
+    stage = 'WAIT_REQUISITIONS_AND_KEY_SET',
+  }: LegionsOptions = {},
 ): Promise<LegionsComputation> {
   const { duchy, identities } = world;
   const computation = await makeComputation(`l${++made}`, duchy.name, duchy.name);
@@ -77,16 +84,19 @@ export async function makeLegions(
   view.role = 'WORKER';
   view.protocolConfig = { [protocol]: structuredClone(CONFIGS[protocol]) };
   const keys: Record<string, Uint8Array> = {};
+  const termsSha256 = await digestOf(computation);
   for (const [name, participant] of Object.entries(view.participants)) {
     const pair = pairs[name] ?? (name === duchy.name ? OWN_PAIR : randomPair());
     keys[name] = pair.publicKey;
     const signer = await createSigner(identities[name]!.privateKeyPem);
     const { publicKeyset } = await createEncryptionKeysets();
+    const context = { duchy: name, computation: id, termsSha256, ...bindings[name] };
+    const binding = { purpose: ENCRYPTION_KEY_PURPOSE, ...context };
     participant.role = name === CONFIG.aggregator ? 'AGGREGATOR' : 'WORKER';
     participant.parameters = {
       [protocol]: {
-        publicKey: await signer.sign(packEncryptionPublicKey(publicKeyset)),
-        elGamalPublicKey: await signer.sign(publishedKey(pair)),
+        publicKey: await signer.sign(packEncryptionPublicKey(publicKeyset, binding)),
+        elGamalPublicKey: await signer.sign(publishedKey(pair, context)),
       },
     };
   }
@@ -103,6 +113,8 @@ export async function makeLegions(
 interface LegionsOptions {
   /** The keys of these duchies. */
   pairs?: Record<string, ElGamalKeyPair>;
+  /** What keys of these duchies are made for instead. */
+  bindings?: Record<string, Partial<BindingFields>>;
   change?: (view: TestComputation['view']) => unknown;
   stage?: string;
 }
@@ -113,7 +125,7 @@ const REGISTER_BYTES = {
 };
 
 /** An upload that is right; a test spoils what it is about. */
-export function makeSketch(world: FaceWorld, computation: LegionsComputation): TestUpload {
+export async function makeSketch(world: FaceWorld, computation: LegionsComputation): Promise<TestUpload> {
   const { view, spec, nonces, protocol } = computation;
   const requisition = view.requisitions[0]!;
   const config = CONFIGS[protocol];
@@ -129,6 +141,8 @@ export function makeSketch(world: FaceWorld, computation: LegionsComputation): T
     dataLength: BigInt(data.length),
     duchy: requisition.fulfillingDuchy,
     certificate: `${requisition.dataProvider}/certificates/1`,
+    computation: computation.id,
+    termsSha256: await digestOf(computation),
     protocolData: { case: 'liquidLegions', value: termsOf(config, combined(computation)) },
   });
   return {

@@ -55,6 +55,8 @@ const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
 const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
   i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
 );
+/** Whatever a key is made for that is rejected for something else. */
+const CONTEXT = { duchy: 'duchies/beta', computation: 'none', termsSha256: new Uint8Array(32) };
 const TOO_LARGE = Buffer.from(`02${'ff'.repeat(32)}`, 'hex');
 const INFINITY = new Uint8Array(POINT_BYTES);
 const UNCOMPRESSED = Uint8Array.from({ length: POINT_BYTES }, () => 4);
@@ -62,12 +64,12 @@ const UNCOMPRESSED = Uint8Array.from({ length: POINT_BYTES }, () => 4);
 describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (protocol) => {
   test('an upload that is right is stored and reported, and the same again is the same', async () => {
     const computation = await makeLegions(world, protocol);
-    const upload = makeSketch(world, computation);
+    const upload = await makeSketch(world, computation);
     expect(await sendUpload(world, upload)).toMatchObject({ status: 200, body: { state: 'FULFILLED' } });
     expect(await sendUpload(world, upload)).toMatchObject({ status: 200 });
     expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
     expect(world.exchange.reports.filter((r) => r === upload.requisition)).toHaveLength(1);
-    const other = makeSketch(world, computation);
+    const other = await makeSketch(world, computation);
     expect(await sendUpload(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
   });
 
@@ -110,10 +112,13 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
       ['another combined key', terms({ combinedPublicKey: randomPoint() }), 'fulfillment.liquidLegions.combinedPublicKey'],
       ['the key of one duchy alone', (u) => (legions(u).combinedPublicKey = computation.keys['duchies/alpha']!), 'fulfillment.liquidLegions.combinedPublicKey'],
       ['no combined key', terms({ combinedPublicKey: new Uint8Array(0) }), 'fulfillment.liquidLegions.combinedPublicKey'],
+      ['another computation', field({ computation: 'another' }), 'fulfillment.computation'],
+      ['other terms', field({ termsSha256: new Uint8Array(32) }), 'fulfillment.termsSha256'],
+      ['no terms', field({ termsSha256: new Uint8Array() }), 'fulfillment.termsSha256'],
       ['a certificate of another provider', field({ certificate: 'dataProviders/chirper/certificates/1' }), 'fulfillment.certificate'],
       ['another provider’s key', (u) => (u.privateKeyPem = world.identities['dataProviders/chirper']!.privateKeyPem), 'fulfillment.signature'],
     ])('%s', async (_what, spoil, named) => {
-      const upload = makeSketch(world, computation);
+      const upload = await makeSketch(world, computation);
       spoil(upload);
       expect(await sendUpload(world, upload)).toMatchObject({ status: 400, field: named });
       expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
@@ -131,10 +136,10 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
     let unsigned: { generator: SignedMessage };
     beforeAll(async () => {
       const mallory = await createSigner(world.identities['dataProviders/chirper']!.privateKeyPem);
-      mallorys = await mallory.sign(publishedKey(randomPair()));
+      mallorys = await mallory.sign(publishedKey(randomPair(), CONTEXT));
       const beta = await createSigner(world.identities['duchies/beta']!.privateKeyPem);
       betas = (bytes) => beta.sign(bytes);
-      const packed = publishedKey(randomPair());
+      const packed = publishedKey(randomPair(), CONTEXT);
       // After the number of the curve and the beginning of the field.
       const other = Buffer.from(packed).fill(7, 10, 20);
       unsigned = { generator: await betas(other) };
@@ -155,11 +160,14 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
       ['another generator', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = unsigned.generator) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
       ['one that is not on the curve', { pairs: { 'duchies/beta': { ...one, publicKey: OFF_CURVE } } }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
       ['one whose secret its duchy does not know', { pairs: { 'duchies/beta': { ...one, publicKey: randomPoint() } } }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
+      ['one of another computation', { bindings: { 'duchies/beta': { computation: 'another' } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/beta: /],
+      ['one that another duchy made', { bindings: { 'duchies/beta': { duchy: 'duchies/gamma' } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/beta: /],
+      ['one that was made under other terms', { bindings: { 'duchies/gamma': { termsSha256: new Uint8Array(32) } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/gamma: /],
       ['one that two duchies have', { pairs: { 'duchies/beta': one, 'duchies/gamma': one } }, /PEER_KEY_INVALID at elGamalPublicKey: /],
       ['two that cancel out', { pairs: { 'duchies/beta': negative } }, /PEER_KEY_INVALID at elGamalPublicKey: /],
     ])('%s', async (_what, options, says) => {
       const computation = await makeLegions(world, protocol, options);
-      const answer = await sendUpload(world, makeSketch(world, computation));
+      const answer = await sendUpload(world, await makeSketch(world, computation));
       expect(answer).toMatchObject({ status: 400, reason: 'COMPUTATION_STATE_ILLEGAL' });
       expect(answer.body.error).toHaveProperty('message', expect.stringMatching(says));
       expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
@@ -171,7 +179,7 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('%s:', (
       const computation = await makeLegions(world, protocol, {
         change: (view) => (view.participants['duchies/gamma']!.parameters = undefined),
       });
-      const answer = await sendUpload(world, makeSketch(world, computation));
+      const answer = await sendUpload(world, await makeSketch(world, computation));
       expect(answer).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
     });
   });
@@ -184,7 +192,7 @@ describe('what comes around the ring', () => {
 
   test('is taken from the duchy before, and moves the computation on', async () => {
     const computation = await waiting();
-    const message = makeMessage(world, computation, registers);
+    const message = await makeMessage(world, computation, registers);
     expect(await sendMessage(world, message)).toMatchObject({ status: 200 });
     const [row] = await world.database.query('SELECT stage FROM computations WHERE id = $1', [
       computation.id,
@@ -201,7 +209,7 @@ describe('what comes around the ring', () => {
     ['the key of another duchy', registers, (m) => (m.privateKeyPem = world.identities['duchies/beta']!.privateKeyPem), 'message.signature'],
   ])('is rejected with %s', async (_what, sent, spoil, named) => {
     const computation = await waiting();
-    const message = makeMessage(world, computation, sent);
+    const message = await makeMessage(world, computation, sent);
     spoil(message);
     expect(await sendMessage(world, message)).toMatchObject({ status: 400, field: named });
     expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });

@@ -1,9 +1,11 @@
 /** Uploads with one thing wrong: rejected where they enter, naming what it is, and nothing is kept. */
 import { randomBytes } from 'node:crypto';
+import { createEncryptionKeysets, publicKeysetOf } from '@measurement-exchange/consent';
 import type { duchyMessages } from '@measurement-exchange/contract';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endComputation, updateView } from '../../src/database/index.ts';
+import { endComputation, readSecrets, updateView } from '../../src/database/index.ts';
+import { sealShare } from '../sealedShare.ts';
 import { MODULUS, type TestComputation } from '../view.ts';
 import {
   type Answer,
@@ -15,6 +17,7 @@ import {
   randomShare,
   sendUpload,
   startFaceWorld,
+  type TestShare,
   type TestUpload,
   unended,
   withData,
@@ -26,10 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+const { publicKeyset: OTHER_KEYSET } = await createEncryptionKeysets();
+const keysetOf = async ({ id }: TestComputation) =>
+  publicKeysetOf((await readSecrets(world.database.db, id)).privateKeyset!);
 const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte));
 
 /** What is spoiled, how, and what the response says about it. */
-type Spoil = (upload: TestUpload, computation: TestComputation) => void | Promise<void>;
+type Spoil = (upload: TestShare, computation: TestComputation) => void | Promise<void>;
 // biome-ignore format: a table, one row per line
 const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [
   ['purpose', (u) => { u.fulfillment.purpose = 'mex.contract.StageMessage'; }, at('purpose')],
@@ -39,20 +45,28 @@ const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [
   ['empty fingerprint', (u) => { u.fulfillment.requisitionFingerprint = new Uint8Array(); }, at('requisitionFingerprint')],
   ['nonce', (u) => { u.fulfillment.nonce += 1n; }, { status: 400, reason: 'NONCE_MISMATCH', field: 'fulfillment.nonce' }],
   ['nonce of another provider', (u, c) => { u.fulfillment.nonce = c.nonces[1]!; }, { reason: 'NONCE_MISMATCH' }],
+  ['another computation', (u) => { u.fulfillment.computation = 'another'; }, at('computation')],
+  ['no computation', (u) => { u.fulfillment.computation = ''; }, at('computation')],
+  ['other terms', (u) => { u.fulfillment.termsSha256 = flip(u.fulfillment.termsSha256); }, at('termsSha256')],
+  ['no terms', (u) => { u.fulfillment.termsSha256 = new Uint8Array(); }, at('termsSha256')],
   ['protocol', (u) => { u.fulfillment.protocol = 'liquidLegionsV2'; }, at('protocol')],
   ['population', (u) => { u.fulfillment.populationFingerprint = flip(u.fulfillment.populationFingerprint); }, at('populationFingerprint')],
   ['register count', (u) => { u.fulfillment.registerCount -= 1n; }, at('registerCount')],
-  ['a longer vector', (u) => { withData(u, randomShare(REGISTERS + 1)); u.fulfillment.registerCount += 1n; u.fulfillment.dataLength += 1n; }, at('registerCount')],
+  ['a longer vector', async (u) => { await u.seal(randomShare(REGISTERS + 1)); u.fulfillment.registerCount += 1n; u.fulfillment.dataLength += 1n; }, at('registerCount')],
   ['data length', (u) => { u.fulfillment.dataLength += 1n; }, at('dataLength')],
   ['negative data length', (u) => { u.fulfillment.dataLength = -1n; }, at('dataLength')],
   ['digest', (u) => { u.fulfillment.dataSha256 = flip(u.fulfillment.dataSha256); }, inData(/SHA-256/)],
   ['short digest', (u) => { u.fulfillment.dataSha256 = u.fulfillment.dataSha256.subarray(1); }, at('dataSha256')],
-  ['a byte of the data', (u) => { const last = u.data.length - 1; u.data = u.data.map((b, i) => (i === last ? (b + 1) % MODULUS : b)); }, inData(/SHA-256/)],
-  ['a value that is the modulus', (u) => { withData(u, u.data.with(20, MODULUS)); }, inData(/at register 17 /)],
-  ['a last value above the modulus', (u) => { withData(u, u.data.with(u.data.length - 1, 255)); }, inData(/at register 299 /)],
-  ['another field', (u) => { withData(u, u.data.with(0, 0x12)); }, inData(/FrequencyVector/)],
-  ['another count in the data', (u) => { withData(u, u.data.with(1, u.data[1]! ^ 1)); }, inData(/FrequencyVector of 300/)],
-  ['data that is shorter', (u) => { u.data = u.data.subarray(0, -1); }, inData(/302 bytes, fewer/)],
+  ['a byte of the data', (u) => { u.data = u.data.with(-1, u.data.at(-1)! ^ 1); }, inData(/SHA-256/)],
+  ['a share that is not encrypted', (u) => { withData(u, Buffer.concat([u.share, randomBytes(u.data.length - u.share.length)])); }, inData(/encrypted for the key/)],
+  ['a share for another key', async (u) => { withData(u, await sealShare(OTHER_KEYSET, u.requisition, u.share)); }, inData(/encrypted for the key/)],
+  ['a share of another requisition', async (u, c) => { withData(u, await sealShare(await keysetOf(c), c.view.requisitions[1]!.name, u.share)); }, inData(/encrypted for the key/)],
+  ['a share with a changed byte', (u) => { withData(u, u.data.with(300, u.data[300]! ^ 1)); }, inData(/encrypted for the key/)],
+  ['a value that is the modulus', (u) => u.seal(u.share.with(20, MODULUS)), inData(/at register 17 /)],
+  ['a last value above the modulus', (u) => u.seal(u.share.with(-1, 255)), inData(/at register 299 /)],
+  ['another field', (u) => u.seal(u.share.with(0, 0x12)), inData(/FrequencyVector/)],
+  ['another count in the data', (u) => u.seal(u.share.with(1, u.share[1]! ^ 1)), inData(/FrequencyVector of 300/)],
+  ['data that is shorter', (u) => { u.data = u.data.subarray(0, -1); }, inData(/574 bytes, fewer/)],
   ['data that is longer', (u) => { u.data = Buffer.concat([u.data, Uint8Array.of(0)]); }, inData(/longer/)],
   ['no data', (u) => { u.data = new Uint8Array(); }, inData(/0 bytes, fewer/)],
   ['no seed', (u) => { u.fulfillment.protocolData = { case: undefined }; }, at('honestMajorityShareShuffle.secretSeed')],
@@ -138,7 +152,7 @@ describe('an upload with one thing wrong is rejected, and nothing is kept:', () 
   });
 
   test.each(SPOILED)('%s', async (_what, spoil, expected) => {
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     await spoil(upload, computation);
     const reports = world.exchange.reports.length;
     expect(await sendUpload(world, upload)).toMatchObject(expected);
@@ -147,14 +161,14 @@ describe('an upload with one thing wrong is rejected, and nothing is kept:', () 
   });
 
   test('after all of that the right one is taken', async () => {
-    expect(await sendUpload(world, makeUpload(world, computation))).toMatchObject({ status: 200 });
+    expect(await sendUpload(world, await makeUpload(world, computation))).toMatchObject({ status: 200 });
   });
 });
 
 describe('an upload is not taken', () => {
   test('by the duchy that does not fulfill it', async () => {
     const computation = await world.computation('WAIT_TO_START', 'duchies/beta');
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     expect(await sendUpload(world, upload)).toMatchObject(at('duchy'));
     upload.fulfillment.duchy = 'duchies/alpha';
     expect(await sendUpload(world, upload)).toMatchObject(at('duchy'));
@@ -163,7 +177,7 @@ describe('an upload is not taken', () => {
 
   test('before this duchy has set its parameters: retry', async () => {
     const computation = await world.computation('INITIALIZED');
-    const answer = await sendUpload(world, makeUpload(world, computation));
+    const answer = await sendUpload(world, await makeUpload(world, computation));
     expect(answer).toMatchObject({ status: 409, reason: 'STAGE_OUT_OF_ORDER' });
     expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
   });
@@ -172,15 +186,16 @@ describe('an upload is not taken', () => {
     const computation = await world.computation();
     computation.view.requisitions[0]!.state = 'REFUSED';
     await updateView(world.database.db, computation.id, computation.view);
-    const answer = await sendUpload(world, makeUpload(world, computation));
+    const answer = await sendUpload(world, await makeUpload(world, computation));
     expect(answer).toMatchObject({ status: 400, reason: 'REQUISITION_STATE_ILLEGAL' });
     expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
   });
 
   test('for a computation that has ended', async () => {
     const computation = await world.computation();
+    const upload = await makeUpload(world, computation);
     await endComputation(world.database.db, computation.id, { outcome: 'CANCELLED' });
-    const answer = await sendUpload(world, makeUpload(world, computation));
+    const answer = await sendUpload(world, upload);
     expect(answer).toMatchObject({ status: 400, reason: 'COMPUTATION_STATE_ILLEGAL' });
     expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });
   });
@@ -188,7 +203,7 @@ describe('an upload is not taken', () => {
   test('while the exchange cannot be asked for the certificate', async () => {
     const computation = await world.computation();
     world.exchange.isDown = true;
-    const answer = await sendUpload(world, makeUpload(world, computation));
+    const answer = await sendUpload(world, await makeUpload(world, computation));
     world.exchange.isDown = false;
     expect(answer).toMatchObject({ status: 503, reason: 'UNAVAILABLE' });
     expect(await world.kept(computation.id)).toMatchObject({ uploads: 0, blobs: 0 });

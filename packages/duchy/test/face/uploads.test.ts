@@ -18,7 +18,6 @@ import {
   startFaceWorld,
   type TestUpload,
   unended,
-  withData,
 } from './world.ts';
 
 let world: FaceWorld;
@@ -30,7 +29,7 @@ afterAll(() => world.stop());
 describe('an upload that is right', () => {
   test('is stored whole, reported, and then answered', async () => {
     const computation = await world.computation();
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     expect(await sendUpload(world, upload)).toMatchObject({
       status: 200,
       body: { requisition: upload.requisition, computation: computation.id, state: 'FULFILLED' },
@@ -39,13 +38,13 @@ describe('an upload that is right', () => {
     expect(stored).toMatchObject({ nonce: computation.nonces[0], registerCount: REGISTERS });
     expect(stored!.reportedTime).not.toBeNull();
     const data = Buffer.concat(await Array.fromAsync(readBlob(world.database.db, stored!.blob)));
-    expect(data.equals(upload.data)).toBe(true);
+    expect(data.equals(upload.share)).toBe(true);
     expect(world.exchange.reports).toContain(upload.requisition);
   });
 
   test('is answered the same when it is sent again, with another signature and after the end', async () => {
     const computation = await world.computation();
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     const first = await sendUpload(world, upload);
     expect(await sendUpload(world, upload)).toEqual(first);
     await endComputation(world.database.db, computation.id, { outcome: 'SUCCEEDED' });
@@ -56,9 +55,9 @@ describe('an upload that is right', () => {
 
   test('stays when other bytes come for the same requisition', async () => {
     const computation = await world.computation();
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     await sendUpload(world, upload);
-    const other = makeUpload(world, computation);
+    const other = await makeUpload(world, computation);
     expect(await sendUpload(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
     // The same message with other bytes is no repetition.
     const spoiled = { ...upload, data: other.data };
@@ -68,7 +67,7 @@ describe('an upload that is right', () => {
 
   test('is stored once when it comes several times at once', async () => {
     const computation = await world.computation();
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     const answers = await Promise.all(Array.from({ length: 6 }, () => sendUpload(world, upload)));
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
     for (const answer of answers) if (answer.status !== 200) expect(answer.reason).toBe('RATE_LIMITED');
@@ -77,7 +76,7 @@ describe('an upload that is right', () => {
 
   test('is stored when the exchange cannot be told, and reported when it is sent again', async () => {
     const computation = await world.computation();
-    const upload = makeUpload(world, computation);
+    const upload = await makeUpload(world, computation);
     const { client } = world.duchy;
     const { getComputation } = client;
     Object.assign(client, { getComputation: () => Promise.reject(new Error('dies here')) });
@@ -98,8 +97,8 @@ describe('an upload that is right', () => {
       computation.id,
     ]);
     await world.database.query('ALTER TABLE computations ENABLE TRIGGER USER');
-    const upload = makeUpload(world, computation);
-    withData(upload, randomShare(registers));
+    const upload = await makeUpload(world, computation);
+    await upload.seal(randomShare(registers));
     upload.fulfillment.registerCount = BigInt(registers);
     upload.fulfillment.dataLength = BigInt(upload.data.length);
     expect(await sendUpload(world, upload)).toMatchObject({ status: 200 });
@@ -107,7 +106,7 @@ describe('an upload that is right', () => {
       'SELECT count(*)::int AS chunks FROM blob_chunks c JOIN blobs b ON b.id = c.blob WHERE b.computation = $1',
       [computation.id],
     )) as [{ chunks: number }];
-    expect(chunks).toBe(Math.ceil(upload.data.length / CHUNK_BYTES));
+    expect(chunks).toBe(Math.ceil(upload.share.length / CHUNK_BYTES));
   });
 });
 
@@ -139,12 +138,14 @@ describe('senders that are slow or many', () => {
     for (let i = 0; i < 3; i++) computations.push(await world.computation());
     const stalled = [];
     for (const each of computations.slice(0, 2)) {
-      stalled.push(await stall(world.url, makeUpload(world, each)));
+      stalled.push(await stall(world.url, await makeUpload(world, each)));
       await writing(each.id, 1);
     }
-    const third = makeUpload(world, computations[2]!);
+    const third = await makeUpload(world, computations[2]!);
     expect(await sendUpload(world, third)).toMatchObject({ status: 429, reason: 'RATE_LIMITED' });
-    expect(await sendUpload(world, makeUpload(world, computations[2]!, 1))).toMatchObject({ status: 200 });
+    expect(await sendUpload(world, await makeUpload(world, computations[2]!, 1))).toMatchObject({
+      status: 200,
+    });
     for (const each of stalled) each.hangUp();
     for (const each of computations.slice(0, 2)) await writing(each.id, 0);
     expect(await sendUpload(world, third)).toMatchObject({ status: 200 });
@@ -178,10 +179,10 @@ describe('senders that are slow or many', () => {
         await crowded.computation(),
         await crowded.computation('WAIT_ON_SHUFFLE_INPUT_PHASE_TWO'),
       ];
-      const stalled = await stall(crowded.url, makeUpload(crowded, computation));
+      const stalled = await stall(crowded.url, await makeUpload(crowded, computation));
       await expect.poll(async () => (await crowded.kept(computation.id)).blobs).toBe(1);
       const about = { stage: 'SHUFFLE_PHASE_INPUT_TWO', sender: 'duchies/beta' };
-      expect((await sendMessage(crowded, makeMessage(crowded, waiting, about))).status).toBe(200);
+      expect((await sendMessage(crowded, await makeMessage(crowded, waiting, about))).status).toBe(200);
       stalled.hangUp();
     } finally {
       await crowded.stop();
@@ -192,7 +193,7 @@ describe('senders that are slow or many', () => {
     const strict = await startFaceWorld('duchies/alpha', { rejectedPerMinute: 3 });
     try {
       const computation = await strict.computation();
-      const spoiled = makeUpload(strict, computation);
+      const spoiled = await makeUpload(strict, computation);
       spoiled.fulfillment.nonce += 1n;
       const reasons = [];
       for (let i = 0; i < 4; i++) reasons.push((await sendUpload(strict, spoiled)).reason);
@@ -208,7 +209,7 @@ describe('senders that are slow or many', () => {
     try {
       const computation = await proxied.computation();
       const send = async (client: string, spoil: boolean) => {
-        const upload = makeUpload(proxied, computation);
+        const upload = await makeUpload(proxied, computation);
         if (spoil) upload.fulfillment.nonce += 1n;
         upload.headers = { 'x-forwarded-for': client };
         return (await sendUpload(proxied, upload)).reason;
@@ -228,7 +229,7 @@ describe('senders that are slow or many', () => {
     const slow = await startFaceWorld('duchies/alpha', { uploadSeconds: 1 });
     try {
       const computation = await slow.computation();
-      const { response } = await stall(slow.url, makeUpload(slow, computation));
+      const { response } = await stall(slow.url, await makeUpload(slow, computation));
       expect(await response).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);
       await expect.poll(() => slow.kept(computation.id)).toEqual({ uploads: 0, messages: 0, blobs: 0 });
     } finally {
@@ -239,7 +240,7 @@ describe('senders that are slow or many', () => {
 
 test('what comes behind an upload does not change its answer', async () => {
   const computation = await world.computation();
-  const upload = makeUpload(world, computation);
+  const upload = await makeUpload(world, computation);
   const form = `${unended(await signedFulfillment(upload), upload.data).toString('latin1')}\r\n--b--\r\n`;
   const { hostname, port } = new URL(world.url);
   const socket = connect(Number(port), hostname);
@@ -253,7 +254,7 @@ test('what comes behind an upload does not change its answer', async () => {
 test('a face that stops takes what is under way, and no more', async () => {
   const stopping = await startFaceWorld();
   const computation = await stopping.computation();
-  const upload = makeUpload(stopping, computation);
+  const upload = await makeUpload(stopping, computation);
   const json = await signedFulfillment(upload);
   const whole = Buffer.concat([unended(json, upload.data), Buffer.from('\r\n--b--\r\n')]);
   const { hostname, port } = new URL(stopping.url);
@@ -275,9 +276,9 @@ test('a face that stops takes what is under way, and no more', async () => {
 
 test('nothing that was sent is in the log', async () => {
   const computation = await world.computation();
-  const upload = makeUpload(world, computation);
+  const upload = await makeUpload(world, computation);
   await sendUpload(world, upload);
-  const spoiled = makeUpload(world, computation);
+  const spoiled = await makeUpload(world, computation);
   await sendUpload(world, spoiled);
   const lines = world.logs.join('');
   expect(lines).toContain(upload.requisition);
@@ -309,7 +310,7 @@ describe('the face', () => {
     expect(await (await fetch(`${operations.url}/readyz`)).json()).toEqual({ status: 'ready' });
     const metrics = await (await fetch(`${operations.url}/metrics`)).text();
     // Nothing is taken there.
-    const path = `/v2alpha/${makeUpload(world, await world.computation()).requisition}:fulfill`;
+    const path = `/v2alpha/${(await makeUpload(world, await world.computation())).requisition}:fulfill`;
     expect((await fetch(`${operations.url}${path}`, { method: 'POST' })).status).toBe(404);
     draining.abort();
     expect((await fetch(`${operations.url}/readyz`)).status).toBe(503);
@@ -337,7 +338,7 @@ describe('the face', () => {
   });
 
   test('has no place for a body without parts', async () => {
-    const upload = makeUpload(world, await world.computation());
+    const upload = await makeUpload(world, await world.computation());
     const url = `${world.url}/v2alpha/${upload.requisition}:fulfill`;
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     expect(await post(url, 'nothing', headers)).toMatchObject({ status: 400, reason: 'MALFORMED_REQUEST' });

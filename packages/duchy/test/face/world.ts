@@ -2,7 +2,13 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { createSigner, createTrustStore } from '@measurement-exchange/consent';
+import {
+  createEncryptionKeysets,
+  createSigner,
+  createTrustStore,
+  publicKeysetOf,
+  termsDigest,
+} from '@measurement-exchange/consent';
 import {
   type Computation,
   describeFailure,
@@ -21,11 +27,12 @@ import { createIdentity, type Identity } from '@measurement-exchange/sdk/identit
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import type { FaceLimits } from '../../src/config/config.ts';
 import type { Duchy } from '../../src/context.ts';
-import { createComputation } from '../../src/database/index.ts';
+import { createComputation, readSecrets } from '../../src/database/index.ts';
 import { listen } from '../../src/face/listen.ts';
 import { vectorHeader } from '../../src/face/received.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
+import { sealShare } from '../sealedShare.ts';
 import { MODULUS, makeComputation, PROVIDERS, ROLES, type TestComputation } from '../view.ts';
 
 export const LIMITS: FaceLimits = {
@@ -36,6 +43,7 @@ export const LIMITS: FaceLimits = {
   rejectedPerMinute: 1_000,
 };
 export const REGISTERS = 300;
+const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
 /** An exchange that knows certificates and computations. */
 export class StubExchange {
@@ -171,7 +179,9 @@ export async function startFaceWorld(
         view,
         spec,
       } as const;
-      await createComputation(database.db, { ...about, registerCount: REGISTERS });
+      const { privateKeyset } = await createEncryptionKeysets(KEY_TEMPLATE);
+      const secrets = { privateKeyset };
+      await createComputation(database.db, { ...about, registerCount: REGISTERS, secrets });
       exchange.computations.set(view.name!, structuredClone(view));
       return computation;
     },
@@ -204,11 +214,22 @@ export function randomShare(registers = REGISTERS): Buffer {
   return Buffer.concat([vectorHeader(registers), values]);
 }
 
+/** What everybody is told about a computation. */
+export async function termsOf({ id, spec, view }: TestComputation): Promise<Uint8Array> {
+  return termsDigest({
+    computation: id,
+    measurementSpec: spec,
+    protocolConfig: view.protocolConfig,
+    nonceHashes: view.requisitions.map(({ nonceHash }) => nonceHash),
+  });
+}
+
 /** An upload that is right; a test spoils what it is about. */
 export interface TestUpload {
   /** Of the path. */
   requisition: string;
   fulfillment: duchyMessages.Fulfillment;
+  /** As it is sent. */
   data: Uint8Array;
   /** Signs what is there now; its key, and what comes after signing, may be spoiled. */
   privateKeyPem: string;
@@ -218,12 +239,23 @@ export interface TestUpload {
   headers?: Record<string, string>;
 }
 
-export function makeUpload(world: FaceWorld, computation: TestComputation, i = 0): TestUpload {
-  const { view, spec, nonces } = computation;
+/** Of share-shuffle. */
+export interface TestShare extends TestUpload {
+  /** What is encrypted in `data`. */
+  share: Uint8Array;
+  /** Sends another share, with the digest of it; its length is not announced anew. */
+  seal(share: Uint8Array): Promise<void>;
+}
+
+export async function makeUpload(world: FaceWorld, computation: TestComputation, i = 0): Promise<TestShare> {
+  const { id, view, spec, nonces } = computation;
+  const { privateKeyset } = await readSecrets(world.database.db, id);
   const requisition = view.requisitions[i]!;
   const config = view.protocolConfig.honestMajorityShareShuffle!;
   const { firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus } = config;
-  const data = randomShare();
+  const share = randomShare();
+  const keyset = publicKeysetOf(privateKeyset!);
+  const data = await sealShare(keyset, requisition.name, share);
   const fulfillment = create(duchyMessages.FulfillmentSchema, {
     purpose: FULFILLMENT_PURPOSE,
     requisition: requisition.name,
@@ -236,6 +268,8 @@ export function makeUpload(world: FaceWorld, computation: TestComputation, i = 0
     dataLength: BigInt(data.length),
     duchy: requisition.fulfillingDuchy,
     certificate: `${requisition.dataProvider}/certificates/1`,
+    computation: id,
+    termsSha256: await termsOf(computation),
     protocolData: {
       case: 'honestMajorityShareShuffle',
       value: {
@@ -244,16 +278,22 @@ export function makeUpload(world: FaceWorld, computation: TestComputation, i = 0
       },
     },
   });
-  return {
+  const upload: TestShare = {
     requisition: requisition.name,
     fulfillment,
     data,
+    share,
+    async seal(other) {
+      upload.share = other;
+      withData(upload, await sealShare(keyset, requisition.name, other));
+    },
     privateKeyPem: world.identities[requisition.dataProvider]!.privateKeyPem,
     afterSigning: (signed) => signed,
   };
+  return upload;
 }
 
-/** Other data, with the digest and the length of it. */
+/** Other octets, with the digest of them. */
 export function withData(upload: TestUpload, data: Uint8Array): void {
   upload.data = data;
   upload.fulfillment.dataSha256 = sha256(data);
@@ -326,11 +366,12 @@ export interface TestMessage {
   afterSigning: (signed: SignedMessage) => SignedMessage;
 }
 
-export function makeMessage(
+export async function makeMessage(
   world: FaceWorld,
-  { id }: TestComputation,
+  computation: TestComputation,
   { stage, sender }: { stage: string; sender: string },
-): TestMessage {
+): Promise<TestMessage> {
+  const { id } = computation;
   const data = randomBytes(500);
   const message = create(duchyMessages.StageMessageSchema, {
     purpose: STAGE_MESSAGE_PURPOSE,
@@ -341,6 +382,7 @@ export function makeMessage(
     dataSha256: sha256(data),
     dataLength: BigInt(data.length),
     certificate: `${sender}/certificates/1`,
+    termsSha256: await termsOf(computation),
   });
   const { privateKeyPem } = world.identities[sender] ?? world.identities['duchies/beta']!;
   return { computation: id, message, data, privateKeyPem, afterSigning: (signed) => signed };

@@ -98,7 +98,7 @@ describe.each([
     for (const [i, people] of AUDIENCES.entries()) {
       const upload = await makeUpload(world.providers[i]!, measurement, people, { cap });
       expect((await upload.send()).status).toBe(200);
-      const uploaded = upload.data.subarray(-VIDS.length);
+      const uploaded = upload.share.subarray(-VIDS.length);
       const { modulus } = parameters;
       shares.push([uploaded, uploaded.map((value, j) => (vectors[i]![j]! + modulus - value) % modulus)]);
     }

@@ -21,7 +21,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AUDIENCES, truth } from './audiences.ts';
 import { lyingTo } from './lyingTo.ts';
 import { openResult, reachOf } from './results.ts';
-import { makeUpload, type Upload, uploadAll } from './uploads.ts';
+import { makeUpload, readyRequisition, type ShareUpload, toldTerms, uploadAll } from './uploads.ts';
 import { type DuchyWorld, startDuchyWorld } from './world.ts';
 
 let world: DuchyWorld;
@@ -57,7 +57,7 @@ async function expectFailed(measurement: Measurement, message: RegExp): Promise<
 
 describe('a provider’s lie is rejected, and its requisition waits for the truth:', () => {
   let measurement: Measurement;
-  let earlier: Upload;
+  let earlier: ShareUpload;
   beforeAll(async () => {
     const other = await world.ask();
     measurement = await world.ask();
@@ -66,26 +66,25 @@ describe('a provider’s lie is rejected, and its requisition waits for the trut
     expect((await earlier.send()).status).toBe(200);
   });
 
-  /** Other data, with the digest of it. */
-  const withData = (upload: Upload, data: Uint8Array) =>
-    Object.assign(upload.fulfillment, { dataSha256: createHash('sha256').update(data).digest() }) &&
-    Object.assign(upload, { data });
-  const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: Upload) =>
+  const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: ShareUpload) =>
     Object.assign(upload.fulfillment, change);
   // biome-ignore format: a table, one row per line
-  test.each<[what: string, spoil: (upload: Upload) => unknown, says: RegExp]>([
-    ['a value that is the modulus', (u) => withData(u, u.data.with(-1, 127)), /at register 999 /],
-    ['a short vector', (u) => withData(u, u.data.subarray(0, -1)), /fewer/],
+  test.each<[what: string, spoil: (upload: ShareUpload) => unknown, says: RegExp]>([
+    ['a value that is the modulus', (u) => u.seal(u.share.with(-1, 127)), /at register 999 /],
+    ['a short vector', (u) => u.seal(u.share.subarray(0, -1)), /fulfillment\.dataLength/],
+    ['data that breaks off', (u) => (u.data = u.data.subarray(0, -1)), /fewer/],
     ['a vector of fewer registers', field({ registerCount: 999n }), /fulfillment\.registerCount/],
     ['another population', field({ populationFingerprint: new Uint8Array(32) }), /fulfillment\.populationFingerprint/],
     ['another nonce', field({ nonce: 1n }), /fulfillment\.nonce/],
-    ['other bytes than it signed', (u) => (u.data = u.data.with(-1, (u.data.at(-1)! + 1) % 127)), /SHA-256/],
+    ['other bytes than it signed', (u) => (u.data = u.data.with(-1, u.data.at(-1)! ^ 1)), /SHA-256/],
+    ['another computation', field({ computation: 'another' }), /fulfillment\.computation/],
+    ['other terms', field({ termsSha256: new Uint8Array(32) }), /fulfillment\.termsSha256/],
     ['the signature of another provider', (u) => (u.privateKeyPem = world.providers[1]!.privateKeyPem), /fulfillment\.signature/],
     ['no seed for the other worker', field({ protocolData: { case: undefined } }), /secretSeed/],
     ['the upload of an earlier measurement, replayed', (u) => Object.assign(u, { fulfillment: earlier.fulfillment, data: earlier.data }), /fulfillment\.requisition/],
   ])('%s', async (_what, spoil, says) => {
     const upload = await makeUpload(world.providers[0]!, measurement, AUDIENCES[0]!);
-    spoil(upload);
+    await spoil(upload);
     const response = await upload.send();
     expect(response.status).toBe(400);
     expect(await response.text()).toMatch(says);
@@ -177,6 +176,7 @@ test('a stranger’s message to a duchy is rejected, and the computation goes on
     dataSha256: createHash('sha256').update(data).digest(),
     dataLength: BigInt(data.length),
     certificate: world.of('FIRST_WORKER').duchy.certificate,
+    termsSha256: (await toldTerms(await readyRequisition(world.providers[0]!, measurement))).termsSha256,
   });
   const stranger = await createSigner(world.providers[0]!.privateKeyPem);
   const signed = await stranger.sign(toBinary(duchyMessages.StageMessageSchema, message));

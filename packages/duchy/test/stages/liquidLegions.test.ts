@@ -10,6 +10,7 @@ import type {
   LiquidLegionsProtocol,
   Measurement,
 } from '@measurement-exchange/contract';
+import { sealed } from '@measurement-exchange/sdk/sealing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   completeBlob,
@@ -21,8 +22,8 @@ import {
 } from '../../src/database/index.ts';
 import { follow } from '../../src/herald/follow.ts';
 import { createMill } from '../../src/mills/mill.ts';
+import { messageContext } from '../../src/peers/context.ts';
 import { received } from '../../src/peers/inbox.ts';
-import { sealed } from '../../src/peers/sealing.ts';
 import { rowOf } from '../../src/stages/progress.ts';
 import type { Work } from '../../src/stages/table.ts';
 import { lyingTo } from './lyingTo.ts';
@@ -88,7 +89,11 @@ async function answerTo(at: TestDuchy, computation: StoredComputation, { message
   const blob = await writeBlob(
     duchy.db,
     computation.id,
-    sealed(publicKeysetOf(privateKeyset!), spoil(honest)),
+    sealed(
+      publicKeysetOf(privateKeyset!),
+      messageContext({ computation: computation.id, stage: message, sender: from, recipient: duchy.name }),
+      spoil(honest),
+    ),
   );
   await duchy.db.tx((tx) => completeBlob(tx, blob.id, computation.id));
   const db = readingOthers(duchy.db, 'messagesOf', (row) =>
@@ -172,7 +177,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
   async function tryUploads(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const taken = await at.query('SELECT requisition FROM uploads WHERE computation = $1', [computation.id]);
     if (taken.length === 0) return;
-    const { id } = await writeBlob(at.duchy.db, computation.id, sealed(OTHER_KEYSET, new Uint8Array(9)));
+    const { id } = await writeBlob(at.duchy.db, computation.id, sealed(OTHER_KEYSET, 'x', new Uint8Array(9)));
     await at.duchy.db.tx((tx) => completeBlob(tx, id, computation.id));
     const signed = packSignedMessage(
       { message: new Uint8Array(9), signature: new Uint8Array(64), signatureAlgorithm: 'ECDSA_WITH_SHA256' },

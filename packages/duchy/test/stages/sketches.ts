@@ -28,7 +28,7 @@ import { relativeFrequencies } from '../../src/liquidLegions/index.ts';
 import { frequencySketch, reachSketch, unionOf } from '../liquidLegions/ring.ts';
 import { termsOf } from '../terms.ts';
 import { openResult } from './results.ts';
-import { type People, readyRequisition, type Upload, uploadOf } from './uploads.ts';
+import { type People, readyRequisition, toldTerms, type Upload, uploadOf } from './uploads.ts';
 import type { DuchyWorld } from './world.ts';
 
 const HIDING = { epsilon: 1, delta: 1e-5 };
@@ -73,7 +73,8 @@ export async function makeSketch(provider: Party, measurement: Measurement, peop
   const { spec } = await readRequisition(provider, requisition);
   const { protocol, config } = liquidLegionsOf(requisition.protocolConfig!)!;
   const curve = new Curve(64);
-  const key = combinedKey(curve, requisition, config);
+  const terms = await toldTerms(requisition);
+  const key = combinedKey(curve, requisition, config, terms);
   const encrypter = new SketchEncrypter(curve, new ElGamalPublicKey(curve, key), new Keystream(newSeed()));
   const registers =
     protocol === 'liquidLegionsV2'
@@ -94,6 +95,7 @@ export async function makeSketch(provider: Party, measurement: Measurement, peop
     dataLength: BigInt(data.length),
     duchy: requisition.fulfillingDuchy!,
     certificate: provider.certificate,
+    ...terms,
     protocolData: { case: 'liquidLegions', value: termsOf(config, key) },
   });
   return uploadOf(provider, requisition, fulfillment, data);
@@ -104,7 +106,12 @@ const frequencyParams = ({ decayRate, maxSize, samplingIndicatorSize }: LiquidLe
 });
 
 /** Of the keys that the requisition shows, in the order of the ring. */
-function combinedKey(curve: Curve, requisition: Requisition, config: LiquidLegionsConfig): Uint8Array {
+function combinedKey(
+  curve: Curve,
+  requisition: Requisition,
+  config: LiquidLegionsConfig,
+  terms: Awaited<ReturnType<typeof toldTerms>>,
+): Uint8Array {
   const entries = new Map(
     Object.values(requisition.duchies!).map((entry) => [
       entry.duchyCertificate.split('/certificates/')[0]!,
@@ -114,7 +121,7 @@ function combinedKey(curve: Curve, requisition: Requisition, config: LiquidLegio
   const keys = ringOf(config).map((duchy) => {
     const { liquidLegionsV2, reachOnlyLiquidLegionsV2 } = entries.get(duchy)!;
     const { elGamalPublicKey } = (liquidLegionsV2 ?? reachOnlyLiquidLegionsV2)!;
-    return readPublishedKey(elGamalPublicKey.message);
+    return readPublishedKey(elGamalPublicKey.message, { duchy, ...terms });
   });
   return combineKeys(curve, keys);
 }
@@ -130,6 +137,7 @@ export async function uploadSketches(world: DuchyWorld, measurement: Measurement
 /** Without noise the result is what the union of the sketches says, bit for bit. */
 export async function expectExact(world: DuchyWorld, measurement: Measurement): Promise<void> {
   const done = await world.finish(measurement);
+  expect(done.failure).toBeUndefined();
   expect(done).toMatchObject({ state: 'SUCCEEDED' });
   const { reach, frequency } = await openResult(world, measurement);
   const { protocol } = liquidLegionsOf(done.protocolConfig!)!;

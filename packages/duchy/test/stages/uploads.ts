@@ -1,11 +1,14 @@
 /** Providers that know how often each person saw something, and upload shares of that. */
 import { createHash } from 'node:crypto';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
+  type BindingFields,
   createSigner,
   encrypt,
   packSignedMessage,
   requisitionFingerprint,
+  SEED_PURPOSE,
+  termsDigest,
   unpackEncryptionPublicKey,
 } from '@measurement-exchange/consent';
 import {
@@ -27,6 +30,7 @@ import {
   VidIndex,
 } from '@measurement-exchange/sdk/shareShuffle';
 import { type Party, readRequisition, requisitionOf } from '@measurement-exchange/testkit/world';
+import { sealShare } from '../sealedShare.ts';
 import { type DuchyWorld, VID_RANGES } from './world.ts';
 
 /** How often a provider reached each VID. */
@@ -38,18 +42,37 @@ export const INDEX = new VidIndex(VID_RANGES, orderVids(VID_RANGES.toSorted((a, 
 export interface Upload {
   url: URL;
   fulfillment: duchyMessages.Fulfillment;
+  /** As it is sent. */
   data: Uint8Array;
   /** Signs what is sent. */
   privateKeyPem: string;
   send(): Promise<Response>;
 }
 
+/** An upload of share-shuffle. */
+export interface ShareUpload extends Upload {
+  /** The share itself, which is encrypted in `data`. */
+  share: Uint8Array;
+  /** Sends another share. */
+  seal(share: Uint8Array): Promise<void>;
+}
+
 export async function makeUpload(
   provider: Party,
   measurement: Measurement,
   people: People,
-  { cap = 1, interval = { start: 0, width: 1 }, seedSigner = provider.privateKeyPem } = {},
-): Promise<Upload> {
+  {
+    cap = 1,
+    interval = { start: 0, width: 1 },
+    seedSigner = provider.privateKeyPem,
+    seedBinding = {},
+  }: {
+    cap?: number;
+    interval?: { start: number; width: number };
+    seedSigner?: string;
+    seedBinding?: Partial<BindingFields>;
+  } = {},
+): Promise<ShareUpload> {
   const requisition = await readyRequisition(provider, measurement);
   const { spec } = await readRequisition(provider, requisition);
   const config = requisition.protocolConfig!.honestMajorityShareShuffle!;
@@ -57,15 +80,24 @@ export async function makeUpload(
   const vector = new FrequencyVector(INDEX, interval, cap);
   for (const [vid, times] of people) vector.add(vid, times);
   const seed = newSeed();
-  const data = Buffer.concat([...uploadChunks(vector.frequencies, seed, config.ringModulus)]);
+  const share = Buffer.concat([...uploadChunks(vector.frequencies, seed, config.ringModulus)]);
+  const { fulfillingDuchy: worker } = requisition;
+  const peer = worker === firstWorker ? secondWorker : firstWorker;
+  const keysetOf = (duchy: string) =>
+    unpackEncryptionPublicKey(requisition.duchies![duchy]!.honestMajorityShareShuffle!.publicKey!.message);
+  const terms = await toldTerms(requisition);
 
-  const randomSeed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: seed }));
+  const binding = {
+    ...{ purpose: SEED_PURPOSE, duchy: peer, requisition: requisition.name!, ...terms },
+    ...seedBinding,
+  };
+  const randomSeed = toBinary(
+    specs.RandomSeedSchema,
+    create(specs.RandomSeedSchema, { data: seed, binding }),
+  );
   const signedSeed = await (await createSigner(seedSigner)).sign(randomSeed);
-  const peerKey = Object.values(requisition.duchies!)
-    .map((entry) => entry.honestMajorityShareShuffle?.publicKey)
-    .find((key) => key !== undefined)!;
   const ciphertext = await encrypt(
-    unpackEncryptionPublicKey(peerKey.message),
+    keysetOf(peer),
     packSignedMessage(signedSeed, `type.googleapis.com/${specs.RandomSeedSchema.typeName}`),
   );
   const fulfillment = create(duchyMessages.FulfillmentSchema, {
@@ -79,9 +111,8 @@ export async function makeUpload(
     protocol: 'honestMajorityShareShuffle',
     populationFingerprint: config.populationFingerprint,
     registerCount: BigInt(vector.frequencies.length),
-    dataSha256: createHash('sha256').update(data).digest(),
-    dataLength: BigInt(data.length),
-    duchy: requisition.fulfillingDuchy!,
+    ...terms,
+    duchy: worker!,
     certificate: provider.certificate,
     protocolData: {
       case: 'honestMajorityShareShuffle',
@@ -91,7 +122,33 @@ export async function makeUpload(
       },
     },
   });
-  return uploadOf(provider, requisition, fulfillment, data);
+  const upload: ShareUpload = Object.assign(
+    await uploadOf(provider, requisition, fulfillment, new Uint8Array()),
+    {
+      share,
+      async seal(other: Uint8Array) {
+        upload.share = other;
+        upload.data = await sealShare(keysetOf(worker!), requisition.name!, other);
+        upload.fulfillment.dataSha256 = createHash('sha256').update(upload.data).digest();
+        upload.fulfillment.dataLength = BigInt(upload.data.length);
+      },
+    },
+  );
+  await upload.seal(share);
+  return upload;
+}
+
+/** What a provider was told about a computation, whose ID is that of the measurement. */
+export async function toldTerms({
+  measurement,
+  measurementSpec,
+  protocolConfig,
+}: Requisition): Promise<{ computation: string; termsSha256: Uint8Array }> {
+  const computation = measurement!.split('/').at(-1)!;
+  const { message } = measurementSpec!;
+  const { nonceHashes } = fromBinary(specs.MeasurementSpecSchema, message);
+  const told = { computation, measurementSpec: message, protocolConfig: protocolConfig!, nonceHashes };
+  return { computation, termsSha256: await termsDigest(told) };
 }
 
 /** What is sent to the duchy that takes it. */

@@ -147,6 +147,13 @@ describe('the seeds that a worker passes on', () => {
       },
       /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
+    [
+      'come with another random seed than the worker committed to',
+      (input) => {
+        input.peerRandomSeed = newSeed();
+      },
+      /PEER_MESSAGE_INVALID at peerRandomSeed of SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
+    ],
   ])('fail the computation when they %s', async (_what, spoil, message) => {
     const measurement = await started();
     const { role } = await workerWithUploads();
@@ -241,6 +248,41 @@ test('a seed that another key signed fails the computation', async () => {
   const upload = await makeUpload(dailynews!, measurement, AUDIENCES[2]!, { seedSigner });
   expect((await upload.send()).status).toBe(200);
   await expectFailure(measurement, /SEED_INVALID at dataProviders\/dailynews\/requisitions\/\w+: /);
+});
+
+test.each([
+  [
+    'another computation',
+    { computation: 'another' },
+    /TERMS_MISMATCH at dataProviders\/dailynews\/requisitions\/[^ ]+: /,
+  ],
+  [
+    'another requisition',
+    { requisition: 'dataProviders/dailynews/requisitions/r' },
+    /TERMS_MISMATCH at dataProviders\/dailynews\/requisitions\/[^ ]+: /,
+  ],
+  [
+    'another duchy',
+    { duchy: 'duchies/gamma' },
+    /TERMS_MISMATCH at dataProviders\/dailynews\/requisitions\/[^ ]+: /,
+  ],
+  [
+    'another purpose',
+    { purpose: 'mex.contract.EncryptionPublicKey' },
+    /TERMS_MISMATCH at dataProviders\/dailynews\/requisitions\/[^ ]+: /,
+  ],
+  [
+    'other terms',
+    { termsSha256: new Uint8Array(32) },
+    /TERMS_MISMATCH at dataProviders\/dailynews\/requisitions\/[^ ]+: /,
+  ],
+])('a seed that its provider signed for %s fails the computation', async (_what, seedBinding, message) => {
+  const measurement = await world.ask();
+  await world.turn();
+  await uploadAll(world, measurement, AUDIENCES.slice(0, 2));
+  const upload = await makeUpload(world.providers[2]!, measurement, AUDIENCES[2]!, { seedBinding });
+  expect((await upload.send()).status).toBe(200);
+  await expectFailure(measurement, message);
 });
 
 test('what one duchy sends another is readable for that one alone', async () => {

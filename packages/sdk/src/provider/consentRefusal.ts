@@ -6,9 +6,9 @@ import { RefusalError, type RefusalPlace } from './refusalError.ts';
 export type RetryableCode = (code: ConsentErrorCode) => boolean;
 export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 
-/** Turns a failed check of consent into a refusal, unless its error is retryable. */
+/** Turns a failed check of consent into a refusal, unless its error is retryable. `code` may depend on what failed. */
 export async function refuseOnConsentError<T>(
-  code: RefusalCode,
+  code: RefusalCode | ((failed: ConsentErrorCode) => RefusalCode),
   at: RefusalPlace,
   check: Promise<T>,
   isRetryable: RetryableCode = () => false,
@@ -17,6 +17,7 @@ export async function refuseOnConsentError<T>(
     return await check;
   } catch (error) {
     if (!(error instanceof ConsentError) || isRetryable(error.code)) throw error;
-    throw new RefusalError(code, `${at}: ${error.message}`, { at, cause: error });
+    const refused = typeof code === 'string' ? code : code(error.code);
+    throw new RefusalError(refused, `${at}: ${error.message}`, { at, cause: error });
   }
 }

@@ -94,12 +94,16 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-/** The frequencies behind an upload, which takes the keys of the worker that did not get it. */
+/** The frequencies behind an upload, which takes the keys of both workers. */
 function opened(upload: ReceivedUpload) {
   const [, id] = /dataProviders\/(\w+)\//.exec(upload.path)!;
   const [first, second] = duchies.all;
-  const peer = first!.uploads.includes(upload) ? second! : first!;
-  return openUpload(upload, { provider: providers[id!]!.x509Der, peer: peer.keys.privateKeyset });
+  const [worker, peer] = first!.uploads.includes(upload) ? [first!, second!] : [second!, first!];
+  return openUpload(upload, {
+    provider: providers[id!]!.x509Der,
+    worker: worker.keys.privateKeyset,
+    peer: peer.keys.privateKeyset,
+  });
 }
 
 function agentOf(id: string, ledger: Ledger, log: AgentEvent[] = []) {

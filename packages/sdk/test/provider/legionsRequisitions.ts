@@ -1,5 +1,4 @@
 /** Requisitions of computations on encrypted sketches, as the exchange relays them, and spoiled in any place. */
-import { createSigner } from '@measurement-exchange/consent';
 import type {
   Certificate,
   DuchyEntry,
@@ -12,6 +11,7 @@ import type { Identity } from '../../src/identity/index.ts';
 import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/elGamal/index.ts';
 import { createDuchyTrust, type LiquidLegionsSettings } from '../../src/provider/multiParty/settings.ts';
 import { Keystream } from '../../src/provider/shareShuffle/index.ts';
+import { type KeyContext, signedBy } from './boundKeys.ts';
 import type { Draft } from './requisitions.ts';
 import {
   ALPHA,
@@ -45,14 +45,17 @@ export interface RingKeys {
 export async function createRingKeys(world: DuchyWorld): Promise<RingKeys> {
   const random = new Keystream(new Uint8Array(48).fill(5));
   const keys = Object.fromEntries(RING.map((duchy) => [duchy, newKeyPair(random)]));
-  const signed = RING.map(
-    async (duchy) => [duchy, await signKey(keys[duchy]!, world.duchies[duchy]!)] as const,
-  );
-  return { keys, signed: Object.fromEntries(await Promise.all(signed)) };
+  const signed = RING.map((duchy) => [duchy, signKey(keys[duchy]!, world.duchies[duchy]!)]);
+  return { keys, signed: Object.fromEntries(signed) };
 }
 
-export async function signKey(pair: ElGamalKeyPair, by: Identity): Promise<SignedMessage> {
-  return (await createSigner(by.privateKeyPem)).sign(publishedKey(pair));
+/** A key that is made for the requisition that shows it, or for something else. */
+export function signKey(
+  pair: ElGamalKeyPair,
+  by: Identity,
+  changes: Partial<KeyContext> = {},
+): SignedMessage {
+  return signedBy(by, (context) => publishedKey(pair, { ...context, ...changes }));
 }
 
 export function entriesOf(

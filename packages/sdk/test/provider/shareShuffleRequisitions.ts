@@ -1,8 +1,9 @@
 /** Requisitions of computations by duchies, as the exchange relays them, and spoiled in any place. */
 import { createHash } from 'node:crypto';
 import {
+  type BindingFields,
   createEncryptionKeysets,
-  createSigner,
+  ENCRYPTION_KEY_PURPOSE,
   type EncryptionKeysets,
   packEncryptionPublicKey,
 } from '@measurement-exchange/consent';
@@ -20,36 +21,48 @@ import {
 import { createIdentity, type Identity } from '../../src/identity/index.ts';
 import { createDuchyTrust, type ShareShuffleSettings } from '../../src/provider/multiParty/settings.ts';
 import type { VerifyContext } from '../../src/provider/verify.ts';
+import { signedBy, withSignedKeys } from './boundKeys.ts';
 import { certificateOf, createWorld, type Draft, NOW, type World } from './requisitions.ts';
 
 export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'];
 const NAMES = [ALPHA, BETA, GAMMA];
 export const POPULATION = 'populations/p1';
 
-/** Beside consumer and provider: Alpha takes the upload, Beta has a key, Gamma aggregates. */
+/** Beside consumer and provider: Alpha takes the upload, Beta gets a seed, Gamma aggregates. */
 export interface DuchyWorld extends World {
   duchies: Record<string, Identity>;
-  /** Of Beta, for this computation. */
+  /** Of Alpha, for this computation. */
+  workerKeys: EncryptionKeysets;
+  /** Of Beta. */
   peerKeys: EncryptionKeysets;
   certificates: Record<string, Certificate>;
   config: ShareShuffleConfig;
   entries: Record<string, DuchyEntry>;
   settings: Omit<ShareShuffleSettings, 'folder'>;
-  signKey(keyset: Uint8Array, by: Identity): Promise<SignedMessage>;
+  /** A key that is made for the requisition that shows it, or for something else. */
+  signKey(keyset: Uint8Array, by: Identity, changes?: Partial<BindingFields>): SignedMessage;
 }
 
 export async function createDuchyWorld(vidRanges: VidRange[] = [{ start: 1, end: 10 }]): Promise<DuchyWorld> {
   const world = await createWorld();
   const identities = NAMES.map((party) => createIdentity({ party, commonName: party, now: NOW, days: 365 }));
   const duchies = Object.fromEntries((await Promise.all(identities)).map((duchy, i) => [NAMES[i]!, duchy]));
-  const peerKeys = await createEncryptionKeysets();
-  const signKey: DuchyWorld['signKey'] = async (keyset, { privateKeyPem }) =>
-    (await createSigner(privateKeyPem)).sign(packEncryptionPublicKey(keyset));
+  const [workerKeys, peerKeys] = [await createEncryptionKeysets(), await createEncryptionKeysets()];
+  const signKey: DuchyWorld['signKey'] = (keyset, by, changes) =>
+    signedBy(by, (context) =>
+      packEncryptionPublicKey(keyset, { purpose: ENCRYPTION_KEY_PURPOSE, ...context, ...changes }),
+    );
+  const entryOf = (duchy: string, { publicKeyset }: EncryptionKeysets): DuchyEntry => ({
+    duchyCertificate: `${duchy}/certificates/c1`,
+    honestMajorityShareShuffle: { publicKey: signKey(publicKeyset, duchies[duchy]!) },
+  });
   const populationFingerprint = fingerprintOf(vidRanges);
   const rooted = NAMES.map((name) => [name, { rootPem: duchies[name]!.root.certificatePem }]);
   return {
     ...world,
+    requisition: async (draft) => withSignedKeys(await world.requisition(draft)),
     duchies,
+    workerKeys,
     peerKeys,
     signKey,
     certificates: Object.fromEntries(
@@ -65,11 +78,8 @@ export async function createDuchyWorld(vidRanges: VidRange[] = [{ start: 1, end:
       populationFingerprint,
     },
     entries: {
-      [ALPHA!]: { duchyCertificate: `${ALPHA}/certificates/c1`, honestMajorityShareShuffle: {} },
-      [BETA!]: {
-        duchyCertificate: `${BETA}/certificates/c1`,
-        honestMajorityShareShuffle: { publicKey: await signKey(peerKeys.publicKeyset, duchies[BETA!]!) },
-      },
+      [ALPHA!]: entryOf(ALPHA!, workerKeys),
+      [BETA!]: entryOf(BETA!, peerKeys),
     },
     settings: { duchies: Object.fromEntries(rooted), populations: [populationFingerprint] },
   };

@@ -118,6 +118,7 @@ export async function startShareWorld(): Promise<ShareWorld> {
     opened: (upload, modulus) =>
       openUpload(upload, {
         provider: made.provider.certificatePem,
+        worker: made.workerKeys.privateKeyset,
         peer: made.peerKeys.privateKeyset,
         modulus,
       }),

@@ -1,11 +1,13 @@
 /** Requisitions of computations by duchies that can never be fulfilled: what is wrong with each, and what it is refused with. */
 import {
+  type BindingFields,
   createEncryptionKeysets,
   createSigner,
   packEncryptionPublicKey,
 } from '@measurement-exchange/consent';
 import type { Certificate, RefusalJustification, SignedMessage } from '@measurement-exchange/contract';
 import { type Identity, issueLeaf } from '../../src/identity/index.ts';
+import { signedBy, signedLater } from './boundKeys.ts';
 import { certificateOf, NOW } from './requisitions.ts';
 import {
   ALPHA,
@@ -32,12 +34,20 @@ const frequency = (maximumFrequency: number, delta?: number): SpoiledComputation
     },
   },
 });
-/** Beta's entry with this instead of its key. */
-const betaKey = ({ entries }: DuchyWorld, publicKey: SignedMessage): SpoiledComputation => ({
-  entries: { ...entries, [BETA!]: { ...entries[BETA!]!, honestMajorityShareShuffle: { publicKey } } },
+/** The entry of a worker with this instead of its key. */
+const workerKey = (
+  { entries }: DuchyWorld,
+  worker: string,
+  publicKey: SignedMessage,
+): SpoiledComputation => ({
+  entries: { ...entries, [worker]: { ...entries[worker]!, honestMajorityShareShuffle: { publicKey } } },
 });
-const signedBytes = async ({ duchies }: DuchyWorld, bytes: Uint8Array) =>
-  (await createSigner(duchies[BETA!]!.privateKeyPem)).sign(bytes);
+const betaKey = (world: DuchyWorld, publicKey: SignedMessage) => workerKey(world, BETA!, publicKey);
+/** The entry of a worker that made its key for something else. */
+const bound = (world: DuchyWorld, worker: string, changes: Partial<BindingFields>): SpoiledComputation => {
+  const { publicKeyset } = worker === ALPHA ? world.workerKeys : world.peerKeys;
+  return workerKey(world, worker, world.signKey(publicKeyset, world.duchies[worker]!, changes));
+};
 const certificate = (duchy: string | undefined, changes: Partial<Certificate>) => (world: DuchyWorld) => ({
   certificates: {
     [`${duchy}/certificates/c1`]: { ...world.certificates[`${duchy}/certificates/c1`]!, ...changes },
@@ -78,30 +88,63 @@ export const SPOILED_COMPUTATIONS: Row[] = [
       entries: { [BETA!]: entries[BETA!]!, [GAMMA!]: { duchyCertificate: `${GAMMA}/certificates/c1` } },
     }),
   ],
+  ...[ALPHA!, BETA!].flatMap((worker): Row[] => [
+    [
+      `${worker} has no key`,
+      'CONSENT_SIGNAL_INVALID',
+      `${worker} has no publicKey`,
+      ({ entries }) => ({
+        entries: { ...entries, [worker]: { duchyCertificate: `${worker}/certificates/c1` } },
+      }),
+    ],
+    [
+      `${worker} of an older version has made its key for nothing in particular`,
+      'CONSENT_SIGNAL_INVALID',
+      'BINDING_MISSING',
+      (world) =>
+        workerKey(
+          world,
+          worker,
+          signedBy(world.duchies[worker]!, () => packEncryptionPublicKey(world.peerKeys.publicKeyset)),
+        ),
+    ],
+    [
+      `${worker} made its key for another computation`,
+      'CONSENT_SIGNAL_INVALID',
+      'The key of',
+      (world) => bound(world, worker, { computation: 'm2' }),
+    ],
+    [
+      `${worker} was told other terms`,
+      'CONSENT_SIGNAL_INVALID',
+      'TERMS_DIFFER',
+      (world) => bound(world, worker, { termsSha256: new Uint8Array(32) }),
+    ],
+    [
+      `${worker} signed a key of another duchy`,
+      'CONSENT_SIGNAL_INVALID',
+      'BINDING_MISMATCH',
+      (world) => bound(world, worker, { duchy: GAMMA! }),
+    ],
+    [
+      `${worker} signed its key for another purpose`,
+      'CONSENT_SIGNAL_INVALID',
+      'BINDING_MISMATCH',
+      (world) => bound(world, worker, { purpose: 'mex.contract.RandomSeed' }),
+    ],
+  ]),
   [
-    'both workers have a key',
+    'both workers made their keys for another computation',
     'CONSENT_SIGNAL_INVALID',
-    'Both workers have a publicKey',
-    async ({ entries, duchies, peerKeys, signKey }) => {
-      const publicKey = await signKey(peerKeys.publicKeyset, duchies[ALPHA!]!);
-      return {
-        entries: { ...entries, [ALPHA!]: { ...entries[ALPHA!]!, honestMajorityShareShuffle: { publicKey } } },
-      };
-    },
-  ],
-  [
-    'no worker has a key',
-    'CONSENT_SIGNAL_INVALID',
-    'No worker has a publicKey',
-    ({ entries }) => ({
-      entries: { ...entries, [BETA!]: { duchyCertificate: `${BETA}/certificates/c1` } },
+    'TERMS_DIFFER',
+    (world) => ({
+      entries: Object.fromEntries(
+        [ALPHA!, BETA!].map((worker) => [
+          worker,
+          bound(world, worker, { computation: 'm2' }).entries![worker]!,
+        ]),
+      ),
     }),
-  ],
-  [
-    'the worker with the key is to take the upload',
-    'CONSENT_SIGNAL_INVALID',
-    'duchies/alpha has no publicKey',
-    () => ({ fulfillingDuchy: BETA }),
   ],
   [
     'the aggregator is to take the upload',
@@ -217,30 +260,37 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     'another duchy signed the key',
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
-    async (world) => betaKey(world, await world.signKey(world.peerKeys.publicKeyset, world.duchies[GAMMA!]!)),
+    (world) => betaKey(world, world.signKey(world.peerKeys.publicKeyset, world.duchies[GAMMA!]!)),
   ],
   [
     'the exchange put its own key in place',
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
     async (world) => {
-      const { publicKey } = world.entries[BETA!]!.honestMajorityShareShuffle!;
       const { publicKeyset } = await createEncryptionKeysets();
-      return betaKey(world, { ...publicKey!, message: packEncryptionPublicKey(publicKeyset) });
+      const signer = await createSigner(world.duchies[BETA!]!.privateKeyPem);
+      const forged = signedLater(async () => ({
+        ...(await signer.sign(Uint8Array.of(1))),
+        message: packEncryptionPublicKey(publicKeyset),
+      }));
+      return betaKey(world, forged);
     },
   ],
   [
     'the key is no EncryptionPublicKey',
     'CONSENT_SIGNAL_INVALID',
     'MESSAGE_MALFORMED',
-    async (world) => betaKey(world, await signedBytes(world, Uint8Array.of(0xff))),
+    (world) =>
+      betaKey(
+        world,
+        signedBy(world.duchies[BETA!]!, () => Uint8Array.of(0xff)),
+      ),
   ],
   [
     'the key is no keyset',
     'CONSENT_SIGNAL_INVALID',
     'KEY',
-    async (world) =>
-      betaKey(world, await signedBytes(world, packEncryptionPublicKey(Uint8Array.of(1, 2, 3)))),
+    (world) => betaKey(world, world.signKey(Uint8Array.of(1, 2, 3), world.duchies[BETA!]!)),
   ],
   [
     'frequencies of two providers do not fit into the ring',

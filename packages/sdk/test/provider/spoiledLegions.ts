@@ -1,8 +1,9 @@
 /** Requisitions of computations on sketches that can never be fulfilled: what is wrong with each, and what it is refused with. */
-import { createSigner } from '@measurement-exchange/consent';
+import { createSigner, packElGamalPublicKey, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import type { RefusalJustification } from '@measurement-exchange/contract';
 import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/elGamal/index.ts';
 import { Keystream } from '../../src/provider/shareShuffle/index.ts';
+import { type KeyContext, signedBy, signedLater } from './boundKeys.ts';
 import { entriesOf, type LegionsWorld, RING, type SpoiledLegions, signKey } from './legionsRequisitions.ts';
 import { ALPHA, BETA, GAMMA } from './shareShuffleRequisitions.ts';
 import { frequencySpec } from './shareWorld.ts';
@@ -24,8 +25,13 @@ const without = (world: LegionsWorld, duchy: string) => {
 };
 const stranger = newKeyPair(new Keystream(new Uint8Array(48).fill(9)));
 /** Beta's key is these bytes, signed by Beta. */
-const betaSigns = async ({ duchies }: LegionsWorld, bytes: Uint8Array): Promise<SpoiledLegions> => ({
-  signed: { [BETA!]: await (await createSigner(duchies[BETA!]!.privateKeyPem)).sign(bytes) },
+const betaSigns = (
+  { duchies }: LegionsWorld,
+  bytes: (context: KeyContext) => Uint8Array,
+): SpoiledLegions => ({ signed: { [BETA!]: signedBy(duchies[BETA!]!, bytes) } });
+/** Beta's own key, which it made for something else. */
+const betaBinds = ({ ring, duchies }: LegionsWorld, changes: Partial<KeyContext>): SpoiledLegions => ({
+  signed: { [BETA!]: signKey(ring.keys[BETA!]!, duchies[BETA!]!, changes) },
 });
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 /** The other point with the same x, whose sum with the first is at infinity. */
@@ -129,8 +135,8 @@ export const SPOILED_LEGIONS: Row[] = [
       `another duchy signed the key of ${duchy}`,
       'CONSENT_SIGNAL_INVALID',
       'SIGNATURE_INVALID',
-      async ({ duchies }) => ({
-        signed: { [duchy]: await signKey(stranger, duchies[duchy === ALPHA ? BETA! : ALPHA!]!) },
+      ({ duchies }) => ({
+        signed: { [duchy]: signKey(stranger, duchies[duchy === ALPHA ? BETA! : ALPHA!]!) },
       }),
     ],
   ),
@@ -138,54 +144,122 @@ export const SPOILED_LEGIONS: Row[] = [
     'the exchange put its own key in place',
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
-    ({ ring }) => ({
-      signed: { [GAMMA!]: { ...ring.signed[GAMMA!]!, message: publishedKey(stranger) } },
+    ({ duchies }) => ({
+      signed: {
+        [GAMMA!]: signedLater(async (context) => {
+          const { privateKeyPem } = duchies[GAMMA!]!;
+          const signed = await (await createSigner(privateKeyPem)).sign(Uint8Array.of(1));
+          return { ...signed, message: publishedKey(stranger, context) };
+        }),
+      },
     }),
   ],
   [
     'a key is no ElGamalPublicKey',
     'CONSENT_SIGNAL_INVALID',
     'MESSAGE_MALFORMED',
-    (world) => betaSigns(world, Uint8Array.of(0xff)),
+    (world) => betaSigns(world, () => Uint8Array.of(0xff)),
   ],
   [
     'a key has another generator',
     'CONSENT_SIGNAL_INVALID',
     'KEY_NOT_SUPPORTED',
-    (world) => {
-      const message = Uint8Array.from(publishedKey(stranger));
-      // Minus the standard generator: its first byte is 2 in place of 3.
-      const at = Buffer.from(message).indexOf(Buffer.from('036b17d1f2', 'hex'));
-      return betaSigns(world, message.with(at, 2));
-    },
+    (world) =>
+      betaSigns(world, (context) => {
+        const message = Uint8Array.from(publishedKey(stranger, context));
+        // Minus the standard generator: its first byte is 2 in place of 3.
+        const at = Buffer.from(message).indexOf(Buffer.from('036b17d1f2', 'hex'));
+        return message.with(at, 2);
+      }),
   ],
   [
     'a key is no point of the curve',
     'CONSENT_SIGNAL_INVALID',
     'no proof that its duchy knows the secret',
     (world) =>
-      betaSigns(world, publishedKey({ ...stranger, publicKey: Uint8Array.of(2, ...new Uint8Array(31), 1) })),
+      betaSigns(world, (context) =>
+        publishedKey({ ...stranger, publicKey: Uint8Array.of(2, ...new Uint8Array(31), 1) }, context),
+      ),
   ],
   [
     'a duchy does not know the secret of its key',
     'CONSENT_SIGNAL_INVALID',
     'no proof that its duchy knows the secret',
-    (world) => betaSigns(world, publishedKey({ ...world.ring.keys[BETA!]!, publicKey: stranger.publicKey })),
+    (world) =>
+      betaSigns(world, (context) =>
+        publishedKey({ ...world.ring.keys[BETA!]!, publicKey: stranger.publicKey }, context),
+      ),
   ],
+  [
+    'a duchy of an older version has made its key for nothing in particular',
+    'CONSENT_SIGNAL_INVALID',
+    'BINDING_MISSING',
+    (world) =>
+      betaSigns(world, (context) => {
+        const { element, proof } = unpackElGamalPublicKey(publishedKey(stranger, context));
+        return packElGamalPublicKey({ element, proof });
+      }),
+  ],
+  [
+    'a duchy made its key for another computation',
+    'CONSENT_SIGNAL_INVALID',
+    'BINDING_MISMATCH',
+    (world) => betaBinds(world, { computation: 'm2' }),
+  ],
+  [
+    'all duchies made their keys for another computation',
+    'CONSENT_SIGNAL_INVALID',
+    'TERMS_DIFFER',
+    ({ ring, duchies }) => ({
+      signed: Object.fromEntries(
+        RING.map((duchy) => [duchy, signKey(ring.keys[duchy]!, duchies[duchy]!, { computation: 'm2' })]),
+      ),
+    }),
+  ],
+  [
+    'a duchy was told other terms',
+    'CONSENT_SIGNAL_INVALID',
+    'TERMS_DIFFER',
+    (world) => betaBinds(world, { termsSha256: new Uint8Array(32) }),
+  ],
+  [
+    'a duchy signed the key of another one, with the proof of that one',
+    'CONSENT_SIGNAL_INVALID',
+    'BINDING_MISMATCH',
+    (world) => betaBinds(world, { duchy: GAMMA! }),
+  ],
+  ...(['duchy', 'computation', 'termsSha256'] as const).map(
+    (member): Row => [
+      `a proof is copied from a key with another ${member}`,
+      'CONSENT_SIGNAL_INVALID',
+      'no proof that its duchy knows the secret',
+      (world) =>
+        betaSigns(world, (context) => {
+          const other = { duchy: GAMMA!, computation: 'm2', termsSha256: new Uint8Array(32) };
+          const copied = publishedKey(world.ring.keys[BETA!]!, { ...context, [member]: other[member] });
+          const own = unpackElGamalPublicKey(publishedKey(world.ring.keys[BETA!]!, context));
+          return packElGamalPublicKey({
+            ...own,
+            binding: own.binding!,
+            proof: unpackElGamalPublicKey(copied).proof,
+          });
+        }),
+    ],
+  ),
   [
     'two duchies have the same key',
     'CONSENT_SIGNAL_INVALID',
     'must be different from each other',
-    async ({ ring, duchies }) => ({
-      signed: { [BETA!]: await signKey(ring.keys[ALPHA!]!, duchies[BETA!]!) },
+    ({ ring, duchies }) => ({
+      signed: { [BETA!]: signKey(ring.keys[ALPHA!]!, duchies[BETA!]!) },
     }),
   ],
   [
     'keys of two duchies cancel out',
     'CONSENT_SIGNAL_INVALID',
     'must not cancel out',
-    async ({ ring, duchies }) => ({
-      signed: { [BETA!]: await signKey(negated(ring.keys[ALPHA!]!), duchies[BETA!]!) },
+    ({ ring, duchies }) => ({
+      signed: { [BETA!]: signKey(negated(ring.keys[ALPHA!]!), duchies[BETA!]!) },
     }),
   ],
   ['the duchies add no noise', 'DECLINED', 'add NONE noise', () => ({ config: { noiseMechanism: 'NONE' } })],

@@ -7,7 +7,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { RequisitionWithMeasurement } from '../../database/requisitions.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
-import type { Aggregate, ParticipantRecord, RequisitionRecord } from '../../domain/aggregate.ts';
+import type { Aggregate, ParticipantRecord } from '../../domain/aggregate.ts';
 import { etagOf } from '../../domain/measurement.ts';
 import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
@@ -35,7 +35,7 @@ export function viewRequisition(
     nonceHash: r.nonceHash,
     nonce: r.fulfillment?.nonce,
     protocolConfig: viewProtocol(m),
-    duchies: viewDuchies(r, m.protocol, participants),
+    duchies: viewDuchies(m.protocol, participants),
     fulfillingDuchy: r.fulfillingDuchy,
     refusal: r.refusal,
     deferral: r.deferral,
@@ -49,7 +49,6 @@ export function viewRequisition(
 
 /** All at once: a requisition that does not show duchies yet cannot be fulfilled yet. */
 function viewDuchies(
-  { fulfillingDuchy }: RequisitionRecord,
   protocol: Protocol,
   participants: ParticipantRecord[],
 ): Record<string, DuchyEntry> | undefined {
@@ -60,13 +59,12 @@ function viewDuchies(
   return Object.fromEntries(
     shown.map(({ duchy, parameters }) => {
       const { certificate, publicKey, elGamalPublicKey } = parameters!;
-      // The share goes to one worker, and a seed, encrypted for the other one, beside it.
-      const seedKey = duchy === fulfillingDuchy ? undefined : publicKey;
       return [
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          [protocol]: isShuffle ? { publicKey: seedKey } : { elGamalPublicKey },
+          // Of share-shuffle: the share is encrypted for one worker, and a seed for the other one.
+          [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];
     }),

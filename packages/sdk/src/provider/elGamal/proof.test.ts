@@ -12,25 +12,54 @@ import { ORDER } from './scalars.ts';
 const curve = new Curve(1);
 const pairs = [1, 2, 3].map((n) => newKeyPair(new Keystream(new Uint8Array(48).fill(n))));
 const { Point } = p256;
+const CONTEXT = { duchy: 'duchies/alpha', computation: 'c1', termsSha256: new Uint8Array(32).fill(7) };
+const BINDING = { purpose: 'mex.contract.ElGamalPublicKey', ...CONTEXT };
+/** With one member that differs, also by bytes that moved to the next one. */
+const OTHERS = [
+  { ...CONTEXT, duchy: 'duchies/beta' },
+  { ...CONTEXT, computation: 'c2' },
+  { ...CONTEXT, termsSha256: CONTEXT.termsSha256.with(31, 0) },
+  { ...CONTEXT, duchy: 'duchies/alphac', computation: '1' },
+];
 
 test('who knows the secret proves it, each time with the same bytes', () => {
   for (const pair of pairs) {
-    const proof = proveSecret(pair);
+    const proof = proveSecret(pair, CONTEXT);
     expect(proof).toHaveLength(PROOF_BYTES);
-    expect(proveSecret(pair)).toEqual(proof);
-    expect(isProven(curve, pair.publicKey, proof)).toBe(true);
+    expect(proveSecret(pair, CONTEXT)).toEqual(proof);
+    expect(isProven(curve, pair.publicKey, proof, CONTEXT)).toBe(true);
   }
 });
 
 test('no proof is one of another key, nor is any that was changed', () => {
   const [{ publicKey: key }, { publicKey: other }] = pairs as [ElGamalKeyPair, ElGamalKeyPair];
-  const proof = proveSecret(pairs[0]!);
-  expect(isProven(curve, other, proof)).toBe(false);
+  const proof = proveSecret(pairs[0]!, CONTEXT);
+  expect(isProven(curve, other, proof, CONTEXT)).toBe(false);
   for (let at = 0; at < PROOF_BYTES; at += 4) {
-    expect(isProven(curve, key, proof.with(at, proof[at]! ^ 1))).toBe(false);
+    expect(isProven(curve, key, proof.with(at, proof[at]! ^ 1), CONTEXT)).toBe(false);
   }
   for (const none of [proof.subarray(1), new Uint8Array(PROOF_BYTES), new Uint8Array()]) {
-    expect(isProven(curve, key, none)).toBe(false);
+    expect(isProven(curve, key, none, CONTEXT)).toBe(false);
+  }
+});
+
+test('a proof of one duchy, computation and terms is none of another, and shares no commitment with it', () => {
+  const { publicKey } = pairs[0]!;
+  const proof = proveSecret(pairs[0]!, CONTEXT);
+  for (const other of OTHERS) {
+    expect(isProven(curve, publicKey, proof, other)).toBe(false);
+    const own = proveSecret(pairs[0]!, other);
+    expect(isProven(curve, publicKey, own, other)).toBe(true);
+    // Two responses with one commitment would tell the secret.
+    expect(own.subarray(0, 33)).not.toEqual(proof.subarray(0, 33));
+  }
+});
+
+test('a key that was made for something else is not read', () => {
+  for (const other of OTHERS) {
+    expect(() => readPublishedKey(publishedKey(pairs[0]!, other), CONTEXT)).toThrow(
+      /was made (for another|under other)/,
+    );
   }
 });
 
@@ -43,17 +72,23 @@ test('a key that takes the others away is not read, because nobody can prove it'
   expect(first!.add(second!).add(Point.fromBytes(rogue)).toBytes(true)).toEqual(
     Point.BASE.multiply(secret).toBytes(true),
   );
-  const proofs = [proveSecret(own), proveSecret({ ...own, publicKey: rogue }), proveSecret(pairs[0]!)];
+  const proofs = [
+    proveSecret(own, CONTEXT),
+    proveSecret({ ...own, publicKey: rogue }, CONTEXT),
+    proveSecret(pairs[0]!, CONTEXT),
+  ];
   for (const proof of [...proofs, new Uint8Array()]) {
-    const message = packElGamalPublicKey({ element: rogue, proof });
-    expect(() => readPublishedKey(message)).toThrow('no proof that its duchy knows the secret');
+    const message = packElGamalPublicKey({ element: rogue, proof, binding: BINDING });
+    expect(() => readPublishedKey(message, CONTEXT)).toThrow('no proof that its duchy knows the secret');
   }
-  expect(Buffer.from(readPublishedKey(publishedKey(own)))).toEqual(Buffer.from(own.publicKey));
+  expect(Buffer.from(readPublishedKey(publishedKey(own, CONTEXT), CONTEXT))).toEqual(
+    Buffer.from(own.publicKey),
+  );
 });
 
 test('a proof whose commitment cancels the key is rejected', () => {
   const { publicKey, secretKey } = pairs[0]!;
   const negative = toBytes(ORDER - toNumber(secretKey));
   const proof = Uint8Array.from([...Point.fromBytes(publicKey).negate().toBytes(true), ...negative]);
-  expect(isProven(curve, publicKey, proof)).toBe(false);
+  expect(isProven(curve, publicKey, proof, CONTEXT)).toBe(false);
 });

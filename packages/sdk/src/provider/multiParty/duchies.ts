@@ -1,11 +1,13 @@
 /** What a provider checks of the duchies of every computation, whatever they compute. */
-import type { X509 } from '@measurement-exchange/consent';
+import { termsDigest, verifySignature, type X509 } from '@measurement-exchange/consent';
 import type {
+  Binding,
   Certificate,
   MpcNoiseMechanism,
   PlainSpec,
   PrivacyParams,
   Requisition,
+  SignedMessage,
 } from '@measurement-exchange/contract';
 import { isNotYetValid, refuseOnConsentError } from '../consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../refusalError.ts';
@@ -58,6 +60,41 @@ export async function duchyCertificate(duchy: string, name: string, context: Duc
   if (revocationState) throw invalid(`is revoked (${revocationState})`);
   const trusted = context.duchies.get(duchy)!.verify(duchy, x509Der, context.now);
   return refuseOnConsentError('DUCHY_CERTIFICATE_INVALID', 'duchies', trusted, isNotYetValid);
+}
+
+/** The computation that duchies made keys for, and the digest of everything that the provider was told about it. */
+export interface AgreedTerms {
+  computation: string;
+  termsSha256: Uint8Array;
+}
+
+/** Only the duchies know the ID of the computation; whether all of them mean the same one is checked for each key. */
+export async function termsOf(
+  { measurementSpec, protocolConfig }: Requisition,
+  { nonceHashes }: PlainSpec,
+  { computation }: Pick<Binding, 'computation'> = { computation: '' },
+): Promise<AgreedTerms> {
+  // requireAddressedTo has checked that both are present.
+  const told = { measurementSpec: measurementSpec!.message, protocolConfig: protocolConfig! };
+  return { computation, termsSha256: await termsDigest({ computation, ...told, nonceHashes }) };
+}
+
+/** What `read` makes of a key that the duchy signed. */
+export async function signedKey<T>(
+  key: SignedMessage,
+  certificate: X509,
+  read: (message: Uint8Array) => T | Promise<T>,
+): Promise<T> {
+  const verified = verifySignature(key, certificate).then(() => read(key.message));
+  return refuseOnConsentError(
+    (failed) => {
+      if (failed === 'BINDING_MISSING') return 'DUCHY_KEY_UNBOUND';
+      const isOther = failed === 'BINDING_MISMATCH' || failed === 'TERMS_DIFFER';
+      return isOther ? 'DUCHY_TERMS_DIFFER' : 'DUCHY_KEY_INVALID';
+    },
+    'duchies',
+    verified,
+  );
 }
 
 /** The noise is of a kind that the provider accepts, and has the delta that it needs. */

@@ -1,6 +1,6 @@
 /** What a provider signs for an upload: whose it is, for which computation by whom, and the digest of its data. */
 import { create, toBinary } from '@bufbuild/protobuf';
-import { encrypt, packSignedMessage } from '@measurement-exchange/consent';
+import { encrypt, packSignedMessage, SEED_PURPOSE } from '@measurement-exchange/consent';
 import {
   duchyMessages,
   FULFILLMENT_PURPOSE,
@@ -12,6 +12,7 @@ import {
 import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger.ts';
 import type { VerifiedRequisition } from '../verify.ts';
+import type { AgreedTerms } from './duchies.ts';
 import type { StoredShare } from './share.ts';
 import type { StoredFile } from './storedFile.ts';
 
@@ -26,10 +27,17 @@ export async function signShare(
   share: StoredShare,
   sealing: Sealing,
 ): Promise<Upload> {
-  const { config, peerKeyset } = verified.shareShuffle!;
+  const { config, computation, termsSha256, peer, peerKeyset } = verified.shareShuffle!;
   const { firstWorker, secondWorker, aggregator, noiseMechanism, ringModulus } = config;
+  const binding = {
+    purpose: SEED_PURPOSE,
+    duchy: peer,
+    requisition: verified.name,
+    computation,
+    termsSha256,
+  };
   const seed = await sealing.signer.sign(
-    toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: share.seed })),
+    toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: share.seed, binding })),
   );
   const ciphertext = await encrypt(peerKeyset, packSignedMessage(seed, TYPE_URLS.RandomSeed));
   const value = create(duchyMessages.Fulfillment_HonestMajorityShareShuffleSchema, {
@@ -73,11 +81,12 @@ export function signSketch(
 
 async function signUpload(
   { name, nonce }: VerifiedRequisition,
-  { fingerprint, fulfillingDuchy: duchy }: { fingerprint: Uint8Array; fulfillingDuchy: string },
+  agreed: AgreedTerms & { fingerprint: Uint8Array; fulfillingDuchy: string },
   { sha256, length }: StoredFile,
   { signer, certificate }: Sealing,
   fields: Fields,
 ): Promise<Upload> {
+  const { fingerprint, fulfillingDuchy: duchy, computation, termsSha256 } = agreed;
   const fulfillment = create(duchyMessages.FulfillmentSchema, {
     purpose: FULFILLMENT_PURPOSE,
     requisition: name,
@@ -87,6 +96,8 @@ async function signUpload(
     dataLength: BigInt(length),
     duchy,
     certificate,
+    computation,
+    termsSha256,
     ...fields,
   });
   const signed = await signer.sign(toBinary(duchyMessages.FulfillmentSchema, fulfillment));

@@ -3,6 +3,8 @@ import { extname } from 'node:path';
 import type { VidRange } from '@measurement-exchange/contract';
 import { queryOf } from '../compute.ts';
 import type { Events, Watch } from '../events.ts';
+import type { SealingKey } from '../sealing/pieces.ts';
+import { newSealingKey, shareContext } from '../sealing/sealing.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';
 import { startThread } from './thread.ts';
@@ -28,7 +30,8 @@ export interface ShareJob {
   ringModulus: number;
 }
 
-export type ThreadRequest = { vids: Uint32Array; frequencies: Uint8Array } | 'store';
+/** People, or the key under which the share of all of them is stored. */
+export type ThreadRequest = { vids: Uint32Array; frequencies: Uint8Array } | { sealing: SealingKey };
 
 interface Options extends Watch {
   folder: string;
@@ -46,7 +49,7 @@ export async function prepareOrder(verified: VerifiedRequisition, options: Optio
   onProgress?.(100);
 }
 
-/** Counts how often each person was reached, and stores a share of that with a seed of its own. */
+/** Counts how often each person was reached, and stores a share of that, encrypted, with a seed of its own. */
 export async function storeShare(
   verified: VerifiedRequisition,
   events: Events,
@@ -63,7 +66,8 @@ export async function storeShare(
         frequencies.buffer as ArrayBuffer,
       ]);
     });
-    return (await thread.ask('store')) as StoredShare;
+    const sealing = await newSealingKey(verified.shareShuffle!.fulfillingKeyset, shareContext(verified.name));
+    return (await thread.ask({ sealing })) as StoredShare;
   } finally {
     await thread.end();
   }

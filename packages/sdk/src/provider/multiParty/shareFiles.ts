@@ -1,6 +1,6 @@
 /**
- * The shares that were made and not taken yet, a file each. A share is a vector of random values: without its seed, which
- * is nowhere on this disk, it tells nothing.
+ * The shares that were made and not taken yet, a file each. A share is a vector of random values, encrypted for the duchy
+ * that takes it: without its seed, which is nowhere on this disk, it tells nothing.
  */
 import { mkdirSync } from 'node:fs';
 import { access, readdir, rm } from 'node:fs/promises';

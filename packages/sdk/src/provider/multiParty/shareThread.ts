@@ -1,9 +1,10 @@
 /**
  * The thread in which a share is made: it knows the order of the population, counts people into registers, and writes the
- * share to a file. It answers each message with one of its own.
+ * share to a file, encrypted for the duchy that takes it. It answers each message with one of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 // Not the index of the folder: what a thread loads, it loads each time it starts.
+import { type SealingKey, sealedPieces } from '../sealing/pieces.ts';
 import { FrequencyVector, uploadChunks } from '../shareShuffle/frequencyVector.ts';
 import { newSeed } from '../shareShuffle/keystream.ts';
 import { openVidIndex } from '../shareShuffle/vidIndex.ts';
@@ -15,11 +16,11 @@ const vector = new FrequencyVector(await openVidIndex(folder, vidRanges), vidSam
 let outside = 0;
 
 parentPort!.on('message', (request: ThreadRequest) => {
-  parentPort!.postMessage(request === 'store' ? store() : take(request));
+  parentPort!.postMessage('sealing' in request ? store(request.sealing) : take(request));
 });
 parentPort!.postMessage('ready');
 
-function take({ vids, frequencies }: Exclude<ThreadRequest, 'store'>): 'taken' {
+function take({ vids, frequencies }: Extract<ThreadRequest, { vids: Uint32Array }>): 'taken' {
   for (let i = 0; i < vids.length; i++) {
     const frequency = frequencies[i]!;
     if (frequency > 0 && !vector.add(vids[i]!, frequency)) outside++;
@@ -27,8 +28,9 @@ function take({ vids, frequencies }: Exclude<ThreadRequest, 'store'>): 'taken' {
   return 'taken';
 }
 
-function store(): StoredShare {
+function store(sealing: SealingKey): StoredShare {
   const seed = newSeed();
-  const stored = storeFile(file, uploadChunks(vector.frequencies, seed, ringModulus));
+  const chunks = uploadChunks(vector.frequencies, seed, ringModulus);
+  const stored = storeFile(file, sealedPieces(sealing, chunks));
   return { ...stored, seed, registerCount: vector.frequencies.length, outside };
 }

@@ -1,5 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { COMPUTATION } from '../../../test/provider/boundKeys.ts';
 import { NOW, PROVIDER } from '../../../test/provider/requisitions.ts';
 import {
   ALPHA,
@@ -33,7 +34,11 @@ describe('a good requisition of a computation', () => {
         config: world.config,
         fingerprint: expect.any(Uint8Array),
         vidRanges: [{ start: 1, end: 10 }],
+        computation: COMPUTATION,
+        termsSha256: expect.any(Uint8Array),
         fulfillingDuchy: ALPHA,
+        fulfillingKeyset: world.workerKeys.publicKeyset,
+        peer: BETA,
         peerKeyset: world.peerKeys.publicKeyset,
       },
     });
@@ -41,7 +46,14 @@ describe('a good requisition of a computation', () => {
 
   it('may have the workers the other way around', async () => {
     const config = { firstWorker: BETA!, secondWorker: ALPHA! };
-    expect((await verify({ config })).shareShuffle).toMatchObject({ fulfillingDuchy: ALPHA });
+    expect((await verify({ config })).shareShuffle).toMatchObject({ fulfillingDuchy: ALPHA, peer: BETA });
+  });
+
+  it('may have the other worker take the upload, for whose key the share is encrypted then', async () => {
+    expect((await verify({ fulfillingDuchy: BETA })).shareShuffle).toMatchObject({
+      ...{ fulfillingDuchy: BETA, fulfillingKeyset: world.peerKeys.publicKeyset },
+      ...{ peer: ALPHA, peerKeyset: world.workerKeys.publicKeyset },
+    });
   });
 
   it('may have a sampling interval that goes on at 0', async () => {
@@ -80,6 +92,18 @@ describe('a requisition of a computation is refused when', () => {
     expect(refusal).toBeInstanceOf(RefusalError);
     expect(refusal.justification).toBe(justification);
     expect(`${refusal.message} ${refusal.cause?.code}`).toContain(says);
+  });
+
+  it.each([
+    ['is of an older duchy', 'DUCHY_KEY_UNBOUND', 'BINDING_MISSING'],
+    ['was made for another computation', 'DUCHY_TERMS_DIFFER', 'BINDING_MISMATCH'],
+    ['was made under other terms', 'DUCHY_TERMS_DIFFER', 'TERMS_DIFFER'],
+  ])('a key %s, with a code of its own', async (_what, code, says) => {
+    const rows = SPOILED_COMPUTATIONS.filter((row) => row[2] === says);
+    expect(rows.length).toBeGreaterThan(1);
+    for (const [, , , spoil] of rows) {
+      await expect(verify(await spoil(world))).rejects.toMatchObject({ code });
+    }
   });
 });
 

@@ -1,12 +1,15 @@
 /**
  * Verifies what the exchange says about a computation on shares, before any share is made: that the duchies are the ones
- * the provider knows, that the key is of the duchy it is said to be of, and that the parameters hide what they should.
+ * the provider knows, that they made their keys for this computation under the same terms, and that the parameters hide
+ * what they should.
  */
 import {
+  ENCRYPTION_KEY_PURPOSE,
   readPublicKeyset,
+  requireBinding,
   requisitionFingerprint,
-  unpackEncryptionPublicKey,
-  verifySignature,
+  unpackBoundPublicKey,
+  type X509,
 } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -19,18 +22,20 @@ import {
   sampledRegisters,
   type VidRange,
 } from '@measurement-exchange/contract';
-import { refuseOnConsentError } from '../consentRefusal.ts';
 import { outOfRange } from '../limits.ts';
 import { RefusalError } from '../refusalError.ts';
 import { found } from '../selection.ts';
 import { populationFingerprint as fingerprintOf, isPrime } from '../shareShuffle/index.ts';
 import {
+  type AgreedTerms,
   type DuchyContext,
   duchyCertificate,
   privacyParamsOf,
   requireEntries,
   requireKnownDuchies,
   requireNoise,
+  signedKey,
+  termsOf,
 } from './duchies.ts';
 import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './settings.ts';
 
@@ -43,7 +48,7 @@ export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populat
 type Context = ShareShuffleContext & DuchyContext;
 
 /** A computation that passed every check. */
-export interface VerifiedShareShuffle {
+export interface VerifiedShareShuffle extends AgreedTerms {
   config: ShareShuffleConfig;
   /** Of the signed specification and the encrypted one. */
   fingerprint: Uint8Array;
@@ -51,7 +56,11 @@ export interface VerifiedShareShuffle {
   vidRanges: readonly VidRange[];
   /** The duchy that takes the upload. */
   fulfillingDuchy: string;
-  /** The keyset of the other worker, for which the seed is encrypted. */
+  /** Its keyset, for which the share is encrypted. */
+  fulfillingKeyset: Uint8Array;
+  /** The worker that does not take the upload. */
+  peer: string;
+  /** Its keyset, for which the seed is encrypted. */
   peerKeyset: Uint8Array;
 }
 
@@ -74,12 +83,17 @@ export async function verifyShareShuffle(
   const { noiseMechanisms = ACCEPTED_NOISE } = context;
   requireNoise(config.noiseMechanism, noiseMechanisms, privacyParamsOf(spec), placeOf('noiseMechanism'));
   requireModulus(config, spec);
-  const { fulfillingDuchy, peer, publicKey } = workersOf(requisition, config);
-  const entries = requisition.duchies!;
-  await duchyCertificate(fulfillingDuchy, entries[fulfillingDuchy]!.duchyCertificate, context);
-  const certificate = await duchyCertificate(peer, entries[peer]!.duchyCertificate, context);
-  const signed = verifySignature(publicKey, certificate).then(() => readKeyset(publicKey));
-  const peerKeyset = await refuseOnConsentError('DUCHY_KEY_INVALID', 'duchies', signed);
+  const { fulfillingDuchy, peer } = workersOf(requisition, config);
+  const keys = [
+    await workerKey(requisition, fulfillingDuchy, context),
+    await workerKey(requisition, peer, context),
+  ] as const;
+  const { binding } = await signedKey(...keys[0], unpackBoundPublicKey);
+  const terms = await termsOf(requisition, spec, binding);
+  const [fulfillingKeyset, peerKeyset] = [
+    await signedKey(...keys[0], (message) => readKeyset(message, fulfillingDuchy, terms)),
+    await signedKey(...keys[1], (message) => readKeyset(message, peer, terms)),
+  ];
   const vidRanges = await knownPopulation(config, context);
   requireRegisters(spec, vidRanges);
   // requireAddressedTo has checked that both are present.
@@ -87,7 +101,7 @@ export async function verifyShareShuffle(
     requisition.measurementSpec!.message,
     requisition.encryptedRequisitionSpec!.ciphertext,
   );
-  return { config, fingerprint, vidRanges, fulfillingDuchy, peerKeyset };
+  return { config, fingerprint, vidRanges, ...terms, fulfillingDuchy, fulfillingKeyset, peer, peerKeyset };
 }
 
 const placeOf = (member: keyof ShareShuffleConfig) =>
@@ -108,31 +122,35 @@ function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): v
   throw new RefusalError('PROTOCOL_INVALID', message, { at: placeOf('ringModulus') });
 }
 
-/** One of the two workers takes the upload; the key of the other one is there. */
+/** One of the two workers takes the upload, the other one gets a seed. */
 function workersOf(requisition: Requisition, { firstWorker, secondWorker }: ShareShuffleConfig) {
-  const { duchies = {}, fulfillingDuchy } = requisition;
-  const invalid = (message: string, at: 'duchies' | 'fulfillingDuchy' = 'duchies') =>
-    new RefusalError('DUCHIES_INVALID', message, { at });
-  const names = [firstWorker, secondWorker];
-  requireEntries(requisition, names);
-  const keyOf = (duchy: string): SignedMessage | undefined =>
-    duchies[duchy]!.honestMajorityShareShuffle?.publicKey;
-  const [peer, ...others] = names.filter((duchy) => keyOf(duchy) !== undefined);
-  if (peer === undefined || others.length > 0) {
-    throw invalid(`${others.length === 0 ? 'No worker has' : 'Both workers have'} a publicKey.`);
-  }
-  const taking = peer === firstWorker ? secondWorker : firstWorker;
-  if (fulfillingDuchy !== taking) {
-    throw invalid(
-      `fulfillingDuchy is ${fulfillingDuchy}, and ${taking} has no publicKey.`,
-      'fulfillingDuchy',
-    );
-  }
-  return { fulfillingDuchy: taking, peer, publicKey: keyOf(peer)! };
+  const { fulfillingDuchy } = requisition;
+  requireEntries(requisition, [firstWorker, secondWorker]);
+  if (fulfillingDuchy === firstWorker) return { fulfillingDuchy, peer: secondWorker };
+  if (fulfillingDuchy === secondWorker) return { fulfillingDuchy, peer: firstWorker };
+  const message = `fulfillingDuchy is ${fulfillingDuchy}, which is no worker.`;
+  throw new RefusalError('DUCHIES_INVALID', message, { at: 'fulfillingDuchy' });
 }
 
-async function readKeyset({ message }: SignedMessage): Promise<Uint8Array> {
-  const keyset = unpackEncryptionPublicKey(message);
+/** The key of a worker as it was published, and the certificate that has to have signed it. */
+async function workerKey(
+  { duchies = {} }: Requisition,
+  duchy: string,
+  context: Context,
+): Promise<[SignedMessage, X509]> {
+  const { duchyCertificate: name, honestMajorityShareShuffle } = duchies[duchy]!;
+  const certificate = await duchyCertificate(duchy, name, context);
+  const key = honestMajorityShareShuffle?.publicKey;
+  if (key === undefined) {
+    throw new RefusalError('DUCHIES_INVALID', `${duchy} has no publicKey.`, { at: 'duchies' });
+  }
+  return [key, certificate];
+}
+
+async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms): Promise<Uint8Array> {
+  const { keyset, binding } = unpackBoundPublicKey(message);
+  const expected = { purpose: ENCRYPTION_KEY_PURPOSE, duchy, ...terms };
+  requireBinding(`The key of ${duchy}`, binding, expected);
   await readPublicKeyset(keyset);
   return keyset;
 }

@@ -1,8 +1,9 @@
 /**
  * Verifies what the exchange says about a computation on encrypted sketches, before any is made: that the ring is of duchies
- * the provider knows, that each key is of the duchy it is said to be of, and that the parameters hide what they should.
+ * the provider knows, that each made its key for this computation under the same terms, and that the parameters hide what
+ * they should.
  */
-import { requisitionFingerprint, verifySignature } from '@measurement-exchange/consent';
+import { requisitionFingerprint, unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
 import {
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
@@ -10,17 +11,20 @@ import {
   type PlainSpec,
   type Requisition,
   ringOf,
+  type SignedMessage,
 } from '@measurement-exchange/contract';
-import { refuseOnConsentError } from '../consentRefusal.ts';
 import { Curve, combineKeys, readPublishedKey } from '../elGamal/index.ts';
 import { RefusalError, type RefusalPlace } from '../refusalError.ts';
 import {
+  type AgreedTerms,
   type DuchyContext,
   duchyCertificate,
   privacyParamsOf,
   requireEntries,
   requireKnownDuchies,
   requireNoise,
+  signedKey,
+  termsOf,
 } from './duchies.ts';
 import { ACCEPTED_LEGIONS_NOISE, type DuchyTrust, type LiquidLegionsSettings } from './settings.ts';
 
@@ -30,7 +34,7 @@ export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'proto
 }
 
 /** A computation that passed every check. */
-export interface VerifiedLiquidLegions {
+export interface VerifiedLiquidLegions extends AgreedTerms {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
   /** Of the signed specification and the encrypted one. */
@@ -65,8 +69,14 @@ export async function verifyLiquidLegions(
   requireEntries(requisition, ring);
   const fulfillingDuchy = fulfillingWorker(requisition, config);
   // One after the other: where several are wrong, the refusal is the same each time.
+  const published: [SignedMessage, X509][] = [];
+  for (const duchy of ring) published.push(await publishedBy(duchy, requisition, protocol, context));
+  const { binding } = await signedKey(...published[0]!, unpackElGamalPublicKey);
+  const terms = await termsOf(requisition, spec, binding);
   const keys: Uint8Array[] = [];
-  for (const duchy of ring) keys.push(await elGamalKey(requisition, protocol, duchy, context));
+  for (const [i, duchy] of ring.entries()) {
+    keys.push(await signedKey(...published[i]!, (message) => readPublishedKey(message, { duchy, ...terms })));
+  }
   return {
     protocol,
     config,
@@ -75,6 +85,7 @@ export async function verifyLiquidLegions(
       requisition.measurementSpec!.message,
       requisition.encryptedRequisitionSpec!.ciphertext,
     ),
+    ...terms,
     fulfillingDuchy,
     combinedPublicKey: combined(keys),
   };
@@ -104,21 +115,18 @@ function fulfillingWorker({ fulfillingDuchy }: Requisition, { workers }: LiquidL
   throw new RefusalError('DUCHIES_INVALID', message, { at: 'fulfillingDuchy' });
 }
 
-/** The key of a duchy, which it has signed, and whose secret it has proved to know. */
-async function elGamalKey(
+/** The key of a duchy as it was published, and the certificate that has to have signed it. */
+async function publishedBy(
+  duchy: string,
   requisition: Requisition,
   protocol: LiquidLegionsProtocol,
-  duchy: string,
   context: DuchyContext,
-): Promise<Uint8Array> {
+): Promise<[SignedMessage, X509]> {
   const entry = requisition.duchies![duchy]!;
   const certificate = await duchyCertificate(duchy, entry.duchyCertificate, context);
   const key = entry[protocol]?.elGamalPublicKey;
-  if (key === undefined) {
-    throw new RefusalError('DUCHIES_INVALID', `${duchy} has no elGamalPublicKey.`, { at: 'duchies' });
-  }
-  const signed = verifySignature(key, certificate).then(() => readPublishedKey(key.message));
-  return refuseOnConsentError('DUCHY_KEY_INVALID', 'duchies', signed);
+  if (key !== undefined) return [key, certificate];
+  throw new RefusalError('DUCHIES_INVALID', `${duchy} has no elGamalPublicKey.`, { at: 'duchies' });
 }
 
 function combined(keys: readonly Uint8Array[]): Uint8Array {

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mex/contract/duchy.proto.
  */
 export const file_mex_contract_duchy: GenFile = /*@__PURE__*/
-  fileDesc("ChhtZXgvY29udHJhY3QvZHVjaHkucHJvdG8SDG1leC5jb250cmFjdCK4BwoLRnVsZmlsbG1lbnQSDwoHcHVycG9zZRgBIAEoCRITCgtyZXF1aXNpdGlvbhgCIAEoCRIfChdyZXF1aXNpdGlvbl9maW5nZXJwcmludBgDIAEoDBINCgVub25jZRgEIAEoBhIQCghwcm90b2NvbBgFIAEoCRIeChZwb3B1bGF0aW9uX2ZpbmdlcnByaW50GAYgASgMEhYKDnJlZ2lzdGVyX2NvdW50GAcgASgDEhMKC2RhdGFfc2hhMjU2GAggASgMEhMKC2RhdGFfbGVuZ3RoGAkgASgDEg0KBWR1Y2h5GAogASgJEhMKC2NlcnRpZmljYXRlGAsgASgJEl0KHWhvbmVzdF9tYWpvcml0eV9zaGFyZV9zaHVmZmxlGAwgASgLMjQubWV4LmNvbnRyYWN0LkZ1bGZpbGxtZW50LkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlSAASQQoObGlxdWlkX2xlZ2lvbnMYDSABKAsyJy5tZXguY29udHJhY3QuRnVsZmlsbG1lbnQuTGlxdWlkTGVnaW9uc0gAGtABChpIb25lc3RNYWpvcml0eVNoYXJlU2h1ZmZsZRJCCgtzZWNyZXRfc2VlZBgBIAEoCzItLndmYS5tZWFzdXJlbWVudC5hcGkudjJhbHBoYS5FbmNyeXB0ZWRNZXNzYWdlEhQKDGZpcnN0X3dvcmtlchgCIAEoCRIVCg1zZWNvbmRfd29ya2VyGAMgASgJEhIKCmFnZ3JlZ2F0b3IYBCABKAkSFwoPbm9pc2VfbWVjaGFuaXNtGAUgASgJEhQKDHJpbmdfbW9kdWx1cxgGIAEoBRq0AgoNTGlxdWlkTGVnaW9ucxIPCgd3b3JrZXJzGAEgAygJEhIKCmFnZ3JlZ2F0b3IYAiABKAkSFwoPbm9pc2VfbWVjaGFuaXNtGAMgASgJEhIKCmRlY2F5X3JhdGUYBCABKAESEAoIbWF4X3NpemUYBSABKAMSGQoRaGlzdG9ncmFtX2Vwc2lsb24YBiABKAESFwoPaGlzdG9ncmFtX2RlbHRhGAcgASgBEhkKEXB1Ymxpc2hlcl9lcHNpbG9uGAggASgBEhcKD3B1Ymxpc2hlcl9kZWx0YRgJIAEoARIfChdzYW1wbGluZ19pbmRpY2F0b3Jfc2l6ZRgKIAEoAxIZChFtYXhpbXVtX2ZyZXF1ZW5jeRgLIAEoBRIbChNjb21iaW5lZF9wdWJsaWNfa2V5GAwgASgMQg8KDXByb3RvY29sX2RhdGEipQEKDFN0YWdlTWVzc2FnZRIPCgdwdXJwb3NlGAEgASgJEhMKC2NvbXB1dGF0aW9uGAIgASgJEg0KBXN0YWdlGAMgASgJEg4KBnNlbmRlchgEIAEoCRIRCglyZWNpcGllbnQYBSABKAkSEwoLZGF0YV9zaGEyNTYYBiABKAwSEwoLZGF0YV9sZW5ndGgYByABKAMSEwoLY2VydGlmaWNhdGUYCCABKAliBnByb3RvMw", [file_wfa_measurement_api_v2alpha_specs]);
+  fileDesc("ChhtZXgvY29udHJhY3QvZHVjaHkucHJvdG8SDG1leC5jb250cmFjdCLjBwoLRnVsZmlsbG1lbnQSDwoHcHVycG9zZRgBIAEoCRITCgtyZXF1aXNpdGlvbhgCIAEoCRIfChdyZXF1aXNpdGlvbl9maW5nZXJwcmludBgDIAEoDBINCgVub25jZRgEIAEoBhIQCghwcm90b2NvbBgFIAEoCRIeChZwb3B1bGF0aW9uX2ZpbmdlcnByaW50GAYgASgMEhYKDnJlZ2lzdGVyX2NvdW50GAcgASgDEhMKC2RhdGFfc2hhMjU2GAggASgMEhMKC2RhdGFfbGVuZ3RoGAkgASgDEg0KBWR1Y2h5GAogASgJEhMKC2NlcnRpZmljYXRlGAsgASgJEl0KHWhvbmVzdF9tYWpvcml0eV9zaGFyZV9zaHVmZmxlGAwgASgLMjQubWV4LmNvbnRyYWN0LkZ1bGZpbGxtZW50LkhvbmVzdE1ham9yaXR5U2hhcmVTaHVmZmxlSAASQQoObGlxdWlkX2xlZ2lvbnMYDSABKAsyJy5tZXguY29udHJhY3QuRnVsZmlsbG1lbnQuTGlxdWlkTGVnaW9uc0gAEhMKC2NvbXB1dGF0aW9uGA4gASgJEhQKDHRlcm1zX3NoYTI1NhgPIAEoDBrQAQoaSG9uZXN0TWFqb3JpdHlTaGFyZVNodWZmbGUSQgoLc2VjcmV0X3NlZWQYASABKAsyLS53ZmEubWVhc3VyZW1lbnQuYXBpLnYyYWxwaGEuRW5jcnlwdGVkTWVzc2FnZRIUCgxmaXJzdF93b3JrZXIYAiABKAkSFQoNc2Vjb25kX3dvcmtlchgDIAEoCRISCgphZ2dyZWdhdG9yGAQgASgJEhcKD25vaXNlX21lY2hhbmlzbRgFIAEoCRIUCgxyaW5nX21vZHVsdXMYBiABKAUatAIKDUxpcXVpZExlZ2lvbnMSDwoHd29ya2VycxgBIAMoCRISCgphZ2dyZWdhdG9yGAIgASgJEhcKD25vaXNlX21lY2hhbmlzbRgDIAEoCRISCgpkZWNheV9yYXRlGAQgASgBEhAKCG1heF9zaXplGAUgASgDEhkKEWhpc3RvZ3JhbV9lcHNpbG9uGAYgASgBEhcKD2hpc3RvZ3JhbV9kZWx0YRgHIAEoARIZChFwdWJsaXNoZXJfZXBzaWxvbhgIIAEoARIXCg9wdWJsaXNoZXJfZGVsdGEYCSABKAESHwoXc2FtcGxpbmdfaW5kaWNhdG9yX3NpemUYCiABKAMSGQoRbWF4aW11bV9mcmVxdWVuY3kYCyABKAUSGwoTY29tYmluZWRfcHVibGljX2tleRgMIAEoDEIPCg1wcm90b2NvbF9kYXRhIrsBCgxTdGFnZU1lc3NhZ2USDwoHcHVycG9zZRgBIAEoCRITCgtjb21wdXRhdGlvbhgCIAEoCRINCgVzdGFnZRgDIAEoCRIOCgZzZW5kZXIYBCABKAkSEQoJcmVjaXBpZW50GAUgASgJEhMKC2RhdGFfc2hhMjU2GAYgASgMEhMKC2RhdGFfbGVuZ3RoGAcgASgDEhMKC2NlcnRpZmljYXRlGAggASgJEhQKDHRlcm1zX3NoYTI1NhgJIAEoDGIGcHJvdG8z", [file_wfa_measurement_api_v2alpha_specs]);
 
 /**
  * A data provider's upload for one requisition.
@@ -69,6 +69,8 @@ export type Fulfillment = Message<"mex.contract.Fulfillment"> & {
   registerCount: bigint;
 
   /**
+   * Of the octets as they travel: of a share, encrypted for the duchy that takes it.
+   *
    * @generated from field: bytes data_sha256 = 8;
    */
   dataSha256: Uint8Array;
@@ -108,6 +110,20 @@ export type Fulfillment = Message<"mex.contract.Fulfillment"> & {
     value: Fulfillment_LiquidLegions;
     case: "liquidLegions";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * The computation that the duchies signed their keys for, by its ID.
+   *
+   * @generated from field: string computation = 14;
+   */
+  computation: string;
+
+  /**
+   * Digest of everything that the data provider was told about the computation.
+   *
+   * @generated from field: bytes terms_sha256 = 15;
+   */
+  termsSha256: Uint8Array;
 };
 
 /**
@@ -298,6 +314,13 @@ export type StageMessage = Message<"mex.contract.StageMessage"> & {
    * @generated from field: string certificate = 8;
    */
   certificate: string;
+
+  /**
+   * Digest of everything that the sender was told about the computation.
+   *
+   * @generated from field: bytes terms_sha256 = 9;
+   */
+  termsSha256: Uint8Array;
 };
 
 /**

@@ -41,7 +41,7 @@ export const FrequencyVectorSchema: GenMessage<FrequencyVector> = /*@__PURE__*/
  */
 export type ShufflePhaseInput = Message<"mex.contract.ShufflePhaseInput"> & {
   /**
-   * 48 bytes.
+   * 48 bytes, whose commitment the worker signed with its key.
    *
    * @generated from field: bytes peer_random_seed = 1;
    */

@@ -1,0 +1,85 @@
+/**
+ * Octets of any length, encrypted piece by piece under one key, so that neither side has all of them in memory. The nonce of
+ * a piece is its number and whether it is the last one, so that pieces that are missing, doubled or in another order do not
+ * open. Every piece also authenticates the context, so that octets of one context do not open in another.
+ */
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+export const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Of a piece, encrypted; only the last one is shorter. */
+export const SEALED_PIECE_BYTES = 1 << 20;
+const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
+/** Before the pieces: the key, encrypted for the recipient and padded with zeros. */
+export const HEADER_BYTES = 256;
+
+/** What the recipient needs to open the pieces, and what encrypts them. A key seals one sequence of octets only. */
+export interface SealingKey {
+  header: Uint8Array;
+  key: Uint8Array;
+  context: string;
+}
+
+/** The length of a plaintext once it is sealed. */
+export function sealedLength(length: number): number {
+  return HEADER_BYTES + length + TAG_BYTES * Math.max(1, Math.ceil(length / PIECE_BYTES));
+}
+
+/** The header, then the pieces. Chunks may have any size. */
+export function* sealedPieces(
+  { header, key, context }: SealingKey,
+  chunks: Iterable<Uint8Array>,
+): Generator<Uint8Array> {
+  yield header;
+  let ordinal = 0;
+  const seal = function* (piece: Uint8Array, isLast: boolean): Generator<Uint8Array> {
+    const cipher = createCipheriv(ALGORITHM, key, nonceOf(ordinal++, isLast)).setAAD(Buffer.from(context));
+    yield cipher.update(piece);
+    cipher.final();
+    yield cipher.getAuthTag();
+  };
+  const pending = Buffer.alloc(PIECE_BYTES);
+  let filled = 0;
+  for (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; ) {
+      // A full piece is sealed only when more follows, since the last one is sealed as such.
+      if (filled === PIECE_BYTES) {
+        yield* seal(pending, false);
+        filled = 0;
+      }
+      const part = chunk.subarray(at, at + PIECE_BYTES - filled);
+      pending.set(part, filled);
+      filled += part.length;
+      at += part.length;
+    }
+  }
+  yield* seal(pending.subarray(0, filled), true);
+}
+
+/** The plaintext of one piece; undefined where it is not as it was sealed. */
+export function openPiece(
+  { key, context }: Pick<SealingKey, 'key' | 'context'>,
+  { ordinal, isLast, bytes }: { ordinal: number; isLast: boolean; bytes: Uint8Array },
+): Buffer | undefined {
+  const end = bytes.length - TAG_BYTES;
+  if (end < 0) return undefined;
+  try {
+    const decipher = createDecipheriv(ALGORITHM, key, nonceOf(ordinal, isLast))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(end));
+    const plaintext = decipher.update(bytes.subarray(0, end));
+    decipher.final();
+    return plaintext;
+  } catch {
+    return undefined;
+  }
+}
+
+function nonceOf(ordinal: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  nonce.writeUInt32BE(ordinal);
+  nonce[NONCE_BYTES - 1] = isLast ? 1 : 0;
+  return nonce;
+}

@@ -1,0 +1,63 @@
+/** Keys of duchies, each signed when it is known what it is for: with the requisition that shows it. */
+import { createSigner, termsDigest } from '@measurement-exchange/consent';
+import {
+  type Binding,
+  type DuchyEntry,
+  decodeMeasurementSpec,
+  type Requisition,
+  type SignedMessage,
+} from '@measurement-exchange/contract';
+import type { Identity } from '../../src/identity/index.ts';
+
+/** The ID of the computation that the duchies say. */
+export const COMPUTATION = 'm1';
+
+export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
+type Sign = (context: KeyContext) => Promise<SignedMessage>;
+
+const later = new WeakMap<SignedMessage, Sign>();
+
+/** Stands for a key until `withSignedKeys` signs it. */
+export function signedLater(sign: Sign): SignedMessage {
+  const placeholder = { message: Uint8Array.of(0), signature: Uint8Array.of(0) };
+  later.set(placeholder, sign);
+  return placeholder;
+}
+
+export function signedBy(
+  { privateKeyPem }: Identity,
+  message: (context: KeyContext) => Uint8Array,
+): SignedMessage {
+  return signedLater(async (context) => (await createSigner(privateKeyPem)).sign(message(context)));
+}
+
+/** The requisition with all keys signed for what it says. */
+export async function withSignedKeys(requisition: Requisition): Promise<Requisition> {
+  if (requisition.duchies === undefined) return requisition;
+  const termsSha256 = await digestOf(requisition);
+  const duchies: Record<string, DuchyEntry> = {};
+  for (const [duchy, entry] of Object.entries(requisition.duchies)) {
+    const context = { duchy, computation: COMPUTATION, termsSha256 };
+    duchies[duchy] = (await signedIn(entry, context)) as DuchyEntry;
+  }
+  return { ...requisition, duchies };
+}
+
+async function digestOf({ measurementSpec, protocolConfig }: Requisition): Promise<Uint8Array> {
+  const decoded = decodeMeasurementSpec(measurementSpec!.message);
+  return termsDigest({
+    computation: COMPUTATION,
+    measurementSpec: measurementSpec!.message,
+    protocolConfig: protocolConfig!,
+    nonceHashes: 'spec' in decoded ? decoded.spec.nonceHashes : [],
+  });
+}
+
+/** Replaces every placeholder in a value of plain objects. */
+async function signedIn(value: unknown, context: KeyContext): Promise<unknown> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  const sign = later.get(value as SignedMessage);
+  if (sign !== undefined) return sign(context);
+  const members = Object.entries(value).map(async ([key, member]) => [key, await signedIn(member, context)]);
+  return Object.fromEntries(await Promise.all(members));
+}

@@ -1,0 +1,234 @@
+/** What ties keys, seeds, shares and messages to one computation and its terms. */
+import type { Edit, PlantedBug } from '../plant.ts';
+import { inDuchy, inExchange, inProvider, test } from './edits.ts';
+
+const inConsent = (file: string, find: string, replace: string): Edit => ({
+  file: `consent/src/${file}`,
+  find,
+  replace,
+});
+const PROVIDER_VERIFIES = test('sdk/src/provider/multiParty/verify.test.ts');
+const RING_VERIFIES = test('sdk/src/provider/multiParty/verifyLegions.test.ts');
+const seed = (name: string) => test('duchy/test/stages/verification.test.ts', name);
+const upload = (name: string) => test('duchy/test/face/spoiledUploads.test.ts', name);
+const message = (name: string) => test('duchy/test/face/messages.test.ts', name);
+const SEALING_TEST = test('sdk/src/provider/sealing/sealing.test.ts');
+const PROOF_TEST = test('sdk/src/provider/elGamal/proof.test.ts');
+const TERMS_TEST = test('consent/src/terms.test.ts');
+
+export const BINDING_BUGS: PlantedBug[] = [
+  {
+    // The exchange and the consumer show one duchy another specification.
+    name: 'terms-of-keys-not-compared',
+    edits: [
+      inConsent('binding.ts', 'if (!equalBytes(found.termsSha256, expected.termsSha256)) {', 'if (false) {'),
+    ],
+    foundBy: PROVIDER_VERIFIES,
+  },
+  {
+    name: 'key-of-any-computation',
+    edits: [
+      inConsent(
+        'binding.ts',
+        "for (const field of ['purpose', 'duchy', 'computation', 'requisition'] as const) {",
+        "for (const field of ['purpose', 'duchy', 'requisition'] as const) {",
+      ),
+    ],
+    foundBy: PROVIDER_VERIFIES,
+  },
+  {
+    name: 'key-of-any-duchy',
+    edits: [
+      inConsent(
+        'binding.ts',
+        "for (const field of ['purpose', 'duchy', 'computation', 'requisition'] as const) {",
+        "for (const field of ['purpose', 'computation', 'requisition'] as const) {",
+      ),
+    ],
+    foundBy: PROVIDER_VERIFIES,
+  },
+  {
+    name: 'key-of-any-purpose',
+    edits: [
+      inConsent(
+        'binding.ts',
+        "for (const field of ['purpose', 'duchy', 'computation', 'requisition'] as const) {",
+        "for (const field of ['duchy', 'computation', 'requisition'] as const) {",
+      ),
+    ],
+    foundBy: PROVIDER_VERIFIES,
+  },
+  {
+    name: 'unbound-key-taken',
+    edits: [
+      inConsent(
+        'binding.ts',
+        'if (found === undefined) {',
+        'if (found === undefined) return found as never; if (false) {',
+      ),
+    ],
+    foundBy: PROVIDER_VERIFIES,
+  },
+  {
+    name: 'ring-key-of-other-terms',
+    edits: [
+      inProvider(
+        'elGamal/publishedKey.ts',
+        "requireBinding('The ElGamalPublicKey', binding, { purpose: ELGAMAL_KEY_PURPOSE, ...context });",
+        '',
+      ),
+    ],
+    foundBy: RING_VERIFIES,
+  },
+  {
+    name: 'seed-of-another-requisition',
+    edits: [
+      inConsent(
+        'binding.ts',
+        "for (const field of ['purpose', 'duchy', 'computation', 'requisition'] as const) {",
+        "for (const field of ['purpose', 'duchy', 'computation'] as const) {",
+      ),
+    ],
+    foundBy: seed('a seed that its provider signed for'),
+  },
+  {
+    name: 'seed-not-bound',
+    edits: [
+      inDuchy(
+        'stages/shuffle.ts',
+        "Promise.try(() => requireBinding('The RandomSeed', binding, expected))",
+        'Promise.resolve([requireBinding, binding, expected])',
+      ),
+    ],
+    foundBy: seed('a seed that its provider signed for'),
+  },
+  {
+    // The worker that sends last chooses the seed of both.
+    name: 'half-not-committed',
+    edits: [
+      inDuchy(
+        'stages/shuffle.ts',
+        'if (!equalBytes(await seedCommitment(peerRandomSeed, peer, computation.id), committed)) {',
+        'if (await seedCommitment(peerRandomSeed, peer, computation.id), equalBytes(committed, [])) {',
+      ),
+    ],
+    foundBy: seed('come with another random seed than the worker committed to'),
+  },
+  {
+    name: 'terms-without-protocol',
+    edits: [
+      inConsent(
+        'terms.ts',
+        'utf8(canonicalJson(ProtocolConfig, protocolConfig)),',
+        'utf8(canonicalJson(ProtocolConfig, protocolConfig).slice(0, 0)),',
+      ),
+    ],
+    foundBy: TERMS_TEST,
+  },
+  {
+    name: 'terms-without-lengths',
+    edits: [
+      inConsent(
+        'terms.ts',
+        '...nonceHashes.toSorted(compareBytes), ]; return sha256(concat(...parts.flatMap((part) => [lengthOf(part), part])));',
+        '...nonceHashes.toSorted(compareBytes), ]; return sha256(concat(...parts));',
+      ),
+    ],
+    foundBy: TERMS_TEST,
+  },
+  {
+    name: 'proof-of-any-duchy',
+    edits: [inProvider('elGamal/proof.ts', '.update(about)', '.update(about.subarray(0, 0))')],
+    foundBy: PROOF_TEST,
+  },
+  {
+    // Two proofs of one key would tell its secret.
+    name: 'proofs-share-a-commitment',
+    edits: [
+      inProvider(
+        'elGamal/proof.ts',
+        "hkdfSync('sha256', secretKey, about, PURPOSE, SEED_BYTES)",
+        "hkdfSync('sha256', secretKey, '', PURPOSE, SEED_BYTES)",
+      ),
+    ],
+    foundBy: PROOF_TEST,
+  },
+  {
+    // Whoever is named as the endpoint reads every share.
+    name: 'share-not-encrypted',
+    edits: [
+      inProvider(
+        'multiParty/shareThread.ts',
+        'storeFile(file, sealedPieces(sealing, chunks))',
+        'storeFile(file, [sealing.header, ...chunks, ...sealedPieces(sealing, [])])',
+      ),
+    ],
+    foundBy: test('sdk/test/provider/shareShuffle.test.ts', 'a share that gives, with the seed'),
+  },
+  {
+    name: 'sealed-for-any-context',
+    edits: [
+      inProvider(
+        'sealing/pieces.ts',
+        'nonceOf(ordinal++, isLast)).setAAD(Buffer.from(context));',
+        'nonceOf(ordinal++, isLast)).setAAD(Buffer.from(context.slice(0, 0)));',
+      ),
+      inProvider(
+        'sealing/pieces.ts',
+        '.setAAD(Buffer.from(context)) .setAuthTag(',
+        '.setAAD(Buffer.from(context.slice(0, 0))) .setAuthTag(',
+      ),
+    ],
+    foundBy: SEALING_TEST,
+  },
+  {
+    name: 'last-piece-not-marked',
+    edits: [
+      inProvider(
+        'sealing/pieces.ts',
+        'nonce[NONCE_BYTES - 1] = isLast ? 1 : 0;',
+        'nonce[11] = isLast ? 0 : 0;',
+      ),
+    ],
+    foundBy: SEALING_TEST,
+  },
+  {
+    name: 'upload-under-other-terms',
+    edits: [
+      inDuchy(
+        'face/fulfillment.ts',
+        'if (equalBytes(termsSha256, await termsOf(stored))) return;',
+        'return;',
+      ),
+    ],
+    foundBy: upload('other terms'),
+  },
+  {
+    name: 'upload-of-another-computation',
+    edits: [inDuchy('face/fulfillment.ts', 'if (computation !== stored.id) {', 'if (false) {')],
+    foundBy: upload('another computation'),
+  },
+  {
+    name: 'message-under-other-terms',
+    edits: [
+      inDuchy(
+        'face/advance.ts',
+        'if (!equalBytes(message.termsSha256, await termsOf(computation))) {',
+        'if (false) {',
+      ),
+    ],
+    foundBy: message('other terms'),
+  },
+  {
+    // A provider has no key to encrypt its share with.
+    name: 'one-worker-key-shown',
+    edits: [
+      inExchange(
+        'operations/requisitions/view.ts',
+        '[protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },',
+        "[protocol]: isShuffle ? (duchy.endsWith('a') ? {} : { publicKey }) : { elGamalPublicKey },",
+      ),
+    ],
+    foundBy: test('exchange/test/computations/parameters.test.ts', 'show both workers once all duchies'),
+  },
+];
