@@ -36,8 +36,8 @@ export const AGENT_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'agent.ts',
-        'await requireComputable(verified, methodology); requireRecorded(verified.selection, clock.now(), options.graceHours);',
-        'await requireComputable(verified, methodology); requireRecorded(verified.selection, clock.now());',
+        'requireRecorded(verified.selection, clock.now(), options.graceHours); await participant?.prepare(',
+        'requireRecorded(verified.selection, clock.now()); await participant?.prepare(',
       ),
     ],
     foundBy: deferringTest('for as long as its settings say'),
