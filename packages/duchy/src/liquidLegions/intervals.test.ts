@@ -161,7 +161,9 @@ test.each(SIZES)(
       }
     }
     for (const [epsilon, { draws, covered }] of pooled) {
-      expect(covered / draws, `epsilon ${epsilon}`).toBeGreaterThan(0.94);
+      // 600 draws have a standard error of 0.9 %: three below 95 %, and a coverage of 89 % is still found in 99 of 100 runs.
+      const least = FULL ? 0.94 : 0.95 - 3 * Math.sqrt((0.95 * 0.05) / draws);
+      expect(covered / draws, `epsilon ${epsilon}`).toBeGreaterThan(least);
     }
   },
 );
