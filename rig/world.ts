@@ -51,6 +51,7 @@ const MAX_FACTS = 20;
 const CONFIG: Partial<Config> = {
   logLevel: 'warn',
   rate: { perSecond: 1e6, burst: 1e6 },
+  maxOpenMeasurements: 1e9,
   webhooks: { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 },
 };
 

@@ -12,7 +12,7 @@ import type { CredentialsJson } from '@measurement-exchange/sdk';
 const CHECKOUT = join(import.meta.dirname, '../..');
 const START_MS = 60_000;
 /** No rate limit: the benchmark measures the work, not the limit. */
-const UNLIMITED = { rate: { perSecond: 1_000_000, burst: 1_000_000 } };
+const UNLIMITED = { rate: { perSecond: 1_000_000, burst: 1_000_000 }, maxOpenMeasurements: 1e9 };
 
 export type DevParty = CredentialsJson & { token: string };
 

@@ -13,6 +13,7 @@ import {
   type Transaction,
 } from '@measurement-exchange/exchange/internal/database/db';
 import { LastSeen } from '@measurement-exchange/exchange/internal/database/lastSeen';
+import { OpenMeasurements } from '@measurement-exchange/exchange/internal/database/openMeasurements';
 import { parsePrincipal } from '@measurement-exchange/exchange/internal/domain/access';
 import { Feed } from '@measurement-exchange/exchange/internal/feed/feed';
 import { newId } from '@measurement-exchange/exchange/internal/ids';
@@ -108,6 +109,9 @@ export async function trace(
       deadlines: { ...loadConfig({}).computations, cancelPendingAfterDays: undefined },
       lastSeen: new LastSeen(),
       duchyEndpoints: 'anywhere',
+      duchyOperators: {},
+      // A count that is made now and then is no part of an operation.
+      openMeasurements: new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 1e9),
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),
       feed,

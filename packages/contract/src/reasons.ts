@@ -108,6 +108,11 @@ export const REASONS = {
     meaning:
       'Too many requests from this principal or subject, too much descriptor work of it, or too many bad tokens from this address.',
   },
+  TOO_MANY_OPEN_MEASUREMENTS: {
+    code: 'RESOURCE_EXHAUSTED',
+    meaning:
+      'The consumer has as many measurements that are not complete as the operator allows: wait for some of them, or cancel some.',
+  },
   DEFERRED_TOO_OFTEN: {
     code: 'RESOURCE_EXHAUSTED',
     meaning: 'The requisition was deferred more than 10 times, and the last time was less than a minute ago.',
@@ -233,6 +238,11 @@ export const REASONS = {
     meaning: 'REVOKED is final, and only a certificate on HOLD can be released.',
   },
   WEBHOOK_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such webhook.' },
+  PROTOCOL_NOT_ALLOWED: {
+    code: 'FAILED_PRECONDITION',
+    meaning:
+      'The protocol that the measurement asks for has an aggregator that belongs to one of its data providers: ask for another protocol, or for none.',
+  },
   TOO_MANY_WEBHOOKS: {
     code: 'FAILED_PRECONDITION',
     meaning: 'The party has as many webhooks as one may have: update or delete one.',

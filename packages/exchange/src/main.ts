@@ -11,10 +11,12 @@ import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config/config.ts';
 import { demoProtocols, requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
+import { ringWarnings } from './config/protocols.ts';
 import { openDatabase } from './connections.ts';
 import { Database } from './database/db.ts';
 import { LastSeen } from './database/lastSeen.ts';
 import { migrate, RESTORED } from './database/migrate.ts';
+import { OpenMeasurements } from './database/openMeasurements.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devKeys, startDevelopment } from './dev/index.ts';
 import { Feed } from './feed/feed.ts';
@@ -46,7 +48,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
 
   const connections = await openDatabase(config, log, opened);
   if (production) {
-    for (const warning of await requireProductionDatabase(connections, config)) log.warn(warning);
+    const warnings = await requireProductionDatabase(connections, config);
+    for (const warning of [...warnings, ...ringWarnings(config.protocols)]) log.warn(warning);
   } else {
     const { owner, appRole } = connections;
     const { applied, restored } = await migrate({ connection: owner, appRole, mode: 'development' });
@@ -80,6 +83,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     newId,
     checks: config.checks,
     protocols,
+    duchyOperators: config.duchyOperators,
+    openMeasurements: new OpenMeasurements(db, config.maxOpenMeasurements),
     deadlines: {
       ...config.computations,
       cancelPendingAfterDays: config.retention?.cancelPendingAfterDays,

@@ -7,6 +7,7 @@ const TIMELINES = test('exchange/test/measurements/timelines.test.ts', 'the page
 
 const BOUNDS = (name: string) => test('exchange/test/webhooks/bounds.test.ts', name);
 const DESTINATIONS = test('exchange/src/webhooks/destinations.test.ts', 'the deliveries to one address');
+const OPEN = (name: string) => test('exchange/test/measurements/open.test.ts', name);
 
 export const BURDEN_BUGS: PlantedBug[] = [
   {
@@ -125,5 +126,53 @@ export const BURDEN_BUGS: PlantedBug[] = [
     name: 'last-seen-to-the-millisecond',
     edits: [inExchange('database/lastSeen.ts', 'return halfMinuteOf(stored', 'return String(stored')],
     foundBy: test('exchange/test/explain/lastSeen.test.ts', 'to half a minute'),
+  },
+  {
+    name: 'open-measurements-without-bound',
+    edits: [
+      inExchange(
+        'operations/measurements/create.ts',
+        'if (place === undefined && !request.validateOnly)',
+        'if (false)',
+      ),
+    ],
+    foundBy: OPEN('a consumer at its limit'),
+  },
+  {
+    name: 'open-measurements-counted-once',
+    edits: [inExchange('database/openMeasurements.ts', 'left < 1 || age >= COUNT_MS', 'countedAt < 0')],
+    foundBy: OPEN('after a hundredth of the limit'),
+  },
+  {
+    name: 'running-creates-overlooked',
+    edits: [
+      inExchange('database/openMeasurements.ts', 'this.limit - row!.n - running', 'this.limit - row!.n'),
+    ],
+    foundBy: OPEN('creates that run'),
+  },
+  {
+    name: 'no-repeat-at-the-limit',
+    edits: [
+      inExchange(
+        'operations/measurements/create.ts',
+        'const shuffled = candidate',
+        'if (place === undefined && !request.validateOnly) throw tooManyOpen(consumer, 0);\n  const shuffled = candidate',
+      ),
+    ],
+    foundBy: OPEN('a consumer at its limit'),
+  },
+  {
+    name: 'provider-runs-the-aggregator',
+    edits: [
+      inExchange('domain/protocol.ts', '.filter((name) => operators.includes(name))', '.filter(() => false)'),
+    ],
+    foundBy: test('exchange/src/domain/liquidLegions.test.ts', 'whose duchy is whose'),
+  },
+  {
+    name: 'forbidden-wish-gets-another-protocol',
+    edits: [
+      inExchange('domain/protocol.ts', 'if (protocol === wish) requireAllowed', 'if (false) requireAllowed'),
+    ],
+    foundBy: test('exchange/src/domain/liquidLegions.test.ts', 'whose duchy is whose'),
   },
 ];

@@ -187,6 +187,22 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/consumer/deduplicated.test.ts', 'noise of both workers and the aggregator'),
   },
   {
+    name: 'reach-charged-for-the-frequency',
+    edits: [
+      inProvider(
+        'multiParty/charge.ts',
+        'frequencyPrivacyParams: frequencyPrivacyParams!,',
+        'frequencyPrivacyParams: reachPrivacyParams!,',
+      ),
+    ],
+    foundBy: test('sdk/src/provider/multiParty/charge.test.ts', 'the rho of the counts that a unit changes'),
+  },
+  {
+    name: 'second-piece-added-to-the-first',
+    edits: [inDuchy('shareShuffle/shuffleStage.ts', 'use(at, values); } }', 'use(0, values); } }')],
+    foundBy: ofDuchy('shuffleStage', 'are added up exactly, wherever the uploads are cut'),
+  },
+  {
     name: 'number-of-providers-shown',
     edits: [
       inDuchy(

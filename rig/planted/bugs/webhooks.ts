@@ -46,6 +46,18 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/webhooks/send.test.ts', 'gets no connection'),
   },
   {
+    name: 'webhook-length-in-characters',
+    edits: [inExchange('webhooks/send.ts', 'Buffer.byteLength(payload)', 'payload.length')],
+    foundBy: test('exchange/src/webhooks/send.test.ts', 'is as long as its bytes'),
+  },
+  {
+    name: 'webhook-deaf-to-retry-after',
+    edits: [
+      inExchange('webhooks/send.ts', "retryAfter: response.headers['retry-after']", 'retryAfter: undefined'),
+    ],
+    foundBy: test('exchange/src/webhooks/send.test.ts', 'is as long as its bytes'),
+  },
+  {
     name: 'webhook-waits-for-the-poll',
     edits: [inExchange('feed/feed.ts', 'this.onWake(parties);', '')],
     foundBy: deliveriesTest('begins with the commit'),

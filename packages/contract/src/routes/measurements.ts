@@ -151,6 +151,8 @@ export const MEASUREMENT_ROUTES = [
       'DATA_PROVIDER_SUSPENDED',
       dangling('CERTIFICATE_NOT_FOUND'),
       'CERTIFICATE_IS_INVALID',
+      'PROTOCOL_NOT_ALLOWED',
+      'TOO_MANY_OPEN_MEASUREMENTS',
       'CHECK_FAILED',
     ],
     summary: 'Create a measurement and one requisition per data provider',

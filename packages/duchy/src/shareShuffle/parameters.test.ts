@@ -76,5 +76,9 @@ describe('a spec is rejected', () => {
     expect(() => shareShuffleParameters({ ...FREQUENCY, maximumFrequency: 41 })).not.toThrow();
     expect(shareShuffleParameters({ ...FREQUENCY, ringModulus: 121 }).modulus).toBe(121);
     expect(() => shareShuffleParameters({ ...REACH, dataProviderCount: 126 })).not.toThrow();
+    // With the noise of both workers, which is 630 registers each.
+    const most = MAX_SHUFFLED - 2 * 630;
+    expect(() => shareShuffleParameters({ ...REACH, registerCount: most })).not.toThrow();
+    expect(() => shareShuffleParameters({ ...REACH, registerCount: most + 1 })).toThrow(/width/);
   });
 });

@@ -1,7 +1,8 @@
 /** What the aggregator can see: the sum of what the workers send. */
-import { ValuesReader } from '@measurement-exchange/sdk/shareShuffle';
+import { uploadChunks, ValuesReader } from '@measurement-exchange/sdk/shareShuffle';
 import { describe, expect, test } from 'vitest';
 import { Dice, inChunks, upload, type World } from '../../test/shareShuffle/world.ts';
+import { countValues } from './aggregate.ts';
 import { type ShareShuffleSpec, shareShuffleParameters } from './parameters.ts';
 import { type Share, shuffleStage } from './shuffleStage.ts';
 
@@ -77,5 +78,40 @@ describe('the aggregator', () => {
     const alike = sums.filter((value, i) => value === others[i]).length;
     const [mean, deviation] = [PEOPLE / 3, Math.sqrt((PEOPLE * 2) / 9)];
     expect(Math.abs(alike - mean)).toBeLessThan(5 * deviation);
+  });
+});
+
+describe('more registers than are worked on at once', () => {
+  const COUNT = 150_001;
+  // One upload is longer than a piece, and starts in the middle of a word; the other one is short at its end.
+  const CHUNKS = [70_003, 149_998];
+
+  test.each([
+    ['of a reach', REACH, 1],
+    ['of frequencies', FREQUENCY, 4],
+  ] as const)('%s are added up exactly, wherever the uploads are cut', async (_, spec, cap) => {
+    const dice = new Dice(`large ${cap}`);
+    const vectors = [0, 1].map(() => Uint8Array.from({ length: COUNT }, () => dice.below(cap + 1)));
+    const parameters = shareShuffleParameters({ ...spec, dataProviderCount: 2, registerCount: COUNT });
+    const shares = vectors.map((vector) => {
+      const seed = dice.seed();
+      return { seed, bytes: Buffer.concat([...uploadChunks(vector, seed, MODULUS)]) };
+    });
+    const commonSeed = dice.seed();
+    const sent = (role: 'FIRST_WORKER' | 'SECOND_WORKER') =>
+      shuffleStage({
+        ...{ parameters, role, commonSeed, noiseSeed: dice.seed() },
+        shares: shares.map(({ seed, bytes }, i): Share => {
+          const isUploaded = (i === 0) === (role === 'FIRST_WORKER');
+          return isUploaded ? { upload: inChunks(bytes, CHUNKS[i]!) } : { seed };
+        }),
+      });
+    const messages = [await sent('FIRST_WORKER'), await sent('SECOND_WORKER')];
+    const [first, second] = messages.map((message) => inChunks(message, 100_001));
+    const counts = await countValues(parameters, [first!, second!]);
+    const expected = new Array<number>(MODULUS).fill(0);
+    for (let i = 0; i < COUNT; i++) expected[vectors[0]![i]! + vectors[1]![i]!]!++;
+    if (cap > 1) expect([...counts]).toEqual(expected);
+    else expect([counts[0], counts.reduce((a, b) => a + b)]).toEqual([expected[0], COUNT]);
   });
 });

@@ -2,7 +2,7 @@
 import type { Checks } from '../domain/findings.ts';
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
-import { protocolProblems } from './protocols.ts';
+import { operatorProblems, protocolProblems } from './protocols.ts';
 import { type Config, DEFAULTS } from './settings.ts';
 
 export type { Config } from './settings.ts';
@@ -34,6 +34,7 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   if (config.checks !== 'advisory' && config.checks !== 'strict') {
     problems.push(`MEX_CHECKS must be advisory or strict, not ${config.checks}.`);
   }
+  problems.push(...operatorProblems(config.duchyOperators));
   problems.push(...protocolProblems(config.protocols), ...networkProblems(config.webhooks.deniedNetworks));
   if (config.mode === 'development' && !isLoopback(config.host)) {
     problems.push(`Development mode listens on loopback only: HOST ${config.host} is refused. Unset HOST.`);

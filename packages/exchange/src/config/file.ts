@@ -96,6 +96,8 @@ const settings: { [K in keyof Config]: TSchema } = {
       liquidLegionsV2: object(legions),
     }),
   ),
+  duchyOperators: recordOf(array(nameOf('dataProvider'))),
+  maxOpenMeasurements: above0(),
   demoDuchies: boolean(),
   bodyLimitBytes: number(),
   rate,

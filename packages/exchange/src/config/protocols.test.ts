@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { accepts, problemsOf, refuses } from '../../test/production/settings.ts';
 import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
-import { protocolProblems, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
+import {
+  operatorProblems,
+  protocolProblems,
+  REACH_ONLY_DEFAULTS,
+  ringWarnings,
+  SHARE_SHUFFLE_DEFAULTS,
+} from './protocols.ts';
+import { DEFAULTS } from './settings.ts';
 
 const of = (changes: Partial<ShareShuffleSetting> = {}) => ({
   honestMajorityShareShuffle: {
@@ -92,5 +99,24 @@ describe('production', () => {
   accepts([
     ['discrete Gaussian noise', () => problemsOf({ protocols: of() })],
     ['geometric noise', () => problemsOf({ protocols: of({ noiseMechanism: 'GEOMETRIC' }) })],
+  ]);
+});
+
+it('rings are off by default, and an operator who enables one is warned', () => {
+  expect(DEFAULTS.protocols).toEqual({});
+  expect(ringWarnings({})).toEqual([]);
+  expect(ringWarnings(of())).toEqual([]);
+  const all = { ...of(), reachOnlyLiquidLegionsV2: RING, liquidLegionsV2: { ...RING, ...FREQUENCY } };
+  expect(ringWarnings(all)).toEqual([
+    expect.stringContaining('protocols.reachOnlyLiquidLegionsV2 is enabled.'),
+    expect.stringContaining('protocols.liquidLegionsV2 is enabled.'),
+  ]);
+});
+
+it('operators are named by duchy', () => {
+  expect(operatorProblems({ 'duchies/a': ['dataProviders/x'] })).toEqual([]);
+  expect(operatorProblems({ a: [], 'dataProviders/x': [] })).toEqual([
+    'duchyOperators: "a" is not the name of a duchy, such as duchies/alpha.',
+    'duchyOperators: "dataProviders/x" is not the name of a duchy, such as duchies/alpha.',
   ]);
 });

@@ -1,6 +1,6 @@
 /** The setting `protocols`: what it is by default, and what it may be. */
-import { liquidLegionsViolations, MAX_RING_MODULUS } from '@measurement-exchange/contract';
-import { type Option, optionsOf, type Protocols } from '../domain/protocol.ts';
+import { isName, liquidLegionsViolations, MAX_RING_MODULUS } from '@measurement-exchange/contract';
+import { type DuchyOperators, type Option, optionsOf, type Protocols } from '../domain/protocol.ts';
 import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
 
 type Defaults = Pick<
@@ -59,5 +59,24 @@ export function noiseProblems(protocols: Protocols): string[] {
     .filter(({ setting }) => setting.noiseMechanism === 'NONE')
     .map(
       (option) => `${at(option)}.noiseMechanism NONE is for development mode only. Set DISCRETE_GAUSSIAN.`,
+    );
+}
+
+export function operatorProblems(operators: DuchyOperators): string[] {
+  return Object.keys(operators)
+    .filter((duchy) => !isName('duchy', duchy))
+    .map(
+      (key) => `duchyOperators: ${JSON.stringify(key)} is not the name of a duchy, such as duchies/alpha.`,
+    );
+}
+
+/** What an operator who enables a ring has to know. */
+export function ringWarnings(protocols: Protocols): string[] {
+  return optionsOf(protocols)
+    .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')
+    .map(
+      (option) =>
+        `${at(option)} is enabled. Its aggregator, together with a data provider or by lying, can learn who has chosen ` +
+        'registers: a sketch may hold a register many times. Name in duchyOperators whose duchy is whose.',
     );
 }

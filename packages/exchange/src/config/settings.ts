@@ -2,7 +2,7 @@
 import type { IssuerConfig } from '../auth/tokens.ts';
 import type { Deadlines } from '../domain/deadlines.ts';
 import type { Checks } from '../domain/findings.ts';
-import type { Protocols } from '../domain/protocol.ts';
+import type { DuchyOperators, Protocols } from '../domain/protocol.ts';
 import type { Retention } from '../jobs/retention.ts';
 import type { Rate } from '../serving/rateLimiter.ts';
 import type { WebhookSetting } from '../webhooks/destinations.ts';
@@ -27,6 +27,10 @@ export interface Config {
   secretsKey: string | undefined;
   checks: Checks;
   protocols: Protocols;
+  /** By duchy: the data providers that it belongs to. */
+  duchyOperators: DuchyOperators;
+  /** Measurements of one consumer that are not complete. */
+  maxOpenMeasurements: number;
   /** In development mode: three duchies among the demo parties, and a population, where `protocols` names no others. */
   demoDuchies: boolean;
   bodyLimitBytes: number;
@@ -63,6 +67,8 @@ export const DEFAULTS: Config = {
   secretsKey: undefined,
   checks: 'advisory',
   protocols: {},
+  duchyOperators: {},
+  maxOpenMeasurements: 10_000,
   demoDuchies: true,
   bodyLimitBytes: 4 * 1024 * 1024,
   rate: { perSecond: 500, burst: 1000 },

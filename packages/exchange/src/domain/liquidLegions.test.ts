@@ -1,7 +1,14 @@
 /** When a Liquid Legions protocol is chosen, beside the others and at a consumer's wish. */
 import type { LiquidLegionsV2Config, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { candidateOf, chooseProtocol, duchiesOf, optionsOf, type Protocols } from './protocol.ts';
+import {
+  candidateOf,
+  chooseProtocol,
+  type DuchyOperators,
+  duchiesOf,
+  optionsOf,
+  type Protocols,
+} from './protocol.ts';
 import type { ShareShuffleSetting } from './shareShuffle.ts';
 
 const SHUFFLE: ShareShuffleSetting = {
@@ -53,6 +60,7 @@ interface World {
   suspended?: string;
   hasPopulation?: boolean;
   isSpecSigned?: boolean;
+  duchyOperators?: DuchyOperators;
 }
 
 /** The protocol, and the findings as `code: protocol field`. */
@@ -72,6 +80,7 @@ function choose(spec: PlainSpec, world: World = {}) {
       ? { id: 'people', size: 1000, fingerprint: new Uint8Array(32).fill(7) }
       : undefined,
     isSpecSigned: world.isSpecSigned ?? true,
+    duchyOperators: world.duchyOperators ?? {},
   });
   const findings = choice.findings.map(({ code, field, message }) =>
     code === 'PROTOCOL_NOT_USED' ? `${message.split(' ')[0]} ${field}` : code,
@@ -261,6 +270,70 @@ describe('a Liquid Legions protocol', () => {
     expect(choose(frequency(), world(4)).protocol).toBe('liquidLegionsV2');
     expect(reason(frequency(), world(5))).toMatch(
       /5 data providers and the noise take 50\d+ registers, and 5000000 are possible/,
+    );
+  });
+});
+
+describe('whose duchy is whose', () => {
+  const aggregatorOf = (protocol: keyof Protocols) => ALL[protocol]!.aggregator;
+  const ringAggregator = aggregatorOf('liquidLegionsV2');
+  const RINGS: Protocols = {
+    reachOnlyLiquidLegionsV2: ALL.reachOnlyLiquidLegionsV2!,
+    liquidLegionsV2: ALL.liquidLegionsV2!,
+  };
+
+  it.each([
+    ['reachOnlyLiquidLegionsV2', reach()],
+    ['liquidLegionsV2', frequency()],
+  ] as const)('a data provider never has the aggregator of %s', (protocol, spec) => {
+    const duchyOperators = { [ringAggregator]: ['dataProviders/other', 'dataProviders/p1'] };
+    const choice = choose(spec, { enabled: RINGS, duchyOperators });
+    expect([choice.protocol, ...choice.findings]).toEqual([
+      'direct',
+      `${protocol} dataProviders[dataProviders/p1]`,
+      'REACH_NOT_DEDUPLICATED',
+    ]);
+    expect(choice.messages[0]).toBe(
+      `${protocol} is not used: its aggregator ${ringAggregator} belongs to dataProviders/p1.`,
+    );
+    expect(() => choose(spec, { enabled: RINGS, duchyOperators, wish: protocol })).toThrow(
+      expect.objectContaining({
+        reason: 'PROTOCOL_NOT_ALLOWED',
+        violations: [
+          {
+            field: 'protocolConfig',
+            description: `its aggregator ${ringAggregator} belongs to dataProviders/p1`,
+          },
+        ],
+      }),
+    );
+    // Of other providers it may be, and a provider may have a worker.
+    for (const allowed of [
+      { [ringAggregator]: ['dataProviders/other'] },
+      { [RINGS[protocol]!.workers[0]!]: ['dataProviders/p1'] },
+    ]) {
+      const { protocol: chosen } = choose(spec, { enabled: RINGS, duchyOperators: allowed, wish: protocol });
+      expect(chosen).toBe(protocol);
+    }
+  });
+
+  it('the same holds for share-shuffle, and the next protocol is taken', () => {
+    const aggregator = aggregatorOf('honestMajorityShareShuffle');
+    const enabled: Protocols = {
+      ...ALL,
+      reachOnlyLiquidLegionsV2: { ...RINGS.reachOnlyLiquidLegionsV2!, aggregator: 'duchies/ring' },
+    };
+    const duchyOperators = { [aggregator]: ['dataProviders/p0'] };
+    const choice = choose(reach(), { enabled, duchyOperators });
+    expect([choice.protocol, ...choice.findings]).toEqual([
+      'reachOnlyLiquidLegionsV2',
+      'honestMajorityShareShuffle dataProviders[dataProviders/p0]',
+    ]);
+    expect(choose(reach(), { enabled, duchyOperators, wish: 'reachOnlyLiquidLegionsV2' }).findings).toEqual(
+      [],
+    );
+    expect(() => choose(reach(), { enabled, duchyOperators, wish: 'honestMajorityShareShuffle' })).toThrow(
+      'Ask for another protocol, or for none.',
     );
   });
 });

@@ -75,7 +75,7 @@ function choose(spec: PlainSpec | undefined, world: World = {}) {
   );
   const candidate = candidateOf(spec && nonces ? { ...spec, nonceHashes } : spec, providers, enabled);
   const found = 'population' in world ? world.population : population;
-  return chooseProtocol(candidate, entries, { parties, population: found, isSpecSigned });
+  return chooseProtocol(candidate, entries, { parties, population: found, isSpecSigned, duchyOperators: {} });
 }
 
 /** The findings beside REACH_NOT_DEDUPLICATED, which comes last, with the fields they name. */

@@ -1,5 +1,6 @@
 /** Selects the protocol of a measurement, once, at its creation. */
 import {
+  ExchangeError,
   type Finding,
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
@@ -30,6 +31,9 @@ export interface Protocols {
   liquidLegionsV2?: LiquidLegionsV2Config;
 }
 
+/** By duchy: the data providers that it belongs to. */
+export type DuchyOperators = Readonly<Record<string, readonly string[]>>;
+
 export interface Choice {
   protocol: Protocol;
   /** Absent where no duchies compute. */
@@ -50,6 +54,8 @@ export interface Candidate {
   options: Option[];
   /** Why what the consumer asked for is none of them. */
   findings: Finding[];
+  /** The protocol that the consumer asked for. */
+  wish?: Protocol | undefined;
 }
 
 /** The usual order, with what each protocol computes. */
@@ -93,7 +99,7 @@ export function candidateOf(
     .filter(({ protocol }) => computes(protocol, spec))
     // What was asked for comes first; the others keep their order.
     .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
-  if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [] };
+  if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
   const reason = computes(wish, spec)
     ? 'it is not enabled on this exchange'
     : `it does not compute ${spec.measurementType}`;
@@ -112,13 +118,14 @@ export interface Circumstances {
   population: Population | undefined;
   /** Whether the key of the consumer's certificate signed the spec. */
   isSpecSigned: boolean;
+  duchyOperators: DuchyOperators;
 }
 
 /** The entries of a request, by the name of the data provider. */
 type Entries = Readonly<Record<string, { nonceHash: Uint8Array }>>;
 
 export function chooseProtocol(
-  { spec, options, findings: unfit }: Candidate,
+  { spec, options, findings: unfit, wish }: Candidate,
   entries: Entries,
   circumstances: Circumstances,
 ): Choice {
@@ -126,6 +133,7 @@ export function chooseProtocol(
   if (spec === undefined) return { protocol: 'direct', config: undefined, findings };
   for (const option of options) {
     const { protocol } = option;
+    if (protocol === wish) requireAllowed(option, Object.keys(entries), circumstances);
     const reasons = reasonsAgainst(option, spec, entries, circumstances);
     if (reasons.length === 0) {
       return { protocol, config: configOf(option, spec, circumstances), findings };
@@ -133,6 +141,33 @@ export function chooseProtocol(
     findings.push(...reasons.map(({ field, reason }) => notUsed(protocol, field, reason)));
   }
   return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
+}
+
+/**
+ * Who runs the aggregator and is a data provider as well gets more than both: it knows what it put in, and sees all counts before
+ * they are released. In a ring it reads registers that it chose. A worker sees nothing that is not masked by the others.
+ */
+function twoRolesReasons(
+  { setting: { aggregator } }: Option,
+  providers: string[],
+  { duchyOperators }: Circumstances,
+): Reason[] {
+  const operators = Object.hasOwn(duchyOperators, aggregator) ? duchyOperators[aggregator]! : [];
+  return providers
+    .filter((name) => operators.includes(name))
+    .map((name) => ({
+      field: `dataProviders[${name}]`,
+      reason: `its aggregator ${aggregator} belongs to ${name}`,
+    }));
+}
+
+/** A consumer that asks for a protocol is told, instead of getting another one, that it would give a provider two roles. */
+function requireAllowed(option: Option, providers: string[], circumstances: Circumstances): void {
+  const [first] = twoRolesReasons(option, providers, circumstances);
+  if (first === undefined) return;
+  const message = `${option.protocol} is not possible: ${first.reason}. Ask for another protocol, or for none.`;
+  const violations = [{ field: 'protocolConfig', description: first.reason }];
+  throw new ExchangeError('PROTOCOL_NOT_ALLOWED', message, { violations });
 }
 
 function notUsed(protocol: Protocol, field: string, reason: string): Finding {
@@ -165,9 +200,10 @@ function circumstanceReasons(
   option: Option,
   spec: CountingSpec,
   providers: string[],
-  { parties, population }: Circumstances,
+  circumstances: Circumstances,
 ): Reason[] {
-  const reasons: Reason[] = [];
+  const { parties, population } = circumstances;
+  const reasons: Reason[] = twoRolesReasons(option, providers, circumstances);
   for (const name of providers) {
     if (parties.get(name)!.protocols.includes(option.protocol)) continue;
     reasons.push({ field: `dataProviders[${name}]`, reason: `${name} does not support it` });

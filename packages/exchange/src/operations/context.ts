@@ -3,12 +3,13 @@ import type { Secrets } from '@measurement-exchange/server';
 import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
 import type { LastSeen } from '../database/lastSeen.ts';
+import type { OpenMeasurements } from '../database/openMeasurements.ts';
 import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
 import type { PendingDeadlines } from '../domain/explain/facts.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { EndpointRules } from '../domain/party.ts';
-import type { Protocols } from '../domain/protocol.ts';
+import type { DuchyOperators, Protocols } from '../domain/protocol.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { PageTokens } from './paging.ts';
 
@@ -19,6 +20,10 @@ export interface Exchange {
   newId: () => string;
   checks: Checks;
   protocols: Protocols;
+  /** By duchy: the data providers that it belongs to. */
+  duchyOperators: DuchyOperators;
+  /** Bounds what a consumer has open. */
+  openMeasurements: OpenMeasurements;
   /** When something that is pending ends by itself. */
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;

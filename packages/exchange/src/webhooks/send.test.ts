@@ -80,6 +80,43 @@ describe('what is sent', () => {
     ]);
   });
 
+  it('is as long as its bytes, on a connection of its own, and says who sends', async () => {
+    respond = (_, response) => {
+      setTimeout(() => response.writeHead(503, { 'retry-after': '77' }).end(), 30);
+    };
+    const payload = '{"name":"Bücher ☃"}';
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    const destinations = new Destinations(SETTING, true);
+    const sent = await send({ ...MESSAGE, payload, url: here() }, destinations, never);
+    expect(sent).toMatchObject({ status: 503, retryAfter: '77', error: undefined });
+    expect(sent.milliseconds).toBeGreaterThanOrEqual(20);
+    expect(timeout.mock.calls).toEqual([[10_000]]);
+    expect(requests).toMatchObject([
+      {
+        body: payload,
+        headers: {
+          ...{ 'content-length': String(Buffer.byteLength(payload)), connection: 'close' },
+          'user-agent': 'measurement-exchange-webhooks',
+        },
+      },
+    ]);
+  });
+
+  it('has a response of 16 KiB at most', async () => {
+    const responseOf = (bytes: number) => {
+      respond = (_, response) => response.writeHead(200).end('x'.repeat(bytes));
+      return to(here());
+    };
+    expect(await responseOf(16 * 1024)).toMatchObject({ status: 200 });
+    expect(await responseOf(16 * 1024 + 1)).toMatchObject({ status: undefined });
+  });
+
+  it('names what was wrong with TLS', async () => {
+    respond = () => {};
+    const { error } = await to(`https://127.0.0.1:${port}/`);
+    expect(error).toMatch(/^the TLS connection failed \((EPROTO|ERR_SSL_\w+)\)$/);
+  });
+
   it('follows no redirect', async () => {
     respond = (_, response) => response.writeHead(307, { location: here('/internal') }).end();
     expect(await to(here('/hook'))).toMatchObject({ status: 307 });

@@ -90,8 +90,8 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     expect(Object.keys(total)).toEqual(['deduplicated']);
     const { reach, ...how } = total.deduplicated!;
-    // σ of the reference system for (0.5, 1e-9); everybody is in the sample.
-    expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(13.157, 3) });
+    // σ of both workers for (0.5, 1e-9), 13.157, and as much again of the aggregator; everybody is in the sample.
+    expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(18.607, 3) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',
       methodology: 'honestMajorityShareShuffle',
@@ -112,9 +112,9 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
     ]);
     const deviations = frequency!.map(({ count }) => count.standardDeviation);
     // One bin's noise; the last bin has the noise of all others, and of the reach.
-    expect(deviations[0]).toBeCloseTo(13.157, 2);
-    expect(deviations[1]).toBeCloseTo(13.157, 2);
-    expect(deviations[2]).toBeCloseTo(13.157 * Math.sqrt(3), 2);
+    expect(deviations[0]).toBeCloseTo(18.607, 2);
+    expect(deviations[1]).toBeCloseTo(18.607, 2);
+    expect(deviations[2]).toBeCloseTo(18.607 * Math.sqrt(3), 2);
   });
 
   it('within what is possible: nobody reached is at least 0, everybody at most all', async () => {

@@ -57,8 +57,10 @@ export async function createMeasurement(
     exchange.protocols,
     wishedProtocol(wish, 'protocolConfig'),
   );
+  // Nothing is open that is only validated.
+  const place = request.validateOnly ? undefined : await exchange.openMeasurements.take(consumer);
   const shuffled = candidate.options.find(({ protocol }) => protocol === 'honestMajorityShareShuffle');
-  return idempotently('measurements_request_id', () =>
+  const created = idempotently('measurements_request_id', () =>
     mutate('createMeasurement', exchange, call, request, async (tx) => {
       const entries = Object.entries(dataProviders);
       const named = [own, ...entries.map(([, entry]) => entry.dataProviderCertificate)].map(splitCertificate);
@@ -74,6 +76,8 @@ export async function createMeasurement(
         const existing = await replay(tx, consumer, earlier, hash, request.requestId!);
         return { view: () => existing };
       }
+      if (place === undefined && !request.validateOnly)
+        throw tooManyOpen(consumer, exchange.openMeasurements.limit);
 
       const now = exchange.clock();
       // All of them exist before any of them is judged.
@@ -96,7 +100,9 @@ export async function createMeasurement(
       const whyUntrusted = trustCheck(roots, now);
       const facts = await gatherConsent(request.body, certificates, isSpecSignedBy, whyUntrusted);
       const { isSpecSigned } = facts;
-      const choice = chooseProtocol(candidate, dataProviders, { parties, population, isSpecSigned });
+      const { duchyOperators } = exchange;
+      const circumstances = { parties, population, isSpecSigned, duchyOperators };
+      const choice = chooseProtocol(candidate, dataProviders, circumstances);
       const findings = [
         ...inspectParameters(inspected.spec, choice.protocol),
         ...inspected.findings,
@@ -133,6 +139,13 @@ export async function createMeasurement(
       };
     }),
   );
+  return place === undefined ? created : created.finally(place.done);
+}
+
+function tooManyOpen(consumer: string, limit: number): ExchangeError {
+  const message = `${consumer} has ${limit} measurements that are not complete: wait for some of them, or cancel some.`;
+  const violations = [{ field: 'parent', description: `has ${limit} open measurements` }];
+  return new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
 }
 
 /** What the names and hashes of a request must agree on, whatever the database holds. */

@@ -1,0 +1,93 @@
+/**
+ * How many open measurements a consumer has. A replica counts them now and then, and each count gives it some places, so that a
+ * create costs no further round trip and no row is locked by all creates.
+ */
+import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
+import { LRUCache } from 'lru-cache';
+import { literals, type Queryable, sql } from './db.ts';
+
+/** A count is so old at most. */
+const COUNT_MS = 10_000;
+/** A count that leaves no room, so that a consumer at its limit does not have them counted with each request. */
+const FULL_COUNT_MS = 1_000;
+/** Each count gives a replica this part of the limit: so many more there may be for each further replica. */
+const GRANTED_PART = 1 / 100;
+const MAX_CONSUMERS = 10_000;
+
+const COUNT = sql<{ n: number }>(
+  'measurement_count_open',
+  `SELECT count(*)::int AS n FROM (
+     SELECT FROM measurements WHERE consumer = $1 AND state IN (${literals(PENDING_MEASUREMENT_STATES)}) LIMIT $2) open`,
+);
+
+interface Consumer {
+  /** Places that the last count left to this replica. */
+  left: number;
+  /** The last count left none to anybody. */
+  isFull: boolean;
+  countedAt: number;
+  /** Creates that have a place, and that a count may not see yet. */
+  running: number;
+  counting: Promise<void> | undefined;
+}
+
+export class OpenMeasurements {
+  readonly limit: number;
+  private readonly db: Queryable;
+  private readonly clock: () => number;
+  private readonly consumers = new LRUCache<string, Consumer>({ max: MAX_CONSUMERS });
+
+  /** `clock` is monotonic, in milliseconds. */
+  constructor(db: Queryable, limit: number, clock: () => number = () => performance.now()) {
+    this.db = db;
+    this.limit = limit;
+    this.clock = clock;
+  }
+
+  /** Takes a place for a create, which calls `done` when it has ended; undefined where there is none. */
+  async take(name: string): Promise<{ done: () => void } | undefined> {
+    const consumer = this.consumerOf(name);
+    while (this.needsCount(consumer)) {
+      consumer.counting ??= this.count(name, consumer);
+      await consumer.counting;
+    }
+    if (consumer.isFull) return undefined;
+    consumer.left -= 1;
+    consumer.running += 1;
+    return {
+      done: () => {
+        consumer.running -= 1;
+      },
+    };
+  }
+
+  private consumerOf(name: string): Consumer {
+    let consumer = this.consumers.get(name);
+    if (consumer === undefined) {
+      consumer = {
+        ...{ left: 0, isFull: false, countedAt: Number.NEGATIVE_INFINITY },
+        ...{ running: 0, counting: undefined },
+      };
+      this.consumers.set(name, consumer);
+    }
+    return consumer;
+  }
+
+  private needsCount({ left, isFull, countedAt }: Consumer): boolean {
+    const age = this.clock() - countedAt;
+    return isFull ? age >= FULL_COUNT_MS : left < 1 || age >= COUNT_MS;
+  }
+
+  private async count(name: string, consumer: Consumer): Promise<void> {
+    try {
+      const { running } = consumer;
+      const [row] = await this.db.query(COUNT, [name, this.limit]);
+      const free = this.limit - row!.n - running;
+      consumer.isFull = free < 1;
+      consumer.left = Math.min(free, Math.ceil(this.limit * GRANTED_PART));
+      consumer.countedAt = this.clock();
+    } finally {
+      consumer.counting = undefined;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/** How many measurements of a consumer may be open. */
+import {
+  type DevParty,
+  measurementRequest,
+  UNLIMITED,
+  useExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { castOf, errorOf, ok, post } from '@measurement-exchange/testkit/steps';
+import { expect, it, vi } from 'vitest';
+import { OpenMeasurements } from '../../src/database/openMeasurements.ts';
+
+const LIMIT = 6;
+const exchange = useExchange({ rate: UNLIMITED, maxOpenMeasurements: LIMIT });
+const TOO_MANY = '429 RESOURCE_EXHAUSTED TOO_MANY_OPEN_MEASUREMENTS parent';
+
+const create = (consumer: DevParty, query = '', request?: object) => {
+  const { streamly } = castOf(exchange);
+  return post(
+    exchange,
+    consumer,
+    `${consumer.name}/measurements${query}`,
+    request ?? measurementRequest(consumer, [streamly]),
+  );
+};
+
+it('a consumer at its limit is told so, may validate and repeat, and goes on when one has ended', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const request = measurementRequest(acme, [streamly]);
+  const first = await ok(create(acme, '?requestId=first', request));
+  const replies = await Promise.all(Array.from({ length: 10 * LIMIT }, () => create(acme)));
+  const open = async () => {
+    const states = `('AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING')`;
+    const query = `SELECT 1 FROM measurements WHERE consumer = $1 AND state IN ${states}`;
+    return (await exchange.database.query(query, [acme.name])).length;
+  };
+  expect(await open()).toBeLessThanOrEqual(LIMIT);
+  for (const reply of replies) if (reply.status !== 200) expect(errorOf(reply)).toBe(TOO_MANY);
+  // Those that run at the same time as a count may count twice for a second.
+  const filled = async () => {
+    await create(acme);
+    expect(await open()).toBe(LIMIT);
+  };
+  await vi.waitFor(filled, { timeout: 20_000, interval: 100 });
+  expect(errorOf(await create(acme))).toBe(TOO_MANY);
+  expect((await ok(create(acme, '?requestId=first', request))).name).toBe(first.name);
+  await ok(create(acme, '?validateOnly=true'));
+  // It is the limit of each.
+  await ok(create(exchange.dev.measurementConsumers[1]!));
+
+  await ok(post(exchange, acme, `${first.name}:cancel`));
+  expect(await open()).toBe(LIMIT - 1);
+  await vi.waitFor(filled, { timeout: 20_000, interval: 100 });
+  for (let i = 0; i < 10; i++) expect(errorOf(await create(acme))).toBe(TOO_MANY);
+});
+
+it('creates are counted again after a hundredth of the limit, or 10 s, and once a second where there is no room', async () => {
+  let [now, open, counts] = [0, 0, 0];
+  const db = {
+    query: async () => {
+      counts += 1;
+      return [{ n: open }] as never;
+    },
+  };
+  const measurements = new OpenMeasurements(db, 1_000, () => now);
+  const taken = async (times: number) => {
+    let count = 0;
+    for (let i = 0; i < times; i++) {
+      const place = await measurements.take('x');
+      if (place === undefined) continue;
+      count += 1;
+      open += 1;
+      place.done();
+    }
+    return count;
+  };
+  expect([await taken(100), counts]).toEqual([100, 10]);
+  now += 10_000;
+  expect([await taken(1), counts]).toEqual([1, 11]);
+  // Others created some: what this replica may still create without another count is a hundredth of the limit.
+  open = 995;
+  expect([await taken(10_000), counts]).toEqual([9, 12]);
+  now += 999;
+  expect([await taken(100), counts]).toEqual([0, 12]);
+  now += 1;
+  expect([await taken(100), counts]).toEqual([0, 13]);
+  open = 990;
+  now += 1_000;
+  expect([await taken(100), open]).toEqual([10, 1_000]);
+});
+
+it('creates that run are not overlooked by a count', async () => {
+  const measurements = new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 5);
+  const places = await Promise.all(Array.from({ length: 50 }, () => measurements.take('x')));
+  expect(places.filter((place) => place !== undefined)).toHaveLength(5);
+});

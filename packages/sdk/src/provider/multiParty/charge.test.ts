@@ -1,0 +1,53 @@
+import type { PlainSpec } from '@measurement-exchange/contract';
+import { describe, expect, test } from 'vitest';
+import type { VerifiedRequisition } from '../verify.ts';
+import { shareShuffleCharge } from './charge.ts';
+
+const REACH = { epsilon: 1, delta: 1e-9 };
+const FREQUENCY = { epsilon: 0.2, delta: 1e-6 };
+
+type Asked = Pick<PlainSpec, 'measurementType'> & Record<string, unknown>;
+const reach: Asked = { measurementType: 'REACH', reach: { privacyParams: REACH } };
+const frequency = (reachPrivacyParams: typeof REACH, frequencyPrivacyParams: typeof REACH): Asked => ({
+  measurementType: 'REACH_AND_FREQUENCY',
+  reachAndFrequency: { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency: 5 },
+});
+
+const charged = (spec: Asked, noiseMechanism: string) => {
+  const requisition = { spec, shareShuffle: { config: { noiseMechanism } } };
+  return shareShuffleCharge(requisition as unknown as VerifiedRequisition);
+};
+
+/** Of one count, with a formula of its own: 1 / (2σ²), σ² = 2 ln(2.5 / δ) / ε². */
+const rho = ({ epsilon, delta }: typeof REACH) => epsilon ** 2 / (4 * Math.log(2.5 / delta));
+
+describe('the ledger is charged for share shuffle', () => {
+  test('with Gaussian noise the rho of the counts that a unit changes', () => {
+    const ofReach = charged(reach, 'DISCRETE_GAUSSIAN');
+    expect(ofReach.rho! / rho(REACH)).toBeCloseTo(1, 6);
+    expect(ofReach.delta).toBeGreaterThan(0);
+    expect(ofReach.delta).toBeLessThanOrEqual(REACH.delta / 2);
+    // A frequency with less noise than the reach pays for itself twice, one with more for itself and the reach.
+    const [r, f] = [rho(REACH), rho(FREQUENCY)];
+    expect(charged(frequency(REACH, FREQUENCY), 'DISCRETE_GAUSSIAN').rho! / (r + f)).toBeCloseTo(1, 6);
+    expect(charged(frequency(FREQUENCY, REACH), 'DISCRETE_GAUSSIAN').rho! / (2 * r)).toBeCloseTo(1, 6);
+  });
+
+  test('with geometric noise half of the epsilon of each of them', () => {
+    expect(charged(reach, 'GEOMETRIC').epsilon).toBeCloseTo(0.5, 12);
+    expect(charged(frequency(REACH, FREQUENCY), 'GEOMETRIC').epsilon).toBeCloseTo(0.5 + 0.1, 12);
+    expect(charged(frequency(FREQUENCY, REACH), 'GEOMETRIC').epsilon).toBeCloseTo(0.5 + 0.5, 12);
+  });
+
+  test('without noise all that was asked for', () => {
+    expect(charged(reach, 'NONE')).toEqual({ epsilon: 1, delta: 1e-9 });
+    const { epsilon, delta } = charged(frequency(REACH, FREQUENCY), 'NONE');
+    expect(epsilon).toBeCloseTo(1.2, 12);
+    expect(delta).toBeCloseTo(1e-9 + 1e-6, 15);
+  });
+
+  test('not at all where no noise can meet the parameters', () => {
+    const spec = { ...reach, reach: { privacyParams: { epsilon: 1e-7, delta: 1e-9 } } };
+    expect(() => charged(spec, 'DISCRETE_GAUSSIAN')).toThrow(/duchies can meet/);
+  });
+});
