@@ -1,5 +1,5 @@
 /**
- * `npm run rig -- [--slice|--short|--long] [--seed N] [--only H2,H5] [--planted [name]] [--json] [--table]`
+ * `npm run rig -- [--slice|--short|--long] [--seed N] [--only H2,H5] [--planted [name] [--third]] [--json] [--table]`
  * `--table` runs nothing and shows the saved rows of the last runs of that scale together.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
