@@ -8,7 +8,7 @@ import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
 import { beforeAll, expect, it } from 'vitest';
 import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
-import { mex } from './mexInProcess.ts';
+import { mex, run } from './mexInProcess.ts';
 import { STREAMS, useProxy } from './proxy.ts';
 
 useExchange();
@@ -49,11 +49,42 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
+it('ends with 1 where the doctor finds an error, with 0 where it only warns, and with 1 without its database', async () => {
+  const database = await createDuchyDatabase();
+  const config = await settings('ill.json', { databaseUrl: database.url, dataDir: 'ill' });
+  await database.query(
+    `INSERT INTO computations (id, role, protocol, stage, view, spec, register_count)
+     VALUES ('c1', 'FIRST_WORKER', 'honestMajorityShareShuffle', 'SETUP_PHASE', '{}', '', 1);
+     INSERT INTO blobs (id, computation, create_time) VALUES (gen_random_uuid(), 'c1', now() - interval '4 hours')`,
+  );
+  const ended = async (...args: string[]) => {
+    process.exitCode = undefined;
+    const ran = await run('duchy', ...args, '--config', config);
+    const code = process.exitCode ?? (ran.error === undefined ? 0 : 1);
+    process.exitCode = undefined;
+    return { ...ran, code };
+  };
+  const warned = await ended('doctor');
+  expect([warned.code, warned.out]).toEqual([0, expect.stringContaining('blobs left over')]);
+  await database.query("INSERT INTO removed_computations (id) VALUES ('c1')");
+  const ill = await ended('doctor', '--json');
+  expect(ill.code).toBe(1);
+  expect(JSON.parse(ill.out).ailments).toContainEqual(
+    expect.objectContaining({ check: 'computations are removed and there', severity: 'error', rows: 1 }),
+  );
+  await database.drop();
+  for (const command of ['run', 'doctor']) {
+    const { code, error } = await ended(command);
+    expect([command, code]).toEqual([command, 1]);
+    expect(error?.message).toMatch(/does not exist|out of reach/);
+  }
+});
+
 it('runs several processes on one database, with the key that it was first used with', async () => {
   const database = await createDuchyDatabase();
   const config = await settings('shared.json', { databaseUrl: database.url, dataDir: 'shared' });
-  const run = (...only: string[]) => spawnMex(['duchy', 'run', '--config', config, '--only', ...only]);
-  const [face, mill, silent] = [run('face'), run('mill', '--operations-port', '0'), run('mill')];
+  const only = (...role: string[]) => spawnMex(['duchy', 'run', '--config', config, '--only', ...role]);
+  const [face, mill, silent] = [only('face'), only('mill', '--operations-port', '0'), only('mill')];
   await urlOf(face);
   await expect.poll(() => mill.output()).toMatch(/"operationsUrl"/);
   const [, url] = /"operationsUrl":"([^"]+)"/.exec(mill.output())!;

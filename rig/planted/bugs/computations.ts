@@ -101,4 +101,10 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     ],
     foundBy: found('races', 'the last data and its deadline'),
   },
+  {
+    // A position could hold what a duchy computed with.
+    name: 'any-position-of-a-failure',
+    edits: [inExchange('domain/computation.ts', 'requirePosition(before, input.position);', '')],
+    foundBy: found('results', 'takes codes of the list and positions of this computation, and no words'),
+  },
 ];
