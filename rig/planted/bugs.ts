@@ -10,6 +10,7 @@ import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { DUCHY_BUGS } from './bugs/duchy.ts';
 import { DUCHY_CRASH_BUGS } from './bugs/duchyCrashes.ts';
+import { DUCHY_RING_SECRECY_BUGS } from './bugs/duchyRingSecrecy.ts';
 import { DUCHY_RING_BUGS } from './bugs/duchyRings.ts';
 import { FEED_BUGS } from './bugs/feed.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
@@ -28,6 +29,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...DUCHY_CRASH_BUGS,
   ...DUCHY_RING_BUGS,
   ...BINDING_BUGS,
+  ...DUCHY_RING_SECRECY_BUGS,
   ...ACCESS_BUGS,
   ...PROVIDER_BUGS,
   ...AGENT_BUGS,

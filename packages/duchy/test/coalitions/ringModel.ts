@@ -113,8 +113,10 @@ export function viewOf(
     else if (key === 'histogram') view.histogram++;
     else {
       const sum = registers.reduce((total, { count }) => total + count, 0);
-      const place = Math.min(Math.max(sum, 1), view.frequency.length) - 1;
-      if (view.frequency.length > 0) view.frequency[place]!++;
+      // What is equal to none of the lower frequencies counts as the highest one.
+      const highest = view.frequency.length;
+      const frequency = sum >= 1 && sum < highest ? sum : highest;
+      if (highest > 0) view.frequency[frequency - 1]!++;
     }
   }
   return view;

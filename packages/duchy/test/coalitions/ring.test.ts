@@ -1,0 +1,299 @@
+/**
+ * What ciphertexts of a ring of three duchies hide, tried on the bytes of computations: by an aggregator that opens whatever it
+ * can, and by workers that look for what they sent. And the model of what an aggregator can count, in which ringWorlds.test.ts
+ * compares many runs, is held against these bytes.
+ */
+import {
+  CIPHERTEXT_BYTES,
+  countPoints,
+  DESTROYED_KEY,
+  FREQUENCY_REGISTER_BYTES,
+  Keystream,
+  mapToCurve,
+  NOBODY_INDEX,
+  POINT_BYTES,
+  REACH_REGISTER_BYTES,
+} from '@measurement-exchange/sdk/liquidLegions';
+import { describe, expect, test } from 'vitest';
+import {
+  FrequencyStages,
+  frequencyParameters,
+  ReachOnlyStages,
+  type RingKeys,
+  reachOnlyParameters,
+  TUPLE_BYTES,
+} from '../../src/liquidLegions/index.ts';
+import { openIndexes } from '../../src/liquidLegions/registers.ts';
+import { stepSeed } from '../../src/liquidLegions/stageWork.ts';
+import { HISTOGRAM_KEY } from '../../src/liquidLegions/tuples.ts';
+import { ALONE, Workspace } from '../../src/liquidLegions/workspace.ts';
+import { type Events, frequencySketch, Ring, reachSketch } from '../liquidLegions/ring.ts';
+import { Dice } from '../shareShuffle/world.ts';
+import { drawNoise, type PlainRegister, registersOf, sumOf, viewOf } from './ringModel.ts';
+import { compareWorlds, expectHidden, RUNS, type WorldNumber } from './worlds.ts';
+
+const dice = new Dice('ring coalitions');
+const ring = new Ring(dice, 3);
+const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
+const workspace = new Workspace(ring.curve);
+const MAXIMUM = 3;
+
+const NOISE = {
+  privacyParams: { epsilon: 1, delta: 0.01 },
+  frequencyPrivacyParams: { epsilon: 1.5, delta: 0.01 },
+  histogramPrivacyParams: { epsilon: 0.9, delta: 0.01 },
+  publisherPrivacyParams: { epsilon: 0.7, delta: 0.01 },
+};
+const SPEC = {
+  ...({
+    decayRate: 1,
+    maxSize: 30,
+    samplingIndicatorSize: 1000,
+    noiseMechanism: 'DISCRETE_GAUSSIAN',
+  } as const),
+  ...{ dataProviderCount: 2, duchyCount: 3, maximumFrequency: MAXIMUM, ...NOISE },
+};
+
+const hexes = (bytes: Uint8Array, size: number) =>
+  Array.from({ length: bytes.length / size }, (_, i) =>
+    Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),
+  );
+
+/** Every message of a computation with frequencies, by whoever gets it. */
+async function computeFrequencies(
+  spec: typeof SPEC | (typeof SPEC & { noiseMechanism: 'NONE' }),
+  events: Events[],
+) {
+  const parameters = frequencyParameters(spec);
+  const stages = new FrequencyStages(parameters);
+  const sketches = events.map((one) => ring.encryptFrequency(frequencySketch(spec, one), MAXIMUM));
+  const seeds = Array.from({ length: 6 }, () => dice.seed());
+  const setups = [
+    await stages.setup(sketches.slice(0, 1), first, seeds[0]!),
+    await stages.setup(sketches.slice(1), second, seeds[1]!),
+    await stages.setup([], aggregator, seeds[2]!),
+  ];
+  const combined = await stages.combine(setups, aggregator, dice.seed());
+  const once = await stages.blind(combined, first, dice.seed());
+  const blinded = await stages.blind(once, second, dice.seed());
+  const tuples = await stages.group(blinded, aggregator, seeds[3]!);
+  const partly = await stages.decryptFlags(tuples, first, seeds[4]!);
+  const flags = await stages.decryptFlags(partly, second, seeds[5]!);
+  const { registers, comparisons } = await stages.countRegisters(flags, aggregator, dice.seed());
+  const compared = await stages.decryptComparisons(comparisons, first, dice.seed());
+  const left = await stages.decryptComparisons(compared, second, dice.seed());
+  return { parameters, setups, combined, once, blinded, flags, left, registers, seeds };
+}
+
+/** Indexes by how many registers they have, from 1 to the number of providers on; then the larger groups. */
+function groupsIn(
+  message: Uint8Array,
+  size: number,
+  providers: number,
+): { groups: number[]; larger: number[] } {
+  const opened = openIndexes(workspace, { blocks: message, size, secretKey: aggregator.secretKey });
+  const indexes = hexes(opened, opened.length / (message.length / size)).map((hex) =>
+    hex.slice(0, 2 * POINT_BYTES),
+  );
+  const sizes = [...Map.groupBy(indexes, (index) => index).values()].map(({ length }) => length);
+  return {
+    groups: Array.from({ length: providers }, (_, i) => sizes.filter((each) => each === i + 1).length),
+    larger: sizes.filter((each) => each > providers).sort((a, b) => a - b),
+  };
+}
+
+const PEOPLE: Events[] = [
+  new Map([
+    [1, 1],
+    [2, 2],
+    [3, 1],
+    [4, 9],
+  ]),
+  new Map([
+    [3, 1],
+    [4, 1],
+    [5, 1],
+  ]),
+];
+
+/** As the providers have them, by register. */
+function plain(spec: typeof SPEC, events: Events[]): PlainRegister[][] {
+  return events.map((one) => {
+    const { keys, frequencies } = frequencySketch(spec, one);
+    return [...frequencies.keys()].flatMap((index): PlainRegister[] => {
+      if (frequencies[index] === 0) return [];
+      const key = keys[index] === 0 ? 'destroyed' : String(keys[index]);
+      return [{ index: String(index), key, count: Math.min(frequencies[index]!, MAXIMUM + 1) }];
+    });
+  });
+}
+
+describe('the model sees what the aggregator finds in the bytes', () => {
+  const noiseOf = (
+    parameters: Parameters<typeof drawNoise>[0],
+    setups: Uint8Array[],
+    rounds: Uint8Array[] = [],
+  ) =>
+    sumOf(
+      setups.map((seed, i) =>
+        drawNoise(parameters, {
+          registers: stepSeed(seed, 'noise'),
+          tuples: stepSeed(rounds[i] ?? seed, 'noise'),
+        }),
+      ),
+    );
+
+  test('of frequencies', async () => {
+    const { parameters, blinded, flags, left, registers, seeds } = await computeFrequencies(SPEC, PEOPLE);
+    const view = viewOf(
+      parameters,
+      plain(SPEC, PEOPLE),
+      noiseOf(parameters, seeds.slice(0, 3), seeds.slice(3)),
+    );
+    expect(groupsIn(blinded, FREQUENCY_REGISTER_BYTES, 2)).toEqual({
+      groups: view.groups,
+      larger: [view.publisher, view.padding].sort((a, b) => a - b),
+    });
+    const types = Array.from({ length: flags.length / TUPLE_BYTES }, (_, i) => {
+      const zero = workspace.zeros(
+        flags.slice(i * TUPLE_BYTES, i * TUPLE_BYTES + 3 * CIPHERTEXT_BYTES),
+        aggregator.secretKey,
+      );
+      return zero.join('');
+    });
+    const has = (type: string) => types.filter((each) => each === type).length;
+    expect([has('000'), has('110'), has('101') + has('001')]).toEqual([
+      view.several,
+      view.destroyed,
+      view.histogram,
+    ]);
+    const zeros = workspace.zeros(left, aggregator.secretKey);
+    const compared = zeros.length / 2;
+    const equal = [0, 1].map((i) =>
+      zeros.subarray(i * compared, (i + 1) * compared).reduce((sum, zero) => sum + zero, 0),
+    );
+    expect([...equal, compared - equal[0]! - equal[1]!]).toEqual(view.frequency);
+    expect(registers).toBe(Math.max(0, registersOf(parameters, view)));
+  });
+
+  test('of a reach', async () => {
+    const parameters = reachOnlyParameters(SPEC);
+    const stages = new ReachOnlyStages(parameters);
+    const seeds = ring.keys.map(() => dice.seed());
+    const sketches = PEOPLE.map((one) => ring.encryptReach(reachSketch(SPEC, one)));
+    const setups: Uint8Array[] = [];
+    for (const [i, keys] of ring.keys.entries()) {
+      setups.push(await stages.setup(sketches.slice(i, i + 1), keys, seeds[i]!));
+    }
+    let message: Uint8Array = await stages.combine(setups, aggregator, dice.seed());
+    for (const keys of [first, second]) message = await stages.execute(message, keys, dice.seed());
+    const view = viewOf(parameters, plain(SPEC, PEOPLE), noiseOf(parameters, seeds));
+    expect(groupsIn(message.subarray(0, -CIPHERTEXT_BYTES), REACH_REGISTER_BYTES, 2)).toEqual({
+      groups: view.groups,
+      larger: [view.publisher, view.padding].sort((a, b) => a - b),
+    });
+    expect(await stages.count(message, aggregator)).toBe(Math.max(0, registersOf(parameters, view)));
+  });
+});
+
+describe('an aggregator that opens every flag and every comparison', async () => {
+  /** Half of them were reached, by both providers. The guess of who is not named is that they were not. */
+  const TARGETS = Array.from({ length: 200 }, (_, i) => 1000 + i);
+  const spec = {
+    ...SPEC,
+    noiseMechanism: 'NONE' as const,
+    maxSize: 2000,
+    decayRate: 0.1,
+    samplingIndicatorSize: 1e6,
+  };
+  const reached = TARGETS.filter((_, i) => i % 2 === 0);
+  const small = { ...spec, maxSize: 400 };
+  const events = [new Map(reached.map((vid) => [vid, 2])), new Map(reached.map((vid) => [vid, 3]))];
+  const { flags, left } = await computeFrequencies(small as unknown as typeof SPEC, events);
+  const opened = (ciphertexts: Uint8Array) =>
+    hexes(workspace.decrypt(ciphertexts, ALONE, aggregator.secretKey), POINT_BYTES);
+  const NOTHING = '00'.repeat(POINT_BYTES);
+  /** a − b, for points. */
+  const difference = (a: Uint8Array, b: Uint8Array) => {
+    const { curve } = ring;
+    const [p, q] = curve.spare;
+    const count = a.length / POINT_BYTES;
+    const result = new Uint8Array(a.length);
+    curve.load(p, a, count);
+    curve.load(q, b, count);
+    curve.add(p, p, q, -1);
+    curve.store(p, result, count);
+    return hexes(result, POINT_BYTES);
+  };
+  const flagsOf = (place: number) =>
+    Buffer.concat(
+      hexes(flags, TUPLE_BYTES).map((tuple) =>
+        Buffer.from(tuple, 'hex').subarray(place * CIPHERTEXT_BYTES, (place + 1) * CIPHERTEXT_BYTES),
+      ),
+    );
+  const [destroyed, histogram] = [opened(flagsOf(1)), opened(flagsOf(2))];
+
+  test('names nobody: 200 guesses are right as often as by chance', () => {
+    const sketch = frequencySketch(small, new Map());
+    const keys = mapToCurve(
+      ring.curve,
+      TARGETS.map((vid) => String(sketch.indicatorOf(vid))),
+    );
+    const special = [DESTROYED_KEY, HISTOGRAM_KEY].map((text) => mapToCurve(ring.curve, [text]));
+    const tables = special.map((point) => difference(Buffer.concat(TARGETS.map(() => point)), keys));
+    const seen = new Set([...destroyed, ...histogram]);
+    const isNamed = (i: number) => tables.some((table) => seen.has(table[i]!));
+    const right = TARGETS.filter((vid, i) => isNamed(i) === reached.includes(vid)).length;
+    // Five standard deviations of 200 coins. An aggregator that sees flags unblinded is right about nearly all.
+    expect(Math.abs(right - 100)).toBeLessThan(36);
+  });
+
+  test('sees flags and comparisons that are zero, and else points that tell nothing of each other', () => {
+    const others = [...destroyed, ...histogram].filter((point) => point !== NOTHING);
+    expect(others.length).toBeGreaterThan(100);
+    expect(new Set(others).size).toBe(others.length);
+    // With one factor for both flags of a tuple, or for all, this is the same point everywhere.
+    const places = destroyed.flatMap((point, i) =>
+      point !== NOTHING && histogram[i] !== NOTHING ? [i] : [],
+    );
+    const bytes = (points: string[]) => Buffer.from(places.map((i) => points[i]).join(''), 'hex');
+    const differences = difference(bytes(destroyed), bytes(histogram));
+    expect(new Set(differences).size).toBe(differences.length);
+  });
+
+  test('cannot tell by how much a count is above the maximum', () => {
+    const points = hexes(countPoints(ring.curve, 20), POINT_BYTES);
+    const found = opened(left);
+    expect(found.filter((point) => point === NOTHING)).toEqual([]);
+    expect(found.length).toBeGreaterThan(100);
+    expect(found.filter((point) => points.includes(point))).toEqual([]);
+    expect(new Set(found).size).toBe(found.length);
+  });
+});
+
+test('workers that look for what they sent recognize nothing, in 200 runs of two worlds', async () => {
+  const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }));
+  /** A sketch of four registers in each run of each world: in world 1 three of them have somebody, in world 0 two. */
+  const texts = [0, 1].flatMap((world) =>
+    Array.from({ length: RUNS * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),
+  );
+  const random = new Keystream(dice.seed());
+  const key = workspace.key(first.key);
+  const sent = workspace.encrypt(workspace.points(texts), key, random);
+  const message = Buffer.concat([sent, workspace.encrypt(['zero'], key, random)]);
+  const combined = await stages.combine([message], aggregator, dice.seed());
+  const once = await stages.execute(combined, first, dice.seed());
+  // The first worker is given what the aggregator combined, the second one what the first one sends.
+  for (const given of [combined, once]) {
+    const found = new Set(hexes(given, CIPHERTEXT_BYTES));
+    const kept = hexes(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
+    // It keeps what it recognizes and drops the rest: this is the figure that the consumer gets then.
+    const figure = (world: WorldNumber, run: number) => {
+      const from = (world * RUNS + run) * 4;
+      return new Set(texts.slice(from, from + 4).filter((_, i) => kept[from + i])).size;
+    };
+    expectHidden(await compareWorlds(figure), 0);
+    const points = new Set(hexes(message, POINT_BYTES));
+    expect(hexes(given, POINT_BYTES).filter((point) => points.has(point))).toEqual([]);
+  }
+});

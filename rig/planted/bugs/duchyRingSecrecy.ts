@@ -1,0 +1,195 @@
+/** What noise and blinding hide in a ring of duchies, and what must not make a computation fail. */
+import type { PlantedBug } from '../plant.ts';
+import { inDuchy, inProvider, test } from './edits.ts';
+
+const drawn = (title: string) => test('duchy/test/liquidLegions/noise.test.ts', title);
+const batches = (title: string) => test('duchy/test/liquidLegions/batches.test.ts', title);
+
+const coalition = (title: string) => test('duchy/test/coalitions/ring.test.ts', title);
+/** A worker that only takes its key off, as it did once. */
+const onlyDecrypted = (ciphertexts: string) =>
+  `workspace.change(${ciphertexts}, ALONE, ${ciphertexts}, (batch, count) => {
+    batch.decrypt(keys.secretKey);
+    batch.reRandomize(workspace.key(keys.restKey), drawScalars(random, count));
+  });`;
+
+export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
+  {
+    name: 'combine-keeps-registers',
+    edits: [
+      inDuchy(
+        'liquidLegions/registers.ts',
+        'batch.reRandomize(publicKey, drawScalars(random, count)),',
+        'void [batch, publicKey, random, count],',
+      ),
+    ],
+    foundBy: coalition('recognize nothing'),
+  },
+  {
+    name: 'combine-keeps-the-count',
+    edits: [
+      inDuchy(
+        'liquidLegions/registers.ts',
+        'const sum = workspace.encryptZeros(1, workspace.key(key), new Keystream(seed));',
+        'const sum = Uint8Array.from(counts[0]!); counts = counts.slice(1); void [key, seed];',
+      ),
+    ],
+    foundBy: coalition('recognize nothing'),
+  },
+  {
+    name: 'flags-not-blinded',
+    edits: [
+      inDuchy('liquidLegions/tuples.ts', 'workspace.blindEach(flags, keys, random);', onlyDecrypted('flags')),
+    ],
+    foundBy: coalition('names nobody'),
+  },
+  {
+    name: 'comparisons-not-blinded',
+    edits: [
+      inDuchy(
+        'liquidLegions/comparisons.ts',
+        'workspace.blindEach(decrypted, keys, new Keystream(seed));',
+        `const random = new Keystream(seed); ${onlyDecrypted('decrypted')}`,
+      ),
+    ],
+    foundBy: coalition('by how much a count is above'),
+  },
+  {
+    name: 'one-factor-for-all-flags',
+    edits: [
+      inDuchy(
+        'liquidLegions/workspace.ts',
+        'batch.blindEach(secretKey, drawScalars(random, count));',
+        'batch.blind(secretKey, drawScalars(random, 1));',
+      ),
+    ],
+    foundBy: coalition('tell nothing of each other'),
+  },
+  {
+    name: 'infinity-ends-a-computation',
+    edits: [
+      {
+        file: 'sdk/src/provider/elGamal/elGamal.ts',
+        find: 'const infinite = this.curve.add(mask, this.e, mask, -1);',
+        replace:
+          'this.addTo(this.e, mask, -1); this.curve.copy(mask, this.e); const infinite: number[] = [];',
+      },
+    ],
+    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
+  },
+  {
+    name: 'ciphertexts-meet-in-a-group',
+    edits: [
+      inDuchy(
+        'liquidLegions/tuples.ts',
+        'const differences = takeBlocks(zeros, CIPHERTEXT_BYTES, larger); addColumn(workspace, differences, takeBlocks(keys, CIPHERTEXT_BYTES, others));',
+        'const differences = takeBlocks(keys, CIPHERTEXT_BYTES, others);',
+      ),
+    ],
+    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
+  },
+  {
+    name: 'undecodable-noise-count-is-none',
+    edits: [inDuchy('liquidLegions/registers.ts', '? place + 1 : expected;', '? place + 1 : expected && 0;')],
+    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'that noise explains'),
+  },
+  {
+    name: 'full-sketch-ends-a-computation',
+    edits: [
+      inDuchy(
+        'liquidLegions/reachOnly.ts',
+        'Math.min(registers, parameters.maxSize - 1)',
+        'Math.max(registers, 0)',
+      ),
+    ],
+    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'more registers than a sketch has'),
+  },
+  {
+    name: 'highest-frequency-without-noise',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseTuples.ts',
+        'count <= maximumFrequency; count++',
+        'count < maximumFrequency; count++',
+      ),
+    ],
+    foundBy: drawn('of every frequency, the highest too'),
+  },
+  {
+    name: 'several-people-without-noise',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseTuples.ts',
+        'add(DIFFERENT_KEYS, drawMpcNoise(frequencyNoise, random));',
+        'add(DIFFERENT_KEYS, 0);',
+      ),
+    ],
+    foundBy: drawn('of every frequency, the highest too'),
+  },
+  {
+    name: 'registers-of-all-providers-without-noise',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseRegisters.ts',
+        'times <= dataProviderCount; times++',
+        'times < dataProviderCount; times++',
+      ),
+    ],
+    foundBy: drawn('of reach, publishers and each number of providers in reachOnly'),
+  },
+  {
+    name: 'reach-noise-of-the-frequency',
+    edits: [
+      inDuchy(
+        'stages/plan.ts',
+        'privacyParams: reachPrivacyParams!,',
+        'privacyParams: reachPrivacyParams && frequencyPrivacyParams!,',
+      ),
+    ],
+    foundBy: drawn('of reach, publishers and each number of providers in liquidLegionsV2'),
+  },
+  {
+    name: 'histogram-noise-of-the-publishers',
+    edits: [
+      inDuchy(
+        'liquidLegions/noiseParameters.ts',
+        'mpcNoise(mechanism, spec.histogramPrivacyParams, shapes.histogram)',
+        'mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.histogram)',
+      ),
+    ],
+    foundBy: drawn('of reach, publishers and each number of providers in reachOnly'),
+  },
+  {
+    name: 'one-seed-for-all-batches',
+    edits: [
+      inDuchy(
+        'liquidLegions/stageWork.ts',
+        'this.seed(operation, batch)',
+        'this.seed(operation, batch && 0)',
+      ),
+    ],
+    foundBy: batches('of the reach-only protocol'),
+  },
+  {
+    name: 'tuples-not-sorted',
+    edits: [
+      inDuchy(
+        'liquidLegions/frequency.ts',
+        'return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);',
+        'return Buffer.concat([...decrypted, ...(await this.noise(work.upTo(1), keys))]) as never;',
+      ),
+    ],
+    foundBy: batches('of the protocol with frequencies'),
+  },
+  {
+    name: 'comparisons-not-sorted',
+    edits: [
+      inDuchy(
+        'liquidLegions/frequency.ts',
+        'sorted.push( await work.sort(',
+        'sorted.push( ...parts.slice(0, 1) ); if (!work) sorted.push( await work.sort(',
+      ),
+    ],
+    foundBy: batches('of the protocol with frequencies'),
+  },
+];
