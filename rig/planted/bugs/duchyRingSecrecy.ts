@@ -68,12 +68,11 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'infinity-ends-a-computation',
     edits: [
-      {
-        file: 'sdk/src/provider/elGamal/elGamal.ts',
-        find: 'const infinite = this.curve.add(mask, this.e, mask, -1);',
-        replace:
-          'this.addTo(this.e, mask, -1); this.curve.copy(mask, this.e); const infinite: number[] = [];',
-      },
+      inProvider(
+        'elGamal/elGamal.ts',
+        'const infinite = this.curve.add(mask, this.e, mask, -1);',
+        'this.addTo(this.e, mask, -1); this.curve.copy(mask, this.e); const infinite: number[] = [];',
+      ),
     ],
     foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
   },

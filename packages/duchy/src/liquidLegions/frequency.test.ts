@@ -108,6 +108,12 @@ test('destroyed registers, frequencies above the maximum and an empty sketch', a
   expect({ registers, frequencies }).toEqual(expected);
 });
 
+test('nobody has no registers and no frequencies', async () => {
+  const { registers, frequencies } = await run(world({ maxSize: 5 }, [new Map(), new Map()]));
+  expect({ registers, frequencies }).toEqual({ registers: 0, frequencies: [0, 0, 0, 0] });
+  expect(relativeFrequencies(frequencies)).toEqual(new Map());
+});
+
 test('noise changes counts by what was drawn for them, and by nothing else', async () => {
   /** More registers of each frequency than noise can take away. */
   const events = [0, 6].map(
