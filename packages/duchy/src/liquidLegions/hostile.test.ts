@@ -15,6 +15,7 @@ import {
   POINT_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { expect, test } from 'vitest';
+import { InProcess } from '../../test/liquidLegions/inProcess.ts';
 import { frequencySketch, Ring, reachSketch } from '../../test/liquidLegions/ring.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { FrequencyStages, relativeFrequencies } from './frequency.ts';
@@ -24,6 +25,7 @@ import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
 
 const dice = new Dice('hostile');
+const pool = new InProcess();
 const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 const random = new Keystream(dice.seed());
@@ -77,7 +79,7 @@ test('150 hostile registers of a provider give a figure, whatever the other prov
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 2 },
   };
   const parameters = frequencyParameters(spec);
-  const stages = new FrequencyStages(parameters);
+  const stages = new FrequencyStages(parameters, pool);
   const choices = hostileCiphertexts();
   const registers = Array.from({ length: 150 }, () =>
     Buffer.concat([dice.oneOf(choices), dice.oneOf(choices), dice.oneOf(choices)]),
@@ -107,7 +109,7 @@ test('registers of the last worker that cancel each other out in one group make 
     ...{ decayRate: 3, maxSize: 20, samplingIndicatorSize: 100, maximumFrequency: 3, duchyCount: 3 },
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 3 },
   };
-  const stages = new FrequencyStages(frequencyParameters(spec));
+  const stages = new FrequencyStages(frequencyParameters(spec), pool);
   // What the last worker sends is under the aggregator's key alone as far as the index goes.
   const last = new ElGamalPublicKey(curve, ring.duchies[2]!.publicKey);
   const register = (index: string, keyAndCount: Uint8Array) =>
@@ -136,7 +138,7 @@ test('a register in the place of the count of noise gives a figure that noise ex
     publisherPrivacyParams: HIDING,
   };
   const parameters = reachOnlyParameters({ ...spec, ...noise, noiseMechanism: 'DISCRETE_GAUSSIAN' });
-  const stages = new ReachOnlyStages(parameters);
+  const stages = new ReachOnlyStages(parameters, pool);
   const people = new Map(Array.from({ length: 30 }, (_, i) => [i, 1]));
   const sketch = ring.encryptReach(reachSketch(spec, people));
   const truth = reachSketch(spec, people).active.reduce((sum, active) => sum + active, 0);

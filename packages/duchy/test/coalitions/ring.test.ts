@@ -15,6 +15,7 @@ import {
   REACH_REGISTER_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { describe, expect, test } from 'vitest';
+import { takeColumn } from '../../src/liquidLegions/blocks.ts';
 import {
   FrequencyStages,
   frequencyParameters,
@@ -27,12 +28,14 @@ import { openIndexes } from '../../src/liquidLegions/registers.ts';
 import { stepSeed } from '../../src/liquidLegions/stageWork.ts';
 import { HISTOGRAM_KEY } from '../../src/liquidLegions/tuples.ts';
 import { ALONE, Workspace } from '../../src/liquidLegions/workspace.ts';
+import { InProcess } from '../liquidLegions/inProcess.ts';
 import { type Events, frequencySketch, Ring, reachSketch } from '../liquidLegions/ring.ts';
 import { Dice } from '../shareShuffle/world.ts';
 import { drawNoise, type PlainRegister, registersOf, sumOf, viewOf } from './ringModel.ts';
 import { compareWorlds, expectHidden, RUNS, type WorldNumber } from './worlds.ts';
 
 const dice = new Dice('ring coalitions');
+const pool = new InProcess();
 const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 const workspace = new Workspace(ring.curve);
@@ -65,7 +68,7 @@ async function computeFrequencies(
   events: Events[],
 ) {
   const parameters = frequencyParameters(spec);
-  const stages = new FrequencyStages(parameters);
+  const stages = new FrequencyStages(parameters, pool);
   const sketches = events.map((one) => ring.encryptFrequency(frequencySketch(spec, one), MAXIMUM));
   const seeds = Array.from({ length: 6 }, () => dice.seed());
   const setups = [
@@ -154,13 +157,11 @@ describe('the model sees what the aggregator finds in the bytes', () => {
       groups: view.groups,
       larger: [view.publisher, view.padding].sort((a, b) => a - b),
     });
-    const types = Array.from({ length: flags.length / TUPLE_BYTES }, (_, i) => {
-      const zero = workspace.zeros(
-        flags.slice(i * TUPLE_BYTES, i * TUPLE_BYTES + 3 * CIPHERTEXT_BYTES),
-        aggregator.secretKey,
-      );
-      return zero.join('');
-    });
+    const zeroFlags = workspace.zeros(
+      takeColumn(flags, TUPLE_BYTES, 0, 3 * CIPHERTEXT_BYTES),
+      aggregator.secretKey,
+    );
+    const types = hexes(zeroFlags, 3).map((hex) => hex.replace(/0(.)/g, '$1'));
     const has = (type: string) => types.filter((each) => each === type).length;
     expect([has('000'), has('110'), has('101') + has('001')]).toEqual([
       view.several,
@@ -178,7 +179,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
 
   test('of a reach', async () => {
     const parameters = reachOnlyParameters(SPEC);
-    const stages = new ReachOnlyStages(parameters);
+    const stages = new ReachOnlyStages(parameters, pool);
     const seeds = ring.keys.map(() => dice.seed());
     const sketches = PEOPLE.map((one) => ring.encryptReach(reachSketch(SPEC, one)));
     const setups: Uint8Array[] = [];
@@ -272,7 +273,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
 });
 
 test('workers that look for what they sent recognize nothing, in 200 runs of two worlds', async () => {
-  const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }));
+  const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }), pool);
   /** A sketch of four registers in each run of each world: in world 1 three of them have somebody, in world 0 two. */
   const texts = [0, 1].flatMap((world) =>
     Array.from({ length: RUNS * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),
