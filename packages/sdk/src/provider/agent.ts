@@ -137,8 +137,7 @@ export function createAgent(options: AgentOptions): Agent {
         now: new Date(clock.now()),
       });
       const methodology = await methodologyFor(verified).catch((error) => {
-        // Where nobody has looked at the events, or none are recorded yet, there may be no files either.
-        requireServed(verified.selection, isServed);
+        // Where no events are recorded yet, there may be no files either.
         requireRecorded(verified.selection, clock.now(), options.graceHours);
         throw error;
       });
