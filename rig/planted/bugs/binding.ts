@@ -220,6 +220,25 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: message('other terms'),
   },
   {
+    // A ring goes on whose duchies encrypt messages for keys of other computations.
+    name: 'message-keys-not-confirmed',
+    edits: [inDuchy('stages/confirm.ts', 'await requireSameTerms(work);', 'void requireSameTerms;')],
+    foundBy: test('duchy/test/stages/liquidLegions.test.ts', 'key for messages to a duchy was signed for'),
+  },
+  {
+    // The agent tries again for hours where the computation has ended.
+    name: 'ended-ring-is-unavailable',
+    edits: [
+      inDuchy('face/liquidLegions.ts', 'if (fresh.outcome !== null) throw', 'if (false) throw'),
+      inDuchy(
+        'face/fulfillment.ts',
+        'if (computation.outcome === null) await rules.requireKeys',
+        'await rules.requireKeys',
+      ),
+    ],
+    foundBy: test('duchy/test/coalitions/ringTerms.test.ts'),
+  },
+  {
     // A provider has no key to encrypt its share with.
     name: 'one-worker-key-shown',
     edits: [

@@ -54,16 +54,25 @@ function requireNone(violation: Violation | undefined): void {
 async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   try {
     const { ring } = ownPlace(computation.view);
-    return await combinedKey(duchy, await withParameters(duchy, computation, ring));
+    const fresh = await withParameters(duchy, computation, ring);
+    if (fresh.outcome !== null) throw hasEnded(`it is ${fresh.outcome}`);
+    return await combinedKey(duchy, fresh);
   } catch (error) {
+    if (error instanceof ExchangeError && error.reason === ENDED) throw error;
     if (error instanceof NotReady) throw notReady();
     if (!(error instanceof PermanentError)) throw passing(error);
     const ended = await fail(duchy.client, computation.view.name!, error).catch((failed) => {
       throw passing(failed);
     });
     await follow(duchy, ended);
-    throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation has ended: ${error.message}`);
+    throw hasEnded(error.message);
   }
+}
+
+const ENDED = 'COMPUTATION_STATE_ILLEGAL';
+
+function hasEnded(why: string): ExchangeError {
+  return new ExchangeError(ENDED, `The computation has ended: ${why}`);
 }
 
 function notReady(): ExchangeError {

@@ -128,7 +128,7 @@ test('a mill may take a stage that does not wait, and nothing of what is complet
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: 'WAIT_TO_START' })).toBeNull();
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: COMPLETE })).toBeNull();
   expect(() => rowOf({ protocol, role: 'AGGREGATOR', stage: 'SETUP_PHASE' })).toThrow(
-    /does not know the stage/,
+    /^PROTOCOL_UNKNOWN at SETUP_PHASE/,
   );
 });
 

@@ -13,6 +13,7 @@ export interface PeerLie {
   message: string;
   from: string;
   spoil(honest: Uint8Array): Uint8Array;
+  /** The code and the position, then what the log of the duchy says. */
   says: RegExp;
 }
 
@@ -38,38 +39,38 @@ const lie = (
 export const LIES: Record<LiquidLegionsProtocol, PeerLie[]> = {
   [REACH_ONLY]: [
     ...lie(GAMMA, 'SETUP_PHASE_INPUT', ALPHA, [
-      ['a register less', less(66), /SETUP_PHASE_INPUT of duchies\/alpha has \d+ bytes instead of \d+/],
-      ['every register twice', twice, /has \d+ bytes instead of \d+/],
-      ['half a register', less(33), /has \d+ bytes instead of \d+/],
-      ['nothing', nothing, /has 0 bytes instead of \d+/],
-      ['a point that is not on the curve', firstPoint(OFF_CURVE), /SETUP_PHASE_INPUT of duchies\/alpha cannot be computed with: .*not on the curve/],
-      ['the point at infinity', firstPoint(INFINITY), /SETUP_PHASE_INPUT of duchies\/alpha cannot be computed with: .*not a compressed point/],
+      ['a register less', less(66), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .* \d+ bytes instead of \d+/],
+      ['every register twice', twice, /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* \d+ bytes instead of \d+/],
+      ['half a register', less(33), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* \d+ bytes instead of \d+/],
+      ['nothing', nothing, /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* 0 bytes instead of \d+/],
+      ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .*not on the curve/],
+      ['the point at infinity', firstPoint(INFINITY), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .*not a compressed point/],
     ]),
     ...lie(BETA, 'EXECUTION_PHASE_INPUT', GAMMA, [
-      ['a register less', less(66), /EXECUTION_PHASE_INPUT of duchies\/gamma has \d+ bytes instead of \d+/],
-      ['a point that is not on the curve', firstPoint(OFF_CURVE), /EXECUTION_PHASE was given cannot be computed with: .*not on the curve/],
+      ['a register less', less(66), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_INPUT of duchies\/gamma: .* \d+ bytes instead of \d+/],
+      ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at EXECUTION_PHASE: .*not on the curve/],
     ]),
     ...lie(GAMMA, 'EXECUTION_PHASE_INPUT', ALPHA, [
-      ['nothing', nothing, /EXECUTION_PHASE_INPUT of duchies\/alpha has 0 bytes/],
+      ['nothing', nothing, /PEER_MESSAGE_INVALID at EXECUTION_PHASE_INPUT of duchies\/alpha: .* 0 bytes instead of \d+/],
     ]),
   ],
   [FULL]: [
     ...lie(GAMMA, 'SETUP_PHASE_INPUT', BETA, [
-      ['a register less', less(198), /SETUP_PHASE_INPUT of duchies\/beta has \d+ bytes instead of \d+/],
-      ['a point that is not on the curve', firstPoint(OFF_CURVE), /SETUP_PHASE_INPUT of duchies\/beta cannot be computed with/],
+      ['a register less', less(198), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/beta: .* \d+ bytes instead of \d+/],
+      ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/beta: .*not on the curve/],
     ]),
     ...lie(ALPHA, 'EXECUTION_PHASE_ONE_INPUT', BETA, [
-      ['a register less', less(198), /EXECUTION_PHASE_ONE_INPUT of duchies\/beta has \d+ bytes/],
-      ['the point at infinity', firstPoint(INFINITY), /EXECUTION_PHASE_ONE was given cannot be computed with/],
+      ['a register less', less(198), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_ONE_INPUT of duchies\/beta: .* \d+ bytes instead of \d+/],
+      ['the point at infinity', firstPoint(INFINITY), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_ONE: .*not a compressed point/],
     ]),
     ...lie(BETA, 'EXECUTION_PHASE_TWO_INPUT', GAMMA, [
       ['half a tuple', less(132), /whole blocks of 264 bytes/],
-      ['more tuples than registers', (bytes) => Buffer.concat(Array(100).fill(bytes)), /EXECUTION_PHASE_TWO_INPUT of duchies\/gamma has \d+ bytes instead of \d+ to \d+/],
-      ['a point that is not on the curve', firstPoint(OFF_CURVE), /EXECUTION_PHASE_TWO was given cannot be computed with/],
+      ['more tuples than registers', (bytes) => Buffer.concat(Array(100).fill(bytes)), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_TWO_INPUT of duchies\/gamma: .* \d+ bytes instead of \d+ to \d+/],
+      ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_TWO: .*not on the curve/],
     ]),
     ...lie(GAMMA, 'EXECUTION_PHASE_THREE_INPUT', ALPHA, [
       ['half a comparison', less(66), /whole blocks of 132 bytes/],
-      ['a point that is not on the curve', firstPoint(OFF_CURVE), /EXECUTION_PHASE_THREE was given cannot be computed with/],
+      ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_THREE: .*not on the curve/],
     ]),
   ],
 };

@@ -1,7 +1,7 @@
 /** Providers that know how often each person saw something, and upload an encrypted sketch of that. */
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
-import { requisitionFingerprint } from '@measurement-exchange/consent';
+import { requisitionFingerprint, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import {
   duchyMessages,
   FULFILLMENT_PURPOSE,
@@ -68,13 +68,19 @@ export const AUDIENCES: People[] = [
   ]),
 ];
 
-export async function makeSketch(provider: Party, measurement: Measurement, people: People): Promise<Upload> {
+/** `trusts`: the provider does not look at what the keys of the duchies were made for. */
+export async function makeSketch(
+  provider: Party,
+  measurement: Measurement,
+  people: People,
+  { trusts = false } = {},
+): Promise<Upload> {
   const requisition = await readyRequisition(provider, measurement);
   const { spec } = await readRequisition(provider, requisition);
   const { protocol, config } = liquidLegionsOf(requisition.protocolConfig!)!;
   const curve = new Curve(64);
   const terms = await toldTerms(requisition);
-  const key = combinedKey(curve, requisition, config, terms);
+  const key = combinedKey(curve, requisition, config, trusts ? undefined : terms);
   const encrypter = new SketchEncrypter(curve, new ElGamalPublicKey(curve, key), new Keystream(newSeed()));
   const registers =
     protocol === 'liquidLegionsV2'
@@ -110,7 +116,7 @@ function combinedKey(
   curve: Curve,
   requisition: Requisition,
   config: LiquidLegionsConfig,
-  terms: Awaited<ReturnType<typeof toldTerms>>,
+  terms: Awaited<ReturnType<typeof toldTerms>> | undefined,
 ): Uint8Array {
   const entries = new Map(
     Object.values(requisition.duchies!).map((entry) => [
@@ -121,7 +127,8 @@ function combinedKey(
   const keys = ringOf(config).map((duchy) => {
     const { liquidLegionsV2, reachOnlyLiquidLegionsV2 } = entries.get(duchy)!;
     const { elGamalPublicKey } = (liquidLegionsV2 ?? reachOnlyLiquidLegionsV2)!;
-    return readPublishedKey(elGamalPublicKey.message, { duchy, ...terms });
+    const { message } = elGamalPublicKey;
+    return terms ? readPublishedKey(message, { duchy, ...terms }) : unpackElGamalPublicKey(message).element;
   });
   return combineKeys(curve, keys);
 }
