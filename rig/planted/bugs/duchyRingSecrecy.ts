@@ -134,7 +134,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'times < dataProviderCount; times++',
       ),
     ],
-    foundBy: drawn('of reach, publishers and each number of providers in reachOnly'),
+    foundBy: drawn('of reach, publishers and each number of providers in'),
   },
   {
     name: 'reach-noise-of-the-frequency',
@@ -145,7 +145,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'privacyParams: reachPrivacyParams && frequencyPrivacyParams!,',
       ),
     ],
-    foundBy: drawn('of reach, publishers and each number of providers in liquidLegionsV2'),
+    foundBy: drawn('of reach, publishers and each number of providers in'),
   },
   {
     name: 'histogram-noise-of-the-publishers',
@@ -156,7 +156,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.histogram)',
       ),
     ],
-    foundBy: drawn('of reach, publishers and each number of providers in reachOnly'),
+    foundBy: drawn('of reach, publishers and each number of providers in'),
   },
   {
     name: 'one-seed-for-all-batches',

@@ -117,7 +117,9 @@ test('registers of the last worker that cancel each other out in one group make 
   const one = encrypted(['7']);
   const opposite = one.map((byte, i) => (i % POINT_BYTES === 0 ? byte ^ 1 : byte));
   const message = Buffer.concat([
+    // The first of a group, by its bytes, is subtracted from the others.
     ...[one, one, opposite].map((each) => register('together', each)),
+    ...[one, opposite, opposite].map((each) => register('together, too', each)),
     ...[one, opposite].map((each, i) => register(`apart ${i}`, each)),
     // An index that is nothing, as the difference of two equal ones is.
     Buffer.concat([zeros(last), one, one]),
@@ -126,7 +128,7 @@ test('registers of the last worker that cancel each other out in one group make 
   const tuples = await stages.group(message, aggregator, dice.seed());
   let flags: Uint8Array = tuples;
   for (const keys of [first, second]) flags = await stages.decryptFlags(flags, keys, dice.seed());
-  expect((await stages.countRegisters(flags, aggregator, dice.seed())).registers).toBe(4);
+  expect((await stages.countRegisters(flags, aggregator, dice.seed())).registers).toBe(5);
 });
 
 test('a register in the place of the count of noise gives a figure that noise explains', async () => {
