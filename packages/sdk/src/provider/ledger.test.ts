@@ -263,7 +263,7 @@ describe('the file', () => {
     expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 5 only/);
     expect(() => readLedger(path)).toThrow(/schema 99/);
     const reset = new DatabaseSync(path);
-    reset.exec('PRAGMA user_version = 4');
+    reset.exec('PRAGMA user_version = 5');
     reset.close();
     // This would fail if the lock were still held.
     ledger = openLedger(path, BUDGET);
