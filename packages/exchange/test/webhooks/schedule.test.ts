@@ -68,8 +68,10 @@ it('a run serves four webhooks of a party and those of others, eight messages to
     { party: world.party.name, n: 4 },
     { party: other.name, n: 1 },
   ];
-  await world.deliverer.run();
-  expect(await leased()).toEqual(shares);
+  await until(async () => {
+    await world.deliverer.run();
+    expect(await leased()).toEqual(shares);
+  });
   await until(async () => {
     await world.deliverer.run();
     expect(held.arrived.length).toBeGreaterThanOrEqual(40);

@@ -37,6 +37,7 @@ export const UNIQUE_INDEXES = [
   'trusted_roots_der',
   'trusted_roots_pkey',
   'webhook_deliveries_pkey',
+  'webhook_redeliveries_pkey',
   'webhooks_pkey',
 ];
 
