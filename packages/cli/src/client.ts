@@ -1,6 +1,11 @@
 /** Connects a command to the exchange, as the caller that the options or the environment name. */
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import { createClient, type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
+import {
+  createClient,
+  type ExchangeClient,
+  ExchangeError,
+  UnexpectedResponse,
+} from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty, readDevFile } from './devFile.ts';
 import { note, visible } from './output.ts';
 
@@ -58,13 +63,27 @@ const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token (in development: mex token <name>) and set MEX_TOKEN.',
   PERMISSION_DENIED:
     'The token in use may not do this: call as an operator, or as the party itself (in development: --as <party>).',
+  PRINCIPAL_UNKNOWN: 'Ask the operator to bind the subject of your token: mex admin principals bind.',
+  PRINCIPAL_SUSPENDED: 'Ask the operator why, and to lift it: mex admin parties resume.',
 };
 
-/** Adds the reason, the violations and advice to the message of an ExchangeError; other errors stay as they are. */
+/** Adds the reason, the violations and advice to an error of the exchange, or of a proxy; other errors stay as they are. */
 export function explained(error: unknown): unknown {
+  if (error instanceof UnexpectedResponse) {
+    const advice = 'Check the address, which is that of --url or MEX_URL, and the proxies on the way there.';
+    return new Error(`${error.message}${indented([advice, ...waitOf(error)])}`, { cause: error });
+  }
   if (!(error instanceof ExchangeError)) return error;
-  const { message, reason, violations } = error;
-  const fields = violations.map(({ field, description }) => `\n  ${field}: ${description}`).join('');
-  const advice = ADVICE[reason];
-  return new Error(`${message} (${reason})${fields}${advice ? `\n  ${advice}` : ''}`, { cause: error });
+  const { message, reason, violations, requestId } = error;
+  const lines = violations.map(({ field, description }) => `${field}: ${description}`);
+  if (ADVICE[reason] !== undefined) lines.push(ADVICE[reason]);
+  // The operator finds the cause in the log by this ID only.
+  if (error.code === 'INTERNAL' && requestId !== undefined) lines.push(`The request ID is ${requestId}.`);
+  return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
+}
+
+const indented = (lines: string[]) => lines.map((line) => `\n  ${line}`).join('');
+
+function waitOf({ retryAfterSeconds: seconds }: { retryAfterSeconds: number | undefined }): string[] {
+  return seconds === undefined || seconds === 0 ? [] : [`Try again in ${Math.ceil(seconds)} s.`];
 }

@@ -140,7 +140,10 @@ Whom you call, and as whom:
                            something is signed or decrypted; --as brings its own
 
 --json prints the response of the API, lists one resource a line. For resources of
-your own, the last part of the name is enough. See also mex <command> --help.`;
+your own, the last part of the name is enough. See also mex <command> --help.
+
+What fails is said on standard error alone, and the exit code is 1 (mex verify: 2
+where it finds a fault); it is 0 only where the command did what it says.`;
 
 /** Commander passes settings only to commands created by `.command()`, so they are copied here. */
 function inherit(parent: Command): void {

@@ -4,6 +4,7 @@ import { TYPE_URLS } from '@measurement-exchange/contract';
 import { encrypt, packEventGroupMetadata } from '@measurement-exchange/sdk';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
+import type { Party } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
 import { lines, run } from './mexInProcess.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';
@@ -11,6 +12,19 @@ import { describeTo, path, useWorld, w } from './partyWorld.ts';
 useWorld();
 
 const ids = (text: string) => lines(text).map(({ name }) => name);
+
+/** The name of a new event group for Acme, whose metadata is encrypted with this key. */
+async function sealedGroup(provider: Party, packed: Uint8Array, keyset = w.acme.encryptionPublicKey) {
+  const body = {
+    measurementConsumer: w.acme.name,
+    encryptedMetadata: { ciphertext: await encrypt(keyset, packed), typeUrl: typeUrl('x.Metadata') },
+    measurementConsumerPublicKey: {
+      '@type': TYPE_URLS.EncryptionPublicKey,
+      data: w.acme.encryptionPublicKey,
+    },
+  };
+  return (await provider.client.createEventGroup({ parent: provider.name, body })).name!;
+}
 
 describe('mex descriptors', () => {
   it('registers, lists, shows, compares and replaces schemas', async () => {
@@ -230,17 +244,7 @@ describe('mex event-groups', () => {
       typeUrl: typeUrl('meta.Campaign'),
       value: Uint8Array.of(8, 9),
     });
-    const sealed = async (keyset: Uint8Array) => {
-      const body = {
-        measurementConsumer: w.acme.name,
-        encryptedMetadata: { ciphertext: await encrypt(keyset, packed), typeUrl: typeUrl('x.Metadata') },
-        measurementConsumerPublicKey: {
-          '@type': TYPE_URLS.EncryptionPublicKey,
-          data: w.acme.encryptionPublicKey,
-        },
-      };
-      return (await w.streamly.client.createEventGroup({ parent: w.streamly.name, body })).name!;
-    };
+    const sealed = (keyset: Uint8Array) => sealedGroup(w.streamly, packed, keyset);
     const encrypted = await get(await sealed(w.acme.encryptionPublicKey), '--json');
     expect(JSON.parse(encrypted.out).decodedMetadata).toEqual({
       eventGroupMetadataDescriptor: descriptor,
@@ -260,5 +264,36 @@ describe('mex event-groups', () => {
     expect(decoded).toEqual([undefined, { budget: 7 }, { budget: 9 }, undefined]);
     expect((await run(...list, '--decode', '--limit', '2')).err).toContain('more than these 2');
     expect((await run(...list, '--decode', '--limit', '4')).err).toBe('');
+  });
+
+  it('lists on past metadata that would print ten times what one may', async () => {
+    // The name of a field stands in the JSON once for each message that has it.
+    const long = 'a'.repeat(512);
+    const row = { name: 'Row', field: [{ name: long, jsonName: long, number: 1, type: 'TYPE_INT32' }] };
+    const repeated = { label: 'LABEL_REPEATED', type: 'TYPE_MESSAGE', typeName: '.flood.Row' };
+    const rows = { name: 'Rows', field: [{ name: 'rows', number: 1, ...repeated }] };
+    const file = [{ name: 'flood.proto', package: 'flood', messageType: [row, rows] }];
+    await writeFile(path('flood.json'), JSON.stringify({ file }));
+    const { out } = await run('descriptors', 'create', path('flood.json'), '--as', 'chirper', '--json');
+    const asAcmeSeesIt = (name: string) => name.replace(w.chirper.name, w.acme.name);
+    const groupOf = (count: number) => {
+      const value = Uint8Array.from(Array.from({ length: count }, () => [0x0a, 2, 8, 1]).flat());
+      const eventGroupMetadataDescriptor = JSON.parse(out).name;
+      const plaintext = { eventGroupMetadataDescriptor, typeUrl: typeUrl('flood.Rows'), value };
+      return sealedGroup(w.chirper, packEventGroupMetadata(plaintext)).then(asAcmeSeesIt);
+    };
+    const flood = await groupOf(Math.ceil((10 * 1024 * 1024) / long.length));
+    const small = await groupOf(1);
+    const list = ['event-groups', 'list', '--as', 'acme', '--provider', 'chirper', '--decode'];
+    const text = await run(...list);
+    expect([text.err, text.error]).toEqual(['', undefined]);
+    expect(text.out).toMatch(new RegExp(`^${flood} .* unreadable: METADATA_TOO_LARGE$`, 'm'));
+    expect(text.out).toMatch(new RegExp(`^${small} .* flood.Rows$`, 'm'));
+    const json = await run(...list, '--json');
+    expect([json.err, json.error]).toEqual(['', undefined]);
+    const groups = new Map(lines(json.out).map((group) => [group.name, group]));
+    expect(groups.get(flood)).toMatchObject({ metadataError: { code: 'METADATA_TOO_LARGE' } });
+    expect(groups.get(flood)).not.toHaveProperty('decodedMetadata');
+    expect(groups.get(small).decodedMetadata.message).toEqual({ rows: [{ [long]: 1 }] });
   });
 });

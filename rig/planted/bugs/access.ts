@@ -134,6 +134,16 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('cli/test/onboard.test.ts', 'registers nothing when the fingerprint'),
   },
   {
+    name: 'request-id-not-told',
+    edits: [{ file: 'cli/src/client.ts', find: "error.code === 'INTERNAL' && ", replace: 'false && ' }],
+    foundBy: test('cli/test/errors.test.ts', '500: every command'),
+  },
+  {
+    name: 'wait-not-told',
+    edits: [{ file: 'cli/src/client.ts', find: 'seconds === undefined ||', replace: 'seconds !== 0 ||' }],
+    foundBy: test('cli/test/errors.test.ts', '429 for long'),
+  },
+  {
     name: 'authorization-logged',
     edits: [
       inExchange(
