@@ -1,3 +1,4 @@
+export * from './address.ts';
 export * from './codec.ts';
 export * from './codecs/certificate.ts';
 export * from './codecs/change.ts';

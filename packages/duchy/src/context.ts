@@ -3,6 +3,7 @@ import type { Signer } from '@measurement-exchange/consent';
 import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
 import type { Logger } from 'pino';
+import type { PeerSettings } from './config/config.ts';
 import type { Database } from './database/index.ts';
 import type { Metrics } from './observability/metrics.ts';
 
@@ -20,7 +21,11 @@ export interface Duchy {
   noiseMechanisms: readonly MpcNoiseMechanism[];
   /** Blobs stay for a while when their computation ends, for looking into them; absent: they do not. */
   keepsBlobs?: boolean | undefined;
-  /** Of other duchies. */
+  /** What is set of other duchies; the endpoints of those that are not in it come from the exchange. */
+  peers?: Readonly<Record<string, PeerSettings>> | undefined;
+  /** Messages go to https alone, and to an endpoint of the exchange only where it is a public address. */
+  requiresPublicPeers?: boolean | undefined;
+  /** Sends to other duchies, unless the address has to be checked. */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

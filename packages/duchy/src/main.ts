@@ -87,6 +87,8 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     trust,
     noiseMechanisms: config.noiseMechanisms,
     keepsBlobs: config.keepBlobsForHours > 0,
+    peers: config.peers,
+    requiresPublicPeers: config.mode === 'production',
     fetch: globalThis.fetch,
     log,
     metrics,

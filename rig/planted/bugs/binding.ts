@@ -16,7 +16,77 @@ const SEALING_TEST = test('sdk/src/provider/sealing/sealing.test.ts');
 const PROOF_TEST = test('sdk/src/provider/elGamal/proof.test.ts');
 const TERMS_TEST = test('consent/src/terms.test.ts');
 
+const peers = (name?: string) => test('duchy/test/coalitions/peerEndpoints.test.ts', name);
+const agentUploads = (name: string) => test('sdk/test/provider/shareUploads.test.ts', name);
+
 export const BINDING_BUGS: PlantedBug[] = [
+  {
+    // The exchange points a duchy at a service of the duchy's own network.
+    name: 'message-to-a-private-address',
+    edits: [
+      inDuchy(
+        'peers/deliver.ts',
+        'if (requiresPublicPeers && pinned === undefined) return',
+        'if (requiresPublicPeers && pinned === undefined && fetchPublic.length === 9) return',
+      ),
+    ],
+    foundBy: peers('in production'),
+  },
+  {
+    name: 'message-in-the-clear',
+    edits: [inDuchy('peers/deliver.ts', '{ allowHttp: !requiresPublicPeers }', '{ allowHttp: true }')],
+    foundBy: peers('in production'),
+  },
+  {
+    name: 'peer-endpoint-not-pinned',
+    edits: [
+      inDuchy(
+        'peers/deliver.ts',
+        'peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined',
+        'peers && !peer ? peers[peer]!.endpoint : undefined',
+      ),
+    ],
+    foundBy: peers(),
+  },
+  {
+    // A name is checked by its text alone, and may stand for any address.
+    name: 'address-of-a-name-not-checked',
+    edits: [
+      inProvider(
+        'endpoints.ts',
+        'addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address))',
+        'addresses.length === 0',
+      ),
+    ],
+    foundBy: peers(),
+  },
+  {
+    name: 'address-in-a-url-not-checked',
+    edits: [inProvider('endpoints.ts', 'if (isIP(host) !== 0 && !isAllowed(host))', 'if (isIP(host) === 9)')],
+    foundBy: agentUploads('nothing is sent'),
+  },
+  {
+    name: 'upload-to-a-private-address',
+    edits: [
+      inProvider(
+        'multiParty/upload.ts',
+        'allowPrivate ? {} : publicOnly(url)',
+        '!allowPrivate ? {} : publicOnly(url)',
+      ),
+    ],
+    foundBy: agentUploads('nothing is sent'),
+  },
+  {
+    name: 'pinned-endpoint-must-be-public',
+    edits: [
+      inProvider(
+        'multiParty/deliver.ts',
+        'isPinned || settings.allowHttp === true',
+        'settings.allowHttp === true',
+      ),
+    ],
+    foundBy: agentUploads('has a private endpoint in the settings'),
+  },
   {
     // The exchange and the consumer show one duchy another specification.
     name: 'terms-of-keys-not-compared',
@@ -154,13 +224,13 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: PROOF_TEST,
   },
   {
-    // Whoever is named as the endpoint reads every share.
-    name: 'share-not-encrypted',
+    // That one could read the share and, with its seed, the vector.
+    name: 'share-encrypted-for-the-other-worker',
     edits: [
       inProvider(
-        'multiParty/shareThread.ts',
-        'storeFile(file, sealedPieces(sealing, chunks))',
-        'storeFile(file, [sealing.header, ...chunks, ...sealedPieces(sealing, [])])',
+        'multiParty/share.ts',
+        'newSealingKey(verified.shareShuffle!.fulfillingKeyset,',
+        'newSealingKey(verified.shareShuffle!.peerKeyset,',
       ),
     ],
     foundBy: test('sdk/test/provider/shareShuffle.test.ts', 'a share that gives, with the seed'),
@@ -244,8 +314,8 @@ export const BINDING_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'operations/requisitions/view.ts',
-        '[protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },',
-        "[protocol]: isShuffle ? (duchy.endsWith('a') ? {} : { publicKey }) : { elGamalPublicKey },",
+        "(p) => !isShuffle || p.role !== 'AGGREGATOR'",
+        "(p) => !isShuffle || p.role === 'SECOND_WORKER'",
       ),
     ],
     foundBy: test('exchange/test/computations/parameters.test.ts', 'show both workers once all duchies'),

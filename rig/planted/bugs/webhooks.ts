@@ -1,31 +1,37 @@
 /** Webhooks: where they lead, who delivers, in which order, and who can read their secrets. */
-import type { PlantedBug } from '../plant.ts';
+import type { Edit, PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
 const deliveriesTest = (name: string) => test('exchange/test/webhooks/deliveries.test.ts', name);
 const webhooksTest = (name: string) => test('exchange/test/webhooks/webhooks.test.ts', name);
-const addressTest = (name: string) => test('exchange/src/domain/address.test.ts', name);
+const addressTest = (name: string) => test('contract/src/address.test.ts', name);
 const urlTest = (name: string) => test('exchange/src/domain/webhook.test.ts', name);
+
+const inAddresses = (find: string, replace: string): Edit => ({
+  file: 'contract/src/address.ts',
+  find,
+  replace,
+});
 
 export const WEBHOOK_BUGS: PlantedBug[] = [
   {
     name: 'webhook-to-mapped-addresses',
-    edits: [inExchange('domain/address.ts', "('2000::', 3, 'ipv6')", "('::', 0, 'ipv6')")],
+    edits: [inAddresses("['2000::', 3]", "['::', 0]")],
     foundBy: urlTest('where a webhook may point'),
   },
   {
     name: 'webhook-to-half-of-a-network',
-    edits: [inExchange('domain/address.ts', "['198.18.0.0', 15]", "['198.18.0.0', 16]")],
+    edits: [inAddresses("['198.18.0.0', 15]", "['198.18.0.0', 16]")],
     foundBy: addressTest('no address is public'),
   },
   {
     name: 'webhook-to-a-network-left-out',
-    edits: [inExchange('domain/address.ts', "['192.88.99.0', 24],", '')],
+    edits: [inAddresses("['192.88.99.0', 24],", '')],
     foundBy: addressTest('no address is public'),
   },
   {
     name: 'webhook-to-no-neighbor-of-a-network',
-    edits: [inExchange('domain/address.ts', "['172.16.0.0', 12]", "['172.0.0.0', 8]")],
+    edits: [inAddresses("['172.16.0.0', 12]", "['172.0.0.0', 8]")],
     foundBy: addressTest('no address is public'),
   },
   {

@@ -102,6 +102,7 @@ describe('the settings', () => {
     ],
     [{ noiseMechanisms: [] }, 'noiseMechanisms must have at least 1 items'],
     [{ url: 7 }, 'url must be a string'],
+    [{ peers: { beta: { endpoint: 'https://beta.example.com' } } }, 'peers'],
   ])('%j: %s', (changes, problem) => {
     expect(() => config(changes as never)).toThrow(problem);
   });
@@ -131,6 +132,7 @@ describe('in production', () => {
     for (const trustedProxies of [[], ['127.0.0.1/32', '::1/128']]) {
       expect(problemsOf({ listen: { host: '127.0.0.1', trustedProxies } })).toEqual([]);
     }
+    expect(problemsOf({ peers: { 'duchies/beta': { endpoint: 'https://10.0.0.1:8443' } } })).toEqual([]);
     const proxied = { host: '10.0.0.1', behindTlsProxy: true, trustedProxies: ['10.0.0.2/32'] };
     expect(problemsOf({ listen: proxied })).toEqual([]);
     expect(problemsOf({ url: 'http://127.0.0.1:8080' })).toEqual([]);
@@ -139,6 +141,11 @@ describe('in production', () => {
   test.each<[string, Record<string, JsonValue>, RegExp]>([
     ['an exchange over HTTP', { url: 'http://exchange.example.com' }, /url must begin with https/],
     ['an endpoint over HTTP', { endpoint: 'http://alpha.example.com' }, /endpoint must be an https address/],
+    [
+      'another duchy over HTTP',
+      { peers: { 'duchies/beta': { endpoint: 'http://10.0.0.1' } } },
+      /peers: the endpoint of duchies\/beta must be an https address/,
+    ],
     ['no TLS', { listen: { host: '0.0.0.0' } }, /listen\.host 0\.0\.0\.0 is reachable from outside/],
     ['a proxy of nobody', { listen: { behindTlsProxy: true } }, /listen\.trustedProxies/],
     ['a loopback without a word about proxies', { listen: { host: '127.0.0.1' } }, /lock the others out/],

@@ -14,6 +14,7 @@ import {
   boolean,
   enumOf,
   integer,
+  mapOf,
   number,
   object,
   partial,
@@ -34,6 +35,8 @@ export interface DuchyConfig {
   roots: string[];
   /** Where providers and the other duchies reach this one, as the exchange tells them. */
   endpoint: string | undefined;
+  /** What is known of other duchies from their operators, by name. */
+  peers: Record<string, PeerSettings> | undefined;
   listen: Listen;
   /** Where health and metrics are, for those who run the duchy alone; port 0: any that is free. */
   operations: { host: string; port: number };
@@ -53,6 +56,11 @@ export interface DuchyConfig {
   noiseMechanisms: MpcNoiseMechanism[];
   limits: FaceLimits;
   logLevel: string;
+}
+
+export interface PeerSettings {
+  /** Where it takes messages, whatever the exchange says. */
+  endpoint: string;
 }
 
 export interface Listen {
@@ -108,6 +116,7 @@ const settings: { [K in keyof DuchyConfig]: TSchema } = {
   identity: string(),
   roots: array(string()),
   endpoint: string(),
+  peers: mapOf('duchy', object({ endpoint: string() })),
   listen: object(partial(listen)),
   operations: object(partial({ host: string(), port: integer(0, 65_535) })),
   databaseUrl: string(),
@@ -160,6 +169,7 @@ export function duchyConfig(value: JsonValue, folder: string, where = 'the setti
     identity: optionally(file.identity),
     roots: (file.roots ?? []).map((root) => root.replace(/[^=]+$/, from)),
     endpoint: file.endpoint,
+    peers: file.peers,
     listen: {
       host: file.listen?.host ?? '127.0.0.1',
       port: file.listen?.port ?? 8090,

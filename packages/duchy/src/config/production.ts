@@ -1,5 +1,6 @@
 /** What keeps a duchy from starting in production. All problems at once, each with what to do. */
 import { join } from 'node:path';
+import { endpointUrl } from '@measurement-exchange/sdk/endpoints';
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import type { DuchyConfig } from './config.ts';
 
@@ -11,6 +12,7 @@ export function productionProblems(config: DuchyConfig, modeOf: FileMode): strin
     ...exchangeProblems(config),
     ...trustProblems(config),
     ...endpointProblems(config),
+    ...peerProblems(config),
     ...listenProblems(config, modeOf),
     ...secretProblems(config, modeOf),
     ...noiseProblems(config),
@@ -44,6 +46,17 @@ function endpointProblems({ endpoint }: DuchyConfig): string[] {
   const remedy = 'give the https address at which providers and the other duchies reach this one.';
   if (endpoint === undefined) return [`endpoint is not set: ${remedy}`];
   return URL.parse(endpoint)?.protocol === 'https:' ? [] : [`endpoint must be an https address: ${remedy}`];
+}
+
+function peerProblems({ peers = {} }: DuchyConfig): string[] {
+  return Object.entries(peers).flatMap(([peer, { endpoint }]) => {
+    try {
+      endpointUrl(endpoint);
+      return [];
+    } catch {
+      return [`peers: the endpoint of ${peer} must be an https address without a path.`];
+    }
+  });
 }
 
 function listenProblems({ listen }: DuchyConfig, modeOf: FileMode): string[] {

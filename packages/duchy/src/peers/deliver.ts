@@ -12,6 +12,7 @@ import {
   specs,
   toJson,
 } from '@measurement-exchange/contract';
+import { EndpointRefused, endpointUrl } from '@measurement-exchange/sdk/endpoints';
 import type { Duchy } from '../context.ts';
 import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
 import { NotReady, PermanentError } from '../errors.ts';
@@ -19,6 +20,7 @@ import { setResult } from '../exchange.ts';
 import { counted } from '../observability/counted.ts';
 import { EXCHANGE } from '../stages/table.ts';
 import { multipart } from './multipart.ts';
+import { fetchPublic, type PeerRequest } from './publicFetch.ts';
 
 /** Of one message, however large. */
 const SEND_MS = 10 * 60_000;
@@ -50,13 +52,12 @@ export async function deliver(
 }
 
 async function sendToPeer(
-  { client, db, fetch, metrics }: Duchy,
+  duchy: Duchy,
   { peer, computation, stage, signedMessage, blob }: StoredMessage,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const { endpoint } = (await client.getParty({ name: peer })) as DuchyParty;
-  if (endpoint === undefined)
-    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });
+  const { db, metrics } = duchy;
+  const send = await senderTo(duchy, peer);
   const { message, signature, signatureAlgorithm } = unpackSignedMessage(signedMessage!);
   const part = toJson(StageMessagePart, {
     message: { message, signature, signatureAlgorithm },
@@ -69,19 +70,16 @@ async function sendToPeer(
   let response: Response;
   let bytes: Uint8Array;
   try {
-    response = await fetch(new URL(`${API_PREFIX}/computations/${computation}:advance`, endpoint), {
-      method: 'POST',
+    response = await send(`${API_PREFIX}/computations/${computation}:advance`, {
       headers: { 'content-type': contentType },
-      // Node's fetch reads an iterable as it sends.
-      body: body as unknown as ReadableStream,
-      duplex: 'half',
-      redirect: 'manual',
+      body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)]),
-    } as RequestInit);
+    });
     bytes = await readLimited(response);
   } catch (error) {
     signal.throwIfAborted();
-    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no response', cause: error });
+    const detail = error instanceof EndpointRefused ? error.message : 'no response';
+    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail, cause: error });
   }
   if (response.ok) return undefined;
   const error = errorIn(bytes);
@@ -91,6 +89,24 @@ async function sendToPeer(
     throw new NotReady('WAITS_FOR_PEER', { stage, duchy: peer }, { detail, retryAfterSeconds });
   }
   throw new PermanentError('PEER_REJECTED', { stage, duchy: peer }, { detail: reasonOf(error, response) });
+}
+
+type Send = (path: string, request: PeerRequest) => Promise<Response>;
+
+/** An endpoint that the exchange names may be that of a service in this duchy's own network; one of the settings is not checked. */
+async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, peer: string): Promise<Send> {
+  const pinned = peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined;
+  const endpoint = pinned ?? ((await client.getParty({ name: peer })) as DuchyParty).endpoint;
+  if (endpoint === undefined)
+    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });
+  return async (path, request) => {
+    const url = new URL(path, endpointUrl(endpoint, { allowHttp: !requiresPublicPeers }));
+    if (requiresPublicPeers && pinned === undefined) return fetchPublic(url, request);
+    // Node's fetch reads an iterable as it sends.
+    const body = request.body as unknown as ReadableStream;
+    const init = { ...request, method: 'POST', body, duplex: 'half', redirect: 'manual' };
+    return fetch(url, init as RequestInit);
+  };
 }
 
 /** The reason is one of a closed list; the words of a peer are not repeated anywhere. */

@@ -4,8 +4,10 @@ import {
   type Capabilities,
   ExchangeError,
   type Finding,
+  hostOf,
   type Interval,
   invalid,
+  isPublicHost,
   type PartyInput,
   type PartyState,
   PROTOCOLS,
@@ -16,7 +18,6 @@ import {
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { type PartyKind, parsePrincipal } from './access.ts';
-import { hostOf, isPublicHost } from './address.ts';
 import { finding } from './findings.ts';
 import { strictlyAfter } from './time.ts';
 

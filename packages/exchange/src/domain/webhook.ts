@@ -5,13 +5,16 @@ import {
   type Change,
   type ChangeKind,
   ExchangeError,
+  hostOf,
   invalid,
+  isLoopbackAddress,
+  isPublicAddress,
+  isPublicHost,
   type Timestamp,
   type WebhookInput,
   type WebhookState,
   type WebhookUpdate,
 } from '@measurement-exchange/contract';
-import { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './address.ts';
 import { hoursBefore, strictlyAfter } from './time.ts';
 
 export interface WebhookRecord {

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { hostOf } from '../domain/address.ts';
+import { hostOf } from '@measurement-exchange/contract';
 import { urlProblem } from '../domain/webhook.ts';
 import type { Destinations } from './destinations.ts';
 

@@ -160,6 +160,9 @@ describe('where the duchy', () => {
     ['has an endpoint with a path', { endpoint: 'https://duchy.example/x' }, 'no URL of a host'],
     ['has an endpoint that is none', { endpoint: 'duchy' }, 'no URL of a host'],
     ['has an endpoint without TLS', { endpoint: 'http://127.0.0.1:1' }, 'is not https'],
+    ['has a private address', { endpoint: 'https://10.0.0.1' }, 'not public'],
+    ['has an address of this machine', { endpoint: 'https://[::1]:1' }, 'not public'],
+    ['has a name for this machine', { endpoint: 'https://localhost:1' }, 'not public'],
   ])('%s, nothing is sent', async (_what, party, why) => {
     const exchange = await world.scripted();
     const endpoint = world.duchy.endpoint;
@@ -171,6 +174,18 @@ describe('where the duchy', () => {
       world.duchy.endpoint = endpoint;
     }
     expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining(why) });
+    expect(world.duchy.uploads).toEqual([]);
+  });
+
+  it('has a private endpoint in the settings, that one is connected to, over TLS', async () => {
+    const exchange = await world.scripted();
+    const { duchies } = world.settings;
+    const endpoint = world.duchy.endpoint.replace('http:', 'https:');
+    const pinned = { ...duchies, [ALPHA!]: { ...duchies[ALPHA!]!, endpoint } };
+    const shareShuffle = { ...world.settings, duchies: pinned, folder: world.folder };
+    expect(await exchange.agent({ shareShuffle }).once()).toEqual(OPEN);
+    // The duchy of this test has no TLS.
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('does not respond') });
     expect(world.duchy.uploads).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** Whose tokens production accepts, and where their keys come from. */
+import { hostOf, isPublicHost } from '@measurement-exchange/contract';
 import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../../auth/claims.ts';
-import { hostOf, isPublicHost } from '../../domain/address.ts';
 import type { Config } from '../config.ts';
 import type { Surroundings } from './process.ts';
 

@@ -34,13 +34,14 @@ export async function deliverUpload(
   const stateNow = async () => (await client.getRequisition({ name, ...options })).state;
   if (requisition.state !== 'UNFULFILLED') return requisition.state;
 
-  const endpoint = await endpointOf(duchy, settings, client, options);
+  const { endpoint, isPinned } = await endpointOf(duchy, settings, client, options);
+  const allowPrivate = isPinned || settings.allowHttp === true;
   const url = uploadUrl(endpoint, name, settings);
   const timeoutMs = 1000 * (settings.uploadTimeoutSeconds ?? TIMEOUT_SECONDS);
   for (let attempt = 1; ; attempt++) {
     let waitSeconds = 0;
     try {
-      await upload({ url, fulfillment, file: files.path(name), timeoutMs, signal, onProgress });
+      await upload({ url, fulfillment, file: files.path(name), timeoutMs, allowPrivate, signal, onProgress });
       const state = await stateNow();
       if (state !== 'UNFULFILLED') return state;
       throw new Error(`${duchy} took the upload, and did not report it to the exchange yet.`);
@@ -62,10 +63,10 @@ async function endpointOf(
   { duchies }: ComputationSettings,
   client: ExchangeClient,
   options: { signal?: AbortSignal },
-): Promise<string> {
+): Promise<{ endpoint: string; isPinned: boolean }> {
   const configured = Object.hasOwn(duchies, duchy) ? duchies[duchy]!.endpoint : undefined;
   const endpoint = configured ?? ((await client.getParty({ name: duchy, ...options })) as Duchy).endpoint;
   if (endpoint === undefined)
     throw new Error(`${duchy} has no endpoint at the exchange, and none in the settings.`);
-  return endpoint;
+  return { endpoint, isPinned: configured !== undefined };
 }

@@ -10,7 +10,7 @@ export interface ComputationSettings {
   noiseMechanisms?: readonly MpcNoiseMechanism[];
   /** A folder for what no duchy has taken yet; for share-shuffle also for the order of each population's VIDs. */
   folder: string;
-  /** Whether duchies may be reached without TLS. In development only. */
+  /** Whether duchies may be reached without TLS, and at private addresses. In development only. */
   allowHttp?: boolean;
   /** How long an upload may take; each 256 KB of it have a second more. Default 60. */
   uploadTimeoutSeconds?: number;
@@ -36,7 +36,7 @@ export interface LiquidLegionsSettings extends ComputationSettings {
 export interface DuchySettings {
   /** Its root certificates, in PEM. */
   rootPem: string;
-  /** Where it takes uploads; else what the exchange says. */
+  /** Where it takes uploads, which may be a private address; else what the exchange says, if it is public. */
   endpoint?: string;
 }
 

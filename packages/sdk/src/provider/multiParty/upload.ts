@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { cut, ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
 import { isTransient } from '../../client/errors.ts';
 import { parseRetryAfter } from '../../client/response.ts';
+import { EndpointRefused, endpointUrl, publicOnly } from '../endpoints.ts';
 
 export interface UploadOptions {
   /** From `uploadUrl`. */
@@ -18,6 +20,8 @@ export interface UploadOptions {
   file: string;
   /** How long it may take before the bytes count; each 256 KB of them have a second more. */
   timeoutMs: number;
+  /** Whether it may be sent to private addresses too. */
+  allowPrivate: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((percent: number) => void) | undefined;
 }
@@ -29,13 +33,7 @@ const MAX_RESPONSE_BYTES = 65_536;
 
 /** Where a duchy takes the upload of a requisition. Throws where the endpoint is no URL of a host, or not encrypted. */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
-  const url = URL.parse(endpoint);
-  const isHost =
-    url !== null && url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password;
-  if (!isHost) throw new Error(`The endpoint ${JSON.stringify(endpoint)} is no URL of a host.`);
-  if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
-    throw new Error(`The endpoint ${endpoint} is not https.`);
-  }
+  const url = endpointUrl(endpoint, { allowHttp });
   url.pathname = `/v2alpha/${requisition}:fulfill`;
   return url;
 }
@@ -71,7 +69,7 @@ export async function upload(options: UploadOptions): Promise<void> {
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
     await send(options, file, size, signal).catch((error: unknown) => {
       options.signal?.throwIfAborted();
-      if (error instanceof UploadFailed) throw error;
+      if (error instanceof UploadFailed || error instanceof EndpointRefused) throw error;
       const what = timeout.aborted ? 'takes too long' : `does not respond (${(error as Error).message})`;
       throw new UploadFailed(`The duchy at ${options.url.host} ${what}.`, {
         kind: 'transient',
@@ -84,7 +82,7 @@ export async function upload(options: UploadOptions): Promise<void> {
 }
 
 async function send(
-  { url, fulfillment, onProgress }: UploadOptions,
+  { url, fulfillment, allowPrivate, onProgress }: UploadOptions,
   file: FileHandle,
   size: number,
   signal: AbortSignal,
@@ -106,10 +104,16 @@ async function send(
     }
     yield tail;
   }
-  const response = await post(url, body(), signal, {
-    'content-type': `multipart/form-data; boundary=${boundary}`,
-    'content-length': String(head.length + size + tail.length),
-  });
+  const checked = allowPrivate ? {} : publicOnly(url);
+  const response = await post(
+    url,
+    body(),
+    { signal, ...checked },
+    {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(head.length + size + tail.length),
+    },
+  );
   const { statusCode: status = 0 } = response;
   const bytes = await readResponse(response);
   if (status >= 200 && status <= 299) return;
@@ -121,15 +125,15 @@ async function send(
 function post(
   url: URL,
   body: AsyncIterable<Buffer>,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; lookup?: LookupFunction },
   headers: Record<string, string>,
 ): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     // A connection of its own: one that the duchy closes meanwhile is not taken for this.
-    const sending = request(url, { method: 'POST', headers, signal, agent: false }, resolve);
+    const sending = request(url, { method: 'POST', headers, agent: false, ...options }, resolve);
     sending.on('error', reject);
-    pipeline(Readable.from(body, { objectMode: false }), sending, { signal }).catch(reject);
+    pipeline(Readable.from(body, { objectMode: false }), sending, { signal: options.signal }).catch(reject);
   });
 }
 

@@ -30,6 +30,30 @@ it.each([
     if (neighbor) expect(isPublicAddress(neighbor), neighbor).toBe(true);
 });
 
+it.each([
+  '256.1.1.1',
+  '8.8.8',
+  '8.8.8.8.8',
+  '0x8.8.8.8',
+  '2606:4700::1%eth0',
+  '2606:4700:::1',
+  '2606:4700::1::2',
+  '2606:4700',
+  '[2606:4700::1]',
+  '8.8.8.8]/',
+  '',
+])('%j is no address, and so not public', (text) => {
+  expect(isPublicAddress(text)).toBe(false);
+});
+
+it('an address is the same in every spelling', () => {
+  const spellings = ['2606:4700:0:0:0:0:0:1', '2606:4700::0001', '2606:4700::0.0.0.1', '2606:4700::1'];
+  expect(spellings.filter(isPublicAddress)).toEqual(spellings);
+  const mapped = ['::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::8.8.8.8', '2002:808:808::'];
+  expect(mapped.filter(isPublicAddress)).toEqual([]);
+  expect(['0:0:0:0:0:0:0:1', '::0.0.0.1'].filter(isLoopbackAddress)).toHaveLength(2);
+});
+
 it('loopback is all of 127/8, and ::1', () => {
   const addresses = [
     '127.0.0.0',

@@ -1,0 +1,150 @@
+/** An exchange that names services of a duchy's own network as the endpoints of other duchies: none of them gets a connection. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { packSignedMessage } from '@measurement-exchange/consent';
+import { isLoopbackAddress } from '@measurement-exchange/contract';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { PeerSettings } from '../../src/config/config.ts';
+import { completeBlob, type StoredMessage, writeBlob } from '../../src/database/index.ts';
+import { deliver } from '../../src/peers/deliver.ts';
+import { fetchPublic } from '../../src/peers/publicFetch.ts';
+import { type FaceWorld, startFaceWorld } from '../face/world.ts';
+
+const BETA = 'duchies/beta';
+let world: FaceWorld;
+let message: StoredMessage;
+let service: Server;
+let port: number;
+/** Connections and requests that the service got. */
+const got = { connections: 0, bodies: [] as string[] };
+let respond: RequestListener;
+
+beforeAll(async () => {
+  world = await startFaceWorld();
+  const { id } = await world.computation();
+  const { db } = world.duchy;
+  const blob = await writeBlob(db, id, Readable.from([Buffer.from('the message')]));
+  await db.tx((tx) => completeBlob(tx, blob.id, id));
+  const signed = { message: new Uint8Array(9), signature: new Uint8Array(64) };
+  message = {
+    ...{ computation: id, stage: 'SHUFFLE_PHASE_INPUT_ONE', direction: 'OUT', peer: BETA, blob: blob.id },
+    ...{ certificate: `${BETA}/certificates/1`, createTime: new Date(), acknowledgedTime: null },
+    signedMessage: packSignedMessage({ ...signed, signatureAlgorithm: 'ECDSA_WITH_SHA256' }, 'x'),
+  };
+  service = createServer(async (request, response) => {
+    got.bodies.push(await text(request));
+    respond(request, response);
+  });
+  service.on('connection', () => {
+    got.connections++;
+  });
+  await new Promise<void>((resolve) => service.listen(0, resolve));
+  port = (service.address() as AddressInfo).port;
+});
+afterAll(async () => {
+  service.close();
+  await world.stop();
+});
+beforeEach(() => {
+  Object.assign(got, { connections: 0, bodies: [] });
+  respond = (_request, response) => response.writeHead(200).end('{}');
+});
+
+/** What becomes of a message when the exchange names this endpoint, or none. */
+async function sent(
+  endpoint: string | undefined,
+  settings: { peers?: Record<string, PeerSettings>; requiresPublicPeers?: boolean },
+): Promise<string> {
+  const client = { getParty: async () => ({ name: BETA, endpoint }) } as never;
+  const signal = AbortSignal.timeout(10_000);
+  try {
+    await deliver({ ...world.duchy, client, ...settings }, {} as never, message, signal);
+    return 'delivered';
+  } catch (error) {
+    const { name, code, detail } = error as Error & { code: string; detail: string };
+    return `${name} ${code}: ${detail}`;
+  }
+}
+
+const PRODUCTION = { requiresPublicPeers: true };
+
+describe('in production', () => {
+  test.each([
+    ['https://127.0.0.1:PORT', /not public/],
+    ['https://localhost:PORT', /not public/],
+    ['https://[::1]:PORT', /not public/],
+    ['https://[::ffff:127.0.0.1]:PORT', /not public/],
+    ['https://169.254.169.254', /not public/],
+    ['https://10.0.0.1', /not public/],
+    ['http://8.8.8.8', /not https/],
+    ['http://localhost:PORT', /not https/],
+    ['https://user@localhost:PORT', /no URL of a host/],
+    ['https://localhost:PORT/v2', /no URL of a host/],
+    [undefined, /no endpoint/],
+  ])('an endpoint %s that the exchange names gets nothing, and the stage waits', async (endpoint, detail) => {
+    const outcome = await sent(endpoint?.replace('PORT', String(port)), PRODUCTION);
+    expect(outcome).toMatch(/^NotReady WAITS_FOR_PEER: /);
+    expect(outcome).toMatch(detail);
+    expect(got.connections).toBe(0);
+  });
+
+  test('an endpoint of the settings is connected to at any address, over TLS alone', async () => {
+    const pinned = (endpoint: string) => ({ ...PRODUCTION, peers: { [BETA]: { endpoint } } });
+    // The service has no TLS, so that nothing is read by it.
+    const outcome = await sent('https://8.8.8.8', pinned(`https://localhost:${port}`));
+    expect(outcome).toBe('NotReady WAITS_FOR_PEER: no response');
+    expect([got.connections > 0, got.bodies]).toEqual([true, []]);
+    got.connections = 0;
+    expect(await sent('https://8.8.8.8', pinned(`http://localhost:${port}`))).toMatch(/not https/);
+    expect(got.connections).toBe(0);
+  });
+});
+
+test('in development any endpoint is, and that of the settings comes first', async () => {
+  expect(await sent(`http://localhost:${port}`, {})).toBe('delivered');
+  const peers = { [BETA]: { endpoint: `http://127.0.0.1:${port}` } };
+  expect(await sent('http://localhost:1', { peers })).toBe('delivered');
+  expect(await sent(`http://localhost:${port}`, { peers: { 'duchies/gamma': peers[BETA]! } })).toBe(
+    'delivered',
+  );
+  expect(got.bodies).toHaveLength(3);
+  for (const body of got.bodies) expect(body).toContain('the message');
+});
+
+describe('a request to a checked address', () => {
+  const request = () => ({
+    headers: { 'content-type': 'text/plain' },
+    body: (async function* () {
+      yield Buffer.from('one ');
+      yield Buffer.from('two');
+    })(),
+    signal: AbortSignal.timeout(10_000),
+  });
+
+  test('is sent whole, and its response comes back', async () => {
+    respond = (_request, response) => response.writeHead(409).end('{"error": {}}');
+    const response = await fetchPublic(new URL(`http://localhost:${port}`), request(), isLoopbackAddress);
+    expect([response.status, await response.text()]).toEqual([409, '{"error": {}}']);
+    expect(got.bodies).toEqual(['one two']);
+    respond = (_request, response) => response.writeHead(204).end();
+    const empty = await fetchPublic(new URL(`http://localhost:${port}`), request(), isLoopbackAddress);
+    expect([empty.status, await empty.text()]).toEqual([204, '']);
+  });
+
+  test('goes nowhere where one address of a name is not allowed', async () => {
+    const none = fetchPublic(new URL(`http://localhost:${port}`), request(), () => false);
+    await expect(none).rejects.toThrow(/not public/);
+    expect(got.connections).toBe(0);
+  });
+
+  test('is not sent on to where a response points', async () => {
+    const location = `http://localhost:${port}/elsewhere`;
+    respond = (_request, response) => response.writeHead(307, { location }).end();
+    const response = await fetchPublic(new URL(`http://localhost:${port}`), request(), isLoopbackAddress);
+    expect(response.status).toBe(307);
+    expect(await sent(`http://localhost:${port}`, {})).toBe('NotReady WAITS_FOR_PEER: HTTP 307');
+    expect(got.bodies).toHaveLength(2);
+  });
+});
