@@ -19,11 +19,26 @@ export interface TestComputation {
   nonces: bigint[];
 }
 
+const PRIVACY = create(specs.DifferentialPrivacyParamsSchema, { epsilon: 1, delta: 1e-9 });
+const REACH: specs.MeasurementSpec['measurementType'] = {
+  case: 'reach',
+  value: create(specs.MeasurementSpec_ReachSchema, { privacyParams: PRIVACY }),
+};
+export const REACH_AND_FREQUENCY: specs.MeasurementSpec['measurementType'] = {
+  case: 'reachAndFrequency',
+  value: create(specs.MeasurementSpec_ReachAndFrequencySchema, {
+    reachPrivacyParams: PRIVACY,
+    frequencyPrivacyParams: PRIVACY,
+    maximumFrequency: 5,
+  }),
+};
+
 /** Both requisitions are taken by `fulfillingDuchy`. */
 export async function makeComputation(
   id: string,
   duchy: string,
   fulfillingDuchy = 'duchies/alpha',
+  measurementType: specs.MeasurementSpec['measurementType'] = REACH,
 ): Promise<TestComputation> {
   const nonces = PROVIDERS.map(() => randomNonce());
   const hashes = await Promise.all(nonces.map(nonceHash));
@@ -31,7 +46,7 @@ export async function makeComputation(
     specs.MeasurementSpecSchema,
     create(specs.MeasurementSpecSchema, {
       nonceHashes: hashes,
-      measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1, delta: 1e-9 } } },
+      measurementType,
       vidSamplingInterval: { start: 0, width: 1 },
     }),
   );

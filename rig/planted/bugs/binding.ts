@@ -290,6 +290,22 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: message('other terms'),
   },
   {
+    name: 'hostile-message-is-a-defect',
+    edits: [
+      inDuchy(
+        'face/advance.ts',
+        "throw invalid([ { field: 'message.message', description: 'must be a serialized mex.contract.StageMessage' }, ]);",
+        "throw new Error('invalid');",
+      ),
+    ],
+    foundBy: test('duchy/test/coalitions/hostileMessages.test.ts', 'hostile uploads and messages'),
+  },
+  {
+    name: 'free-text-in-a-response-and-the-log',
+    edits: [inDuchy('face/advance.ts', 'takes, and is not`', 'takes, and is not` + message.stage')],
+    foundBy: test('duchy/test/coalitions/hostileMessages.test.ts', 'hostile uploads and messages'),
+  },
+  {
     // A ring goes on whose duchies encrypt messages for keys of other computations.
     name: 'message-keys-not-confirmed',
     edits: [inDuchy('stages/confirm.ts', 'await requireSameTerms(work);', 'void requireSameTerms;')],

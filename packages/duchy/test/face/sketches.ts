@@ -27,7 +27,7 @@ import {
 } from '@measurement-exchange/sdk/liquidLegions';
 import { createComputation } from '../../src/database/index.ts';
 import { termsOf } from '../terms.ts';
-import { makeComputation, type TestComputation } from '../view.ts';
+import { makeComputation, REACH_AND_FREQUENCY, type TestComputation } from '../view.ts';
 import { termsOf as digestOf, type FaceWorld, sha256, type TestUpload } from './world.ts';
 
 export const REGISTERS = 5;
@@ -65,8 +65,6 @@ export function randomPoint(): Uint8Array {
 
 export const points = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, randomPoint));
 
-let made = 0;
-
 /** One whose uploads this duchy takes; a test may change what the exchange says before it is stored. */
 export async function makeLegions(
   world: FaceWorld,
@@ -79,8 +77,10 @@ export async function makeLegions(
   }: LegionsOptions = {},
 ): Promise<LegionsComputation> {
   const { duchy, identities } = world;
-  const computation = await makeComputation(`l${++made}`, duchy.name, duchy.name);
-  const { id, view, spec } = computation;
+  const id = `l${world.exchange.computations.size + 1}`;
+  const type = protocol === 'liquidLegionsV2' ? REACH_AND_FREQUENCY : undefined;
+  const computation = await makeComputation(id, duchy.name, duchy.name, type);
+  const { view, spec } = computation;
   view.role = 'WORKER';
   view.protocolConfig = { [protocol]: structuredClone(CONFIGS[protocol]) };
   const keys: Record<string, Uint8Array> = {};
@@ -125,16 +125,20 @@ const REGISTER_BYTES = {
 };
 
 /** An upload that is right; a test spoils what it is about. */
-export async function makeSketch(world: FaceWorld, computation: LegionsComputation): Promise<TestUpload> {
+export async function makeSketch(
+  world: FaceWorld,
+  computation: LegionsComputation,
+  i = 0,
+): Promise<TestUpload> {
   const { view, spec, nonces, protocol } = computation;
-  const requisition = view.requisitions[0]!;
+  const requisition = view.requisitions[i]!;
   const config = CONFIGS[protocol];
   const data = points((REGISTERS * REGISTER_BYTES[protocol]) / POINT_BYTES);
   const fulfillment = create(duchyMessages.FulfillmentSchema, {
     purpose: FULFILLMENT_PURPOSE,
     requisition: requisition.name,
     requisitionFingerprint: sha256(Buffer.concat([spec, requisition.requisitionSpecHash])),
-    nonce: nonces[0]!,
+    nonce: nonces[i]!,
     protocol,
     registerCount: BigInt(REGISTERS),
     dataSha256: sha256(data),

@@ -1,0 +1,243 @@
+/** Uploads and messages of a hostile sender: right ones, of which a fixed seed decides what is spoiled. */
+import { createHash } from 'node:crypto';
+import { toBinary } from '@bufbuild/protobuf';
+import { createSigner } from '@measurement-exchange/consent';
+import {
+  duchyMessages,
+  FulfillmentPart,
+  type SignedMessage,
+  StageMessagePart,
+  toJson,
+} from '@measurement-exchange/contract';
+import { createIdentity } from '@measurement-exchange/sdk/identity';
+import { sha256 } from '../face/world.ts';
+
+/** Free text that a sender puts into fields: it must not come out anywhere. */
+export const MARKER = 'Ada-Lovelace-saw-it-7-times';
+
+/** The same numbers for the same seed. */
+export class Draw {
+  private drawn = 0;
+  private readonly seed: string;
+
+  constructor(seed: string) {
+    this.seed = seed;
+  }
+
+  bytes(length: number): Buffer {
+    const pieces: Buffer[] = [];
+    for (let have = 0; have < length; have += 32) {
+      pieces.push(
+        createHash('sha256')
+          .update(`${this.seed} ${this.drawn++}`)
+          .digest(),
+      );
+    }
+    return Buffer.concat(pieces).subarray(0, length);
+  }
+
+  below(limit: number): number {
+    return this.bytes(4).readUInt32BE() % limit;
+  }
+
+  of<T>(values: readonly T[]): T {
+    return values[this.below(values.length)]!;
+  }
+}
+
+/** One request, before it is signed. */
+export interface Hostile {
+  part: 'fulfillment' | 'message';
+  path: string;
+  message: duchyMessages.Fulfillment | duchyMessages.StageMessage;
+  data: Uint8Array;
+  privateKeyPem: string;
+  /** Keys of others, which signed nothing of this. */
+  otherKeys: string[];
+}
+
+/** What a sender can spoil; each says what it did, so that both worlds can be compared. */
+const SPOILS: Record<string, (sent: Hostile, draw: Draw) => void> = {
+  field: spoilField,
+  'two fields': (sent, draw) => {
+    spoilField(sent, draw);
+    spoilField(sent, draw);
+  },
+  'data, with its digest': (sent, draw) => {
+    sent.data = spoiledBytes(sent.data, draw);
+    sent.message.dataSha256 = sha256(sent.data);
+  },
+  'data, with digest and length': (sent, draw) => {
+    sent.data = spoiledBytes(sent.data, draw);
+    Object.assign(sent.message, { dataSha256: sha256(sent.data), dataLength: BigInt(sent.data.length) });
+  },
+  data: (sent, draw) => {
+    sent.data = spoiledBytes(sent.data, draw);
+  },
+  key: (sent, draw) => {
+    sent.privateKeyPem = draw.of(sent.otherKeys);
+  },
+  path: (sent, draw) => {
+    sent.path = draw.of([
+      sent.path.replace(/.(?=:)/, 'x'),
+      sent.path.replace(/:\w+$/, ''),
+      sent.path.replace(/:\w+$/, ':other'),
+      '/v2alpha/computations/unknown:advance',
+      '/v2alpha/dataProviders/nobody/requisitions/none:fulfill',
+    ]);
+  },
+  nothing: () => {},
+};
+
+/** Names of fields of the message, of those inside it too. */
+function spoilField({ message }: Hostile, draw: Draw): void {
+  const inner = 'protocolData' in message ? message.protocolData.value : undefined;
+  const target = (inner && draw.below(3) === 0 ? inner : message) as unknown as Record<string, unknown>;
+  const fields = Object.keys(target)
+    .filter((field) => !field.startsWith('$') && typeof target[field] !== 'object')
+    .concat(Object.keys(target).filter((field) => target[field] instanceof Uint8Array))
+    .toSorted();
+  const field = draw.of(fields);
+  target[field] = spoiledValue(target[field], draw);
+}
+
+function spoiledValue(value: unknown, draw: Draw): unknown {
+  if (value instanceof Uint8Array) return spoiledBytes(value, draw);
+  if (typeof value === 'bigint') {
+    return draw.of([value + 1n, value > 0n ? value - 1n : 7n, 0n, 2n ** 62n]);
+  }
+  if (typeof value === 'number') return draw.of([value + 1, 0, -1, 2 ** 31 - 1]);
+  if (typeof value === 'boolean') return !value;
+  const text = String(value);
+  return draw.of([
+    '',
+    MARKER,
+    `${text}${MARKER}`,
+    text.slice(1),
+    'duchies/beta',
+    'duchies/gamma/certificates/1',
+  ]);
+}
+
+/** `most`: how many bytes at the beginning may be changed. */
+function spoiledBytes(bytes: Uint8Array, draw: Draw, most = bytes.length): Uint8Array {
+  const at = draw.below(Math.max(most, 1));
+  switch (draw.below(6)) {
+    case 0:
+      return bytes.slice(0, at);
+    case 1:
+      return Buffer.concat([bytes, draw.bytes(1 + draw.below(40))]);
+    case 2:
+      return draw.bytes(bytes.length);
+    case 3:
+      return Buffer.from(MARKER);
+    case 4:
+      return new Uint8Array(bytes.length);
+    default:
+      return bytes.length === 0 ? Buffer.of(1) : bytes.with(at, bytes[at]! ^ (1 + draw.below(255)));
+  }
+}
+
+/** In DER, of other bytes. */
+const OF_NOTHING = await createIdentity({ party: 'x', commonName: 'x', now: Date.now(), days: 1 })
+  .then(({ privateKeyPem }) => createSigner(privateKeyPem))
+  .then((signer) => signer.sign(Buffer.from('nothing')))
+  .then(({ signature }) => signature);
+
+/** After signing: what is signed, the signature, or the body around it. */
+const AFTER: Record<string, (signed: SignedMessage, draw: Draw) => SignedMessage> = {
+  // What follows is made of nonces and digests, which are others in each world, and of other lengths.
+  message: (signed, draw) => ({ ...signed, message: spoiledBytes(signed.message, draw, 60) }),
+  signature: (signed, draw) => ({ ...signed, signature: draw.of([draw.bytes(70), Buffer.of(), OF_NOTHING]) }),
+  none: (signed) => signed,
+};
+
+/** What is sent. */
+export interface HostileRequest {
+  what: string;
+  path: string;
+  body: Buffer;
+  headers: Record<string, string>;
+}
+
+/** `text` is the number of the field that free text goes into, signed and framed as it should be. */
+export async function freeText(sent: Hostile, text: number): Promise<HostileRequest> {
+  const fields = sent.message as unknown as Record<string, unknown>;
+  const names = Object.keys(fields).filter(
+    (name) => !name.startsWith('$') && typeof fields[name] === 'string',
+  );
+  const name = names.toSorted()[text % names.length]!;
+  fields[name] = MARKER;
+  const json = partOf(sent, await signed(sent));
+  return {
+    ...framed(9, sent.part, json, sent.data, Buffer.of()),
+    what: `${sent.part}: free text in ${name}`,
+    path: sent.path,
+  };
+}
+
+async function signed({ message, part, privateKeyPem }: Hostile): Promise<SignedMessage> {
+  const signer = await createSigner(privateKeyPem);
+  return signer.sign(
+    part === 'fulfillment'
+      ? toBinary(duchyMessages.FulfillmentSchema, message as duchyMessages.Fulfillment)
+      : toBinary(duchyMessages.StageMessageSchema, message as duchyMessages.StageMessage),
+  );
+}
+
+function partOf({ part }: Hostile, message: SignedMessage): string {
+  return part === 'fulfillment'
+    ? toJson(FulfillmentPart, { fulfillment: message })
+    : toJson(StageMessagePart, { message });
+}
+
+/** The same draws spoil the same things, whatever the keys and the data of a world are. */
+export async function hostileRequest(sent: Hostile, draw: Draw): Promise<HostileRequest> {
+  const spoil = draw.of(Object.keys(SPOILS));
+  SPOILS[spoil]!(sent, draw);
+  const after = draw.below(4) === 0 ? draw.of(Object.keys(AFTER)) : 'none';
+  const framing = draw.below(8) === 0 ? draw.below(6) : 9;
+  const noise = draw.bytes(1 + draw.below(200));
+  const afterDraw = new Draw(`after ${draw.below(2 ** 31)}`);
+  const json = partOf(sent, AFTER[after]!(await signed(sent), afterDraw));
+  const { part } = sent;
+  return {
+    ...framed(framing, part, json, sent.data, noise),
+    what: `${part}: ${spoil}, ${after}, ${framing}`,
+    path: sent.path,
+  };
+}
+
+function framed(
+  framing: number,
+  part: string,
+  json: string,
+  data: Uint8Array,
+  noise: Buffer,
+): Pick<HostileRequest, 'body' | 'headers'> {
+  const header = (name: string) =>
+    Buffer.from(`--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`);
+  const end = Buffer.from('\r\n--b--\r\n');
+  const line = Buffer.from('\r\n');
+  const parts = [header(part), Buffer.from(json), line, header('data'), Buffer.from(data)];
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  switch (framing) {
+    case 0:
+      return { headers, body: Buffer.concat(parts) };
+    case 1:
+      return { headers, body: noise };
+    case 2:
+      return {
+        headers,
+        body: Buffer.concat([header('data'), data, line, header(part), Buffer.from(json), end]),
+      };
+    case 3:
+      return { headers: { 'content-type': 'application/json' }, body: Buffer.from(json) };
+    case 4:
+      return { headers, body: Buffer.concat([header(part), Buffer.from(`{"${MARKER}": `), noise, end]) };
+    case 5:
+      return { headers, body: Buffer.concat([header(MARKER), Buffer.from(json), end]) };
+    default:
+      return { headers, body: Buffer.concat([...parts, end]) };
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * A provider or a duchy that sends whatever it likes, in two worlds that differ in one person of another provider: it gets the
+ * same responses in both, none of them is a defect, and nothing that anybody wrote comes out in a log or at the exchange.
+ * MEX_HOSTILE_MESSAGES=1000 sends so many for each protocol.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Duchy } from '../../src/context.ts';
+import { type LegionsComputation, makeLegions, makeSketch, points } from '../face/sketches.ts';
+import {
+  type FaceWorld,
+  makeMessage,
+  makeUpload,
+  post,
+  randomShare,
+  sendUpload,
+  sha256,
+  startFaceWorld,
+  type TestUpload,
+  withData,
+} from '../face/world.ts';
+import { MODULUS, PROVIDERS, type TestComputation } from '../view.ts';
+import { Draw, freeText, type Hostile, hostileRequest, MARKER } from './hostile.ts';
+
+const COUNT = Number(process.env.MEX_HOSTILE_MESSAGES ?? 60);
+/** Requests to one computation; some of them are taken, and then others are told so. */
+const PER_COMPUTATION = 8;
+const [ATTACKER, VICTIM] = [0, 1] as const;
+
+const SHARE_SHUFFLE = 'honestMajorityShareShuffle';
+const MESSAGES = {
+  [SHARE_SHUFFLE]: {
+    stage: 'WAIT_ON_SHUFFLE_INPUT_PHASE_TWO',
+    message: { stage: 'SHUFFLE_PHASE_INPUT_TWO', sender: 'duchies/beta' },
+  },
+  reachOnlyLiquidLegionsV2: {
+    stage: 'WAIT_EXECUTION_PHASE_INPUTS',
+    message: { stage: 'EXECUTION_PHASE_INPUT', sender: 'duchies/gamma' },
+  },
+  liquidLegionsV2: {
+    stage: 'WAIT_EXECUTION_PHASE_ONE_INPUTS',
+    message: { stage: 'EXECUTION_PHASE_ONE_INPUT', sender: 'duchies/gamma' },
+  },
+};
+type Protocol = keyof typeof MESSAGES;
+const PROTOCOLS = Object.keys(MESSAGES) as Protocol[];
+
+/** What both providers have, in registers; the worlds differ in the last one of the other provider. */
+const SHARE = randomShare();
+const SKETCHES = { reachOnlyLiquidLegionsV2: points(5 * 2), liquidLegionsV2: points(5 * 6) };
+const MESSAGE = randomBytes(500);
+
+interface World extends FaceWorld {
+  hasOneMore: boolean;
+  /** Whatever was said to the exchange. */
+  told: string[];
+}
+
+let worlds: World[];
+beforeAll(async () => {
+  const limits = { rejectedPerMinute: 1_000_000 };
+  worlds = await Promise.all(
+    [false, true].map(async (hasOneMore) => {
+      const world = await startFaceWorld('duchies/alpha', limits);
+      const told: string[] = [];
+      listenTo(world.duchy, told);
+      return { ...world, hasOneMore, told };
+    }),
+  );
+});
+afterAll(() => Promise.all(worlds.map((world) => world.stop())));
+
+/** Records what the duchy says from now on. */
+function listenTo(duchy: Duchy, told: string[]): void {
+  const calls = Object.entries(duchy.client).map(([operation, call]) => [
+    operation,
+    (args: unknown) => {
+      told.push(
+        JSON.stringify([operation, args], (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+      );
+      return (call as (args: unknown) => unknown)(args);
+    },
+  ]);
+  duchy.client = Object.fromEntries(calls);
+}
+
+/** A computation at which the other provider has uploaded. */
+async function begin(world: World, protocol: Protocol): Promise<TestComputation> {
+  if (protocol === SHARE_SHUFFLE) {
+    const computation = await world.computation();
+    const upload = await makeUpload(world, computation, VICTIM);
+    const last = SHARE.at(-1)!;
+    await upload.seal(world.hasOneMore ? SHARE.with(-1, (last + 1) % MODULUS) : SHARE);
+    expect((await sendUpload(world, upload)).status).toBe(200);
+    return computation;
+  }
+  const computation = await makeLegions(world, protocol);
+  const upload = await makeSketch(world, computation, VICTIM);
+  const sketch = SKETCHES[protocol];
+  withData(upload, world.hasOneMore ? Buffer.concat([sketch.subarray(0, -33), points(1)]) : sketch);
+  expect((await sendUpload(world, upload)).status).toBe(200);
+  return computation;
+}
+
+/** One that is right. */
+async function honest(
+  world: World,
+  protocol: Protocol,
+  computation: TestComputation,
+  isUpload: boolean,
+): Promise<Hostile> {
+  const otherKeys = [PROVIDERS[VICTIM], 'duchies/beta', 'measurementConsumers/acme'].map(
+    (party) => world.identities[party]!.privateKeyPem,
+  );
+  if (!isUpload) {
+    const { stage, message } = MESSAGES[protocol];
+    await world.database.query('UPDATE computations SET stage = $2 WHERE id = $1', [computation.id, stage]);
+    const sent = await makeMessage(world, computation, message);
+    Object.assign(sent, { data: MESSAGE });
+    sent.message.dataSha256 = sha256(MESSAGE);
+    return { ...sent, part: 'message', path: `/v2alpha/computations/${computation.id}:advance`, otherKeys };
+  }
+  const { requisition, fulfillment, ...upload } = await uploadOf(world, protocol, computation);
+  const path = `/v2alpha/${requisition}:fulfill`;
+  return { ...upload, part: 'fulfillment', message: fulfillment, path, otherKeys };
+}
+
+async function uploadOf(world: World, protocol: Protocol, computation: TestComputation): Promise<TestUpload> {
+  if (protocol === SHARE_SHUFFLE) {
+    const upload = await makeUpload(world, computation, ATTACKER);
+    await upload.seal(SHARE);
+    return upload;
+  }
+  const upload = await makeSketch(world, computation as LegionsComputation, ATTACKER);
+  withData(upload, SKETCHES[protocol]);
+  return upload;
+}
+
+/** What the sender sees. */
+async function attack(world: World, protocol: Protocol): Promise<string[]> {
+  const draw = new Draw(`hostile ${protocol}`);
+  const seen: string[] = [];
+  let computation: TestComputation | undefined;
+  for (let i = 0; i < COUNT; i++) {
+    // Uploads come before messages, as stages do.
+    const turn = i % PER_COMPUTATION;
+    if (turn === 0) computation = await begin(world, protocol);
+    const sent = await honest(world, protocol, computation!, turn < PER_COMPUTATION / 2);
+    const text = Math.floor(i / PER_COMPUTATION);
+    const { what, path, body, headers } =
+      turn % 4 === 3 ? await freeText(sent, text) : await hostileRequest(sent, draw);
+    const { status, reason, field, body: answer } = await post(`${world.url}${path}`, body as never, headers);
+    const message = (answer as { error?: { message: string } }).error?.message ?? '';
+    expect(message).not.toContain(MARKER);
+    seen.push(`${what} → ${status} ${reason} ${field} ${message}`);
+  }
+  return seen;
+}
+
+describe.each(PROTOCOLS)('%s', (protocol) => {
+  const timeout = 30_000 + COUNT * 500;
+  test(`${COUNT} hostile uploads and messages say the same in both worlds, and nothing of anybody’s data`, {
+    timeout,
+  }, async () => {
+    for (const { logs, told } of worlds) logs.length = told.length = 0;
+    const [one, other] = await Promise.all(worlds.map((world) => attack(world, protocol)));
+    expect(other).toEqual(one);
+    expect(one!.filter((line) => / → 5\d\d /.test(line))).toEqual([]);
+    // Both what is taken and what is not occurs, for more reasons than one.
+    const outcomes = new Set(one!.map((line) => /→ (\d+ \w+)/.exec(line)![1]));
+    expect(outcomes).toContain('200 undefined');
+    expect(outcomes.size).toBeGreaterThan(5);
+    for (const { logs, told } of worlds) {
+      expect(logs.length).toBeGreaterThanOrEqual(COUNT);
+      expect(logs.filter((line) => line.includes(MARKER) || /"level":(50|60)/.test(line))).toEqual([]);
+      expect(told.filter((line) => !TOLD.test(line))).toEqual([]);
+    }
+  });
+});
+
+/** Names, codes and positions: no other text leaves a duchy. */
+const TOLD =
+  /^\["\w+",\{("(name|body|etag|requisition|nonce|code|position|field|stage|duchy|dataProvider)":("[\w/.\-[\]]*"|\{)|[,{}])*\]$/;
