@@ -136,7 +136,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
   {
     name: 'request-id-not-told',
     edits: [{ file: 'cli/src/client.ts', find: "error.code === 'INTERNAL' && ", replace: 'false && ' }],
-    foundBy: test('cli/test/errors.test.ts', '500: every command'),
+    foundBy: test('cli/test/errors.test.ts', ': every command says so'),
   },
   {
     name: 'wait-not-told',

@@ -29,11 +29,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     // A receiver has other bytes than its sender stored, and rejects what comes a second time.
     name: 'message-signed-when-sent',
     edits: [
-      inDuchy(
-        'peers/deliver.ts',
-        '{ client, db, fetch, metrics }: Duchy',
-        '{ client, db, fetch, metrics, signer }: Duchy',
-      ),
+      inDuchy('peers/deliver.ts', 'const { db, metrics } = duchy;', 'const { db, metrics, signer } = duchy;'),
       inDuchy(
         'peers/deliver.ts',
         'unpackSignedMessage(signedMessage!);',
