@@ -105,7 +105,7 @@ export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }
 
-/** Of one text of another party, and of an error, which may have several lines. */
+/** The CLI prints at most this many characters of a text that another party wrote, and of an error. */
 const MAX_TEXT = 4000;
 const MAX_ERROR = 20_000;
 

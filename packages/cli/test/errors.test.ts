@@ -31,7 +31,7 @@ let folder: string;
 let url: string;
 /** Nobody listens there. */
 let away: string;
-/** Of all calls but those that `known` has an answer for. */
+/** The stub sends this response to every call that is not in `known`. */
 let answer: Answer;
 let known: Record<string, Answer>;
 /** How long the client waited before it tried again. No wait takes any time here. */
@@ -88,7 +88,7 @@ afterEach(() => {
 const whoIs = (principal: string) =>
   json({ principal, issuer: 'https://issuer.example', subject: principal });
 
-/** What `mex …` prints, what its error says, and the code with which the process would end. */
+/** Runs `mex …` in process and returns its output, its error message and its exit code. */
 async function mexCode(...args: string[]) {
   const { out, err, error } = await run(...args.map((arg) => arg.replace('FOLDER', folder)));
   const code = error === undefined ? Number(process.exitCode ?? 0) : (error.exitCode ?? 1);
@@ -207,7 +207,7 @@ it.each(ANSWERS)('%s: every command says so, and ends with 1', async (what, give
   for (const [i, [principal, ...args]] of COMMANDS.entries()) {
     known = given === undefined || args[0] === 'whoami' ? {} : { whoami: whoIs(principal) };
     waits = [];
-    // What an error says depends neither on the command nor on the format, so half of them are tried with each.
+    // The error message depends neither on the command nor on the format, so each format is tried with half of the commands.
     const format = (i + what.length) % 2 === 0 ? ['--json'] : [];
     const { told: said, ...ran } = await mexCode(...args, ...format);
     const command = args.join(' ');

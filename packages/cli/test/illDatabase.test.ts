@@ -31,7 +31,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** What a command prints, and the code with which the process would end. */
+/** Runs a command and returns its output and its exit code. */
 async function mexOn(url: string, ...args: string[]): Promise<Ran & { code: number }> {
   vi.stubEnv('DATABASE_URL', url);
   process.exitCode = undefined;

@@ -2,12 +2,12 @@
 import { type Binding, equalBytes } from '@measurement-exchange/contract';
 import { ConsentError } from './errors.ts';
 
-/** What the signed message is. */
+/** The purpose names the type of the signed message. */
 export const ENCRYPTION_KEY_PURPOSE = 'mex.contract.EncryptionPublicKey';
 export const ELGAMAL_KEY_PURPOSE = 'mex.contract.ElGamalPublicKey';
 export const SEED_PURPOSE = 'mex.contract.RandomSeed';
 
-/** What is expected of a binding; the commitment is checked by the worker that receives the seed. */
+/** A binding must have these values. The worker that receives a seed checks its commitment. */
 export type BindingFields = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'> & {
   requisition?: string;
 };

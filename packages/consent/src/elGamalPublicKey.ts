@@ -16,7 +16,7 @@ export interface ElGamalElement {
   /** A compressed point of P-256. */
   element: Bytes;
   proof: Bytes;
-  /** What the key was made for. */
+  /** The purpose, duchy, computation and terms that the key is bound to. */
   binding: Binding | undefined;
 }
 

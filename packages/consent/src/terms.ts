@@ -3,7 +3,7 @@ import { canonicalJson, ProtocolConfig } from '@measurement-exchange/contract';
 import { type Bytes, concat } from './bytes.ts';
 import { sha256 } from './engine.ts';
 
-/** What data providers and duchies have to agree about before any of them contributes. */
+/** Data providers and duchies must agree on these terms before any of them contributes data. */
 export interface Terms {
   /** The ID that all duchies know the computation by. */
   computation: string;
@@ -29,7 +29,7 @@ export async function termsDigest(terms: Terms): Promise<Bytes> {
   return sha256(concat(...parts.flatMap((part) => [lengthOf(part), part])));
 }
 
-/** What a share-shuffle worker publishes of its half of the common seed before it sees the half of the other worker. */
+/** A share-shuffle worker publishes this commitment to its half of the common seed before it sees the other half. */
 export async function seedCommitment(seed: Uint8Array, duchy: string, computation: string): Promise<Bytes> {
   const parts = [utf8('mex.contract.SeedCommitment.v1'), utf8(duchy), utf8(computation), seed];
   return sha256(concat(...parts.flatMap((part) => [lengthOf(part), part])));

@@ -37,7 +37,7 @@ const LOOPBACK: Network[] = [
   ['::1', 128],
 ];
 
-/** Of an IP address in any spelling of RFC 4291; what is no address is not public, and neither is one with a zone. */
+/** Whether this is a public IP address, in any spelling of RFC 4291. Other text, or an address with a zone, is not public. */
 export function isPublicAddress(address: string): boolean {
   const bits = bitsOf(address);
   if (bits?.length === 32) return !isIn(bits, SPECIAL);

@@ -16,7 +16,7 @@ interface CheckOptions extends LedgerOptions {
 interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDay'> {
   firstDay?: string;
   lastDay?: string;
-  /** Who may ask about it; left out in development, where anybody may. */
+  /** The consumers that may ask about the reference. It is absent in development, where every consumer may. */
   measurementConsumers?: readonly string[];
   served: 'DECLARED' | 'CONFIRMED' | 'NO';
 }
