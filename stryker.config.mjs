@@ -4,7 +4,7 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/mutation/vitest.config.ts' },
   mutate: [
-    'packages/exchange/src/{auth,domain}/**/*.ts',
+    'packages/exchange/src/{auth,domain,protobuf}/**/*.ts',
     'packages/exchange/src/operations/{paging,trust}.ts',
     'packages/consent/src/{cache,certificates,der,engine,keyKind,nonce,pem,signatures,trust}.ts',
     'packages/contract/src/{names,router}.ts',

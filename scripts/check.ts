@@ -37,9 +37,16 @@ const RULES: Rule[] = [
   ['packages/contract/src', ['packages/contract/src']],
   [CONSENT, ['contract', CONSENT]],
   ['packages/server/src', ['contract', 'packages/server/src']],
-  [`${EXCHANGE}/domain`, ['contract', 'consent', `${EXCHANGE}/domain`]],
-  [`${EXCHANGE}/database`, ['contract', 'server', `${EXCHANGE}/domain`, `${EXCHANGE}/database`]],
-  [`${EXCHANGE}/compute`, ['contract', `${EXCHANGE}/domain`, `${EXCHANGE}/compute`]],
+  [`${EXCHANGE}/protobuf`, ['contract', `${EXCHANGE}/protobuf`]],
+  [
+    `${EXCHANGE}/domain`,
+    ['contract', 'consent', ...['domain', 'protobuf'].map((part) => `${EXCHANGE}/${part}`)],
+  ],
+  [
+    `${EXCHANGE}/database`,
+    ['contract', 'server', ...['domain', 'protobuf', 'database'].map((part) => `${EXCHANGE}/${part}`)],
+  ],
+  [`${EXCHANGE}/compute`, ['contract', `${EXCHANGE}/protobuf`, `${EXCHANGE}/compute`]],
   [
     `${EXCHANGE}/operations`,
     [
@@ -49,7 +56,7 @@ const RULES: Rule[] = [
       'server/telemetry',
       // The shapes of the jobs; the pipeline runs them.
       `${EXCHANGE}/compute/jobs.ts`,
-      ...['domain', 'database', 'feed', 'operations'].map((part) => `${EXCHANGE}/${part}`),
+      ...['domain', 'protobuf', 'database', 'feed', 'operations'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
   [`${EXCHANGE}/feed`, ['contract', ...['database', 'feed'].map((part) => `${EXCHANGE}/${part}`)]],
@@ -142,7 +149,7 @@ function randomProblems(): string[] {
     .map((file) => `${file}: the random numbers of Math can be predicted: draw from crypto.getRandomValues`);
 }
 
-/** The domain decides on what it is given: it waits for nothing, reads no environment and remembers nothing. */
+/** Rules and protobuf tooling compute from their arguments: they wait for nothing, read no environment and keep no state. */
 function purityProblems(): string[] {
   const impure = {
     'waits for something': /\b(?:async|await|Promise)\b/,
@@ -150,12 +157,12 @@ function purityProblems(): string[] {
     'remembers something between calls':
       /^(?:export )?(?:let\b|const .* = new (?:(?:Map|Set)(?:<.*>)?\(\)|WeakMap|LRUCache))/m,
   };
-  return files(`${EXCHANGE}/domain/**/*.ts`)
+  return files(`${EXCHANGE}/{domain,protobuf}/**/*.ts`)
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => {
       const code = textOf(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
       return Object.entries(impure)
         .filter(([, pattern]) => pattern.test(code))
-        .map(([what]) => `${file}: ${what}, and the domain is pure`);
+        .map(([what]) => `${file}: ${what}, and this folder is pure`);
     });
 }

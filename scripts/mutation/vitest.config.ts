@@ -23,7 +23,7 @@ export default defineConfig({
   root: at(''),
   test: {
     include: [
-      'packages/exchange/src/{auth,domain}/**/*.test.ts',
+      'packages/exchange/src/{auth,domain,protobuf}/**/*.test.ts',
       'packages/exchange/src/operations/*.test.ts',
       'packages/consent/src/{cache,certificates,der,engine,isSignedBy,nonce,signatures,trust}.test.ts',
       'packages/contract/src/{names,router}.test.ts',

@@ -1,7 +1,7 @@
 /** Thousands of resources in a second, written by SQL as the exchange would have written them one by one. */
 
 import { type Trigger, target } from '@measurement-exchange/exchange/internal/domain/aggregate';
-import { messageTypesOf } from '@measurement-exchange/exchange/internal/domain/descriptor/descriptorSet';
+import { messageTypesOf } from '@measurement-exchange/exchange/internal/protobuf/descriptor/descriptorSet';
 import pg from 'pg';
 import type { Database } from './exchange.ts';
 

@@ -51,18 +51,18 @@ export const ACCESS_BUGS: PlantedBug[] = [
     name: 'printed-size-not-limited',
     edits: [
       inExchange(
-        'domain/descriptor/descriptorSet.ts',
+        'protobuf/descriptor/descriptorSet.ts',
         'const MAX_SET_JSON = 8 *',
         'const MAX_SET_JSON = 800 *',
       ),
     ],
-    foundBy: test('exchange/src/domain/descriptor/options.test.ts', 'that would print to more than 8 MiB'),
+    foundBy: test('exchange/src/protobuf/descriptor/options.test.ts', 'that would print to more than 8 MiB'),
   },
   {
     // The protobuf runtime follows the types by recursion.
     name: 'type-chains-not-limited',
-    edits: [inExchange('domain/descriptor/typeChains.ts', 'if (longest > MAX_CHAIN)', 'if (false)')],
-    foundBy: test('exchange/src/domain/descriptor/typeChains.test.ts'),
+    edits: [inExchange('protobuf/descriptor/typeChains.ts', 'if (longest > MAX_CHAIN)', 'if (false)')],
+    foundBy: test('exchange/src/protobuf/descriptor/typeChains.test.ts'),
   },
   {
     // Whoever replaces a descriptor fills the pages of others.

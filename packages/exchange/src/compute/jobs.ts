@@ -8,10 +8,10 @@ import {
   type DescriptorSet,
   printDescriptorSet,
   readDescriptorSet,
-} from '../domain/descriptor/descriptorSet.ts';
-import { anyText, decodeMetadata, readMetadata as read } from '../domain/metadata/metadata.ts';
-import { compileSchema, type MetadataSchema } from '../domain/metadata/schema.ts';
-import { diffDescriptorSets, type SetDiff } from '../domain/schemaDiff/schemaDiff.ts';
+} from '../protobuf/descriptor/descriptorSet.ts';
+import { anyText, decodeMetadata, readMetadata as read } from '../protobuf/metadata/metadata.ts';
+import { compileSchema, type MetadataSchema } from '../protobuf/metadata/schema.ts';
+import { diffDescriptorSets, type SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
 
 /** A set as its bytes, or as JSON text. */
 export type SetInput = { bytes: Uint8Array } | { json: string };

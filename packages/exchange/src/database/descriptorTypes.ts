@@ -1,6 +1,6 @@
 /** The message types that descriptors define, so that a type with two meanings is seen. */
 import type pg from 'pg';
-import { messageTypesOf } from '../domain/descriptor/descriptorSet.ts';
+import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 
 const LOCK = sql(

@@ -1,5 +1,5 @@
 /** Small descriptor sets as JSON, and what the exchange says about them. */
-import { printDescriptorSet, readDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts';
+import { printDescriptorSet, readDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
 /** Violations as text, `field description`. */
 export function violationsOf(...file: object[]): string[] {

@@ -14,7 +14,7 @@ import { base64, manyFields, setOf } from '@measurement-exchange/testkit/hostile
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
-import { printDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts';
+import { printDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 import { BUSY_LOOP, busiest } from './busyLoop.ts';
 
 const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 10);

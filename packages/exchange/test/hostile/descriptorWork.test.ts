@@ -6,7 +6,7 @@ import { base64, manyFields } from '@measurement-exchange/testkit/hostileDescrip
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stopwatch } from '../../src/compute/stopwatch.ts';
-import { readDescriptorSet } from '../../src/domain/descriptor/descriptorSet.ts';
+import { readDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 import { BUSY_LOOP, busiest } from './busyLoop.ts';
 
 /** Without a refill to speak of, what is left of a rate shows what was charged. */

@@ -12,7 +12,7 @@ import {
 } from '@measurement-exchange/testkit/hostileDescriptors';
 import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { messageTypesOf } from '../../src/domain/descriptor/descriptorSet.ts';
+import { messageTypesOf } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
 const MIB = 1024 * 1024;
 const PAGE = 8 * MIB;

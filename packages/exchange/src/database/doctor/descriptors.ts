@@ -1,6 +1,6 @@
 /** Descriptors: are the message types noted beside each one those of its set? */
 import type pg from 'pg';
-import { messageTypesOf } from '../../domain/descriptor/descriptorSet.ts';
+import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, DESCRIPTOR_NAME, type Found, MAX_EXAMPLES, RESTORE } from './check.ts';
 
 /** SQL cannot read descriptor sets: they come here, a few at a time, for each may have 1 MiB. */

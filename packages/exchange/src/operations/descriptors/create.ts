@@ -6,7 +6,7 @@ import {
 } from '../../database/descriptors.ts';
 import { insertTypes } from '../../database/descriptorTypes.ts';
 import { partyName } from '../../domain/access.ts';
-import { packageFindings } from '../../domain/descriptor/findings.ts';
+import { packageFindings } from '../../domain/descriptorFindings.ts';
 import type { Call, Exchange } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';

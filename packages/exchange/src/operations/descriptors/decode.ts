@@ -7,7 +7,7 @@ import {
 } from '@measurement-exchange/contract';
 import { getDescriptor } from '../../database/descriptors.ts';
 import { partyName } from '../../domain/access.ts';
-import { within } from '../../domain/metadata/metadata.ts';
+import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call, Exchange } from '../context.ts';
 import { UNLINKABLE, withSchemas } from './schemas.ts';
 import { descriptorName, descriptorNotFound } from './view.ts';

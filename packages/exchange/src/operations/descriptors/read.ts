@@ -2,8 +2,8 @@
 import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';
-import type { DescriptorSet } from '../../domain/descriptor/descriptorSet.ts';
-import { typeFindings } from '../../domain/descriptor/findings.ts';
+import { typeFindings } from '../../domain/descriptorFindings.ts';
+import type { DescriptorSet } from '../../protobuf/descriptor/descriptorSet.ts';
 import type { Call, Exchange } from '../context.ts';
 import { descriptorName } from './view.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../database/descriptors.ts';
 import { replaceTypes } from '../../database/descriptorTypes.ts';
 import { partyName } from '../../domain/access.ts';
-import { packageFindings, schemaChangeFindings } from '../../domain/descriptor/findings.ts';
+import { packageFindings, schemaChangeFindings } from '../../domain/descriptorFindings.ts';
 import { strictlyAfter } from '../../domain/time.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';

@@ -1,7 +1,7 @@
 import { type DecodedMessage, ExchangeError, JsonText, type RequestOf } from '@measurement-exchange/contract';
 import { descriptorVersions, getEventGroup } from '../../database/eventGroups.ts';
 import { eventGroupNotFound } from '../../domain/eventGroup.ts';
-import { within } from '../../domain/metadata/metadata.ts';
+import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call, Exchange } from '../context.ts';
 import { withSchemas } from '../descriptors/schemas.ts';
 import { sideOf } from './view.ts';

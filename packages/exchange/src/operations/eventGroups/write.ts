@@ -36,7 +36,7 @@ import {
   requireActive,
   requireSameConsumer,
 } from '../../domain/eventGroup.ts';
-import { within } from '../../domain/metadata/metadata.ts';
+import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call, Exchange } from '../context.ts';
 import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
 import { descriptorNotFound } from '../descriptors/view.ts';

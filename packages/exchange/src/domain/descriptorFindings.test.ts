@@ -1,6 +1,6 @@
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
-import { packageFindings, schemaChangeFindings, typeFindings } from './findings.ts';
+import { packageFindings, schemaChangeFindings, typeFindings } from './descriptorFindings.ts';
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `M${i}`);
 

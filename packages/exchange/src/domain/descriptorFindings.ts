@@ -1,8 +1,8 @@
 /** What the checks find in a descriptor set beyond its structure. */
 import type { Finding } from '@measurement-exchange/contract';
-import { finding } from '../findings.ts';
-import type { SetDiff } from '../schemaDiff/schemaDiff.ts';
-import { quote } from './model.ts';
+import { quote } from '../protobuf/descriptor/model.ts';
+import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
+import { finding } from './findings.ts';
 
 const FIELD = 'descriptorSet';
 
