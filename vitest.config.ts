@@ -47,7 +47,8 @@ export const tests = {
   include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts', 'rig/**/*.test.ts'],
   globalSetup: ['packages/testkit/src/globalSetup.ts'],
   setupFiles: ['scripts/fastCheckSeed.ts'],
-  testTimeout: 60_000,
+  // Tests that repeat things (packages/testkit/src/rounds.ts) have ten times as long under stress.
+  testTimeout: process.env.MEX_STRESS ? 600_000 : 60_000,
   hookTimeout: 60_000,
   // Not a second: a busy machine may take longer.
   expect: { poll: { timeout: 30_000 } },

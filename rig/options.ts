@@ -1,7 +1,7 @@
 /** The options of the command line. */
-import { execFileSync } from 'node:child_process';
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { headCommit, isInPart } from '../scripts/parts.ts';
 import type { Scale } from './harness.ts';
 import { HARNESSES } from './harnesses.ts';
 import { bugNamed, PLANTED_BUGS } from './planted/bugs.ts';
@@ -64,18 +64,7 @@ function bugsOf(planted: boolean, names: string[]): readonly PlantedBug[] | unde
   return names.length > 0 ? names.map(bugNamed) : PLANTED_BUGS;
 }
 
-const THIRDS = 3;
-
-/** A third of the bugs, chosen by the commit: three commits or so plant every bug. */
+/** A third of the bugs, chosen by the commit. */
 export function thirdOf(bugs: readonly PlantedBug[], commit: string): PlantedBug[] {
-  const chosen = thirdOfText(commit);
-  return bugs.filter(({ name }) => thirdOfText(name) === chosen);
-}
-
-function thirdOfText(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE() % THIRDS;
-}
-
-function headCommit(): string {
-  return execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', cwd: import.meta.dirname });
+  return bugs.filter(({ name }) => isInPart(name, commit, 3));
 }

@@ -1,5 +1,5 @@
 /**
- * Liquid Legions v2 against the union of the sketches. MEX_SKETCH_WORLDS=300 runs more worlds, of up to 2000
+ * Liquid Legions v2 against the union of the sketches. Stress runs have 300 worlds, of up to 2000
  * registers, and as many computations with noise.
  */
 import { expect, test } from 'vitest';

@@ -1,11 +1,13 @@
 /**
  * How often the 95 % interval of a sketch has the truth in it, and how far estimates are off on average. Sketches are counts of
- * registers: people are thrown at registers, and duchies draw their noise, as they do; ciphertexts change no count. With
- * MEX_SKETCH_INTERVALS=2000 there are so many draws of every size, fill, sample, noise and number of duchies, and a table. The
- * standard error of one coverage is 0.5 % then, and 0.1 % with 40000.
+ * registers: people are thrown at registers, and duchies draw their noise, as they do; ciphertexts change no count. Stress
+ * runs have 2,000 draws of every size, fill, sample, noise and number of duchies, and print a table. The standard error of one
+ * coverage is 0.5 % then; MEX_STRESS=20 draws 40,000 and has 0.1 %.
  */
+
 import { liquidLegionsReachInterval } from '@measurement-exchange/sdk';
 import { drawMpcNoise, Keystream } from '@measurement-exchange/sdk/liquidLegions';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 import {
   densityOf,
@@ -20,22 +22,21 @@ import {
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { estimateReach, reachOnlyParameters } from './reachOnly.ts';
 
-const FULL = process.env.MEX_SKETCH_INTERVALS;
-const DRAWS = Number(FULL ?? 600);
+const DRAWS = rounds(2000, 600);
 const EPSILONS = [0.1, 0.3, 1];
 const DELTA = 1e-9;
 /** The demo's, which is the narrowest on a logarithmic scale, and the reference's. */
 const SIZES: Size[] = [
   { maxSize: 1000, decayRate: 10 },
   { maxSize: 10_000, decayRate: 12 },
-  ...(FULL ? [{ maxSize: 100_000, decayRate: 12 }] : []),
+  ...(isStress ? [{ maxSize: 100_000, decayRate: 12 }] : []),
 ];
 /** Parts of the registers that are expected to have somebody. An interval of a large sketch takes longer. */
 const fillsOf = ({ maxSize }: Size) =>
-  FULL ? [0.02, 0.1, 0.3, 0.5, 0.7, 0.85] : maxSize > 1000 ? [0.7] : [0.3, 0.7];
-const WIDTHS = FULL ? [1, 0.125] : [1];
+  isStress ? [0.02, 0.1, 0.3, 0.5, 0.7, 0.85] : maxSize > 1000 ? [0.7] : [0.3, 0.7];
+const WIDTHS = isStress ? [1, 0.125] : [1];
 type Mechanism = 'DISCRETE_GAUSSIAN' | 'GEOMETRIC';
-const NOISES: Mechanism[] = FULL ? ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] : ['DISCRETE_GAUSSIAN'];
+const NOISES: Mechanism[] = isStress ? ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] : ['DISCRETE_GAUSSIAN'];
 
 /** A round number of people that fill about this part of the registers. */
 function peopleFor(size: Size, fill: number): number {
@@ -107,7 +108,7 @@ function outcomeOf(cell: Cell, sketches: number[]) {
   const from = firstThat((count) => read(count).interval[1] >= reach, least, most);
   const to = firstThat((count) => read(count).interval[0] > reach, least, most);
   // For averages, counts are rounded to a part of a standard deviation, so that one estimate serves for several draws.
-  const step = Math.max(1, Math.floor(deviation / (FULL ? 10 : 3)));
+  const step = Math.max(1, Math.floor(deviation / (isStress ? 10 : 3)));
   const figures = counts.map((count) => read(Math.round(count / step) * step));
   const bounded = figures.filter(({ interval }) => Number.isFinite(interval[1]));
   const halfWidth = sum(bounded.map(({ interval: [low, high] }) => (high - low) / 2)) / bounded.length;
@@ -147,7 +148,7 @@ test.each(SIZES)(
             duchies = duchies === 5 ? 2 : duchies + 1;
             const cell = { size, reach, width, epsilon, noiseMechanism, duchyCount: duchies };
             const outcome = outcomeOf(cell, sketches);
-            if (FULL) print(cell, fill, outcome);
+            if (isStress) print(cell, fill, outcome);
             const all = pooled.get(epsilon)!;
             all.draws += outcome.draws;
             all.covered += outcome.covered;
@@ -164,7 +165,7 @@ test.each(SIZES)(
     }
     for (const [epsilon, { draws, covered }] of pooled) {
       // Of few draws, three standard errors below 95 %: a coverage of 89 % is still found in 99 of 100 runs.
-      const least = FULL ? 0.94 : 0.95 - 3 * Math.sqrt((0.95 * 0.05) / draws);
+      const least = isStress ? 0.94 : 0.95 - 3 * Math.sqrt((0.95 * 0.05) / draws);
       expect(covered / draws, `epsilon ${epsilon}`).toBeGreaterThan(least);
     }
   },

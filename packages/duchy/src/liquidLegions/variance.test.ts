@@ -1,8 +1,9 @@
 /**
  * The variance of figures of Liquid Legions v2, against the formulas that consumers state: sketches in plaintext, of people
  * that are in other registers each time, with the noise that duchies draw. Ciphertexts are left out: they change no count,
- * as the worlds without noise show. MEX_SKETCH_FIGURES=3000 has ten times as many figures.
+ * as the worlds without noise show.
  */
+
 import { liquidLegionsReachVariance, liquidLegionsShareVariances } from '@measurement-exchange/sdk';
 import {
   DESTROYED,
@@ -11,13 +12,14 @@ import {
   type MpcNoise,
   mpcNoise,
 } from '@measurement-exchange/sdk/liquidLegions';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 import { expectStated } from '../../test/shareShuffle/deviations.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
 import { relativeFrequencies } from './frequency.ts';
 import { estimateReach, reachOnlyParameters } from './reachOnly.ts';
 
-const FIGURES = Number(process.env.MEX_SKETCH_FIGURES ?? 300);
+const FIGURES = rounds(3000);
 
 /** People by how often they were reached, from 1 on; the last number is of those at 4 or more. */
 const PEOPLE = [500, 250, 150, 100];

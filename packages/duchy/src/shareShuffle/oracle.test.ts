@@ -1,11 +1,13 @@
-/** The whole protocol against what is true. MEX_ORACLE_WORLDS=1000 runs it as often as that. */
+/** The whole protocol against what is true. */
+
 import { mpcNoise, shareShuffleReachVariance } from '@measurement-exchange/sdk';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 import { expectStated } from '../../test/shareShuffle/deviations.ts';
 import { truth } from '../../test/shareShuffle/truth.ts';
 import { Dice, run, upload, vidsOf, type World } from '../../test/shareShuffle/world.ts';
 
-const WORLDS = Number(process.env.MEX_ORACLE_WORLDS ?? 100);
+const WORLDS = rounds(1000);
 
 function randomWorld(dice: Dice): World {
   let next = dice.between(1, 1000);

@@ -1,9 +1,10 @@
 /**
  * The variance of figures with noise, against the formulas that consumers state. Out of 1,000 figures a variance is known to
- * 4.5 % (7 % with geometric noise), so 5 % need more of them: MEX_ORACLE_WORLDS=1000 has a standard error of 0.4 % (0.7 %)
- * for a reach and 0.9 % (1.4 %) for a figure of a distribution; by default it is a 25th as many. Shares and shuffle are
+ * 4.5 % (7 % with geometric noise), so 5 % need more of them: stress runs have a standard error of 0.4 % (0.7 %)
+ * for a reach and 0.9 % (1.4 %) for a figure of a distribution; others have a 25th as many. Shares and shuffle are
  * left out: they change no count, as the worlds without noise show.
  */
+
 import {
   mpcNoise,
   type ShareShuffleFrequencyParams,
@@ -11,6 +12,7 @@ import {
   shareShuffleReachVariance,
   shareShuffleShareVariance,
 } from '@measurement-exchange/sdk';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { beforeAll, describe, test } from 'vitest';
 import { expectStated } from '../../test/shareShuffle/deviations.ts';
 import { Dice } from '../../test/shareShuffle/world.ts';
@@ -18,7 +20,7 @@ import { estimate } from './estimate.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
 import { type ShareShuffleSpec, shareShuffleParameters } from './parameters.ts';
 
-const WORLDS = Number(process.env.MEX_ORACLE_WORLDS ?? 40);
+const WORLDS = rounds(1000, 40);
 const REACHES = 100 * WORLDS;
 const DISTRIBUTIONS = 25 * WORLDS;
 

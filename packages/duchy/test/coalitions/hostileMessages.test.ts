@@ -1,9 +1,10 @@
 /**
  * A provider or a duchy that sends whatever it likes, in two worlds that differ in one person of another provider: it gets the
  * same responses in both, none of them is a defect, and nothing that anybody wrote comes out in a log or at the exchange.
- * MEX_HOSTILE_MESSAGES=1000 sends so many for each protocol.
  */
+
 import { randomBytes } from 'node:crypto';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Duchy } from '../../src/context.ts';
 import { type LegionsComputation, makeLegions, makeSketch, points } from '../face/sketches.ts';
@@ -22,7 +23,7 @@ import {
 import { MODULUS, PROVIDERS, type TestComputation } from '../view.ts';
 import { Draw, freeText, type Hostile, hostileRequest, MARKER } from './hostile.ts';
 
-const COUNT = Number(process.env.MEX_HOSTILE_MESSAGES ?? 60);
+const COUNT = rounds(600);
 /** Requests to one computation; some of them are taken, and then others are told so. */
 const PER_COMPUTATION = 8;
 const [ATTACKER, VICTIM] = [0, 1] as const;

@@ -4,11 +4,13 @@
  * some threshold (the distance of Kolmogorov and Smirnov): 1 where a run tells the world for certain, 0 where runs tell
  * nothing. Seeds are fixed in tests, so that a test finds the same each time.
  */
+
 import type { Charge } from '@measurement-exchange/sdk';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { expect } from 'vitest';
 
 /** Runs of each world. */
-export const RUNS = Number(process.env.MEX_COALITION_RUNS ?? 200);
+export const RUNS = rounds(2000);
 /** How often an advantage that is not above what is promised would be called an attack. */
 const FALSE_ALARM = 1e-6;
 

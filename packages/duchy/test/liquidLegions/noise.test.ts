@@ -3,10 +3,12 @@
  * written here: those of the reference system, and the variance of the distributions that they name. Every count has privacy
  * parameters of its own, at least 1.5 times apart in variance, and its offset is another one: noise that is missing, or is
  * drawn for another count, is found in every run. With 400 draws a variance is known within 5 standard errors: 35 % for
- * Gaussian noise, 85 % for geometric noise. MEX_NOISE_DRAWS=20000 has 5 % and 12 %.
+ * Gaussian noise, 85 % for geometric noise. Stress runs have 20,000: 5 % and 12 %.
  */
+
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 import type { StoredComputation } from '../../src/database/index.ts';
 import {
@@ -19,7 +21,7 @@ import { drawNoiseTuples } from '../../src/liquidLegions/noiseTuples.ts';
 import { planOf } from '../../src/stages/plan.ts';
 import { Dice } from '../shareShuffle/world.ts';
 
-const DRAWS = Number(process.env.MEX_NOISE_DRAWS ?? 400);
+const DRAWS = rounds(20_000, 400);
 const [PROVIDERS, DUCHIES, MAXIMUM] = [3, 3, 4];
 
 const PRIVACY = {

@@ -1,4 +1,5 @@
 /** Sketches of a few providers, and a ring of duchies that hold a key each. */
+
 import {
   Curve,
   DESTROYED,
@@ -12,6 +13,7 @@ import {
   ReachSketch,
   SketchEncrypter,
 } from '@measurement-exchange/sdk/liquidLegions';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { type RingKeys, ringKeys } from '../../src/liquidLegions/index.ts';
 import { NOISE_KINDS, NOISE_REGISTER_BYTES, type NoiseKind } from '../../src/liquidLegions/noiseRegisters.ts';
 import type { Dice } from '../shareShuffle/world.ts';
@@ -78,7 +80,7 @@ export function unionOf(
 }
 
 /** How many random worlds and computations with noise are run, and how many registers their sketches have at most. */
-export const WORLDS = Number(process.env.MEX_SKETCH_WORLDS ?? 1);
+export const WORLDS = rounds(300, 1);
 const MOST_REGISTERS = WORLDS > 1 ? 2000 : 60;
 
 /** One to five providers that have some people in common, some of them nobody at all; small sketches more often than large. */

@@ -1,4 +1,5 @@
 /** Figures with noise, compared with the truth: each deviation is divided by the standard deviation that is stated of it. */
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { expect } from 'vitest';
 
 /** Of a standardized figure: the variance of its square, and how often it is beyond five standard deviations. */
@@ -9,8 +10,8 @@ const SHAPES = {
 
 /**
  * They are unbiased, no more often beyond five standard deviations than their noise is, and have the stated variance within
- * 5 %. Where they are too few to tell, the variance is within 3.5 of its standard errors. MEX_ORACLE_FIGURES=1 prints how far
- * off they are.
+ * 5 %. Where they are too few to tell, the variance is within 3.5 of its standard errors. Stress runs print how far off
+ * they are.
  */
 export function expectStated(deviations: number[], noise: keyof typeof SHAPES): void {
   const { squareVariance, tail } = SHAPES[noise];
@@ -19,7 +20,7 @@ export function expectStated(deviations: number[], noise: keyof typeof SHAPES): 
   const variance = deviations.reduce((sum, z) => sum + z * z, 0) / length;
   const standardError = Math.sqrt(squareVariance / length);
   const far = deviations.filter((z) => Math.abs(z) > 5).length;
-  if (process.env.MEX_ORACLE_FIGURES) {
+  if (isStress) {
     const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
     console.log(
       `${length} figures: mean ${mean.toFixed(4)} sigma, variance ${percent(variance - 1)} off ` +

@@ -1,4 +1,5 @@
 /** Rings of four duchies and of two, at an exchange over real HTTP, without noise, whose mills die and are replaced. */
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMill } from '../../src/mills/mill.ts';
 import { dyingAt } from './dying.ts';
@@ -12,8 +13,8 @@ const [ALPHA, BETA, GAMMA, DELTA] = [
   'duchies/delta',
 ] as const;
 
-/** Of the mills of a stage; MEX_RING_DEATHS=100 is one at every dealing with the database, the exchange or a duchy. */
-const DEATHS = Number(process.env.MEX_RING_DEATHS ?? 2);
+/** Of the mills of a stage; under stress, one at every dealing with the database, the exchange or a duchy. */
+const DEATHS = rounds(100, 2);
 
 let world: DuchyWorld;
 beforeAll(async () => {

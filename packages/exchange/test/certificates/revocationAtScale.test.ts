@@ -1,4 +1,5 @@
 /** A certificate that thousands of measurements rest on, and exchanges that die while they fail them. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import {
@@ -9,14 +10,15 @@ import {
   startExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 
 const rate = { perSecond: 1e6, burst: 1e6 };
-/** How many rest on it at least; four steps of a cascade. `MEX_CASCADE=10000` is what the exchange promises 10 s for. */
-const PENDING = Number(process.env.MEX_CASCADE ?? 1_000);
+/** How many rest on it at least; four steps of a cascade. 10,000 is what the exchange promises 10 s for. */
+const PENDING = rounds(10_000);
 /** Six in ten of them are pending. */
 const BULK = Math.ceil(PENDING * 1.67);
 

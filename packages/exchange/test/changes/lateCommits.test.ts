@@ -1,7 +1,9 @@
 /** Transactions that commit long after others that began later: what they change appears, and nothing is out of order. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timestampOf } from '@measurement-exchange/contract';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { castOf, createMeasurement, fulfill, ok, requisitionOf } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Database, type Transaction } from '../../src/database/db.ts';
@@ -12,8 +14,8 @@ import { cancel } from '../../src/domain/measurement.ts';
 import { page, tokenNow } from './follow.ts';
 import { useStreams } from './stream.ts';
 
-/** How long they stay open. More than 8 s only here: the exchange ends its own transactions then. */
-const HELD_MS = Number(process.env.MEX_LATE_COMMIT_MS ?? 300);
+/** How long they stay open. Under stress longer than the 8 s after which the exchange ends its own transactions. */
+const HELD_MS = rounds(10_000, 300);
 const LATE = 3;
 vi.setConfig({ testTimeout: 60_000 + LATE * HELD_MS });
 

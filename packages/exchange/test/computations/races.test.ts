@@ -1,4 +1,5 @@
 /** Duchies, providers, the consumer and the deadlines at once: exactly one of them decides. */
+
 import {
   act,
   all,
@@ -12,6 +13,7 @@ import {
 import { type Reply, UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import { inTurn as attemptInTurn } from '@measurement-exchange/testkit/inTurn';
 import { useReplica } from '@measurement-exchange/testkit/replica';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { get, ok, post, refuse, requisitionOf } from '@measurement-exchange/testkit/steps';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
@@ -21,7 +23,7 @@ type Json = Reply['json'];
 const world = useComputations({ rate: UNLIMITED });
 const { exchange } = world;
 const ahead = useReplica(exchange);
-const ROUNDS = Number(process.env.MEX_RACES ?? 2);
+const ROUNDS = rounds(20);
 
 /** 200, or the reason why not. */
 const outcome = ({ status, json }: Reply) => (status === 200 ? 'OK' : json.error.details[0].reason);

@@ -1,7 +1,8 @@
 /**
  * Random hostile descriptor sets through every operation that reads them: no response above its limit, no internal error,
- * an event loop that is never held up for long. `MEX_FUZZ_RUNS=5000` runs as many sets, `MEX_FUZZ_SEED` others.
+ * an event loop that is never held up for long. `MEX_FUZZ_SEED` makes others.
  */
+
 import { Dice, randomMessage, randomSet } from '@measurement-exchange/testkit/descriptorFuzz';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
 import {
@@ -12,12 +13,13 @@ import {
 } from '@measurement-exchange/testkit/exchange';
 import { base64, manyFields, setOf } from '@measurement-exchange/testkit/hostileDescriptors';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 import { printDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 import { BUSY_LOOP, busiest } from './busyLoop.ts';
 
-const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 10);
+const RUNS = rounds(100);
 const SEED = Number(process.env.MEX_FUZZ_SEED ?? 1);
 const PAGE = 8 * 1024 * 1024;
 /** Of processor time between two turns of the event loop. */
@@ -123,7 +125,7 @@ it(`${RUNS} hostile descriptor sets, seed ${SEED}`, { timeout: 60_000 + RUNS * 5
     try {
       await run(new Dice(SEED + i), stable, i % 5 === 0);
     } catch (error) {
-      throw new Error(`repeat with MEX_FUZZ_SEED=${SEED + i} MEX_FUZZ_RUNS=1`, { cause: error });
+      throw new Error(`the first set of MEX_FUZZ_SEED=${SEED + i}`, { cause: error });
     }
     if (i % 250 === 249)
       console.log(`${i + 1} of ${RUNS}`, {

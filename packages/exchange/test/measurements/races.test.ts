@@ -1,7 +1,7 @@
 /**
  * Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it.
- * MEX_RACES=500 lets providers fulfil at once as often as that.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createDatabase,
@@ -12,13 +12,15 @@ import {
   type Reply,
 } from '@measurement-exchange/testkit/exchange';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 import { tokenNow } from '../changes/follow.ts';
 import { seen, useStreams } from '../changes/stream.ts';
 import { Watch } from './watch.ts';
 
-const ROUNDS = Number(process.env.MEX_RACES ?? 100);
+const ROUNDS = rounds(100);
+const DECISIONS = rounds(200);
 
 let database: Database;
 let servers: ExchangeProcess[];
@@ -121,7 +123,7 @@ async function watched(work: (watch: (open: Open) => void) => Promise<void>): Pr
     await looking;
   }
   expect(watch.illegal).toEqual([]);
-  expect(watch.looks).toBeGreaterThan(20);
+  expect(watch.looks).toBeGreaterThan(3);
 }
 
 describe('three providers fulfil at once', () => {
@@ -145,7 +147,7 @@ describe('three providers fulfil at once', () => {
   }, 120_000);
 
   it('and what one server has answered, the other one shows', async () => {
-    await inParallel(50, 8, async (round) => {
+    await inParallel(rounds(50), 8, async (round) => {
       const open = await openMeasurement(round, providers);
       await Promise.all(
         providers.map(async (provider, i) => {
@@ -162,10 +164,12 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   const ABORTED = '409 REQUISITION_ETAG_MISMATCH';
   const OVER = '400 MEASUREMENT_STATE_ILLEGAL';
 
-  it('200 times, and exactly one of them decides', async () => {
+  it(`${DECISIONS} times, and exactly one of them decides`, async () => {
     const decided = { SUCCEEDED: 0, FAILED: 0, CANCELLED: 0 };
     await watched((watch) =>
-      inParallel(200, 8, async (round) => {
+      inParallel(Math.max(200, DECISIONS), 8, async (round) => {
+        // A few rounds are repeated until each of the three has won.
+        if (round >= DECISIONS && !Object.values(decided).includes(0)) return;
         const open = await openMeasurement(round, providers.slice(0, 2));
         watch(open);
         // The refusing provider's other process fulfils with the same etag, or success would be out of reach.
@@ -216,7 +220,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   };
 
   it('64 writers with one etag: exactly one of them writes', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < rounds(5, 2); round++) {
       const open = await openMeasurement(round, providers);
       const writers = Array.from({ length: 64 }, (_, i) =>
         i % 3 === 0 ? refuse(i, open, 0) : fulfil(i, open, 0),
@@ -230,7 +234,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
 describe('measurements that succeed one after the other', () => {
   it('are in a batch up to some point, never one without those before it, and never fewer than before', async () => {
     const opens: Open[] = [];
-    for (let i = 0; i < 50; i++) opens.push(await openMeasurement(i, providers.slice(0, 1)));
+    for (let i = 0; i < rounds(50); i++) opens.push(await openMeasurement(i, providers.slice(0, 1)));
     const names = opens.map(({ name }) => name);
     let over = false;
     const read = async (reader: number) => {

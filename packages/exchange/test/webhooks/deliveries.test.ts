@@ -1,8 +1,10 @@
 /** Deliveries to a receiver built with the library of Standard Webhooks, while it is slow, failing, gone and back. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
 import { useExchange } from '@measurement-exchange/testkit/exchange';
 import { useReplica } from '@measurement-exchange/testkit/replica';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import {
   castOf,
   createMeasurement,
@@ -25,8 +27,7 @@ import {
   startReceiver,
 } from './receiver.ts';
 
-/** MEX_WEBHOOK_DELIVERIES=10000 for a long run. */
-const DELIVERIES = Number(process.env.MEX_WEBHOOK_DELIVERIES ?? 300);
+const DELIVERIES = rounds(10_000, 300);
 const VERSIONS = 5;
 /** A busy machine may need it; nothing waits so long otherwise. */
 const PATIENCE_MS = 50_000 + 20 * DELIVERIES;

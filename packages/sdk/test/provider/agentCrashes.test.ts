@@ -1,7 +1,7 @@
 /**
  * Whatever kills an agent at whatever point: every requisition is answered once, and charged once.
- * MEX_KILLS=20 kills as many.
  */
+
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,13 +12,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Measurement, toBase64 } from '@measurement-exchange/contract';
 import { DAYS, type ProviderWorld, startProviderWorld } from '@measurement-exchange/testkit/providerWorld';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgent, type Events, openEvents, openLedger } from '../../src/provider/index.ts';
 import type { AgentJob } from './agentProcess.ts';
 
 /** At any point; half as often between result and fulfillment. */
-const KILLS = Number(process.env.MEX_KILLS ?? 6);
+const KILLS = rounds(20, 6);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
 let world: ProviderWorld;

@@ -1,16 +1,18 @@
 /**
  * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 320 MB, and within
  * the time of two attempts: half a second each, and a process that starts for each.
- * MEX_FUZZ_RUNS says how many; FC_SEED looks elsewhere.
+ * FC_SEED looks elsewhere.
  */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Events, FilterError, openEvents, QueryStopped } from '../../src/provider/index.ts';
 import { type EventFiles, eventFiles } from './eventFiles.ts';
 import { HOSTILE_FILTER } from './hostileFilters.ts';
 
-const RUNS = Number(process.env.MEX_FUZZ_RUNS ?? 150);
+const RUNS = rounds(1500);
 /** What the evaluating process allows itself for a request, which is tried twice. */
 const REQUEST_MS = 500;
 /** The process ends itself beyond 200 MB, when it comes to look. */
@@ -120,7 +122,7 @@ it.runIf(process.platform === 'linux')(
         most.ms = Math.max(most.ms, ms);
         most.megabytes = Math.max(most.megabytes, megabytes);
         most.grownMegabytes = Math.max(most.grownMegabytes, grownMegabytes);
-        if (process.env.MEX_FUZZ_RUNS && (ms > 900 || megabytes > 200 || outcome === 'stopped')) {
+        if (isStress && (ms > 900 || megabytes > 200 || outcome === 'stopped')) {
           console.log(outcome, ms, 'ms', Math.round(megabytes), 'MB', filter.length, filter.slice(0, 200));
         }
         expect(ms, filter).toBeLessThanOrEqual(maxMs);

@@ -1,3 +1,4 @@
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';
 import { beforeAll, expect, test } from 'vitest';
 import { Keystream } from '../shareShuffle/index.ts';
@@ -9,7 +10,7 @@ import { drawScalars, ORDER, SCALAR_BYTES } from './scalars.ts';
 const { Point } = p256;
 type NoblePoint = InstanceType<typeof Point>;
 
-const COUNT = Number(process.env.MEX_CURVE_POINTS ?? 10);
+const COUNT = rounds(500, 10);
 const random = new Keystream(new Uint8Array(48).fill(1));
 const curve = new Curve(Math.max(64, COUNT));
 const [p, q, r] = [curve.points(), curve.points(), curve.points()];

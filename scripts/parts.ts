@@ -1,0 +1,15 @@
+/** A part of what would take too long in every run, chosen by the commit: as many commits as there are parts run all of it. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+
+export function isInPart(name: string, commit: string, parts: number): boolean {
+  return partOf(name, parts) === partOf(commit, parts);
+}
+
+function partOf(text: string, parts: number): number {
+  return createHash('sha256').update(text).digest().readUInt32BE() % parts;
+}
+
+export function headCommit(): string {
+  return execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', cwd: import.meta.dirname });
+}

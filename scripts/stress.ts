@@ -1,0 +1,45 @@
+/**
+ * `npm run stress [-- --part] [file …]`: the tests that repeat something, as often as `rounds` says in full. `--part` runs an
+ * eighth of their files, chosen by the commit.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { headCommit, isInPart } from './parts.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const PARTS = 8;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { part: { type: 'boolean' } },
+});
+
+/** Test files that import `rounds`, themselves or by helpers beside them. */
+function stressTests(): string[] {
+  const files = globSync('packages/*/{src,test}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] });
+  const imports = new Map(
+    files.map((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      const relative = [...text.matchAll(/ from '(\.[^']+)'/g)].map((match) => join(file, '..', match[1]!));
+      return [file, { usesRounds: text.includes('testkit/rounds'), relative }];
+    }),
+  );
+  const found = new Set(files.filter((file) => imports.get(file)!.usesRounds));
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    for (const [file, { relative }] of imports) if (relative.some((path) => found.has(path))) found.add(file);
+  }
+  return [...found].filter((file) => file.endsWith('.test.ts')).sort();
+}
+
+const wanted = positionals.length > 0 ? positionals : stressTests();
+const chosen = values.part ? wanted.filter((file) => isInPart(file, headCommit(), PARTS)) : wanted;
+console.log(`${chosen.length} of ${wanted.length} files:\n${chosen.join('\n')}`);
+const { status } = spawnSync('vitest', ['run', ...chosen], {
+  cwd: ROOT,
+  stdio: 'inherit',
+  env: { MEX_STRESS: '1', ...process.env },
+});
+process.exitCode = status ?? 1;
