@@ -1,4 +1,4 @@
-/** What polite callers notice of one that asks fifty times as often as they do. */
+/** Measures how much polite callers notice of one caller that asks fifty times as often as they do. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -19,7 +19,7 @@ const POLITE_RATE = 8;
 const TIMES = 50;
 const OWN_MEASUREMENTS = 60;
 
-/** What the exchange lets a caller do: its share, or the default, which is as much as the loud one asks for. */
+/** The rate limit of a caller: its share, or the default, which is as much as the loud caller asks for. */
 const LIMITS = {
   'limit: the share': { perSecond: SHARE, burst: 2 * SHARE },
   'limit: the default, 500/s': { perSecond: 500, burst: 1_000 },
@@ -133,7 +133,10 @@ async function createConsumers(exchange: BenchExchange, database: BenchDatabase,
   return parties;
 }
 
-/** Of ten requests eight read one measurement, one reads a page, one creates. `first` differs: callers are not in step. */
+/**
+ * Eight of ten requests read one measurement, one reads a page, one creates. `first` differs: callers are not in
+ * step.
+ */
 function requestsOf(name: string, createBody: string, first: number): Caller['requests'] {
   const path = `/v2alpha/${name}/measurements`;
   return Array.from({ length: 10 }, (_, nth) => {

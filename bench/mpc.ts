@@ -24,7 +24,7 @@ import { atLeast, atMost, printTable, progress, type Section, type Verdict } fro
 
 const PEOPLE = [1_000_000, 3_000_000, 10_000_000];
 const QUICK_PEOPLE = [20_000, 50_000, 100_000];
-/** Of whole computations, which take seconds each. */
+/** Rounds of whole computations, which take seconds each. */
 const MAX_ROUNDS = 3;
 const COMPUTATIONS_AT_ONCE = 6;
 

@@ -72,7 +72,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Of the last `milliseconds` only: before them it started and was set up. */
+/** Only samples of the last `milliseconds` count: before them the process started and was set up. */
 function summarise({ nodes, samples, timeDeltas }: Profile, milliseconds: number): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(

@@ -1,8 +1,8 @@
 /**
- * Is there an order of these operations, each between its call and its return, in which every response is the model's?
- * The search of Wing and Gong (1993) with Lowe's memory (2017): a set of operations done and the state they led to
- * are looked at once. What changes nothing and agrees with the state is taken at once, because it stands in nobody's
- * way; so only the few operations that change something are tried in different orders.
+ * Is there an order of these operations, each between its call and its return, in which every response is the
+ * model's? The search of Wing and Gong (1993) with Lowe's memory (2017): a set of operations done and the state they
+ * led to are looked at once. An operation that changes nothing and agrees with the state is taken at once, because it
+ * cannot conflict with another one; so only the few operations that change something are tried in different orders.
  */
 import { apply, type Input, type Output, type State } from './model.ts';
 

@@ -25,7 +25,7 @@ const MISSING_OF_RINGS = {
   short: { stages: 27, cells: 162 },
   long: { stages: 4, cells: 120 },
 };
-/** Of so many kills one is at a random moment. */
+/** One kill of this many comes at a random moment. */
 const RANDOM_EVERY = 4;
 
 export const h19: Harness = {

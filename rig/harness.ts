@@ -8,7 +8,8 @@
  *   `context.random`, so that a seed repeats the same requests and faults; how they interleave is up to the machine.
  * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`: a PostgreSQL server of
  *   its own and three exchange processes over it, all of which can be killed and started again, with the doctor
- *   running every second. What the doctor, a log with a token in it, or a 5xx tells is added to the violations.
+ *   running every second. Findings of the doctor, a log with a token in it, and 5xx responses are added to the
+ *   violations.
  * - `traffic.ts` is the traffic under which faults happen: clients on hot measurements (`measurement.ts`), each
  *   history checked for linearizability (`checker.ts`) against the model (`model.ts`). A harness of faults starts it,
  *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `crashes.ts` is the
@@ -68,7 +69,7 @@ export function atScale<T>(context: Pick<Context, 'scale'>, figures: Record<Scal
 /** A thousand sentences say no more than the first of them. */
 const MAX_VIOLATIONS = 50;
 
-/** What went wrong so far; the same sentence counts once. */
+/** The violations so far; the same sentence counts once. */
 export class Violations {
   readonly found: string[] = [];
   private readonly seen = new Set<string>();

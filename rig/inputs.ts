@@ -1,4 +1,4 @@
-/** What a client may do to a measurement, and how often it does. */
+/** The operations of a client on a measurement, and how often each is drawn. */
 import type { EtagVersion, Input } from './model.ts';
 import type { Random } from './random.ts';
 

@@ -46,7 +46,7 @@ export class Subject {
   private readonly ids: string[] = [];
   /** By position: the etag it was created with, and the one after its change, once seen. */
   private readonly etags: [first: string, second: string | undefined][] = [];
-  /** What never changes, as first read. */
+  /** The fields that never change, as first read. */
   private immutable: string | undefined;
 
   constructor(draft: Draft, name: string, listed: HttpResponse) {
@@ -101,7 +101,7 @@ export class Subject {
     }
   }
 
-  /** What a response says. What no state of the model could show is a violation by itself. */
+  /** Reads a response. A response that no state of the model could produce is a violation by itself. */
   read(input: Input, response: HttpResponse, violations: Violations): Output {
     if (response.status !== 200) return response.reason;
     const { json } = response;

@@ -1,7 +1,7 @@
 /**
- * What a measurement does, written again from the contract and not from the code: the states, and the response to every
- * operation on it. Pure. The sequential harness compares each response with it; the checker searches an order in which
- * concurrent responses agree with it.
+ * The behavior of a measurement, written from the contract and not from the code: its states, and the response to
+ * every operation. Pure. The sequential harness compares each response with it; the checker searches an order in
+ * which concurrent responses agree with it.
  */
 
 export type MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
@@ -30,7 +30,7 @@ export type Input =
   | { kind: 'refuse'; i: number; etag: EtagVersion }
   | { kind: 'cancel' };
 
-/** What a response says, in one line: its reason where it is an error, else what it shows. */
+/** A response in one line: the reason of an error, or the state that it shows. */
 export type Output = string;
 
 export const CREATED: MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT';

@@ -29,7 +29,7 @@ export class Results {
     this.file = join(folder, `${scale}${planted ? '-planted' : ''}.json`);
   }
 
-  /** What earlier runs left, in the order of these names. */
+  /** Results of earlier runs, in the order of these names. */
   load(): this {
     try {
       this.rows = JSON.parse(readFileSync(this.file, 'utf8')).rows;

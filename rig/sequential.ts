@@ -29,7 +29,7 @@ async function sequences(context: Context, world: World) {
       context.progress(Math.min(++done, runs), runs);
       try {
         await fc.asyncModelRun(() => ({ model: { known: [] }, real }), commands);
-        // What the log or the doctor says ends it, too.
+        // A finding in the log or of the doctor ends it, too.
         if (world.violations.any) throw new Error(world.violations.found[0]);
       } catch (error) {
         failedAt = Math.min(failedAt, Date.now());

@@ -1,4 +1,4 @@
-/** What a run is measured by beside its checked operations, and what it must reach. */
+/** Counts of a run beside its checked operations, and the minimum of each. */
 /** How much is done: a slice of seconds for `npm test`, minutes before a change lands, or hours. */
 export type Scale = 'slice' | 'short' | 'long';
 
@@ -41,7 +41,7 @@ export function addTallies(tallies: readonly Tally[]): Tally {
   return total;
 }
 
-/** What is counted of a whole run, all harnesses together. */
+/** Counts of a whole run, summed over all harnesses. */
 export type Total = Tally & { operations: number };
 
 type Wanted = Partial<Record<keyof Total, number>>;

@@ -59,7 +59,7 @@ export class Traffic {
     this.clients = Array.from({ length: clients }, (_, i) =>
       this.client(this.context.random.fork(`client ${i}`)),
     );
-    // `stop` reports it; until then it is no unhandled rejection.
+    // `stop` reports it; until then it must not count as an unhandled rejection.
     for (const client of this.clients) client.catch(() => {});
   }
 

@@ -46,7 +46,7 @@ export interface World {
   facts(measurement: string): Promise<unknown>;
 }
 
-/** Of the measurements that violations name. */
+/** Facts are read for at most this many measurements that violations name. */
 const MAX_FACTS = 20;
 const CONFIG: Partial<Config> = {
   logLevel: 'warn',
@@ -55,7 +55,7 @@ const CONFIG: Partial<Config> = {
   webhooks: { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 },
 };
 
-/** What a harness counts; the world adds what it saw itself. */
+/** Counts of a harness; the world adds its own. */
 export type Counted = Pick<Outcome, 'operations' | 'faults' | 'notes'>;
 
 export async function withWorld(

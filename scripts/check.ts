@@ -1,6 +1,6 @@
 /**
- * What `npm run check` enforces beside types and Biome: import rules, code that a browser can run, a pure domain,
- * random numbers, migrations that never change, links between documents, and a line about every folder.
+ * `npm run check` enforces this beside types and Biome: import rules, code that a browser can run, a pure domain,
+ * random numbers, migrations that never change, links between documents, wording, and a line about every folder.
  */
 import { join } from 'node:path';
 import { folderProblems } from './check/folders.ts';

@@ -68,7 +68,10 @@ export function pack(folder: string): string[] {
   return (JSON.parse(packed) as { filename: string }[]).map(({ filename }) => join(folder, filename));
 }
 
-/** Of a workspace package, what npm should see: JavaScript and types in dist/ instead of TypeScript in src/. */
+/**
+ * Makes the form of a workspace package that npm should see: JavaScript and types in dist/ instead of TypeScript in
+ * src/.
+ */
 export function publishedManifest(source: Manifest): Manifest {
   // "private" and the script that refuses to pack keep the sources from being published by mistake.
   const { private: _private, scripts: _scripts, ...manifest } = source;
@@ -102,7 +105,7 @@ export function versionProblems(manifest: Manifest, ours: Manifest[]): string[] 
     .map(({ name, version }) => `${manifest.name} must depend on ${name} ${version}: edit its package.json`);
 }
 
-/** What the compiler wrote to <target>/src becomes <target>/dist, and the rest of the package joins it. */
+/** Moves the compiler's output from <target>/src to <target>/dist and adds the rest of the package. */
 function stage(source: string, target: string, manifest: Manifest): void {
   const dist = join(target, 'dist');
   renameSync(join(target, 'src'), dist);
@@ -170,7 +173,7 @@ function readManifest(directory: string): Manifest {
   return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 }
 
-/** With the Node of this repository first, for npm too. What it says goes to `stdout`. */
+/** With the Node of this repository first, for npm too. Its output goes to `stdout`. */
 function run(command: string, args: string[], stdout: 'pipe' | 2 = 'pipe'): string {
   const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };
   return execFileSync(command, args, { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', stdout, 2] });

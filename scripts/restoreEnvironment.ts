@@ -1,4 +1,4 @@
-/** What a test file stubbed of its environment is not there for the next file of the same process. */
+/** Restores the environment variables that a test file stubbed before the next file of the same process runs. */
 import { afterAll, vi } from 'vitest';
 
 afterAll(() => {

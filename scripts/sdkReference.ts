@@ -55,8 +55,8 @@ ${entries.join('\n')}`;
 }
 
 /**
- * What a file of declarations exports, in its order, and what it exports of other files in their place. `packages`
- * has the declarations of those packages that are followed as if they were files beside it.
+ * The exports of a declaration file in its order, with re-exports of other files in their place. `packages` has the
+ * declarations of those packages that are followed as if they were files beside it.
  */
 export function readExports(file: string, packages: Record<string, string> = {}): Exported[] {
   const statements = readStatements(file);

@@ -8,7 +8,7 @@ import type { SharingRound, ShuffleRound } from './shareShuffle.ts';
 
 const TYPES = ['REACH', 'REACH_AND_FREQUENCY'] as const;
 const STAGE_RATIO = 0.6;
-/** Of a vector, which takes seconds. */
+/** Rounds of a vector, which takes seconds. */
 const MAX_ROUNDS = 3;
 
 export async function measureArithmetic({ rounds }: Bench, worker: Worker<Arithmetic>, sizes: number[]) {

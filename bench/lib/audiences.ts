@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
 /** As the systems of the providers call it. */
 export const EVENT_GROUP = 'campaign';
-/** Of a thousand people, how many each provider reached. */
+/** The number of people that each provider reached, per thousand. */
 const REACHED = [450, 320, 200];
 
 /** A file for each provider; the same ones each time. */

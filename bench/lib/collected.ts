@@ -1,4 +1,4 @@
-/** What a process of Node holds after its garbage was collected, through its inspector. */
+/** Reads through its inspector how much memory a Node process holds after garbage collection. */
 import { residentBytes } from './exchange.ts';
 
 /** `inspectorUrl`: the WebSocket that `--inspect` prints. */

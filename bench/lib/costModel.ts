@@ -1,4 +1,4 @@
-/** What a computation takes in proportion to its people: straight lines through what was measured. */
+/** The cost of a computation in proportion to its people: straight lines through the measured points. */
 import type { ProviderFigures } from './arithmeticFigures.ts';
 import { digits, figure } from './figures.ts';
 import { type Computed, figureOf, type Size, workerMegabytes } from './measuredComputation.ts';

@@ -33,7 +33,7 @@ export interface BenchDuchy {
   database: BenchDatabase;
 }
 
-/** Of all providers. */
+/** The sum over all providers. */
 type Asked = Omit<MeasurementRequest, 'dataProviders'>;
 
 const REACH_AND_FREQUENCY: Asked = {

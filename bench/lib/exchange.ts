@@ -33,7 +33,7 @@ export interface BenchExchange {
   dataDir: string;
   /** Milliseconds from its start to the first response to a caller with a token. */
   startMs: number;
-  /** Of `--inspect=0` in its flags. */
+  /** The URL of the inspector, when its flags have `--inspect=0`. */
   inspectorUrl: string | undefined;
   call: (token: string, method: string, path: string, body?: unknown) => Promise<unknown>;
   stop: () => Promise<void>;
@@ -49,7 +49,7 @@ export interface ExchangeOptions {
   dataDir?: string;
   /** The data directory of another exchange on the same database: the same parties and keys. */
   like?: string;
-  /** Of node. */
+  /** Flags of node. */
   flags?: string[];
   /** Another copy of this repository to start it from. */
   checkout?: string;
@@ -131,7 +131,7 @@ export function processorMs(pid: number): number {
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Of a process and all its children so far, also of those that ended. */
+/** The processor time of a process and all its children so far, including those that ended. */
 export function processorMsOfAll(pid: number): number {
   const [, user, system] = /\) \S(?: -?\d+){12} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

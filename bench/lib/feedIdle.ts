@@ -1,4 +1,4 @@
-/** What watchers to whom nothing happens hold in the exchange, without the garbage of their requests. */
+/** Measures the memory that idle watchers hold in the exchange, without the garbage of their requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectedBytes } from './collected.ts';
 import { startExchange } from './exchange.ts';
@@ -9,7 +9,7 @@ import { atMost, printTable, progress, type Section } from './report.ts';
 import type { Watchers } from './watchers.ts';
 
 const WATCHERS = 2_000;
-/** As many come and go so often before: compiled code and what the process keeps for whoever comes next are there once. */
+/** As many watchers connect and disconnect this often before: compiled code and pooled memory then exist already. */
 const WARM_UP = 200;
 const WARM_UP_TIMES = 5;
 /** Longer than it takes until each got a comment. */

@@ -12,7 +12,10 @@ import type { Latency, Watchers } from './watchers.ts';
 import { createWorld } from './world.ts';
 
 const WATCHERS = 200;
-/** Of a creation: the consumer sees the measurement and three requisitions, and each of three providers its own. */
+/**
+ * Changes of one creation: the consumer sees the measurement and three requisitions, and each of three providers its
+ * own.
+ */
 const CHANGES = [4, 1, 1, 1];
 const PARTIES = CHANGES.length;
 const CHANGES_PER_SECOND = 300;

@@ -33,7 +33,7 @@ export interface Timing {
   p99: number;
   /** Responses other than 2xx, by status. */
   rejected: Record<number, number>;
-  /** Of the last response. */
+  /** The body of the last response. */
   bytes: number;
 }
 

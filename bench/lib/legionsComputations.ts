@@ -9,7 +9,7 @@ import { computedOf } from './measuredComputation.ts';
 import type { Bench } from './options.ts';
 import { atMost, printTable, progress } from './report.ts';
 
-/** Of them, the providers reached 1.35, 0.96 and 0.6 million. */
+/** The providers reached 1.35, 0.96 and 0.6 million of them. */
 const PEOPLE = 3_000_000;
 const COMPUTATION_SECONDS = 300;
 const WORKER_MEGABYTES = 500;

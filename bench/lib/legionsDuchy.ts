@@ -36,9 +36,9 @@ export interface StageInput {
 
 export interface StageTimes {
   wallMs: number;
-  /** Of all threads. */
+  /** The sum over all threads. */
   processorMs: number;
-  /** Of the output. */
+  /** The size of the output. */
   bytes: number;
   result?: unknown;
 }
@@ -102,7 +102,10 @@ const handlers = {
     return bytes === undefined ? { ...times, result } : times;
   },
 
-  /** Of the operations that stages are made of. The first call is slower, because the code is compiled while it runs. */
+  /**
+   * Counts of the operations that stages consist of. The first call is slower, because the code is compiled while it
+   * runs.
+   */
   costs(_: null): Operations {
     const curve = new Curve();
     const random = new Keystream(newSeed());

@@ -84,7 +84,7 @@ class Run {
     }
   }
 
-  /** What one operation costs now: the second time, the code is compiled. */
+  /** The cost of one operation now: the second time, the code is compiled. */
   private async measureCosts(): Promise<void> {
     await this.duchies[0]!.call('costs', null);
     this.costs = await this.duchies[0]!.call('costs', null);

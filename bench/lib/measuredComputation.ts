@@ -28,7 +28,7 @@ export function figureOf(computed: Computed[], value: (one: Computed) => number)
   return figure(computed.map(value));
 }
 
-/** Of the worker that took more. */
+/** The figure of the worker that took more. */
 export function workerMegabytes({ processes }: Computed): number {
   const workers = processes.filter(({ name }) => name.endsWith('worker'));
   return Math.max(...workers.map(({ peakMegabytes }) => peakMegabytes));

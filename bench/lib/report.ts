@@ -1,4 +1,4 @@
-/** What a benchmark prints and keeps: tables, and each target beside the figure that meets it or does not. */
+/** Prints and stores a benchmark's results: tables, and each target beside the figure that meets or misses it. */
 import { type Figure, show } from './figures.ts';
 
 export type Row = Record<string, string | number>;

@@ -27,7 +27,7 @@ import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
 import { fill, type Template } from './requests.ts';
 
 export interface Step {
-  /** Of a statement of packages/exchange/src/sql; BEGIN and COMMIT have none. */
+  /** The name of a prepared statement; BEGIN and COMMIT have no name. */
   statement: string;
   values: unknown[];
 }
@@ -38,7 +38,7 @@ export interface Script {
   trips: Step[][];
   /** IDs that the operation made. */
   made: string[];
-  /** Of the response's body. */
+  /** The size of the response's body. */
   bytes: number;
 }
 
@@ -47,7 +47,7 @@ class TracedDatabase extends Database {
   private waiting = 0;
 
   private note(statement: Statement<unknown>, values: unknown[]): void {
-    // What is sent while nothing is awaited begins a round trip.
+    // A statement that is sent while nothing is awaited begins a round trip.
     if (this.waiting === 0) this.script.trips.push([]);
     this.script.trips.at(-1)!.push({ statement: statement.name, values });
   }
@@ -110,7 +110,7 @@ export async function trace(
       lastSeen: new LastSeen(),
       duchyEndpoints: 'anywhere',
       duchyOperators: {},
-      // A count that is made now and then is no part of an operation.
+      // A count that runs only at intervals does not belong to an operation.
       openMeasurements: new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 1e9),
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),

@@ -103,7 +103,7 @@ function latency(commits: Commits): Latency {
   };
 }
 
-/** Of the data of an event: all who watch a party get the same text, so that each is parsed once. */
+/** Parsed event data: all watchers of a party get the same text, so each text is parsed once. */
 function nameOf(data: string): string {
   const { name, version } = JSON.parse(data);
   return `${name}@${version}`;

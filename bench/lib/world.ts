@@ -76,7 +76,7 @@ export async function createWorld(exchange: BenchExchange, database: BenchDataba
   return { consumer, providers, createBody, open, succeeded };
 }
 
-/** What the SDK would send: everything signed, each provider's part encrypted for it. */
+/** The request that the SDK would send: everything signed, each provider's part encrypted for it. */
 export async function sealRequest(
   { url, dev }: BenchExchange,
   consumer: DevParty,
@@ -123,7 +123,7 @@ export async function nonceOf(provider: DevParty, ciphertext: Uint8Array): Promi
   return fromBinary(specs.RequisitionSpecSchema, unpackSignedMessage(plaintext).message).nonce;
 }
 
-/** Of a copy: its nonce is 1. */
+/** The result of a copy: its nonce is 1. */
 export function fulfillment(provider: DevParty, requisition: string) {
   return {
     encryptedResult: {

@@ -166,7 +166,7 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
   };
 }
 
-/** Whom a token speaks for, if it is good; H12 is about those that are not. */
+/** The principal that a valid token names; H12 tests invalid tokens. */
 function principalOf(token: string): string {
   try {
     return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).mex_principal;

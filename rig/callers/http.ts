@@ -109,7 +109,7 @@ function responseOf(status: number, raw: string[], text: string): Reply {
     try {
       json = JSON.parse(text);
     } catch {
-      json = undefined; // the caller finds that it is none
+      json = undefined; // the caller notices that it is not a response
     }
   }
   return { status, headers, text, json };

@@ -40,7 +40,7 @@ interface Cell {
   target: Target;
 }
 
-/** Who may read what is sent: for a harness that looks at the responses, too. */
+/** The parties that may read what is sent, for a harness that also looks at the responses. */
 export type Listener = (sent: Sent, response: Reply) => void;
 
 export async function askEverybody(context: Context, world: World, listener?: Listener): Promise<Counted> {
@@ -101,7 +101,7 @@ class Matrix {
   private readonly line: Line;
   private readonly world: World;
   private readonly random: Random;
-  /** What each caller was told where it was denied, by operation. */
+  /** The response that each denied caller received, by operation. */
   private readonly denials = new Map<string, Set<string>>();
 
   constructor(cast: Cast, line: Line, world: World, random: Random) {
@@ -128,7 +128,7 @@ class Matrix {
       const variant = { ...sent, ...this.otherBody(cell), headers: elsewhere() };
       this.judge(cell, variant, wanted, await this.send(variant));
     } else if (wanted === '200') {
-      // What a body says of its own place must be what the path says.
+      // The name in a body must agree with the path.
       const field = route.body.form === 'message' ? route.body.also : route.body.create ? 'parent' : 'name';
       const variant = { ...sent, body: { ...(knock.body ?? {}), [field]: 'dataProviders/elsewhere' } };
       this.judge(cell, variant, '400 INVALID_FIELD_VALUE', await this.send(variant));

@@ -8,7 +8,7 @@ import { Line } from './http.ts';
 export interface Probed {
   /** Milliseconds of each request since the last look. */
   times: number[];
-  /** What was not a 200. */
+  /** Responses other than 200. */
   failures: string[];
 }
 
@@ -28,7 +28,7 @@ export class Probe {
     this.worker = new Worker(fileURLToPath(import.meta.url), { workerData: errand });
   }
 
-  /** What it saw since the last look; the first one waits until it has begun. */
+  /** Returns what the probe saw since the last call; the first call waits until the probe has begun. */
   async look(): Promise<Probed> {
     this.worker.postMessage('look');
     const [probed] = await once(this.worker, 'message');

@@ -24,7 +24,7 @@ export const h14: Harness = {
 
 const WHO = '/v2alpha/whoami';
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** Of the probe: beyond this it is a violation, below it is a figure. */
+/** A response time of the probe above this is a violation; below, it is only reported. */
 const UNBEARABLE_MS = 10_000;
 
 interface Sizes {
@@ -122,7 +122,7 @@ async function fill(world: World): Promise<void> {
   });
 }
 
-/** How the healthy client fares while `work` goes on. */
+/** Measures the healthy client while `work` runs. */
 async function beside(
   probe: Probe,
   { violations }: World,
@@ -277,7 +277,10 @@ async function smuggling(world: World, _sizes: Sizes): Promise<number> {
   return SMUGGLED.length;
 }
 
-/** Of one provider and one consumer: large sets, and small ones that print as much more, through whatever reads them. */
+/**
+ * Descriptor sets of one provider and one consumer, large ones and small ones that print as far more, through every
+ * operation that reads them.
+ */
 async function descriptorSets(world: World, { seconds }: Sizes): Promise<number> {
   const [provider] = world.providers;
   const consumer = nuisanceOf(world).name;
@@ -291,7 +294,7 @@ async function descriptorSets(world: World, { seconds }: Sizes): Promise<number>
     base64(chain(8_000)),
   ];
   let count = 0;
-  /** What was returned, where it was not rejected as it may be. */
+  /** The response, unless the exchange rejected the request, which it may do. */
   const send = async (who: string, method: string, path: string, descriptorSet?: string, wanted = [200]) => {
     count++;
     const reply = await world.call(0, who, method, path, descriptorSet && { descriptorSet });

@@ -53,7 +53,9 @@ export const SMUGGLED: [title: string, bytes: string][] = [
 
 const PATIENCE_MS = 5_000;
 
-/** What is wrong: the hidden request got a response, or the connection stayed open. `token` is given to the first one. */
+/**
+ * The violation: the hidden request got a response, or the connection stayed open. `token` is given to the first one.
+ */
 export function smuggle(url: string, bytes: string, token: string): Promise<string | undefined> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

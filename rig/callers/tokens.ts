@@ -25,7 +25,7 @@ export const h12: Harness = {
 
 const CONNECTIONS = 8;
 
-/** What a good token gets there: a body is only looked at behind it. */
+/** The response to a valid token: the exchange reads a body only after it accepted the token. */
 const ENDPOINTS = [
   { method: 'GET', path: 'whoami', good: 200 },
   { method: 'GET', path: 'measurementConsumers/acme/measurements?pageSize=1', good: 200 },
@@ -101,7 +101,7 @@ async function ask(line: Line, url: string, sent: Sent): Promise<Reply> {
   return send(url, request);
 }
 
-/** A good token in the wrong place, or two of them, is none. */
+/** A valid token in the wrong place, or two valid tokens, must be rejected. */
 async function tryMisplaced({ violations, exchanges }: World, line: Line, issuer: Issuer): Promise<void> {
   const token = good(issuer);
   const { url } = exchanges[0]!;
@@ -157,7 +157,7 @@ function good(issuer: Issuer, canary?: string): string {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=~+/';
 
-/** Lazily: 30,000 tokens need not be in memory. A fresh token now and then, so that none of them expires. */
+/** Lazily: 30,000 tokens need not be in memory. Tokens are renewed at intervals, so that no token expires. */
 function* mutated(issuer: Issuer, count: number, random: Random, canary?: string) {
   let token = good(issuer, canary);
   for (let i = 0; i < count; i++) {

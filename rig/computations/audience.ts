@@ -1,4 +1,4 @@
-/** Whom each provider reached how often, and so what is true of all of them together. */
+/** The people that each provider reached and how often, and the true figures of all providers together. */
 import type { Random } from '../random.ts';
 
 /** VIDs 1 to this many. */

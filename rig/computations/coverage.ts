@@ -1,4 +1,4 @@
-/** What was killed how often while a computation was where. */
+/** Counts kills by process and by the place that a computation had reached. */
 import type { Random } from '../random.ts';
 import { nameOf, type Place } from './places.ts';
 

@@ -30,7 +30,7 @@ export class Duchy {
   /** Takes uploads and messages, and follows the computations at the exchange. */
   readonly face: DuchyProcess;
   readonly mills: DuchyProcess[];
-  /** Of the rig; its processes have their own. */
+  /** Connections of the rig; the duchy's processes have their own. */
   private opened: Database | undefined;
   private readonly options: DuchyOptions;
 
@@ -100,7 +100,7 @@ export class Duchy {
       secretsKeyFile: 'secrets.key',
       mills: { count: 1, leaseSeconds: LEASE_SECONDS },
       noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'],
-      // What was sent is compared after the end.
+      // Sent messages are compared after the end.
       keepBlobsForHours: 24,
       limits: { uploads: 100, uploadsPerParty: 100, rejectedPerMinute: 1_000_000 },
       pollSeconds: 0.5,

@@ -1,21 +1,21 @@
-/** What the databases say about computations, as far as it must never change or must agree. */
+/** The rows of the databases about computations that must never change or must agree with each other. */
 import type { DuchyRole } from '@measurement-exchange/contract';
 import type { Postgres } from '../world/postgres.ts';
 import { type Duchy, LEASE_SECONDS } from './duchy.ts';
 
-/** What a duchy stored: a message, an upload or a secret. */
+/** A row that a duchy stored: a message, an upload or a secret. */
 export interface StoredFact {
   computation: string;
   kind: 'IN' | 'OUT' | 'upload' | 'secret';
   /** The message or the secret, or the requisition. */
   what: string;
-  /** Of a message: who sent it, or whom it is for. */
+  /** The sender or the receiver of a message. */
   peer: string;
   /** Digest of what the sender signed, and of the data that goes with it. */
   content: string;
   /** Digest of all that is stored of it, as it is stored. */
   bytes: string;
-  /** Of a message that was sent: whether the receiver has it. */
+  /** Whether the receiver has a message that was sent. */
   acknowledged: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyF
   return { stored, computations };
 }
 
-/** Of this computation alone. */
+/** Only rows of this computation. */
 export async function storedOf(duchy: Duchy, computation: string): Promise<StoredFact[]> {
   return duchy.query(`${STORED} WHERE computation = $1`, [computation]);
 }

@@ -10,7 +10,7 @@ import type { ComputationWorld } from './world.ts';
 const MOMENT_MS = 800;
 /** A computation passes every stage within this, unless the machine is very busy. */
 const AIM_MS = 30_000;
-/** Whoever is down for long is sent something within this. */
+/** A process that is down for long is sent something within this time. */
 const OWED_MS = 30_000;
 /** A stage may take no more than some hundredths of a second. */
 const LOOK_MS = 10;

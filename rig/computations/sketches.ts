@@ -1,9 +1,9 @@
-/** What sketches of all providers together say about their people, computed in the clear. */
+/** The figures of all providers' sketches together, computed in the clear. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import { DESTROYED, estimatePeople, FrequencySketch } from '@measurement-exchange/sdk/liquidLegions';
 import { type Audience, MAXIMUM_FREQUENCY, type Truth } from './audience.ts';
 
-/** Of no consequence where there are no frequencies. */
+/** Has no effect when no frequencies are measured. */
 const INDICATORS = 10_000_000;
 
 export function sketchTruthOf(config: LiquidLegionsConfig, audiences: Audience[]): Truth {

@@ -18,7 +18,7 @@ const LANES = 4;
 const POLL_MS = 200;
 /** Under kills; a stage that failed waits up to 10 s, and each kill may fail it again. */
 const LONGEST_MS = 10 * 60_000;
-/** Of a figure with noise; less than once in 10^8. */
+/** The tolerated deviation of a figure with noise; exceeded less than once in 10^8. */
 const SIGMAS = 6;
 /** The one reason for which a computation may fail here: a stage was killed ten times. */
 const ALLOWED_FAILURE = /failed 10 times/;
@@ -45,7 +45,7 @@ export class ComputationTraffic {
     this.lanes = Array.from({ length: LANES }, (_, i) => this.lane(random.fork(`lane ${i}`)));
   }
 
-  /** What is under way comes to its end first, unless nobody wants to know any more. */
+  /** Running computations finish first, unless the run was aborted. */
   async stop({ atOnce }: { atOnce: boolean }): Promise<void> {
     this.stopping.abort();
     if (atOnce) this.givingUp.abort();

@@ -1,7 +1,7 @@
 /**
- * Looks into the databases all the while. What a duchy stored once stays, byte for byte; what one party says follows
- * from what another has stored: an upload that the exchange knows of is there, a message that was received was stored
- * before by its sender, and one that was acknowledged is at its receiver.
+ * Looks into the databases all the while. Rows that a duchy stored stay as they are, byte for byte, and the parties
+ * agree: an upload that the exchange knows of is stored, a message that was received was stored by its sender before,
+ * and an acknowledged message is at its receiver.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,7 +41,7 @@ export class Witness {
   private readonly stopping = new AbortController();
   private looping: Promise<void> = Promise.resolve();
   private before: Look | undefined;
-  /** Of PostgreSQL, and since when there are so many. */
+  /** The number of PostgreSQL's connections, and since when there have been so many. */
   private crashes = { count: 0, time: 0 };
   /** Digests of what was stored, by duchy and row. */
   private readonly seen = new Map<string, { computation: string; bytes: string }>();
@@ -84,7 +84,7 @@ export class Witness {
   private async look(): Promise<void> {
     const { postgres, duchies } = this.world;
     const except = [...this.concluded];
-    // What the exchange says is read first, so that it must be true of what is read after it.
+    // The exchange's rows are read first, so that they must hold for rows that are read later.
     const fulfilled = await fulfilledFacts(postgres, except);
     const read = await Promise.all(
       duchies.map(async (duchy) => [duchy, await duchyFacts(duchy, except)] as const),
@@ -133,7 +133,10 @@ export class Witness {
     }
   }
 
-  /** What was received before is stored by its sender now, and what was acknowledged is at its receiver. */
+  /**
+   * Messages received before this point are stored by their senders now, and acknowledged messages are at their
+   * receivers.
+   */
   private requireCounterparts(before: Map<Duchy, DuchyFacts>, now: Map<Duchy, DuchyFacts>): void {
     const isStored = (at: string, kind: string, peer: string, { computation, what, content }: StoredFact) =>
       [...now].some(

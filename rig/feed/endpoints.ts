@@ -1,4 +1,4 @@
-/** Endpoints of webhooks, built with the library of Standard Webhooks: now and then slow, and failing once. */
+/** Endpoints of webhooks, built with the library of Standard Webhooks: some requests are slow, and some fail once. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ export class Endpoints {
   private readonly random: Random;
   private readonly server: Server;
   private readonly secrets = new Map<string, string>();
-  /** What was taken, by party, in the order in which it came first. */
+  /** Accepted deliveries by party, in the order of their first arrival. */
   private readonly taken = new Map<string, Change[]>();
   /** IDs of messages; true once it was taken. */
   private readonly messages = new Map<string, boolean>();

@@ -1,7 +1,7 @@
 /**
- * H20: watchers of every party, which are cut off and go on, while exchanges and PostgreSQL are killed and fail over, and
- * transactions hold the horizon back: each has seen every version of every resource of its party once, in order. Webhooks of
- * two of them got every version, in order, whatever came again.
+ * H20: watchers of every party are disconnected and resume while exchanges and PostgreSQL are killed and fail over,
+ * and transactions hold the horizon back: each watcher has seen every version of every resource of its party once, in
+ * order. Webhooks of two of them got every version, in order, whatever came again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -39,7 +39,7 @@ export const h20: Harness = {
 
 async function watch(context: Context, world: World, pair: Pair): Promise<Counted> {
   const { random } = context;
-  // A bug that is planted mostly shows soon; traffic goes on until it does.
+  // A planted bug usually shows soon; traffic continues until it does.
   const isPlanted = context.planted !== undefined;
   const plan = isPlanted ? PLANS.slice : atScale(context, PLANS);
   const deadline = Date.now() + atScale(context, SECONDS) * 1000;

@@ -1,4 +1,7 @@
-/** What every watcher must have seen: the transition log knows every version of every measurement and requisition. */
+/**
+ * The changes that every watcher must have seen: the transition log has every version of every measurement and
+ * requisition.
+ */
 import type { Change } from '@measurement-exchange/contract';
 import type { Postgres } from '../world/postgres.ts';
 
@@ -34,7 +37,7 @@ export function changesIn(truth: Truth): number {
   return [...truth.values()].reduce((sum, versions) => sum + versions.length, 0);
 }
 
-/** Of measurements and requisitions; the others do not change here. */
+/** Only measurements and requisitions: other resources do not change here. */
 export function isStep({ kind }: Change): boolean {
   return kind === 'MEASUREMENT' || kind === 'REQUISITION';
 }

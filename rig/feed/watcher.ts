@@ -1,4 +1,4 @@
-/** Somebody who follows the changes of a party, in pages or in a stream, and goes on wherever it was cut off. */
+/** A client that follows the changes of a party, in pages or in a stream, and resumes where it was disconnected. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '@measurement-exchange/contract';
 import type { Random } from '../random.ts';

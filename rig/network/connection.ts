@@ -110,7 +110,7 @@ export class Connection {
     const { client, server } = this;
     const both = client.destroyed && server.destroyed;
     if (!both) {
-      // A reset passes on as one; after a proper end the other direction may go on.
+      // A reset is forwarded as a reset; after a proper end the other direction may continue.
       const properly = !hadError && (client.readableEnded || server.readableEnded);
       if (!this.isCut && this.half === undefined && !properly) this.cut();
       return;

@@ -49,7 +49,7 @@ export async function outliveDeadStandby(
 
 /**
  * An operator who cancels a COMMIT that waits for the standby makes PostgreSQL say that it is done, with a warning
- * that the standby may not have it. That is no acknowledgement to pass on.
+ * that the standby may not have it. That must not be forwarded as an acknowledgement.
  */
 export async function outliveCancel(world: World, random: Random, pair: Pair): Promise<void> {
   const made = draft(world, random);

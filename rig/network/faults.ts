@@ -1,4 +1,4 @@
-/** What a network does to a connection. The first eight are toxiproxy's. */
+/** Faults that a network inflicts on a connection. The first eight are toxiproxy's. */
 export type Fault =
   | { kind: 'latency'; ms: number; jitterMs: number }
   | { kind: 'bandwidth'; bytesPerSecond: number }

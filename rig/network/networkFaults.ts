@@ -1,6 +1,6 @@
 /**
  * H8: faults of the network between callers and exchanges and between exchanges and PostgreSQL, one at a time, with
- * calm between them. What happened is one of: done, not done, or unknown; never anything else.
+ * calm between them. The outcome of an operation is one of done, not done, or unknown.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Harness } from '../harness.ts';

@@ -8,7 +8,7 @@ import type { Piece, Reader } from './postgresWire.ts';
 /** So much is held before the sender is stopped. */
 const HELD_BYTES = 1024 * 1024;
 
-/** What both directions of a connection share. */
+/** State that both directions of a connection share. */
 interface Shared {
   readonly fault: Fault | undefined;
   readonly isCut: boolean;

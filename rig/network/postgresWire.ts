@@ -19,7 +19,7 @@ const GSS_REQUEST = 80877104;
 
 /** Both directions of one connection. */
 export function readPostgres(): { toServer: Reader; toClient: Reader } {
-  // What is encrypted passes unread.
+  // Encrypted bytes pass unread.
   let opaque = false;
   let started = false;
   const names = new CommitNames();
@@ -63,7 +63,7 @@ function messages(
       const end = at + typeBytes() + rest.readInt32BE(at + typeBytes());
       if (rest.length < end) break;
       const commit = isCommit(rest.subarray(at, end));
-      // What goes before a COMMIT is a piece of its own.
+      // Bytes before a COMMIT form a chunk of their own.
       if (commit) flush(false);
       at = end;
       if (commit) flush(true);

@@ -68,7 +68,7 @@ export class Pair {
     await this.standby.query('SELECT pg_promote(true, 60)');
     this.database.target = targetOf(this.standby.url);
     this.primary.become(this.standby);
-    // What is left of the killed one would fill the disk in a long run; the very first is the world's to remove.
+    // The files of a killed server would fill the disk in a long run; the world removes those of the first one.
     if (this.made >= 2) await rm(this.folder(this.made - 2), { recursive: true, force: true, maxRetries: 5 });
   }
 

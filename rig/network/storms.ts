@@ -1,9 +1,9 @@
-/** A server that ends connections, or has none left. */
+/** A server that ends connections, or runs out of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { World } from '../world.ts';
 
-/** Those of the exchanges; the doctor's is named otherwise. */
+/** Ends the connections of the exchanges; the doctor uses another name. */
 const END = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name ~ '^mex \\S+ \\d+$'`;
 
 /** All of the exchanges' connections, once a second. */
@@ -29,7 +29,7 @@ export async function takeConnections(world: World, seconds: number): Promise<vo
   });
 }
 
-/** Undefined when there is none left. */
+/** Takes a connection; undefined when the server has no connection left. */
 async function take(world: World): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: world.postgres.url, application_name: 'rig taker' });
   client.on('error', () => {});

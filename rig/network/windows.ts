@@ -8,7 +8,7 @@ export type LinkName = 'clients' | 'database';
 export interface Window {
   link: LinkName;
   fault: Fault;
-  /** Of the connections. */
+  /** Faults of the connections. */
   share: number;
 }
 
@@ -35,7 +35,7 @@ const KINDS: Record<LinkName, ((random: Random) => Fault)[]> = {
   ],
 };
 
-/** What never responds shows what a deadline does only when it lasts longer than the deadline, which is 8 s. */
+/** A server that never responds tests a deadline only when the fault lasts longer than the deadline, which is 8 s. */
 const PAST_DEADLINE_MS = 11_000;
 
 export function lengthOf({ fault }: Window, ordinaryMs: number): number {

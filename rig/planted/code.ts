@@ -1,4 +1,4 @@
-/** What planted code calls where a line of its own is not enough. Loaded into the exchange with the bug only. */
+/** Functions that planted code calls where one line is not enough. Loaded into the exchange with the bug only. */
 
 import type { Queryable } from '@measurement-exchange/exchange/internal/database/db';
 import { getRequisition } from '@measurement-exchange/exchange/internal/database/requisitions';
@@ -8,7 +8,7 @@ import { etagOf } from '@measurement-exchange/exchange/internal/domain/measureme
 const CACHE_MS = 1_000;
 const cache = new Map<string, { value: unknown; until: number }>();
 
-/** What was read within the last second is not read again. */
+/** A value that was read within the last second is not read again. */
 export async function cached<T>(key: string, read: () => Promise<T>): Promise<T> {
   const found = cache.get(key);
   if (found !== undefined && found.until > Date.now()) return found.value as T;

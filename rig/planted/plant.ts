@@ -64,7 +64,7 @@ export function readSource(file: string): string {
   return readFileSync(join(PACKAGES, file), 'utf8');
 }
 
-/** What an edit calls the file of this path; undefined outside the packages. */
+/** The name that edits use for the file of this path; undefined outside the packages. */
 export function fileAt(path: string): string | undefined {
   const file = relative(PACKAGES, path);
   return file.startsWith('..') ? undefined : file.replaceAll(sep, '/');

@@ -17,11 +17,11 @@ const TIMEOUT_MS = 180_000;
 
 interface TestRun {
   tests: number;
-  /** What failed; undefined where the bug was missed. */
+  /** The tests that failed; undefined if the bug was missed. */
   found?: string;
 }
 
-/** What vitest's JSON reporter writes, as far as it is read here. */
+/** The part of vitest's JSON report that is read here. */
 export interface Report {
   testResults: {
     message: string;

@@ -6,7 +6,7 @@ import { bugNamed } from './bugs.ts';
 import { announce, fileAt, filesOf, plant } from './plant.ts';
 
 const bug = bugNamed(process.env.MEX_TEST_PLANTED_BUG);
-/** What an edit of the bug calls the file of a module, if it has one. */
+/** The name that an edit of the bug uses for the file of a module, if there is such an edit. */
 const edited = (id: string) => {
   const file = fileAt(id.split('?')[0]!);
   return file !== undefined && filesOf(bug).includes(file) ? file : undefined;

@@ -1,4 +1,4 @@
-/** What the one caller may do next. Each command acts, compares, and moves the model on. */
+/** The commands that the single caller may run next. Each command acts, compares, and moves the model on. */
 import fc from 'fast-check';
 import { Violations } from '../harness.ts';
 import { anyInput } from '../inputs.ts';
@@ -107,7 +107,7 @@ function repeating(choice: Choice, same: boolean): Command {
   };
 }
 
-/** To who may not see it, what exists and what does not look the same. */
+/** A caller that may not see a resource gets the same response whether it exists or not. */
 function strangers(choice: Choice): Command {
   return {
     check: someExist,

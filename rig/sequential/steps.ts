@@ -1,4 +1,4 @@
-/** What commands are about, and the steps that they share. */
+/** The resources that commands act on, and the steps that commands share. */
 import type fc from 'fast-check';
 import { type draft, Subject } from '../measurement.ts';
 import { created, type State } from '../model.ts';
@@ -23,7 +23,7 @@ export interface Real {
 
 export type Command = fc.AsyncCommand<Model, Real>;
 
-/** Whom a command is about, and which exchange it asks. */
+/** The parties of a command, and the exchange that it calls. */
 export interface Choice {
   nth: number;
   at: number;

@@ -1,4 +1,4 @@
-/** H4: the doctor looks at the database every second, whatever else goes on. */
+/** H4: the doctor checks the database every second while everything else runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import type { Violations } from '../harness.ts';

@@ -68,7 +68,7 @@ function responseOf(status: number, text: string): Reply {
   try {
     json = JSON.parse(text);
   } catch {
-    json = undefined; // a page, or a response that is no JSON: its reader reports that
+    json = undefined; // a page, or a response that is not JSON: its reader reports that
   }
   const reason =
     status === 200 ? 'OK' : (json?.error?.details?.[0]?.reason ?? json?.error?.status ?? `${status}`);

@@ -57,7 +57,7 @@ export class Postgres {
     const children = childrenOf(this.server.pid);
     if (victim === 'backend') {
       const serving = children.filter((pid) => /^postgres: .*\[local\]/.test(commandOf(pid)));
-      // Between two connections there is none: then all of it is killed.
+      // Between two connections no such process exists: then the whole server is killed.
       if (serving.length > 0) {
         endNow(pick(serving));
         return;
@@ -68,7 +68,7 @@ export class Postgres {
     if (victim !== 'postmaster') for (const pid of children) endNow(pid);
   }
 
-  /** Resolves when it serves again, whoever started it. */
+  /** Resolves when it serves again, no matter which process started it. */
   async restart(): Promise<void> {
     for (const deadline = Date.now() + RESTART_MS; ; ) {
       // After the kill of a backend the server responds for a moment before it restarts itself.

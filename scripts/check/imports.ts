@@ -1,4 +1,4 @@
-/** Who may import whom, and what may run in a browser. */
+/** Rules for imports, and for code that runs in a browser. */
 import { isBuiltin } from 'node:module';
 import { circles } from './circles.ts';
 import { fileOf, files, isIn, ownImports, sources, specifiersOf } from './sources.ts';

@@ -1,4 +1,4 @@
-/** What is not mutated: the words of a message, which only people read. */
+/** Leaves the words of messages out of mutation: only people read them. */
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
 /** Which argument of a function, a constructor or a .method holds the words. */

@@ -1,4 +1,7 @@
-/** What would take seconds against each of thousands of mutants, and kills hardly one that nothing else kills. */
+/**
+ * Shortens tests that would take seconds against each of thousands of mutants and kill hardly any that no other test
+ * kills.
+ */
 import fc from 'fast-check';
 import { beforeEach } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** What a success leads to: names to go on with, and a look at whether what it said is so. */
+/** Follows up on a success: keeps the names it returned for later requests, and checks that it told the truth. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
@@ -33,7 +33,7 @@ export async function* followUps(
   yield* read.problems;
   if (read.response.status !== 200)
     yield `${json.name} was made and cannot be read: ${read.response.text.slice(0, 200)}`;
-  // What nothing may change reads as in the response.
+  // A resource that nothing may change reads as it did in the response.
   else
     for (const field of ['name', 'createTime', 'measurementSpec', 'dataProviders', 'x509Der']) {
       if (!isDeepStrictEqual(read.response.json[field], json[field]))

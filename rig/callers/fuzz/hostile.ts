@@ -1,4 +1,4 @@
-/** What nobody sends by accident. */
+/** Values that nobody sends by accident. */
 
 export const ODD_VALUES: readonly unknown[] = [
   null,

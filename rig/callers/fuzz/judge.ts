@@ -1,4 +1,4 @@
-/** What every response must be, whatever was asked. */
+/** The rules that every response must satisfy, whatever the request was. */
 import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
 import { isDocumented } from '@measurement-exchange/testkit/documentedErrors';
 import { errorModelProblems } from '@measurement-exchange/testkit/errorModel';
@@ -34,7 +34,7 @@ export class Judge {
       compile(Object.values((responses[200] as OpenApiResponse).content)[0]!.schema as JsonSchema);
   }
 
-  /** What is wrong with a response; nothing with most. */
+  /** Returns the violations of a response; most responses have no violations. */
   problemsOf(sent: Built, response: Reply, sentAt: number): string[] {
     const { status } = response;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
@@ -130,7 +130,7 @@ function isWaiting({ plan }: Built, { status, headers, json }: Reply): boolean {
   return json?.error?.status === 'UNAVAILABLE' && headers.has('retry-after');
 }
 
-/** What a response shows of resources that have states. */
+/** The resources with states that a response shows. */
 function* resourcesIn(json: unknown): Generator<{ name: string; state: string }> {
   const found = json as Record<string, unknown>;
   if (typeof found.name === 'string' && typeof found.state === 'string')

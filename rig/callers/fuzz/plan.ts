@@ -17,7 +17,7 @@ import { applyTwist, type Draft, type Twist, twists } from './twists.ts';
 
 export interface Plan {
   operation: Operation;
-  /** Who calls: somebody who may, or anybody. */
+  /** The caller: a party that may call this operation, or any party. */
   speaker: { right: boolean; pick: number };
   /** Which resource the path names: one that exists, or one that does not. */
   target: { known: boolean; pick: number };
@@ -33,7 +33,7 @@ export interface Operation {
   route: Route;
   row: Row;
   document: OpenApiDocument['paths'][string][string];
-  /** What the document has for this path. */
+  /** The entry of the OpenAPI document for this path. */
   methods: string[];
   /** Fields of the body that a caller may send back as read: whatever they hold, it is not looked at. */
   ignored: Set<string>;
@@ -82,7 +82,7 @@ function ignoredIn({ paths, components }: OpenApiDocument, { path, verb, method 
   return names;
 }
 
-/** What moves measurements along is drawn more often. */
+/** Operations that advance measurements are drawn more often. */
 const OFTEN: Record<string, number> = {
   createMeasurement: 8,
   fulfillDirectRequisition: 8,
@@ -173,7 +173,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     target: targetOf(route, name),
     query: guarded,
     token: speaker.token,
-    // Whom the exchange does not know it limits by address.
+    // The exchange limits unknown callers by address.
     headers: speaker.kind === undefined ? elsewhere() : {},
     mustReject: false,
     ignored: operation.ignored,

@@ -155,7 +155,7 @@ const TYPES: Record<string, (value: unknown) => boolean> = {
   integer: Number.isInteger,
   boolean: (value) => typeof value === 'boolean',
 };
-/** What the exchange prints: UTC with microseconds. */
+/** The format that the exchange prints: UTC with microseconds. */
 const PRINTED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const PRINTED_BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 

@@ -1,4 +1,7 @@
-/** What the fuzzer knows of the exchange: names that it made, what is open, and what must never change again. */
+/**
+ * The fuzzer's knowledge of the exchange: names that it created, open resources, and values that must never change
+ * again.
+ */
 
 import type { Kind } from '@measurement-exchange/testkit/callers/world';
 import type { DevJson, DevParty } from '@measurement-exchange/testkit/requests';
@@ -45,7 +48,7 @@ export class State {
   readonly speakers: Speaker[];
   readonly open: OpenRequisition[] = [];
   readonly pageTokens: IssuedPageToken[] = [];
-  /** What the demo parties need to go on: nobody may suspend or revoke it in earnest. */
+  /** Resources that the demo parties depend on: no request may really suspend or revoke them. */
   readonly guarded = new Set<string>();
   // By shape (`dataProviders/*/requisitions/*`), and by owner and shape.
   private readonly names = new Map<string, string[]>();

@@ -1,4 +1,7 @@
-/** Requests that the exchange should grant, for what stands in no schema: who owns what, and what fits together. */
+/**
+ * Requests that the exchange should accept; they follow rules that no schema states, such as ownership and matching
+ * names.
+ */
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';
 import { fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';

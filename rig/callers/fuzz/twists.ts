@@ -6,7 +6,7 @@ import type { Sent } from '../http.ts';
 import { BODIES, HEADERS, IDS, METHODS, NEVER_READ, ODD_VALUES, RAW_VALUES, TYPES } from './hostile.ts';
 import type { State } from './state.ts';
 
-/** What a twist is applied to. */
+/** The request that a twist is applied to. */
 export interface Draft extends Sent {
   query: [name: string, value: string][];
   /** A response of 200 is a violation from here on. */
@@ -65,7 +65,7 @@ function change(draft: Draft, at: number, to: (value: unknown) => unknown): void
   object[key] = to(object[key]);
 }
 
-/** What JSON.stringify would not write. */
+/** JSON text that JSON.stringify would not write. */
 function rawJson(draft: Draft, at: number, raw: string): boolean {
   if (typeof draft.body !== 'object' || draft.body === null) return false;
   const mark = `@${at}@`;
@@ -230,7 +230,10 @@ function twistTable() {
       draft.query = [...draft.query.filter(([name]) => name !== 'pageToken'), ['pageToken', changed]];
       draft.mustReject = true;
     },
-    /** Of another party of the same kind: what a caller names must be its own, or that of the party it names. */
+    /**
+     * Names of another party of the same kind: a caller may only name its own resources, or those of the party in the
+     * path.
+     */
     foreignCertificate(draft: Draft, at: number, { guarded }: State) {
       const places = closedObjects(draft).flatMap((object) =>
         Object.keys(object)

@@ -1,4 +1,4 @@
-/** What every token of the corpus is made of. */
+/** The parts that every token of the corpus is built from. */
 import { jws, type SigningKey } from '@measurement-exchange/testkit/issuer';
 
 export type Tokens = Record<string, string>;

@@ -1,4 +1,4 @@
-/** What is no token as it is written, and headers that are no way to send one. */
+/** Strings that are not tokens, and headers that do not carry a token. */
 import { encode, jws } from '@measurement-exchange/testkit/issuer';
 import { type Base, N, type Tokens } from './base.ts';
 
@@ -63,7 +63,10 @@ export function badSchemes(good: string): Record<string, string> {
   };
 }
 
-/** Of a signature whose letters differ between the two alphabets: one in twenty has none of those. */
+/**
+ * A token whose signature has letters that differ between the two base64 alphabets: one signature in twenty has no
+ * such letter.
+ */
 function standardBase64({ key, claims }: Base): string {
   for (;;) {
     const token = jws(key, claims);

@@ -1,4 +1,4 @@
-/** Who may do what, how often, and who learns of it. */
+/** Authorization, rate limits and the audit log. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
@@ -7,7 +7,7 @@ const IDENTIFY = 'serving/identify.ts';
 
 export const ACCESS_BUGS: PlantedBug[] = [
   {
-    // Who may not see a resource learns whether it exists.
+    // A caller that may not see a resource learns whether it exists.
     name: 'lookup-before-authorization',
     edits: [
       inExchange(
@@ -65,7 +65,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/protobuf/descriptor/typeChains.test.ts'),
   },
   {
-    // Whoever replaces a descriptor fills the pages of others.
+    // A caller that replaces a descriptor fills the pages of others.
     name: 'page-of-metadata-not-cut',
     edits: [
       inExchange(
@@ -99,7 +99,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'too many bad tokens'),
   },
   {
-    // Whoever shares an address with a forger is kept out with it.
+    // A caller that shares an address with a forger is rejected with it.
     name: 'known-subject-not-told-apart',
     edits: [inExchange(IDENTIFY, 'if (knownSubject !== undefined) {', 'if (false) {')],
     foundBy: test('exchange/src/serving/identify.test.ts', 'a new token of a known subject'),
@@ -110,7 +110,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'no principal'),
   },
   {
-    // Whoever registers a certificate first keeps its owner out.
+    // A party that registers a certificate first blocks its owner.
     name: 'certificate-unique-across-parties',
     edits: [
       inExchange('database/certificates.ts', 'WHERE party = $1 AND sha256', "WHERE $1 <> '' AND sha256"),

@@ -89,7 +89,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: test(HOLDING, 'one reference of several'),
   },
   {
-    // Who may ask is not what the files have.
+    // The confirmed references are not those of the files.
     name: 'listed-reference-taken-as-served',
     edits: [
       inProvider(

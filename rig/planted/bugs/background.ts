@@ -1,4 +1,4 @@
-/** What works in the background, and what is told of it: the feed, streams, jobs, metrics, explanations, settings, exit codes. */
+/** Background work and its reporting: the feed, streams, jobs, metrics, explanations, settings, exit codes. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** What ties keys, seeds, shares and messages to one computation and its terms. */
+/** Checks that bind keys, seeds, shares and messages to one computation and its terms. */
 import type { Edit, PlantedBug } from '../plant.ts';
 import { inDuchy, inExchange, inProvider, test } from './edits.ts';
 
@@ -306,7 +306,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/coalitions/hostileMessages.test.ts', 'hostile uploads and messages'),
   },
   {
-    // A ring goes on whose duchies encrypt messages for keys of other computations.
+    // A ring continues although its duchies encrypt messages for keys of other computations.
     name: 'message-keys-not-confirmed',
     edits: [inDuchy('stages/confirm.ts', 'await requireSameTerms(work);', 'void requireSameTerms;')],
     foundBy: test('duchy/test/stages/liquidLegions.test.ts', 'key for messages to a duchy was signed for'),

@@ -1,4 +1,4 @@
-/** What one party may cause at another: each bound removed. */
+/** Bounds on the load that one party may cause at another: each one removed. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

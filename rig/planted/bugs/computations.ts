@@ -1,4 +1,4 @@
-/** What duchies do to a computation. */
+/** Operations of duchies on a computation. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
@@ -24,7 +24,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     foundBy: found('parameters', 'needs a key from a worker, signed by the certificate it names'),
   },
   {
-    // What a provider needs is there in part.
+    // A provider sees only some of the parameters that it needs.
     name: 'duchies-too-early',
     edits: [
       inExchange(
@@ -90,7 +90,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     foundBy: found('deadlines', 'fails a computation whose data does not come'),
   },
   {
-    // What they waited for came while the job waited for the lock.
+    // The awaited step happened while the job waited for the lock.
     name: 'deadline-judges-what-it-found',
     edits: [
       inExchange(

@@ -1,4 +1,4 @@
-/** What a duchy checks before it computes, and what it sends. */
+/** Checks of a duchy before it computes, and the messages it sends. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 
@@ -79,7 +79,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
   },
   {
-    // Who was down never gets it.
+    // A duchy that was down never gets it.
     name: 'sent-only-once',
     edits: [
       inDuchy(
@@ -128,7 +128,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/face/messages.test.ts', 'a length that no such message can have'),
   },
   {
-    // Whoever waits for a peer that is down keeps the mills from everything that is younger.
+    // A computation that waits for a peer that is down blocks the mills for all later computations.
     name: 'oldest-stage-first',
     edits: [inDuchy('database/leases.ts', 'run_after, create_time, id', 'create_time, id')],
     foundBy: test(
@@ -137,7 +137,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // Whoever has the most computations has the mills.
+    // The consumer with the most computations occupies the mills.
     name: 'no-turns-of-consumers',
     edits: [inDuchy('database/leases.ts', 'WHERE consumer = due.consumer', 'WHERE false')],
     foundBy: test(

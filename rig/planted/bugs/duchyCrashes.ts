@@ -1,4 +1,4 @@
-/** What a duchy must not lose, do twice, or do too early, whatever of it is killed when. */
+/** Steps that a duchy must not lose, do twice, or do too early, whichever process is killed at whatever time. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 
@@ -39,7 +39,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: 'H19',
   },
   {
-    // Who dies in between computes it again, with other bytes than its receiver has.
+    // A mill that dies in between computes the message again, with other bytes than its receiver has.
     name: 'output-sent-before-stored',
     edits: [
       inDuchy(
@@ -70,7 +70,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: crashes('anything it does with an upload'),
   },
   {
-    // A mill that was away for longer than its lease goes on with what another one has taken over.
+    // A mill that was paused for longer than its lease continues work that another mill has taken over.
     name: 'lease-without-token',
     edits: [
       inDuchy(

@@ -1,4 +1,4 @@
-/** What noise and blinding hide in a ring of duchies, and what must not make a computation fail. */
+/** Noise and blinding in a ring of duchies, and contents that must not make a computation fail. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, inProvider, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** What keeps a ring of duchies in order. */
+/** Checks that keep a ring of duchies in order. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 

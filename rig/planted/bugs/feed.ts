@@ -9,7 +9,7 @@ const inClient = (find: string, replace: string) => inConsumer('client/watch.ts'
 
 export const FEED_BUGS: PlantedBug[] = [
   {
-    // What commits later is ordered before what was read.
+    // A change that commits later is ordered before changes that were read.
     name: 'changes-beyond-the-horizon',
     edits: [inExchange(LOG, 'WHERE party = $1 AND xid < place.horizon', 'WHERE party = $1')],
     foundBy: test(`${TESTS}/changes.test.ts`, 'hold back what comes behind a transaction'),
@@ -38,7 +38,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'follow each other without a gap or a repeat'),
   },
   {
-    // Whoever waits is told of what the first one waits for.
+    // Every waiting watcher gets the changes of the first one's party.
     name: 'changes-of-another-party',
     edits: [
       inExchange(
@@ -75,7 +75,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'of a requisition whose measurement does not change'),
   },
   {
-    // What was written two billion transactions ago looks as if it were written later.
+    // A row written two billion transactions ago looks as if it were written later.
     name: 'old-rows-look-later',
     edits: [inExchange(LOG, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
     foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),
@@ -104,7 +104,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/watch.test.ts`, 'has room for 500 of a party'),
   },
   {
-    // What came before the cut comes again.
+    // Changes from before the disconnection arrive again.
     name: 'watch-repeats-after-a-cut',
     edits: [inClient('this.token = token;', 'this.token ??= token;')],
     foundBy: test(WATCH_TEST, 'comes again to an exchange that ends its streams'),
@@ -115,7 +115,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(WATCH_TEST, 'cuts them at once'),
   },
   {
-    // What changes between the two is never heard of.
+    // Changes between the two are never reported.
     name: 'token-after-the-first-look',
     edits: [inConsumer('client/follow.ts', '// What changed before is not told.\n    this.pollIn(0);', '')],
     foundBy: test(

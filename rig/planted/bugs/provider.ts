@@ -66,7 +66,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: LEDGER_TEST,
   },
   {
-    // What an earlier version spent would be granted again.
+    // Budget that an earlier version spent would be granted again.
     name: 'update-forgets-spending',
     edits: [
       inProvider(

@@ -1,4 +1,4 @@
-/** Webhooks: where they lead, who delivers, in which order, and who can read their secrets. */
+/** Webhooks: allowed addresses, leases of deliverers, order, and secrecy of their keys. */
 import type { Edit, PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
