@@ -6,8 +6,8 @@ export default {
   mutate: [
     'packages/exchange/src/{auth,domain,protobuf}/**/*.ts',
     'packages/exchange/src/operations/{paging,trust}.ts',
-    'packages/consent/src/{cache,certificates,der,engine,keyKind,nonce,pem,signatures,trust}.ts',
-    'packages/contract/src/{names,router}.ts',
+    'packages/consent/src/{base/cache,certificates/*,messages/nonce,signatures/*,trust/*}.ts',
+    'packages/contract/src/{values/names,requests/router}.ts',
     '!**/*.test.ts',
   ],
   ignorers: ['messages'],

@@ -8,6 +8,7 @@ import {
   browserProblems,
   circleProblems,
   importProblems,
+  layers,
   type Rule,
   relativeProblems,
 } from './check/imports.ts';
@@ -17,6 +18,7 @@ import { files, isIn, ROOT, textOf } from './check/sources.ts';
 
 const EXCHANGE = 'packages/exchange/src';
 const DUCHY = 'packages/duchy/src';
+const CONTRACT = 'packages/contract/src';
 const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
 
@@ -34,8 +36,30 @@ const SDK_ROOT = [
 
 /** Who may import whom. The longest matching place decides; `contract` stands for the package. */
 const RULES: Rule[] = [
-  ['packages/contract/src', ['packages/contract/src']],
-  [CONSENT, ['contract', CONSENT]],
+  [CONTRACT, [CONTRACT]],
+  ...layers(
+    CONTRACT,
+    [],
+    [
+      'gen',
+      'values',
+      'errors',
+      'json',
+      'specs',
+      'protocols',
+      'codecs',
+      'routes',
+      'routes.ts',
+      'requests',
+      'openapi',
+    ],
+  ),
+  [CONSENT, [CONSENT]],
+  ...layers(
+    CONSENT,
+    ['contract'],
+    ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption'],
+  ),
   ['packages/server/src', ['contract', 'packages/server/src']],
   [`${EXCHANGE}/protobuf`, ['contract', `${EXCHANGE}/protobuf`]],
   [
@@ -119,8 +143,7 @@ const RULES: Rule[] = [
 
 /** What runs in a browser: all of these but the providers. */
 const inBrowsers = (file: string) =>
-  ['packages/contract/src', CONSENT, SDK].some((place) => isIn(place, file)) &&
-  !isIn(`${SDK}/provider`, file);
+  [CONTRACT, CONSENT, SDK].some((place) => isIn(place, file)) && !isIn(`${SDK}/provider`, file);
 
 const problems = [
   ...importProblems(RULES),

@@ -17,6 +17,14 @@ export function importProblems(rules: Rule[]): string[] {
   });
 }
 
+/** Each folder or file of a package may import itself, those listed before it, and these packages. */
+export function layers(place: string, packages: string[], parts: string[]): Rule[] {
+  return parts.map((part, i) => [
+    `${place}/${part}`,
+    [...packages, ...parts.slice(0, i + 1).map((other) => `${place}/${other}`)],
+  ]);
+}
+
 /** Every TypeScript file of ours, tests included. */
 function everyFile(): string[] {
   return files('packages/*/{src,test}/**/*.ts', '{bench,rig,scripts}/**/*.ts');

@@ -25,8 +25,8 @@ export default defineConfig({
     include: [
       'packages/exchange/src/{auth,domain,protobuf}/**/*.test.ts',
       'packages/exchange/src/operations/*.test.ts',
-      'packages/consent/src/{cache,certificates,der,engine,isSignedBy,nonce,signatures,trust}.test.ts',
-      'packages/contract/src/{names,router}.test.ts',
+      'packages/consent/src/{base/cache,certificates/*,messages/nonce,signatures/*,trust/*}.test.ts',
+      'packages/contract/src/{values/names,requests/router}.test.ts',
     ],
     setupFiles: ['scripts/fastCheckSeed.ts', 'scripts/mutation/shortRuns.ts'],
     testTimeout: 20_000,

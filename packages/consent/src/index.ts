@@ -1,10 +1,4 @@
-export {
-  type BindingFields,
-  ELGAMAL_KEY_PURPOSE,
-  ENCRYPTION_KEY_PURPOSE,
-  requireBinding,
-  SEED_PURPOSE,
-} from './binding.ts';
+export { ConsentError, type ConsentErrorCode } from './base/errors.ts';
 export {
   type CertificateKey,
   cachedCertificate,
@@ -12,10 +6,8 @@ export {
   parseCertificate,
   partyUri,
   type X509,
-} from './certificates.ts';
-export { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey.ts';
-export { ConsentError, type ConsentErrorCode } from './errors.ts';
-export { decrypt, encrypt } from './hybrid.ts';
+} from './certificates/certificates.ts';
+export { decrypt, encrypt } from './encryption/hybrid.ts';
 export {
   createEncryptionKeysets,
   deriveEncryptionKeysets,
@@ -26,7 +18,16 @@ export {
   readPrivateKeyset,
   readPublicKeyset,
   saltOf,
-} from './keysets.ts';
+} from './keysets/keysets.ts';
+export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './keysets/tinkKeys.ts';
+export {
+  type BindingFields,
+  ELGAMAL_KEY_PURPOSE,
+  ENCRYPTION_KEY_PURPOSE,
+  requireBinding,
+  SEED_PURPOSE,
+} from './messages/binding.ts';
+export { packElGamalPublicKey, unpackElGamalPublicKey } from './messages/elGamalPublicKey.ts';
 export {
   includesHash,
   nonceHash,
@@ -34,17 +35,22 @@ export {
   nonceMatches,
   randomNonce,
   requisitionFingerprint,
-} from './nonce.ts';
+} from './messages/nonce.ts';
 export {
   packEncryptionPublicKey,
   resultKeysetOf,
   unpackBoundPublicKey,
   unpackEncryptionPublicKey,
-} from './publicKey.ts';
-export { createSigner, isSignedBy, publicKeyOf, type Signer, verifySignature } from './signatures.ts';
-export { packSignedMessage, unpackSignedMessage } from './signedMessage.ts';
-export { seedCommitment, type Terms, termsDigest } from './terms.ts';
-export type { DecryptionKey, EciesKey, EncryptionKey, HpkeKey } from './tinkKeys.ts';
+} from './messages/publicKey.ts';
+export { packSignedMessage, unpackSignedMessage } from './messages/signedMessage.ts';
+export { seedCommitment, type Terms, termsDigest } from './messages/terms.ts';
+export {
+  createSigner,
+  isSignedBy,
+  publicKeyOf,
+  type Signer,
+  verifySignature,
+} from './signatures/signatures.ts';
 export {
   createTrustStore,
   type Root,
@@ -52,4 +58,4 @@ export {
   requireTrusted,
   type TrustedRoot,
   type TrustStore,
-} from './trust.ts';
+} from './trust/trust.ts';

@@ -3,7 +3,7 @@
  * call it, OpenAPI is printed from it, the caller-matrix test is generated from it. A row without `access`
  * does not compile.
  */
-import type { Vars } from './names.ts';
+
 import { CERTIFICATE_ROUTES } from './routes/certificates.ts';
 import { CHANGE_ROUTES } from './routes/changes.ts';
 import { COMPUTATION_ROUTES } from './routes/computations.ts';
@@ -15,6 +15,7 @@ import { PARTY_ROUTES } from './routes/parties.ts';
 import { POPULATION_ROUTES } from './routes/populations.ts';
 import type { Route } from './routes/route.ts';
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts';
+import type { Vars } from './values/names.ts';
 
 export { type Access, type Body, MAX_BATCH, type PrincipalKind, type Route } from './routes/route.ts';
 

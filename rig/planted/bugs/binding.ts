@@ -3,7 +3,7 @@ import type { Edit, PlantedBug } from '../plant.ts';
 import { inDuchy, inExchange, inProvider, test } from './edits.ts';
 
 const inConsent = (file: string, find: string, replace: string): Edit => ({
-  file: `consent/src/${file}`,
+  file: `consent/src/messages/${file}`,
   find,
   replace,
 });
@@ -14,7 +14,7 @@ const upload = (name: string) => test('duchy/test/face/spoiledUploads.test.ts', 
 const message = (name: string) => test('duchy/test/face/messages.test.ts', name);
 const SEALING_TEST = test('sdk/src/provider/sealing/sealing.test.ts');
 const PROOF_TEST = test('sdk/src/provider/elGamal/proof.test.ts');
-const TERMS_TEST = test('consent/src/terms.test.ts');
+const TERMS_TEST = test('consent/src/messages/terms.test.ts');
 
 const peers = (name?: string) => test('duchy/test/coalitions/peerEndpoints.test.ts', name);
 const agentUploads = (name: string) => test('sdk/test/provider/shareUploads.test.ts', name);

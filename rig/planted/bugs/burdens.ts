@@ -119,8 +119,8 @@ export const BURDEN_BUGS: PlantedBug[] = [
   },
   {
     name: 'text-cut-inside-a-pair',
-    edits: [{ file: 'contract/src/cut.ts', find: 'isHalved ? max - 1 : max', replace: 'max' }],
-    foundBy: test('contract/src/cut.test.ts'),
+    edits: [{ file: 'contract/src/values/cut.ts', find: 'isHalved ? max - 1 : max', replace: 'max' }],
+    foundBy: test('contract/src/values/cut.test.ts'),
   },
   {
     name: 'last-seen-to-the-millisecond',

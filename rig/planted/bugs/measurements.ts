@@ -84,12 +84,12 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     name: 'nonce-hash-compared-in-part',
     edits: [
       {
-        file: 'consent/src/nonce.ts',
+        file: 'consent/src/messages/nonce.ts',
         find: 'equalBytes(own, hash)',
         replace: 'equalBytes(own.subarray(0, 8), hash.subarray(0, 8))',
       },
     ],
-    foundBy: test('consent/src/nonce.test.ts'),
+    foundBy: test('consent/src/messages/nonce.test.ts'),
   },
   {
     name: 'nonce-through-number',

@@ -48,12 +48,12 @@ export const POPULATION_BUGS: PlantedBug[] = [
     name: 'fingerprint-of-the-order',
     edits: [
       {
-        file: 'contract/src/population.ts',
+        file: 'contract/src/codecs/vidRanges.ts',
         find: 'ranges.toSorted((a, b) => a.start - b.start)',
         replace: 'ranges',
       },
     ],
-    foundBy: test('contract/src/population.test.ts'),
+    foundBy: test('contract/src/codecs/vidRanges.test.ts'),
   },
   {
     name: 'unknown-model-line-is-the-default',

@@ -247,12 +247,12 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'shared-root-vouches-for-anybody',
     edits: [
       {
-        file: 'consent/src/trust.ts',
+        file: 'consent/src/trust/trust.ts',
         find: 'if (certificate.parties.length > 0 || issuers.some(isOfPartyAlone)) return;',
         replace: 'if (certificate.parties.length > 0 || known.some((root) => root.party === party)) return;',
       },
     ],
-    foundBy: test('consent/src/trust.test.ts', 'one that several parties have'),
+    foundBy: test('consent/src/trust/trust.test.ts', 'one that several parties have'),
   },
   {
     name: 'duchy-not-in-settings',

@@ -183,7 +183,9 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'aggregator-part-not-stated',
-    edits: [{ file: 'contract/src/shareShuffleLimits.ts', find: 'aggregatorAdds: true,', replace: '' }],
+    edits: [
+      { file: 'contract/src/protocols/shareShuffleLimits.ts', find: 'aggregatorAdds: true,', replace: '' },
+    ],
     foundBy: test('sdk/src/consumer/deduplicated.test.ts', 'noise of both workers and the aggregator'),
   },
   {

@@ -4,11 +4,11 @@ import { inExchange, test } from './edits.ts';
 
 const deliveriesTest = (name: string) => test('exchange/test/webhooks/deliveries.test.ts', name);
 const webhooksTest = (name: string) => test('exchange/test/webhooks/webhooks.test.ts', name);
-const addressTest = (name: string) => test('contract/src/address.test.ts', name);
+const addressTest = (name: string) => test('contract/src/values/address.test.ts', name);
 const urlTest = (name: string) => test('exchange/src/domain/webhook.test.ts', name);
 
 const inAddresses = (find: string, replace: string): Edit => ({
-  file: 'contract/src/address.ts',
+  file: 'contract/src/values/address.ts',
   find,
   replace,
 });

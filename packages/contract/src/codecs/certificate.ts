@@ -1,5 +1,5 @@
-import { array, bytes, enumOf, object, optional, type Static, text, timestamp } from '../schema.ts';
-import { REVOCATION_STATES } from '../states.ts';
+import { array, bytes, enumOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
+import { REVOCATION_STATES } from '../values/states.ts';
 import { certificateName, Finding } from './common.ts';
 
 /** DER or PEM, one of them. */

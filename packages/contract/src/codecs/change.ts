@@ -1,4 +1,4 @@
-import { enumOf, integer, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { enumOf, integer, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
 
 export const CHANGE_KINDS = [
   'MEASUREMENT',

@@ -1,4 +1,4 @@
-import { bytes, enumOf, nameOf, object, optional, type Static, text, uint64 } from '../schema.ts';
+import { bytes, enumOf, nameOf, object, optional, type Static, text, uint64 } from '../json/schema.ts';
 
 /** Names as WebCrypto has them. `curve` only where the key is one of an elliptic curve. */
 export interface SignatureAlgorithm {

@@ -1,4 +1,9 @@
-import { FAILURE_CODES, type FailureCode, PROGRESS_CODES, type ProgressCode } from '../computationCodes.ts';
+import {
+  FAILURE_CODES,
+  type FailureCode,
+  PROGRESS_CODES,
+  type ProgressCode,
+} from '../errors/computationCodes.ts';
 import {
   array,
   enumOf,
@@ -13,10 +18,10 @@ import {
   text,
   timestamp,
   uint64,
-} from '../schema.ts';
-import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../states.ts';
+} from '../json/schema.ts';
+import { ProtocolConfig } from '../protocols/protocolConfig.ts';
+import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../values/states.ts';
 import { EncryptedMessage, Finding, SignedMessage, Traceparent } from './common.ts';
-import { ProtocolConfig } from './protocolConfig.ts';
 import { FulfillmentContext } from './requisition.ts';
 
 const legionsKeys = object(

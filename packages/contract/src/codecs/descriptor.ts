@@ -9,7 +9,7 @@ import {
   optional,
   type Static,
   text,
-} from '../schema.ts';
+} from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 const descriptorSet = anyJson(

@@ -1,5 +1,5 @@
 /** The JSON parts of what duchies receive; the octets follow in a part `data` of the same multipart/form-data body. */
-import { object, type Static } from '../schema.ts';
+import { object, type Static } from '../json/schema.ts';
 import { SignedMessage } from './common.ts';
 
 /** The part `fulfillment` of an upload: a signed `mex.contract.Fulfillment`. */

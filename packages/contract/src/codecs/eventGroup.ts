@@ -9,7 +9,7 @@ import {
   type Static,
   text,
   timestamp,
-} from '../schema.ts';
+} from '../json/schema.ts';
 import { EncryptionPublicKey, Finding } from './common.ts';
 import { Interval } from './party.ts';
 

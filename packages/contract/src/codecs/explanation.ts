@@ -1,4 +1,4 @@
-import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
 
 /** What somebody is waited for, or what keeps them from it. */
 export const WAIT_CODES = [

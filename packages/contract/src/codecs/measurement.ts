@@ -10,8 +10,9 @@ import {
   sha256,
   text,
   timestamp,
-} from '../schema.ts';
-import { FAILURE_REASONS, MEASUREMENT_STATES } from '../states.ts';
+} from '../json/schema.ts';
+import { ProtocolConfig, ProtocolWish } from '../protocols/protocolConfig.ts';
+import { FAILURE_REASONS, MEASUREMENT_STATES } from '../values/states.ts';
 import {
   certificateName,
   EncryptedMessage,
@@ -20,7 +21,6 @@ import {
   Finding,
   SignedMessage,
 } from './common.ts';
-import { ProtocolConfig, ProtocolWish } from './protocolConfig.ts';
 
 export const DataProviderEntry = object({
   dataProviderCertificate: nameOf('dataProviderCertificate'),

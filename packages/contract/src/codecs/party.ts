@@ -1,4 +1,14 @@
-import { array, boolean, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import {
+  array,
+  boolean,
+  enumOf,
+  nameOf,
+  object,
+  optional,
+  type Static,
+  text,
+  timestamp,
+} from '../json/schema.ts';
 import { Finding, SignedMessage } from './common.ts';
 
 export const PARTY_STATES = ['ACTIVE', 'SUSPENDED'] as const;

@@ -9,7 +9,7 @@ import {
   sha256,
   text,
   timestamp,
-} from '../schema.ts';
+} from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** VIDs are 31-bit signed integers above 0. */

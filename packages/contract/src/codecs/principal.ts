@@ -1,4 +1,4 @@
-import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** Whom a subject of an issuer speaks for: a party, or `operator`. */

@@ -11,8 +11,9 @@ import {
   text,
   timestamp,
   uint64,
-} from '../schema.ts';
-import { MEASUREMENT_STATES, REFUSAL_JUSTIFICATIONS, REQUISITION_STATES } from '../states.ts';
+} from '../json/schema.ts';
+import { ProtocolConfig } from '../protocols/protocolConfig.ts';
+import { MEASUREMENT_STATES, REFUSAL_JUSTIFICATIONS, REQUISITION_STATES } from '../values/states.ts';
 import {
   EncryptedMessage,
   EncryptedRequisitionSpec,
@@ -21,7 +22,6 @@ import {
   SignedMessage,
   Traceparent,
 } from './common.ts';
-import { ProtocolConfig } from './protocolConfig.ts';
 
 export const Refusal = object({
   justification: enumOf(REFUSAL_JUSTIFICATIONS),

@@ -1,4 +1,14 @@
-import { array, integer, nameOf, number, object, optional, type Static, text, timestamp } from '../schema.ts';
+import {
+  array,
+  integer,
+  nameOf,
+  number,
+  object,
+  optional,
+  type Static,
+  text,
+  timestamp,
+} from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** One logged step of a measurement, of one of its requisitions, or of a duchy's part in its computation. */

@@ -1,4 +1,4 @@
-import { array, bytes, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import { array, bytes, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** A root certificate, as DER or PEM; for one party, or for all where `party` is absent. */

@@ -1,4 +1,14 @@
-import { array, enumOf, integer, nameOf, object, optional, type Static, text, timestamp } from '../schema.ts';
+import {
+  array,
+  enumOf,
+  integer,
+  nameOf,
+  object,
+  optional,
+  type Static,
+  text,
+  timestamp,
+} from '../json/schema.ts';
 import { CHANGE_KINDS } from './change.ts';
 import { Finding } from './common.ts';
 

@@ -2,12 +2,12 @@ import Schema from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
 import { Measurement } from '../codecs/measurement.ts';
 import { Requisition } from '../codecs/requisition.ts';
-import { ExchangeError, invalid } from '../errors.ts';
-import { parseName } from '../names.ts';
-import { REASONS, type Reason } from '../reasons.ts';
-import { errorsOf } from '../routes/errors.ts';
+import { ExchangeError, invalid } from '../errors/errors.ts';
+import { REASONS, type Reason } from '../errors/reasons.ts';
+import { toJson } from '../json/writer.ts';
+import { errorsOf } from '../requests/errors.ts';
 import { API_PREFIX, ROUTES, type Route } from '../routes.ts';
-import { toJson } from '../writer.ts';
+import { parseName } from '../values/names.ts';
 import { openApiDocument } from './document.ts';
 import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 

@@ -1,7 +1,7 @@
 /** The errors of each operation: a response for each HTTP status, with the reasons that can come with it. */
-import { ERROR_DOMAIN } from '../errors.ts';
-import { type Code, REASONS } from '../reasons.ts';
-import { errorsOf, type RouteError } from '../routes/errors.ts';
+import { ERROR_DOMAIN } from '../errors/errors.ts';
+import { type Code, REASONS } from '../errors/reasons.ts';
+import { errorsOf, type RouteError } from '../requests/errors.ts';
 import type { Route } from '../routes/route.ts';
 import { printResponse } from './response.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';

@@ -1,4 +1,4 @@
-import { querySchemaOf } from '../request.ts';
+import { querySchemaOf } from '../requests/request.ts';
 import { type PrincipalKind, ROUTES, type Route } from '../routes.ts';
 import type { ErrorPrinter } from './errors.ts';
 import { printRequestBody } from './requestBody.ts';

@@ -1,4 +1,4 @@
-import { querySchemaOf, takesRequestId } from '../request.ts';
+import { querySchemaOf, takesRequestId } from '../requests/request.ts';
 import type { Body, Route } from '../routes.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiOperation } from './types.ts';

@@ -1,6 +1,7 @@
 /** Our schemas as JSON Schema 2020-12: keywords that only our codecs understand become standard ones. */
-import { PATTERNS, type PatternName } from '../names.ts';
-import type { TSchema } from '../schema.ts';
+
+import type { TSchema } from '../json/schema.ts';
+import { PATTERNS, type PatternName } from '../values/names.ts';
 import type { JsonSchema } from './types.ts';
 
 /** A schema as we declare it: JSON Schema and our own keywords. */

@@ -1,6 +1,6 @@
 import { Certificate, CertificateInput, RevokeRequest } from '../codecs/certificate.ts';
-import { PATTERNS } from '../names.ts';
-import { array, bytes, object, optional } from '../schema.ts';
+import { array, bytes, object, optional } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import { type Access, EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 const get = {

@@ -1,5 +1,5 @@
 import { CHANGE_KINDS, Change } from '../codecs/change.ts';
-import { array, enumOf, integer, object, optional, text } from '../schema.ts';
+import { array, enumOf, integer, object, optional, text } from '../json/schema.ts';
 import { paging, type Route } from './route.ts';
 
 const follow = {

@@ -8,9 +8,9 @@ import {
   SetResultRequest,
 } from '../codecs/computation.ts';
 import { Explanation } from '../codecs/explanation.ts';
-import { PATTERNS } from '../names.ts';
-import { array, enumOf, object, optional, timestamp } from '../schema.ts';
-import { COMPUTATION_STATES } from '../states.ts';
+import { array, enumOf, object, optional, timestamp } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
+import { COMPUTATION_STATES } from '../values/states.ts';
 import { dangling, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 /** What a participant does to its computation. */

@@ -6,8 +6,8 @@ import {
   EventGroupMetadataDescriptorInput,
   SchemaDiff,
 } from '../codecs/descriptor.ts';
-import { PATTERNS } from '../names.ts';
-import { array, nameOf, object } from '../schema.ts';
+import { array, nameOf, object } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import {
   descriptorSetEncoding,
   MAX_BATCH,

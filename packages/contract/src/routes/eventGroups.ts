@@ -6,7 +6,6 @@ import {
   EventGroupReplacement,
   MEDIA_TYPES,
 } from '../codecs/eventGroup.ts';
-import { PATTERNS } from '../names.ts';
 import {
   array,
   boolean,
@@ -17,7 +16,8 @@ import {
   type TSchema,
   text,
   timestamp,
-} from '../schema.ts';
+} from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
 
 const collection = 'dataProviders/{dataProvider}/eventGroups' as const;

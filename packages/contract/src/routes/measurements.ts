@@ -2,9 +2,9 @@ import { Explanation } from '../codecs/explanation.ts';
 import { Measurement, MeasurementInput } from '../codecs/measurement.ts';
 import { Deferral, FulfillDirectRequest, RefuseRequest, Requisition } from '../codecs/requisition.ts';
 import { Timeline } from '../codecs/timeline.ts';
-import { PATTERNS } from '../names.ts';
-import { array, enumOf, nameOf, object, optional, timestamp } from '../schema.ts';
-import { MEASUREMENT_STATES, REQUISITION_STATES } from '../states.ts';
+import { array, enumOf, nameOf, object, optional, timestamp } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
+import { MEASUREMENT_STATES, REQUISITION_STATES } from '../values/states.ts';
 import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
 
 const measurements = 'measurementConsumers/{measurementConsumer}/measurements' as const;

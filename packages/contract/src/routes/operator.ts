@@ -1,8 +1,8 @@
 import { AuditEntry, PrincipalBinding, PrincipalInput } from '../codecs/principal.ts';
 import { WhoAmI } from '../codecs/timeline.ts';
 import { TrustedRoot, TrustedRootInput } from '../codecs/trustedRoot.ts';
-import { PATTERNS } from '../names.ts';
-import { array, object, optional, text } from '../schema.ts';
+import { array, object, optional, text } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 const operator = { operator: 'any' } as const;

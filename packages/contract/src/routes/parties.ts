@@ -6,8 +6,8 @@ import {
   MeasurementConsumer,
   PartyInput,
 } from '../codecs/party.ts';
-import { PATTERNS } from '../names.ts';
-import { array, chosenId, object, optional } from '../schema.ts';
+import { array, chosenId, object, optional } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import { nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 const create = {

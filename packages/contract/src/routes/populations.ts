@@ -1,6 +1,6 @@
 import { Population, PopulationInput, PopulationUpdate } from '../codecs/population.ts';
-import { PATTERNS } from '../names.ts';
-import { array, chosenId, object, optional } from '../schema.ts';
+import { array, chosenId, object, optional } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 export const POPULATION_ROUTES = [

@@ -1,6 +1,6 @@
 /** What a row of the routes table says. */
-import type { Code, Reason } from '../reasons.ts';
-import { enumOf, object, optional, pageSize, type TSchema, text } from '../schema.ts';
+import type { Code, Reason } from '../errors/reasons.ts';
+import { enumOf, object, optional, pageSize, type TSchema, text } from '../json/schema.ts';
 
 /** The kinds of callers; the first three are parties and own the names that begin with them. */
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';

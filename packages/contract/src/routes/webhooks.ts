@@ -5,8 +5,8 @@ import {
   WebhookInput,
   WebhookUpdate,
 } from '../codecs/webhook.ts';
-import { PATTERNS } from '../names.ts';
-import { array, object } from '../schema.ts';
+import { array, object } from '../json/schema.ts';
+import { PATTERNS } from '../values/names.ts';
 import { nextPageToken, noQuery, paging, type Route } from './route.ts';
 
 const NOT_FOUND = ['WEBHOOK_NOT_FOUND'] as const;

@@ -1,6 +1,5 @@
 /** A MeasurementSpec from its signed bytes, as plain values. The bytes themselves are relayed untouched. */
 import { fromBinary, fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
-import { cut } from '../cut.ts';
 import {
   type MeasurementSpecJson,
   type MeasurementSpecJson_Duration,
@@ -12,7 +11,8 @@ import {
   type MeasurementSpec_Duration,
   MeasurementSpecSchema,
 } from '../gen/wfa/measurement/api/v2alpha/specs_pb.ts';
-import { parseJsonBytes, toPlainJson } from '../json.ts';
+import { parseJsonBytes, toPlainJson } from '../json/json.ts';
+import { cut } from '../values/cut.ts';
 import { readWire, SPEC_LIMITS } from './wire.ts';
 
 export interface PrivacyParams {

@@ -1,7 +1,7 @@
 /** Parameters of a MeasurementSpec that decode but make no sense. */
-import { REQUIRED, type Violation } from '../errors.ts';
-import { toBase64 } from '../scalars.ts';
-import type { Protocol } from '../states.ts';
+import { REQUIRED, type Violation } from '../errors/errors.ts';
+import { toBase64 } from '../values/scalars.ts';
+import type { Protocol } from '../values/states.ts';
 import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
 import { TYPE_URLS } from './typeUrls.ts';
 

@@ -1,0 +1,148 @@
+/** X.509 certificates as plain values. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import { equalBytes, fromHex, toBase64 } from '@measurement-exchange/contract';
+import * as x509 from '@peculiar/x509';
+import { asBytes } from '../base/bytes.ts';
+import { cache } from '../base/cache.ts';
+import { ConsentError } from '../base/errors.ts';
+import { derElements, derSequence, oidText, requireDer } from './der.ts';
+import { type KeyKind, keyKind } from './keyKind.ts';
+
+/** The key that a certificate is for. */
+export interface CertificateKey extends KeyKind {
+  /** SubjectPublicKeyInfo in DER. */
+  spki: Uint8Array;
+}
+
+/** A certificate: read, not yet trusted. */
+export interface X509 {
+  der: Uint8Array;
+  /** As text, `CN=Streamly TV`. */
+  subject: string;
+  issuer: string;
+  /** The parties it says it is of, `dataProviders/streamly`: its subject alternative names `mex:dataProviders/streamly`. */
+  parties: string[];
+  /** In hexadecimal. */
+  serialNumber: string;
+  subjectKeyIdentifier?: Uint8Array;
+  /** The subject key identifier of the certificate that issued this one. */
+  authorityKeyIdentifier?: Uint8Array;
+  notBefore: Date;
+  notAfter: Date;
+  isCa: boolean;
+  /** `digitalSignature`, `keyCertSign`, …; absent where the certificate does not restrict its key. */
+  keyUsages?: string[];
+  /** OIDs of extensions that may not be ignored, and that mean nothing here. */
+  unknownCriticalExtensions: string[];
+  publicKey: CertificateKey;
+}
+
+/** Far above any in use, far below what a list of a thousand could not carry. */
+export const MAX_CERTIFICATE_BYTES = 15_000;
+
+/** The subject alternative name of a party is a URI: this, then its resource name. */
+const PARTY_URI = 'mex:';
+const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
+/** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
+const URI_TAG = 0x86;
+
+/** Those that are read here, and one that says nothing about who may sign: extKeyUsage. */
+const KNOWN_EXTENSIONS = [
+  '2.5.29.14', // subjectKeyIdentifier
+  '2.5.29.15', // keyUsage
+  SUBJECT_ALTERNATIVE_NAME,
+  '2.5.29.19', // basicConstraints
+  '2.5.29.35', // authorityKeyIdentifier
+  '2.5.29.37', // extKeyUsage
+];
+
+/** Reads exactly one certificate in DER; neither PEM nor anything after it will do. */
+export function parseCertificate(der: Uint8Array): X509 {
+  try {
+    if (der.length > MAX_CERTIFICATE_BYTES) throw new Error(`longer than ${MAX_CERTIFICATE_BYTES} bytes`);
+    const { spki } = certificateParts(der);
+    const certificate = new x509.X509Certificate(asBytes(der));
+    const { extensions } = certificate;
+    if (new Set(extensions.map(({ type }) => type)).size < extensions.length) throw new Error('twice');
+    const ski = certificate.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
+    const aki = certificate.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId;
+    const usages = certificate.getExtension(x509.KeyUsagesExtension)?.usages;
+    const [algorithm] = derSequence(spki);
+    return {
+      der,
+      subject: certificate.subject,
+      issuer: certificate.issuer,
+      parties: partiesIn(certificate.getExtension(SUBJECT_ALTERNATIVE_NAME)),
+      serialNumber: certificate.serialNumber,
+      ...(ski && { subjectKeyIdentifier: fromHex(ski)! }),
+      ...(aki && { authorityKeyIdentifier: fromHex(aki)! }),
+      notBefore: certificate.notBefore,
+      notAfter: certificate.notAfter,
+      isCa: certificate.getExtension(x509.BasicConstraintsExtension)?.ca ?? false,
+      ...(usages !== undefined && { keyUsages: namesOf(usages) }),
+      unknownCriticalExtensions: extensions
+        .filter(({ type, critical }) => critical && !KNOWN_EXTENSIONS.includes(type))
+        .map(({ type }) => type),
+      publicKey: { ...keyKind(algorithm!), spki },
+    };
+  } catch (cause) {
+    throw new ConsentError(
+      'CERTIFICATE_MALFORMED',
+      'The certificate is not exactly one X.509 certificate in DER: fetch it again, or ask its owner.',
+      { cause },
+    );
+  }
+}
+
+const certificates = cache<X509>();
+
+/** As `parseCertificate`, but read once. All callers share the value: it must not be changed. */
+export function cachedCertificate(der: Uint8Array): X509 {
+  return certificates(toBase64(der), () => parseCertificate(Uint8Array.from(der)));
+}
+
+/** The parts of a certificate that a signature or another certificate is compared with, as they are. */
+export function certificateParts(der: Uint8Array) {
+  requireDer(der);
+  const [tbs, algorithm, signature, ...more] = derSequence(der);
+  if (tbs === undefined || algorithm === undefined || signature === undefined || more.length > 0) {
+    throw new Error('A certificate has three parts.');
+  }
+  const fields = derElements(tbs.content);
+  // The version is absent in certificates of the first.
+  if (fields[0]?.tag === 0xa0) fields.shift();
+  const [, inner, issuer, , subject, spki] = fields;
+  if (!inner || !issuer || !subject || !spki || !equalBytes(inner.bytes, algorithm.bytes)) {
+    throw new Error('The signature algorithm is not the one that was signed.');
+  }
+  // A BIT STRING begins with the number of bits that its last byte lacks: none.
+  if (signature.tag !== 3 || signature.content[0] !== 0) throw new Error('The signature is not whole bytes.');
+  return {
+    tbs: tbs.bytes,
+    signatureAlgorithm: oidText(derElements(algorithm.content)[0]),
+    signature: signature.content.subarray(1),
+    issuer: issuer.bytes,
+    subject: subject.bytes,
+    spki: spki.bytes,
+  };
+}
+
+/** The subject alternative name that says of which party a certificate is: `mex:dataProviders/streamly`. */
+export function partyUri(party: string): string {
+  return `${PARTY_URI}${party}`;
+}
+
+function partiesIn(extension: x509.Extension | null): string[] {
+  if (extension === null) return [];
+  return derSequence(new Uint8Array(extension.value))
+    .filter(({ tag }) => tag === URI_TAG)
+    .map(({ content }) => new TextDecoder('latin1').decode(content))
+    .filter((uri) => uri.startsWith(PARTY_URI))
+    .map((uri) => uri.slice(PARTY_URI.length));
+}
+
+function namesOf(usages: number): string[] {
+  return Object.entries(x509.KeyUsageFlags).flatMap(([name, flag]) =>
+    typeof flag === 'number' && (usages & flag) !== 0 ? [name] : [],
+  );
+}

@@ -1,0 +1,300 @@
+/** Tink keysets for hybrid encryption: made, and read as the keys that encrypt and decrypt. */
+import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { DhkemP256HkdfSha256 } from '@hpke/core';
+import { cut, equalBytes, fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
+import { asBytes, concat } from '../base/bytes.ts';
+import { cache } from '../base/cache.ts';
+import { ConsentError } from '../base/errors.ts';
+import { fromWire } from '../base/wire.ts';
+import { sha256 } from '../signatures/engine.ts';
+import {
+  AES_GCM_TYPE_URL,
+  type DecryptionKey,
+  decryptionKey,
+  type EncryptionKey,
+  eciesKey,
+  hpkeKey,
+  type KeyHead,
+  notSupported,
+  requireVersion,
+} from './tinkKeys.ts';
+
+/** Serialized google.crypto.tink.Keyset messages. */
+export interface EncryptionKeysets {
+  publicKeyset: Uint8Array;
+  privateKeyset: Uint8Array;
+}
+
+/** The enabled keys of a keyset: the primary one encrypts, each one decrypts. */
+export interface Keyset<Key> {
+  primary: Key;
+  keys: Key[];
+}
+
+/** By the names that Tink gives its key templates. */
+export type KeyTemplate =
+  | 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM'
+  | 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
+
+const MATERIALS = {
+  PUBLIC: tink.KeyData_KeyMaterialType.ASYMMETRIC_PUBLIC,
+  PRIVATE: tink.KeyData_KeyMaterialType.ASYMMETRIC_PRIVATE,
+};
+const { ENABLED, DESTROYED } = tink.KeyStatusType;
+const P256_KEM = new DhkemP256HkdfSha256();
+
+/** A new key pair, as a public and a private Tink keyset of one key. */
+export async function createEncryptionKeysets(
+  template: KeyTemplate = 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM',
+): Promise<EncryptionKeysets> {
+  const key = await (template === 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM' ? newEcies() : newHpke());
+  return keysetsOf(key, crypto.getRandomValues(new Uint32Array(1))[0]!);
+}
+
+/**
+ * The ECIES key pair that follows from a secret of 32 bytes or more, by DeriveKeyPair of RFC 9180. The public keyset
+ * shows the salt, as the one of its HKDF: whoever has the secret finds the pair again from the public keyset.
+ */
+export async function deriveEncryptionKeysets(
+  secret: Uint8Array,
+  salt: Uint8Array,
+): Promise<EncryptionKeysets> {
+  const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
+  const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
+  // Any ID will do that is the same next time: results of different measurements differ in it.
+  return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
+}
+
+/** The salt of the one key of a public keyset; undefined where there are more, or it has none. */
+export function saltOf(publicKeyset: Uint8Array): Uint8Array | undefined {
+  const { keys } = cachedPublicKeyset(publicKeyset);
+  return keys.length === 1 && keys[0]!.scheme === 'ECIES' && keys[0]!.salt.length > 0
+    ? keys[0]!.salt
+    : undefined;
+}
+
+interface KeyDataPair {
+  publicData: tink.KeyData;
+  privateData: tink.KeyData;
+}
+
+function keysetsOf({ publicData, privateData }: KeyDataPair, id: number): EncryptionKeysets {
+  // IDs are never zero.
+  const keyId = id || 1;
+  const write = (keyData: tink.KeyData) => {
+    const entry = { keyData, keyId, status: ENABLED, outputPrefixType: tink.OutputPrefixType.TINK };
+    return toBinary(tink.KeysetSchema, create(tink.KeysetSchema, { primaryKeyId: keyId, key: [entry] }));
+  };
+  return { publicKeyset: write(publicData), privateKeyset: write(privateData) };
+}
+
+/** The keys of a public keyset that are enabled; throws where the keyset is not one to encrypt with. */
+export function readPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
+  const { primaryKeyId, entries } = open(keyset, 'PUBLIC');
+  return withPrimary(
+    primaryKeyId,
+    entries.map(({ key }) => key),
+  );
+}
+
+/** The keys of a private keyset that are enabled, each checked to be the pair of its public part. */
+export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<DecryptionKey>> {
+  const { primaryKeyId, entries } = open(keyset, 'PRIVATE');
+  const keys = entries.map(({ key, secret }) => decryptionKey(key, secret!));
+  return withPrimary(primaryKeyId, await Promise.all(keys));
+}
+
+const publicKeysets = cache<Keyset<EncryptionKey>>();
+
+/** As `readPublicKeyset`, but read once. Not for callers outside: a change to it would change it for all. */
+export function cachedPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
+  return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
+}
+
+interface PrivateEntry {
+  bytes: Uint8Array;
+  keyset: Promise<Keyset<DecryptionKey>>;
+}
+const privateKeysets = new WeakMap<Uint8Array, PrivateEntry>();
+
+/**
+ * As `readPrivateKeyset`, but read once for each array, and again where its bytes have changed: no secret outlives the
+ * caller's own copy. Not for callers outside either.
+ */
+export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<DecryptionKey>> {
+  const cached = privateKeysets.get(array);
+  if (cached !== undefined && equalBytes(cached.bytes, array)) return cached.keyset;
+  const bytes = Uint8Array.from(array);
+  const entry = { bytes, keyset: readPrivateKeyset(bytes) };
+  privateKeysets.set(array, entry);
+  entry.keyset.catch(() => privateKeysets.get(array) === entry && privateKeysets.delete(array));
+  return entry.keyset;
+}
+
+/** The public keyset that belongs to a private one: the same bytes that were written with it. */
+export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
+  const keyset = readKeyset(privateKeyset);
+  const key = keyset.key
+    .filter(({ status }) => status !== DESTROYED)
+    .map((entry) => ({ ...entry, keyData: openKey(entry, 'PRIVATE').publicData! }));
+  return toBinary(tink.KeysetSchema, create(tink.KeysetSchema, { ...keyset, key }));
+}
+
+function open(bytes: Uint8Array, kind: Kind): { primaryKeyId: number; entries: OpenKey[] } {
+  const { primaryKeyId, key } = readKeyset(bytes);
+  const entries = key.filter(({ status }) => status === ENABLED).map((entry) => openKey(entry, kind));
+  return { primaryKeyId, entries };
+}
+
+function withPrimary<Key extends KeyHead>(primaryKeyId: number, keys: Key[]): Keyset<Key> {
+  const [primary, ...more] = keys.filter(({ keyId }) => keyId === primaryKeyId);
+  if (primary === undefined || more.length > 0) {
+    const count = primary === undefined ? 'no enabled key' : 'several keys';
+    throw new ConsentError(
+      'KEYSET_NO_PRIMARY',
+      `The keyset has ${count} with the ID of its primary key, ${primaryKeyId}: make one key its primary.`,
+    );
+  }
+  return { primary, keys };
+}
+
+function readKeyset(bytes: Uint8Array): tink.Keyset {
+  // 7b is `{`: no field of a keyset has that tag.
+  if (bytes[0] === 0x7b) throw malformed('The keyset is in JSON: give it in its binary form');
+  const keyset = fromWire(tink.KeysetSchema, bytes, 'KEYSET_MALFORMED', 'The keyset');
+  if (keyset.key.length === 0) throw malformed('The keyset has no key');
+  return keyset;
+}
+
+type Kind = 'PUBLIC' | 'PRIVATE';
+
+interface OpenKey {
+  key: EncryptionKey;
+  /** These two only of a private key. */
+  secret?: Uint8Array;
+  publicData?: tink.KeyData;
+}
+
+function openKey({ keyData, keyId, outputPrefixType }: tink.Keyset_Key, kind: Kind): OpenKey {
+  const what = `Key ${keyId} of the keyset`;
+  if (keyData === undefined) throw malformed(`${what} has no data`);
+  requireKind(keyData, kind, what);
+  const head: KeyHead = { keyId, prefix: prefixOf(outputPrefixType, keyId) };
+  const read = <D extends DescMessage>(schema: D): MessageShape<D> =>
+    fromWire(schema, keyData.value, 'KEYSET_MALFORMED', what);
+  switch (keyData.typeUrl) {
+    case typeUrlOf(tink.EciesAeadHkdfPublicKeySchema):
+      return { key: eciesKey(read(tink.EciesAeadHkdfPublicKeySchema), head) };
+    case typeUrlOf(tink.HpkePublicKeySchema):
+      return { key: hpkeKey(read(tink.HpkePublicKeySchema), head) };
+    case typeUrlOf(tink.EciesAeadHkdfPrivateKeySchema): {
+      const { version, publicKey, keyValue } = read(tink.EciesAeadHkdfPrivateKeySchema);
+      requireVersion(version, keyId);
+      if (publicKey === undefined) throw malformed(`${what} has no public part`);
+      const publicData = dataOf(tink.EciesAeadHkdfPublicKeySchema, publicKey);
+      return { key: eciesKey(publicKey, head), secret: keyValue, publicData };
+    }
+    case typeUrlOf(tink.HpkePrivateKeySchema): {
+      const { version, publicKey, privateKey } = read(tink.HpkePrivateKeySchema);
+      requireVersion(version, keyId);
+      if (publicKey === undefined) throw malformed(`${what} has no public part`);
+      const publicData = dataOf(tink.HpkePublicKeySchema, publicKey);
+      return { key: hpkeKey(publicKey, head), secret: privateKey, publicData };
+    }
+    default:
+      throw notSupported(keyId, `the type ${JSON.stringify(cut(keyData.typeUrl, 100))}`);
+  }
+}
+
+/** A private keyset where a public one belongs is about to be given away. */
+function requireKind({ typeUrl, keyMaterialType }: tink.KeyData, kind: Kind, what: string): void {
+  const stated = /(Public|Private)Key$/.exec(typeUrl)?.[1]?.toUpperCase();
+  if (stated === undefined) return;
+  if (stated !== kind) {
+    throw kind === 'PUBLIC'
+      ? new ConsentError(
+          'KEYSET_NOT_PUBLIC',
+          `${what} is private: keep it to yourself, give the public keyset.`,
+        )
+      : new ConsentError('KEYSET_NOT_PRIVATE', `${what} is public: give the private keyset.`);
+  }
+  if (keyMaterialType !== MATERIALS[kind]) throw malformed(`${what} is of another material than of its type`);
+}
+
+function prefixOf(type: tink.OutputPrefixType, keyId: number): KeyHead['prefix'] {
+  if (type === tink.OutputPrefixType.TINK) return 'TINK';
+  if (type === tink.OutputPrefixType.RAW) return 'RAW';
+  throw notSupported(keyId, `the output prefix ${type} (neither TINK nor RAW)`);
+}
+
+async function newEcies(): Promise<KeyDataPair> {
+  const pair = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, true, ['deriveBits']);
+  return eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey));
+}
+
+function eciesData({ x, y, d }: JsonWebKey, hkdfSalt: Uint8Array = new Uint8Array()): KeyDataPair {
+  const aesGcm = create(tink.AesGcmKeyFormatSchema, { keySize: 16 });
+  const publicKey = create(tink.EciesAeadHkdfPublicKeySchema, {
+    params: {
+      kemParams: {
+        curveType: tink.EllipticCurveType.NIST_P256,
+        hkdfHashType: tink.HashType.SHA256,
+        hkdfSalt,
+      },
+      demParams: {
+        aeadDem: {
+          typeUrl: AES_GCM_TYPE_URL,
+          value: toBinary(tink.AesGcmKeyFormatSchema, aesGcm),
+          outputPrefixType: tink.OutputPrefixType.RAW,
+        },
+      },
+      ecPointFormat: tink.EcPointFormat.UNCOMPRESSED,
+    },
+    x: integer(x!),
+    y: integer(y!),
+  });
+  const privateKey = create(tink.EciesAeadHkdfPrivateKeySchema, { publicKey, keyValue: integer(d!) });
+  return {
+    publicData: dataOf(tink.EciesAeadHkdfPublicKeySchema, publicKey),
+    privateData: dataOf(tink.EciesAeadHkdfPrivateKeySchema, privateKey),
+  };
+}
+
+async function newHpke(): Promise<KeyDataPair> {
+  const pair = (await crypto.subtle.generateKey('X25519', true, ['deriveBits'])) as CryptoKeyPair;
+  const { x, d } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+  const publicKey = create(tink.HpkePublicKeySchema, {
+    params: {
+      kem: tink.HpkeKem.DHKEM_X25519_HKDF_SHA256,
+      kdf: tink.HpkeKdf.HKDF_SHA256,
+      aead: tink.HpkeAead.AES_256_GCM,
+    },
+    publicKey: fromBase64(x!)!,
+  });
+  const privateKey = create(tink.HpkePrivateKeySchema, { publicKey, privateKey: fromBase64(d!)! });
+  return {
+    publicData: dataOf(tink.HpkePublicKeySchema, publicKey),
+    privateData: dataOf(tink.HpkePrivateKeySchema, privateKey),
+  };
+}
+
+function dataOf<D extends DescMessage>(schema: D, key: MessageShape<D>): tink.KeyData {
+  return create(tink.KeyDataSchema, {
+    typeUrl: typeUrlOf(schema),
+    value: toBinary(schema, key),
+    keyMaterialType: MATERIALS[schema.name.endsWith('PrivateKey') ? 'PRIVATE' : 'PUBLIC'],
+  });
+}
+
+function typeUrlOf(schema: DescMessage): string {
+  return `type.googleapis.com/${schema.typeName}`;
+}
+
+/** 33 bytes with a leading zero: the one width that every version of Tink reads. */
+function integer(base64url: string): Uint8Array {
+  return concat(Uint8Array.of(0), fromBase64(base64url)!);
+}
+
+function malformed(what: string): ConsentError {
+  return new ConsentError('KEYSET_MALFORMED', `${what}: ask its owner for the keyset again.`);
+}

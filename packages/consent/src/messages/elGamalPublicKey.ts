@@ -1,0 +1,74 @@
+/** ElGamalPublicKey: how the key that a duchy has in a Liquid Legions computation travels. */
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { type Binding, type BindingSchema, equalBytes, fromHex, specs } from '@measurement-exchange/contract';
+import { asBytes, type Bytes } from '../base/bytes.ts';
+import { ConsentError } from '../base/errors.ts';
+import { fromWire } from '../base/wire.ts';
+
+/** OpenSSL's number of the curve P-256, as messages have it. */
+const PRIME256V1 = 415;
+const COMPRESSED_POINT_BYTES = 33;
+/** The standard generator of the curve, compressed. */
+const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
+
+/** A key, and the proof that whoever publishes it knows its secret. */
+export interface ElGamalElement {
+  /** A compressed point of P-256. */
+  element: Bytes;
+  proof: Bytes;
+  /** The purpose, duchy, computation and terms that the key is bound to. */
+  binding: Binding | undefined;
+}
+
+export function packElGamalPublicKey({
+  element,
+  proof,
+  binding,
+}: {
+  element: Uint8Array;
+  proof: Uint8Array;
+  binding?: MessageInitShape<typeof BindingSchema>;
+}): Uint8Array {
+  return toBinary(
+    specs.ElGamalPublicKeySchema,
+    create(specs.ElGamalPublicKeySchema, {
+      ellipticCurveId: PRIME256V1,
+      generator: GENERATOR,
+      element: requireCompressed(element),
+      proofOfPossession: proof,
+      ...(binding && { binding }),
+    }),
+  );
+}
+
+/** What is in a serialized ElGamalPublicKey; nobody has checked yet that the element is a point, and the proof one of it. */
+export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
+  const { ellipticCurveId, generator, element, proofOfPossession, binding } = fromWire(
+    specs.ElGamalPublicKeySchema,
+    bytes,
+    'MESSAGE_MALFORMED',
+    'The ElGamalPublicKey',
+  );
+  if (ellipticCurveId !== PRIME256V1) {
+    throw new ConsentError(
+      'KEY_NOT_SUPPORTED',
+      `The ElGamalPublicKey has the curve ${ellipticCurveId}, where only prime256v1 (${PRIME256V1}) is read.`,
+    );
+  }
+  if (!equalBytes(generator, GENERATOR)) {
+    throw new ConsentError(
+      'KEY_NOT_SUPPORTED',
+      'The ElGamalPublicKey has another generator than the standard one of prime256v1.',
+    );
+  }
+  return { element: requireCompressed(element), proof: asBytes(proofOfPossession), binding };
+}
+
+function requireCompressed(element: Uint8Array): Bytes {
+  if (element.length === COMPRESSED_POINT_BYTES && (element[0] === 2 || element[0] === 3))
+    return asBytes(element);
+  throw new ConsentError(
+    'KEY_NOT_SUPPORTED',
+    `The element of the ElGamalPublicKey must be a compressed point: ${COMPRESSED_POINT_BYTES} bytes that begin with 2 or 3.`,
+  );
+}

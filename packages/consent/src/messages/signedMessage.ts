@@ -1,0 +1,65 @@
+/** SignedMessage in the form that is encrypted. */
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  decode,
+  findSignatureAlgorithm,
+  parseJsonBytes,
+  type SignedMessage,
+  SignedMessage as SignedMessageJson,
+  specs,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { ConsentError } from '../base/errors.ts';
+import { fromWire } from '../base/wire.ts';
+
+/** The protobuf SignedMessage around a signed message of this type. */
+export function packSignedMessage(signed: SignedMessage, typeUrl: string): Uint8Array {
+  const { message, signature, signatureAlgorithm: named } = signed;
+  return toBinary(
+    specs.SignedMessageSchema,
+    create(specs.SignedMessageSchema, {
+      message: { typeUrl, value: message },
+      // For readers from before `message` existed.
+      data: message,
+      signature,
+      signatureAlgorithmOid: named === undefined ? '' : (findSignatureAlgorithm(named)?.oid ?? named),
+    }),
+  );
+}
+
+/** From protobuf, or from UTF-8 JSON when the first byte is `{`. The message is the bytes that were signed. */
+export function unpackSignedMessage(bytes: Uint8Array): SignedMessage & { typeUrl?: string } {
+  const signed = bytes[0] === 0x7b ? fromJsonForm(bytes) : fromProtobuf(bytes);
+  for (const field of ['message', 'signature'] as const) {
+    if (signed[field].length === 0) throw malformed(`The SignedMessage has no ${field}`);
+  }
+  return signed;
+}
+
+function fromProtobuf(bytes: Uint8Array): SignedMessage & { typeUrl?: string } {
+  const wire = fromWire(specs.SignedMessageSchema, bytes, 'MESSAGE_MALFORMED', 'The SignedMessage');
+  const { message, data, signature, signatureAlgorithmOid: oid } = wire;
+  return {
+    message: message?.value ?? data,
+    signature,
+    ...(oid !== '' && { signatureAlgorithm: oid }),
+    ...(message !== undefined && { typeUrl: message.typeUrl }),
+  };
+}
+
+function fromJsonForm(bytes: Uint8Array): SignedMessage {
+  const violations: Violation[] = [];
+  let signed: SignedMessage | undefined;
+  try {
+    signed = decode(SignedMessageJson, parseJsonBytes(bytes), violations);
+  } catch {
+    throw malformed('The SignedMessage is no JSON');
+  }
+  if (signed !== undefined) return signed;
+  const [{ field, description } = { field: '', description: '' }] = violations;
+  throw malformed(`The SignedMessage in JSON: ${field} ${description}`);
+}
+
+function malformed(what: string): ConsentError {
+  return new ConsentError('MESSAGE_MALFORMED', `${what}: ask its sender for another.`);
+}

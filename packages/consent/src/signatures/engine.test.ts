@@ -1,0 +1,68 @@
+/** Both engines in one process: a browser, which has only one of them, must come to the same verdicts. */
+import { createHash } from 'node:crypto';
+import { signatureHash } from '@measurement-exchange/contract';
+import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
+import { describe, expect, it, vi } from 'vitest';
+import { flipped } from '../../test/errors.ts';
+import { parseCertificate } from '../certificates/certificates.ts';
+import { ecdsaFromDer } from '../certificates/der.ts';
+import { coordinateBytes, sha256, verify, verifyByNode, verifyByWebCrypto } from './engine.ts';
+
+const message = new TextEncoder().encode(MESSAGE);
+const fromBase64 = (text: string) => Uint8Array.from(Buffer.from(text, 'base64'));
+
+const vectors = SIGNATURES.map(([name, algorithm, signature]) => {
+  const key = parseCertificate(fromBase64(CERTIFICATES[name])).publicKey;
+  return { algorithm, key, hash: signatureHash(algorithm, key)!, signature: fromBase64(signature) };
+});
+
+it('Node verifies with its own engine', () => {
+  expect(verify).toBe(verifyByNode);
+});
+
+describe.each([
+  ['Node', verifyByNode],
+  ['WebCrypto', verifyByWebCrypto],
+])('with the engine of %s', (_name, engine) => {
+  it.each(vectors)('a signature as $algorithm verifies', async ({ key, hash, signature }) => {
+    expect(await engine(key, hash, signature, message)).toBe(true);
+  });
+
+  it.each(vectors)(
+    'a signature as $algorithm verifies over no other bytes, with no other hash and no other key',
+    async (v) => {
+      expect(await engine(v.key, v.hash, v.signature, message.subarray(1))).toBe(false);
+      const otherHash = v.hash === 'SHA-256' ? 'SHA-512' : 'SHA-256';
+      expect(await engine(v.key, otherHash, v.signature, message)).toBe(false);
+      const other = vectors.find(({ key }) => key.keyType === v.key.keyType && key.curve !== v.key.curve);
+      if (other !== undefined && ecdsaFromDer(v.signature, coordinateBytes(other.key)) !== undefined) {
+        expect(await engine(other.key, v.hash, v.signature, message)).toBe(false);
+      }
+    },
+  );
+
+  it('a key that is no key has signed nothing', async () => {
+    const { key, hash, signature } = vectors[0]!;
+    for (const spki of [Uint8Array.of(0x30, 0), flipped(key.spki, 8 * key.spki.length - 1)]) {
+      expect(await engine({ ...key, spki }, hash, signature, message)).toBe(false);
+    }
+  });
+});
+
+it('WebCrypto imports a key once for each hash, and anew where its bytes were changed in place', async () => {
+  const importKey = vi.spyOn(crypto.subtle, 'importKey');
+  const rsa = vectors.filter(({ key }) => key.keyType === 'RSA');
+  const key = { ...rsa[0]!.key, spki: Uint8Array.from(rsa[0]!.key.spki) };
+  const before = importKey.mock.calls.length;
+  for (const { hash, signature } of [...rsa, ...rsa]) await verifyByWebCrypto(key, hash, signature, message);
+  // The tests above have imported them already, if they ran.
+  expect(importKey.mock.calls.length - before).toBeLessThanOrEqual(rsa.length);
+  key.spki.fill(0);
+  expect(await verifyByWebCrypto(key, rsa[0]!.hash, rsa[0]!.signature, message)).toBe(false);
+  importKey.mockRestore();
+});
+
+it.each([0, 1, 1_000, 1_001, 100_000])('SHA-256 of %d bytes is that of everybody', async (length) => {
+  const bytes = new Uint8Array(length).fill(7);
+  expect(await sha256(bytes)).toEqual(new Uint8Array(createHash('sha256').update(bytes).digest()));
+});

@@ -1,0 +1,82 @@
+/**
+ * The primitives that every request needs. Node's own take a third of the processor time of WebCrypto, which is all
+ * that browsers have; both give the same verdicts.
+ */
+import { type SignatureAlgorithm, toBase64 } from '@measurement-exchange/contract';
+import { asBytes, type Bytes } from '../base/bytes.ts';
+import { cache } from '../base/cache.ts';
+import type { CertificateKey } from '../certificates/certificates.ts';
+import { ecdsaFromDer } from '../certificates/der.ts';
+import type { KeyKind } from '../certificates/keyKind.ts';
+
+type Hash = SignatureAlgorithm['hash'];
+/**
+ * Whether the signature is one by the key. The hash is one that the key signs with, and an ECDSA signature is in DER,
+ * whose form was checked.
+ */
+type Verify = (
+  key: CertificateKey,
+  hash: Hash,
+  signature: Uint8Array,
+  message: Uint8Array,
+) => Promise<boolean>;
+
+const node = globalThis.process?.getBuiltinModule?.('node:crypto');
+type NodeKey = ReturnType<NonNullable<typeof node>['createPublicKey']>;
+
+/** Above it a thread of the pool hashes, while others are served. */
+const MAX_BYTES_HASHED_AT_ONCE = 1_000;
+
+export async function sha256(bytes: Uint8Array): Promise<Bytes> {
+  if (node !== undefined && bytes.length <= MAX_BYTES_HASHED_AT_ONCE) {
+    return new Uint8Array(node.hash('sha256', bytes, 'buffer'));
+  }
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', asBytes(bytes)));
+}
+
+const webKeys = cache<Promise<CryptoKey>>();
+
+export const verifyByWebCrypto: Verify = async (key, hash, signature, message) => {
+  const algorithm = importAlgorithm(key, hash);
+  const { spki } = key;
+  const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
+    crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
+  ).catch((error: Error) => {
+    // What an engine lacks says nothing about the signature. Any other fault does: no such key has signed.
+    if (error.name === 'NotSupportedError') throw error;
+  });
+  if (imported === undefined) return false;
+  const bytes = key.keyType === 'EC' ? ecdsaFromDer(signature, coordinateBytes(key))! : signature;
+  return crypto.subtle.verify({ ...algorithm, hash }, imported, asBytes(bytes), asBytes(message));
+};
+
+const nodeKeys = cache<NodeKey>();
+
+export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
+  new Promise((resolve) => {
+    let key: NodeKey;
+    try {
+      key = nodeKeys(toBase64(spki), () =>
+        node!.createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }),
+      );
+    } catch {
+      resolve(false);
+      return;
+    }
+    // With a callback it runs on a thread of the pool. An error: no such key can have signed.
+    node!.verify(hash, message, key, signature, (error, valid) => resolve(error === null && valid));
+  });
+
+export const verify = node === undefined ? verifyByWebCrypto : verifyByNode;
+
+/** As WebCrypto takes it. */
+export function importAlgorithm(kind: KeyKind, hash: Hash) {
+  return kind.keyType === 'EC'
+    ? { name: 'ECDSA', namedCurve: kind.curve! }
+    : { name: 'RSASSA-PKCS1-v1_5', hash };
+}
+
+/** How long each half of an ECDSA signature is: 66 bytes on P-521. */
+export function coordinateBytes({ curve }: KeyKind): number {
+  return Math.ceil(Number(curve?.slice(2)) / 8);
+}

@@ -1,0 +1,156 @@
+import 'reflect-metadata';
+import { type KeyObject, sign } from 'node:crypto';
+import { SIGNATURE_ALGORITHMS, type SignedMessage } from '@measurement-exchange/contract';
+import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
+import * as x509 from '@peculiar/x509';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCertificate } from '../certificates/certificates.ts';
+import { isSignedBy as isSignedByCertificate } from './signatures.ts';
+
+const isSignedBy = (signed: SignedMessage, der: Uint8Array) =>
+  isSignedByCertificate(signed, parseCertificate(der));
+const message = Buffer.from(MESSAGE);
+const certificate = (name: keyof typeof CERTIFICATES) => Buffer.from(CERTIFICATES[name], 'base64');
+const oid = (name: string) => SIGNATURE_ALGORITHMS[name as keyof typeof SIGNATURE_ALGORITHMS].oid;
+
+/** A vector of OpenSSL's by the name of its algorithm. */
+function vector(algorithm: string) {
+  const [key, , signature] = SIGNATURES.find(([, name]) => name === algorithm)!;
+  return { der: certificate(key), signature: Buffer.from(signature, 'base64') };
+}
+
+type SignOptions = Parameters<typeof sign>[2] & object;
+
+/** A fresh key with a certificate, and its signature over the message. */
+async function fresh(algorithm: EcKeyGenParams | RsaHashedKeyGenParams) {
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const made = await x509.X509CertificateGenerator.createSelfSigned({
+    keys,
+    signingAlgorithm: { name: algorithm.name, hash: 'SHA-256' },
+  });
+  const key = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey));
+  return {
+    der: new Uint8Array(made.rawData),
+    sign: (hash: string | null, options: Omit<SignOptions, 'key'> = {}) =>
+      sign(hash, message, { key, format: 'der', type: 'pkcs8', ...options } as unknown as KeyObject),
+  };
+}
+const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
+const RSA = {
+  name: 'RSASSA-PKCS1-v1_5',
+  modulusLength: 2048,
+  publicExponent: Uint8Array.of(1, 0, 1),
+  hash: 'SHA-256',
+};
+
+describe('a signature made with openssl', () => {
+  it.each(SIGNATURES)('by the %s key as %s verifies, by the name and by the OID', async (_key, algorithm) => {
+    const { der, signature } = vector(algorithm);
+    expect(await isSignedBy({ message, signature, signatureAlgorithm: algorithm }, der)).toBe(true);
+    expect(await isSignedBy({ message, signature, signatureAlgorithm: oid(algorithm) }, der)).toBe(true);
+  });
+
+  it.each(SIGNATURES)('by the %s key as %s verifies with no other algorithm', async (_key, algorithm) => {
+    const { der, signature } = vector(algorithm);
+    for (const other of Object.keys(SIGNATURE_ALGORITHMS).filter((name) => name !== algorithm)) {
+      expect(await isSignedBy({ message, signature, signatureAlgorithm: other }, der)).toBe(false);
+      expect(await isSignedBy({ message, signature, signatureAlgorithm: oid(other) }, der)).toBe(false);
+    }
+  });
+
+  it.each(SIGNATURES)('by the %s key as %s verifies with no other key', async (key, algorithm) => {
+    const { signature } = vector(algorithm);
+    for (const other of ['p256', 'p384', 'p521', 'rsa'] as const) {
+      const signed = { message, signature, signatureAlgorithm: algorithm };
+      expect(await isSignedBy(signed, certificate(other))).toBe(other === key);
+    }
+  });
+
+  it('without an algorithm verifies with the one that goes with the key', async () => {
+    const own = ['ECDSA_P256_SHA256', 'ECDSA_P384_SHA384', 'ECDSA_P521_SHA512', 'RSA_PKCS1_SHA256'];
+    for (const [, algorithm] of SIGNATURES) {
+      const { der, signature } = vector(algorithm);
+      expect(await isSignedBy({ message, signature }, der)).toBe(own.includes(algorithm));
+    }
+  });
+
+  it('verifies over no other bytes, and no other signature does', async () => {
+    const { der, signature } = vector('ECDSA_P256_SHA256');
+    const flipped = (bytes: Uint8Array, bit: number) => {
+      const copy = Uint8Array.from(bytes);
+      copy[bit >> 3]! ^= 1 << (bit & 7);
+      return copy;
+    };
+    for (let bit = 0; bit < message.length * 8; bit++) {
+      expect(await isSignedBy({ message: flipped(message, bit), signature }, der)).toBe(false);
+    }
+    for (let bit = 0; bit < signature.length * 8; bit++) {
+      expect(await isSignedBy({ message, signature: flipped(signature, bit) }, der)).toBe(false);
+    }
+    expect(await isSignedBy({ message: message.subarray(1), signature }, der)).toBe(false);
+    expect(await isSignedBy({ message, signature: Buffer.concat([signature, Buffer.of(0)]) }, der)).toBe(
+      false,
+    );
+  });
+});
+
+describe('a signature', () => {
+  it('in the form of IEEE P1363 is not one, whatever is named', async () => {
+    const key = await fresh(P256);
+    const signature = key.sign('sha256', { dsaEncoding: 'ieee-p1363' });
+    expect(signature).toHaveLength(64);
+    expect(await isSignedBy({ message, signature: key.sign('sha256') }, key.der)).toBe(true);
+    for (const signatureAlgorithm of [undefined, 'ECDSA_P256_SHA256', oid('ECDSA_P256_SHA256')]) {
+      expect(await isSignedBy({ message, signature, signatureAlgorithm }, key.der)).toBe(false);
+    }
+  });
+
+  it('with another hash than the curve suggests verifies by the OID, which names no curve', async () => {
+    const key = await fresh(P256);
+    const signature = key.sign('sha512');
+    const named = [oid('ECDSA_P521_SHA512'), 'ECDSA_P521_SHA512', 'ECDSA_P256_SHA256', undefined];
+    const verified = named.map((signatureAlgorithm) =>
+      isSignedBy({ message, signature, signatureAlgorithm }, key.der),
+    );
+    expect(await Promise.all(verified)).toEqual([true, false, false, false]);
+  });
+
+  it('by an RSA key with PSS padding is not one of PKCS #1 v1.5', async () => {
+    const key = await fresh(RSA);
+    const RSA_PKCS1_PSS_PADDING = 6;
+    const signature = key.sign('sha256', { padding: RSA_PKCS1_PSS_PADDING });
+    expect(await isSignedBy({ message, signature: key.sign('sha256') }, key.der)).toBe(true);
+    expect(await isSignedBy({ message, signature, signatureAlgorithm: 'RSA_PKCS1_SHA256' }, key.der)).toBe(
+      false,
+    );
+    expect(await isSignedBy({ message, signature }, key.der)).toBe(false);
+  });
+
+  it('by a key that no algorithm here is for does not verify', async () => {
+    const { der, sign } = await fresh({ name: 'Ed25519' } as EcKeyGenParams);
+    const signature = sign(null);
+    for (const signatureAlgorithm of [undefined, ...Object.keys(SIGNATURE_ALGORITHMS)]) {
+      expect(await isSignedBy({ message, signature, signatureAlgorithm }, der)).toBe(false);
+    }
+  });
+
+  it('is rejected, never an exception, whatever signature and algorithm are', async () => {
+    const { der, signature } = vector('ECDSA_P256_SHA256');
+    const bytes = fc.uint8Array({ maxLength: 100 });
+    await fc.assert(
+      fc.asyncProperty(
+        bytes,
+        fc.constantFrom(undefined, 'toString', '__proto__', '1.2.3'),
+        async (a, name) => {
+          expect(
+            await isSignedBy({ message, signature: a, signatureAlgorithm: 'ECDSA_P256_SHA256' }, der),
+          ).toBe(false);
+          if (name)
+            expect(await isSignedBy({ message, signature, signatureAlgorithm: name }, der)).toBe(false);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

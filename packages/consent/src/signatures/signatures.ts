@@ -1,0 +1,153 @@
+/** Signatures over the bytes of messages, and only these. */
+import {
+  defaultSignatureAlgorithm,
+  findSignatureAlgorithm,
+  SIGNATURE_ALGORITHMS,
+  type SignatureAlgorithm,
+  type SignatureAlgorithmName,
+  type SignedMessage,
+  signatureHash,
+} from '@measurement-exchange/contract';
+import { asBytes } from '../base/bytes.ts';
+import { ConsentError } from '../base/errors.ts';
+import type { CertificateKey, X509 } from '../certificates/certificates.ts';
+import { DerFault, derSequence, ecdsaFromDer, ecdsaToDer } from '../certificates/der.ts';
+import { type KeyKind, keyKind } from '../certificates/keyKind.ts';
+import { pemBlocks } from '../certificates/pem.ts';
+import { coordinateBytes, importAlgorithm, verify } from './engine.ts';
+
+/** Signs messages with one private key. */
+export interface Signer {
+  /** The message with its signature (ECDSA: in DER) and the name of the algorithm. */
+  sign(message: Uint8Array): Promise<SignedMessage>;
+}
+
+/** A signer with a private key in PKCS #8, as PEM: P-256, P-384, P-521 or RSA. */
+export async function createSigner(privateKeyPem: string): Promise<Signer> {
+  const { key, kind, signatureAlgorithm, algorithm, hash } = await importPrivateKey(privateKeyPem, false);
+  return {
+    async sign(message) {
+      const made = new Uint8Array(await crypto.subtle.sign({ ...algorithm, hash }, key, asBytes(message)));
+      const signature = kind.keyType === 'EC' ? ecdsaToDer(made) : made;
+      return { message, signature, signatureAlgorithm };
+    },
+  };
+}
+
+/** The public key that belongs to a private key in PKCS #8, as PEM. */
+export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey> {
+  const { key, kind, algorithm } = await importPrivateKey(privateKeyPem, true);
+  const { subtle } = crypto;
+  const { kty, crv, x, y, n, e } = await subtle.exportKey('jwk', key);
+  const jwk = kind.keyType === 'EC' ? { kty, crv, x, y } : { kty, n, e };
+  const publicKey = await subtle.importKey('jwk', jwk as JsonWebKey, algorithm, true, ['verify']);
+  return { ...kind, spki: new Uint8Array(await subtle.exportKey('spki', publicKey)) };
+}
+
+/** Throws unless the signature is one over exactly `signed.message` by the key of the certificate. */
+export async function verifySignature(
+  signed: SignedMessage,
+  certificate: Pick<X509, 'publicKey'>,
+): Promise<void> {
+  const hash = hashOf(signed, certificate.publicKey);
+  const verdict = await checkSignature(signed.message, signed.signature, certificate.publicKey, hash);
+  if (verdict === 'MALFORMED') {
+    throw new ConsentError(
+      'SIGNATURE_MALFORMED',
+      'The signature is not in DER, as ECDSA signatures are here: convert it from r || s (IEEE P1363).',
+    );
+  }
+  if (verdict === 'INVALID') {
+    throw new ConsentError(
+      'SIGNATURE_INVALID',
+      'The signature is not one over the message by the key of the certificate: refuse the message.',
+    );
+  }
+}
+
+/** As `verifySignature`, for those who need no reason. */
+export async function isSignedBy(
+  signed: SignedMessage,
+  certificate: Pick<X509, 'publicKey'>,
+): Promise<boolean> {
+  try {
+    await verifySignature(signed, certificate);
+    return true;
+  } catch (error) {
+    if (error instanceof ConsentError) return false;
+    throw error;
+  }
+}
+
+function hashOf({ signatureAlgorithm: named }: SignedMessage, key: KeyKind): SignatureAlgorithm['hash'] {
+  if (named !== undefined && findSignatureAlgorithm(named) === undefined) {
+    throw new ConsentError(
+      'SIGNATURE_ALGORITHM_UNKNOWN',
+      `The signature algorithm is none of ${Object.keys(SIGNATURE_ALGORITHMS).join(', ')} and their OIDs.`,
+    );
+  }
+  requireSigningKey(key, 'The key of the certificate');
+  const hash = signatureHash(named, key);
+  if (hash === undefined) {
+    throw new ConsentError(
+      'SIGNATURE_ALGORITHM_MISMATCH',
+      `The signature algorithm ${named} is not one for the key of the certificate: name the one that made it.`,
+    );
+  }
+  return hash;
+}
+
+/** The name of the algorithm that the key signs with. */
+export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorithmName {
+  const algorithm = defaultSignatureAlgorithm(key);
+  if (algorithm !== undefined) return algorithm;
+  const kind = key.curve ?? key.keyType;
+  throw new ConsentError('KEY_NOT_SUPPORTED', `${what} is of the kind ${kind}: use one on P-256, or RSA.`);
+}
+
+/** `key` is one that an algorithm with this hash is for. */
+export async function checkSignature(
+  message: Uint8Array,
+  signature: Uint8Array,
+  key: CertificateKey,
+  hash: SignatureAlgorithm['hash'],
+): Promise<'VALID' | 'INVALID' | 'MALFORMED'> {
+  const isMalformed = key.keyType === 'EC' && ecdsaFromDer(signature, coordinateBytes(key)) === undefined;
+  if (isMalformed) return 'MALFORMED';
+  return (await verify(key, hash, signature, message)) ? 'VALID' : 'INVALID';
+}
+
+async function importPrivateKey(pem: string, extractable: boolean) {
+  const { bytes, kind } = readPrivateKey(pem);
+  const signatureAlgorithm = requireSigningKey(kind, 'The private key');
+  const { hash } = SIGNATURE_ALGORITHMS[signatureAlgorithm];
+  const algorithm = importAlgorithm(kind, hash);
+  const key = await crypto.subtle
+    .importKey('pkcs8', asBytes(bytes), algorithm, extractable, ['sign'])
+    .catch((cause) => {
+      throw malformedKey('is damaged', cause);
+    });
+  return { key, kind, signatureAlgorithm, algorithm, hash };
+}
+
+function readPrivateKey(pem: string): { bytes: Uint8Array; kind: KeyKind } {
+  const block = pemBlocks(pem)?.find(({ label }) => label.endsWith('PRIVATE KEY'));
+  if (block === undefined) throw malformedKey('is not in PEM');
+  if (block.label !== 'PRIVATE KEY') throw malformedKey(`is in another form (${block.label})`);
+  try {
+    const [, algorithm] = derSequence(block.bytes);
+    if (algorithm === undefined) throw new DerFault('is too short');
+    return { bytes: block.bytes, kind: keyKind(algorithm) };
+  } catch (error) {
+    if (error instanceof DerFault) throw malformedKey('is damaged');
+    throw error;
+  }
+}
+
+function malformedKey(what: string, cause?: unknown): ConsentError {
+  return new ConsentError(
+    'PRIVATE_KEY_MALFORMED',
+    `The private key ${what}: give it as PKCS #8 in PEM, unencrypted (openssl pkcs8 -topk8 -nocrypt).`,
+    { cause },
+  );
+}

@@ -1,0 +1,269 @@
+/** Whom a party trusts to vouch for the keys of others. */
+import { cut, equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
+import { cacheByObject } from '../base/cache.ts';
+import { ConsentError, type ConsentErrorCode } from '../base/errors.ts';
+import {
+  cachedCertificate,
+  certificateParts,
+  parseCertificate,
+  partyUri,
+  type X509,
+} from '../certificates/certificates.ts';
+import { pemBlocks } from '../certificates/pem.ts';
+import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
+
+/** A root certificate, or several, in PEM. */
+export interface TrustedRoot {
+  /**
+   * The party whose certificates it may issue. Absent: every party that has no root of its own, and then each
+   * certificate has to name its party (`mex:dataProviders/streamly` as a subject alternative name), since nothing else
+   * tells the certificates of one party from those of another.
+   */
+  party?: string;
+  pem: string;
+}
+
+/** Decides which certificates are trusted. */
+export interface TrustStore {
+  /** The certificate (in DER), when a root that is trusted for the party issued it and both are valid at `now`. */
+  verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
+}
+
+/** A root, and for whom it counts. */
+export interface Root {
+  /** The party whose certificates it may issue; undefined: those of every party that has no root of its own. */
+  party: string | undefined;
+  x509: X509;
+}
+
+/** A trust store with these roots. Throws where one is not a root: self-signed, and allowed to issue. */
+export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
+  const known = roots.flatMap(({ party, pem }) =>
+    readRoots(pem).map((root): Root => ({ party, x509: root })),
+  );
+  return {
+    async verify(party, certificateDer, now) {
+      const certificate = cachedCertificate(certificateDer);
+      const issuers = await issuersOf(certificate, party, known);
+      requireNamedUnderSharedRoot(certificate, party, issuers, known);
+      requireCurrent(certificate, now);
+      requireRootCurrent(certificate, issuers, now);
+      requireForSigning(certificate);
+      // A copy: what its reader changes is not what is trusted next time.
+      return structuredClone(certificate);
+    },
+  };
+}
+
+/**
+ * A root for every party, or one that several parties have, says nothing about which of them a certificate is of. The
+ * exchange knows who registered it; a party has only the exchange's word.
+ */
+function requireNamedUnderSharedRoot(
+  certificate: X509,
+  party: string,
+  issuers: X509[],
+  known: readonly Root[],
+): void {
+  const isOfPartyAlone = ({ publicKey }: X509) =>
+    known.every((root) => root.party === party || !equalBytes(root.x509.publicKey.spki, publicKey.spki));
+  if (certificate.parties.length > 0 || issuers.some(isOfPartyAlone)) return;
+  throw rejection(
+    'CERTIFICATE_NAMES_NO_PARTY',
+    certificate,
+    `does not say that it is of ${party}, and its root issues for others too: have it issued with the subject ` +
+      `alternative name URI:${partyUri(party)}, or trust the root for this party alone.`,
+  );
+}
+
+/**
+ * Throws unless the certificate is one for signing, and a root that is trusted for the party issued it and is valid at
+ * `now`. Whether the certificate itself is valid then is another question. The path is the certificate and its root:
+ * roots issue the certificates of parties themselves.
+ */
+export async function requireTrusted(
+  certificate: X509,
+  party: string,
+  roots: readonly Root[],
+  now: Date,
+): Promise<void> {
+  requireRootCurrent(certificate, await issuersOf(certificate, party, roots), now);
+  requireForSigning(certificate);
+}
+
+/** The roots that issued the certificate, of those that may vouch for the party: at least one. */
+async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
+  const named = namedIssuers(certificate, party, roots).map((root) => root.x509);
+  const checked = await Promise.allSettled(named.map((root) => issuedBy(root)(certificate)));
+  const issuers = named.filter((_, i) => checked[i]!.status === 'fulfilled');
+  if (issuers.length === 0) throw (checked[0] as PromiseRejectedResult).reason;
+  return issuers;
+}
+
+/** The roots that the certificate names as its issuer, of those that may vouch for the party: at least one. */
+function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
+  const { authorityKeyIdentifier } = certificate;
+  if (certificate.isCa) {
+    throw rejection(
+      'CERTIFICATE_CHAIN_TOO_LONG',
+      certificate,
+      'is one of an authority, not of a signer: parties sign with certificates that their root issued directly.',
+    );
+  }
+  if (authorityKeyIdentifier === undefined) {
+    throw rejection(
+      'CERTIFICATE_UNTRUSTED',
+      certificate,
+      'does not name its issuer: have it issued again with an authority key identifier.',
+    );
+  }
+  if (certificate.parties.length > 0 && !certificate.parties.includes(party)) {
+    throw rejection(
+      'CERTIFICATE_OF_ANOTHER_PARTY',
+      certificate,
+      `is of ${JSON.stringify(cut(certificate.parties[0]!, 100))}, not of ${party}: reject what it signed.`,
+    );
+  }
+  const named = known.filter(
+    ({ x509: { subjectKeyIdentifier: ski } }) => ski !== undefined && equalBytes(ski, authorityKeyIdentifier),
+  );
+  const hasOwn = known.some((root) => root.party === party);
+  const issuers = named.filter((root) => root.party === (hasOwn ? party : undefined));
+  if (issuers.length > 0) return issuers;
+  const other = named.find((root) => root.party !== undefined);
+  if (other !== undefined) {
+    throw rejection(
+      'CERTIFICATE_OF_ANOTHER_PARTY',
+      certificate,
+      `was issued by the root of ${other.party}, which does not vouch for ${party}: reject what it signed.`,
+    );
+  }
+  throw rejection(
+    'CERTIFICATE_UNTRUSTED',
+    certificate,
+    `was not issued by a root that is trusted for ${party}: add its root, when you have it from the party ` +
+      'itself; certificates that an intermediate authority issued cannot be trusted.',
+  );
+}
+
+/** Resolves where the root issued the certificate. That never changes, so each pair is checked once. */
+const issuedBy = cacheByObject((root: X509) =>
+  cacheByObject((certificate: X509) => requireIssued(certificate, root)),
+);
+
+async function requireIssued(certificate: X509, root: X509): Promise<void> {
+  const { issuer, signatureAlgorithm } = certificateParts(certificate.der);
+  if (findSignatureAlgorithm(signatureAlgorithm) === undefined) {
+    throw rejection(
+      'SIGNATURE_ALGORITHM_UNKNOWN',
+      certificate,
+      `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`,
+    );
+  }
+  // Names as bytes: an issuer writes its own as it is.
+  const isNamed = equalBytes(issuer, certificateParts(root.der).subject);
+  if (!isNamed || !(await isIssuedWith(certificate, root))) {
+    throw rejection(
+      'CERTIFICATE_NOT_ISSUED_BY_ROOT',
+      certificate,
+      `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`,
+    );
+  }
+  await requireRoot(root);
+}
+
+/** Whether the key of the issuer signed the certificate. */
+async function isIssuedWith(certificate: X509, { publicKey }: X509): Promise<boolean> {
+  const { tbs, signature, signatureAlgorithm } = certificateParts(certificate.der);
+  const hash = signatureHash(signatureAlgorithm, publicKey);
+  return hash !== undefined && (await checkSignature(tbs, signature, publicKey, hash)) === 'VALID';
+}
+
+function requireCurrent(certificate: X509, now: Date): void {
+  if (now < certificate.notBefore) {
+    const why = `is valid only from ${certificate.notBefore.toISOString()} on.`;
+    throw rejection('CERTIFICATE_NOT_YET_VALID', certificate, why);
+  }
+  if (now > certificate.notAfter) {
+    const why = `expired on ${certificate.notAfter.toISOString()}: it must be renewed.`;
+    throw rejection('CERTIFICATE_EXPIRED', certificate, why);
+  }
+}
+
+/** One good root is enough: a renewed one has the name and the key of its predecessor. */
+function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
+  if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;
+  const root = roots[0]!;
+  if (now < root.notBefore) {
+    const why = `has a root that is valid only from ${root.notBefore.toISOString()} on.`;
+    throw rejection('ROOT_NOT_YET_VALID', certificate, why);
+  }
+  const why = `has a root that expired on ${root.notAfter.toISOString()}: ask for the next one.`;
+  throw rejection('ROOT_EXPIRED', certificate, why);
+}
+
+function requireForSigning(certificate: X509): void {
+  const [unknown] = certificate.unknownCriticalExtensions;
+  if (unknown !== undefined) {
+    const why = `has the critical extension ${unknown}, which is not known here: have it issued without.`;
+    throw rejection('CERTIFICATE_EXTENSION_UNKNOWN', certificate, why);
+  }
+  if (certificate.subjectKeyIdentifier === undefined) {
+    const why = 'does not name its own key: have it issued again with a subject key identifier.';
+    throw rejection('CERTIFICATE_UNTRUSTED', certificate, why);
+  }
+  if (certificate.keyUsages?.includes('digitalSignature') === false) {
+    const why = 'is not for signing: have one issued with the key usage digitalSignature.';
+    throw rejection('CERTIFICATE_KEY_USAGE', certificate, why);
+  }
+}
+
+function readRoots(pem: string): X509[] {
+  const blocks = pemBlocks(pem)?.filter(({ label }) => label === 'CERTIFICATE') ?? [];
+  if (blocks.length === 0) {
+    throw new ConsentError('CERTIFICATE_MALFORMED', 'A root is not a certificate in PEM: give its PEM file.');
+  }
+  return blocks.map(({ bytes }) => {
+    const root = parseCertificate(bytes);
+    requireRootRules(root);
+    return root;
+  });
+}
+
+/** Throws unless the certificate can be a root: self-signed, and allowed to issue. */
+export async function requireRoot(root: X509): Promise<void> {
+  requireRootRules(root);
+  if (!(await isIssuedWith(root, root))) {
+    throw rejection('ROOT_INVALID', root, 'is a root that did not sign itself.');
+  }
+}
+
+/** All but its signature, which takes a promise. */
+function requireRootRules(root: X509): void {
+  const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
+  const { subject, issuer } = certificateParts(root.der);
+  const invalid = (why: string) => rejection('ROOT_INVALID', root, `cannot be a root: ${why}`);
+  if (ski === undefined) throw invalid('it has no subject key identifier.');
+  if (!equalBytes(subject, issuer) || (aki !== undefined && !equalBytes(aki, ski))) {
+    throw rejection(
+      'CERTIFICATE_CHAIN_TOO_LONG',
+      root,
+      'cannot be a root: another authority issued it. Give the self-signed root, which issues directly.',
+    );
+  }
+  if (!root.isCa) throw invalid('its basic constraints do not make it an authority.');
+  // Absent, the key may do everything, as in the roots that openssl req -x509 makes.
+  if (root.keyUsages?.includes('keyCertSign') === false) throw invalid('its key usage is not keyCertSign.');
+  const [unknown] = root.unknownCriticalExtensions;
+  requireSigningKey(root.publicKey, `The key of the root ${nameOf(root)}`);
+  if (unknown !== undefined) throw invalid(`its critical extension ${unknown} is not known here.`);
+}
+
+function rejection(code: ConsentErrorCode, certificate: X509, why: string): ConsentError {
+  return new ConsentError(code, `The certificate of ${nameOf(certificate)} ${why}`);
+}
+
+/** Written by a stranger: quoted, and not at any length. */
+function nameOf({ subject }: X509): string {
+  return JSON.stringify(cut(subject, 100));
+}

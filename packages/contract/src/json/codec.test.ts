@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { Certificate } from '../codecs/certificate.ts';
+import { DecodedMessage } from '../codecs/descriptor.ts';
+import { Measurement } from '../codecs/measurement.ts';
+import { Requisition } from '../codecs/requisition.ts';
+import type { Violation } from '../errors/errors.ts';
+import { decode } from './codec.ts';
+import { parseJson } from './json.ts';
+import { integer, object, type TSchema } from './schema.ts';
+import { toJson } from './writer.ts';
+
+/** What a response is read as; its violations where it cannot be. */
+function read(schema: TSchema, text: string, direction: 'request' | 'response' = 'response'): unknown {
+  const violations: Violation[] = [];
+  const value = decode(schema, parseJson(text), violations, '', direction);
+  return value ?? violations.map(({ field, description }) => `${field} ${description}`);
+}
+
+describe('a response', () => {
+  it('of a newer exchange is read without what it added, at every depth', () => {
+    const text = `{"state":"SUCCEEDED","colour":"blue","protocolConfig":{"direct":{"rounds":3},"quantum":{}},
+      "results":[{"certificate":"dataProviders/p/certificates/c","weight":1,
+        "encryptedResult":{"ciphertext":"AQ==","typeUrl":"t","algorithm":"x"}}]}`;
+    expect(read(Measurement, text)).toEqual({
+      state: 'SUCCEEDED',
+      protocolConfig: { direct: {} },
+      results: [
+        {
+          certificate: 'dataProviders/p/certificates/c',
+          encryptedResult: { ciphertext: Uint8Array.of(1), typeUrl: 't' },
+        },
+      ],
+    });
+    expect(read(Measurement, text, 'request')).toEqual([
+      'colour is not a known field',
+      'protocolConfig.direct.rounds is not a known field',
+      'protocolConfig.quantum is not a known field',
+      'results[0].weight is not a known field',
+      'results[0].encryptedResult.algorithm is not a known field',
+    ]);
+  });
+
+  it('may hold values that were added to closed lists, kinds of parties, and longer texts', () => {
+    const failure = { reason: 'SOLAR_FLARE', message: 'm'.repeat(5000) };
+    const text = JSON.stringify({ state: 'PAUSED', name: 'auditors/a/measurements/m', failure });
+    expect(read(Measurement, text)).toEqual(JSON.parse(text));
+    expect(read(Measurement, text, 'request')).toHaveLength(4);
+    const duchies = { 'workers/w': { duchyCertificate: 'workers/w/certificates/c' } };
+    expect(read(Requisition, JSON.stringify({ state: 'FULFILLED', duchies }))).toMatchObject({ duchies });
+  });
+
+  it('is refused where a type or a required member is not as promised', () => {
+    expect(read(Measurement, '{}')).toEqual(['state is required']);
+    expect(read(Measurement, '{"state":1}')).toEqual(['state must be a string']);
+    expect(read(Measurement, '[]')).toEqual([' must be an object']);
+    expect(read(Requisition, '{"state":"FULFILLED","nonce":18446744073709551616}')).toEqual([
+      'nonce must be an integer from 0 to 18446744073709551615',
+    ]);
+    expect(read(Requisition, '{"state":"FULFILLED","nonceHash":"AQ=="}')).toEqual([
+      'nonceHash must be 32 bytes in base64 (or 64 hexadecimal digits)',
+    ]);
+  });
+
+  it('gives bytes that belong to the reader, of the class that browsers have', () => {
+    const text =
+      '{"x509Der":"AQI=","subjectKeyIdentifier":"Aw==","notBefore":"2026-01-01T00:00:00Z","notAfter":"2027-01-01T00:00:00Z"}';
+    const { x509Der } = read(Certificate, text) as Certificate;
+    expect(Object.getPrototypeOf(x509Der)).toBe(Uint8Array.prototype);
+    expect(x509Der.buffer.byteLength).toBe(2);
+  });
+
+  it('gives free JSON as plain JSON, and 64-bit integers exactly', () => {
+    const text = '{"typeUrl":"t","message":{"ratio":0.5,"big":18446744073709551615,"list":[1,null]}}';
+    expect(read(DecodedMessage, text)).toEqual({
+      typeUrl: 't',
+      message: { ratio: 0.5, big: '18446744073709551615', list: [1, null] },
+    });
+    const requisition = '{"state":"FULFILLED","nonce":18446744073709551615}';
+    const value = read(Requisition, requisition) as Requisition;
+    expect(value.nonce).toBe(2n ** 64n - 1n);
+    expect(toJson(Requisition, value)).toBe(requisition);
+  });
+});
+
+describe('an integer', () => {
+  const schema = object({ n: integer(1, 10) });
+
+  it.each(['1', '10'])('%s is read', (n) => {
+    expect(read(schema, `{"n":${n}}`, 'request')).toEqual({ n: Number(n) });
+  });
+
+  it.each(['0', '11', '1.5', '-1', '9007199254740993', '"5"', 'true'])('%s is rejected', (n) => {
+    expect(read(schema, `{"n":${n}}`, 'request')).toEqual(['n must be an integer from 1 to 10']);
+  });
+
+  it('may be above the limits that this version knows, in a response', () => {
+    expect(read(schema, '{"n":11}')).toEqual({ n: 11 });
+  });
+});

@@ -1,0 +1,301 @@
+/** Readers compiled from a schema, once each: JSON values to typed values. `writer.ts` is the way back. */
+
+import { REQUIRED, type Violation } from '../errors/errors.ts';
+import { cut } from '../values/cut.ts';
+import { isId, isName, PATTERNS, type PatternName, PREFERRED, WILDCARD } from '../values/names.ts';
+import { fromBase64, fromHex, MAX_UINT64, parseTimestamp } from '../values/scalars.ts';
+import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
+
+/** Reads one value; reports what is wrong under `path` and then returns undefined. */
+type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
+
+/**
+ * A request is held to every rule. A response may come from a newer exchange: fields it added are ignored, values it
+ * added to a closed list are accepted, limits it raised are not checked; only what the types promise must be there.
+ * Free JSON in a response is plain JSON, ready for other readers.
+ */
+export type Direction = 'request' | 'response';
+
+/** The keywords of JSON Schema and of ours that the compiler looks at. */
+export interface Keywords {
+  type?: string | string[];
+  format?: string;
+  enum?: readonly string[];
+  properties?: Record<string, TSchema>;
+  required?: string[];
+  items?: TSchema;
+  additionalProperties?: TSchema | false;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  minProperties?: number;
+  exclusiveMinimum?: number;
+  minimum?: number;
+  maximum?: number;
+  'x-ignored'?: string[];
+  'x-min-bytes'?: number;
+  'x-patterns'?: PatternName[];
+  'x-key-pattern'?: PatternName;
+}
+
+/** Fifty problems tell enough, and reading on through four megabytes of them takes seconds. */
+export const MAX_VIOLATIONS = 50;
+const ENOUGH = new Error('enough violations');
+
+const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap<TSchema, Reader>() };
+
+/** The typed value, with the violations (fifty at most) appended to `violations`; undefined when there was any. */
+export function decode<S extends TSchema>(
+  schema: S,
+  value: JsonValue,
+  violations: Violation[],
+  path = '',
+  direction: Direction = 'request',
+): Static<S> | undefined {
+  const before = violations.length;
+  try {
+    const result = readerOf(schema, direction)(value, path, (field, description) => {
+      violations.push({ field, description });
+      if (violations.length >= MAX_VIOLATIONS) throw ENOUGH;
+    });
+    return violations.length === before ? (result as Static<S>) : undefined;
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+    return undefined;
+  }
+}
+
+/** `measurementSpec` from `measurement_spec`: proto3 JSON readers accept both. */
+export function camelCase(key: string): string {
+  return key.includes('_') ? key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase()) : key;
+}
+
+export function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function readerOf(schema: TSchema, direction: Direction): Reader {
+  let reader = readers[direction].get(schema);
+  if (reader === undefined) {
+    const keywords = schema as Keywords;
+    reader = compileReader(direction === 'response' ? withoutLimits(keywords) : keywords, direction);
+    readers[direction].set(schema, reader);
+  }
+  return reader;
+}
+
+/** What is left of a schema for a response: its types and its required members. */
+function withoutLimits(schema: Keywords): Keywords {
+  const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
+  if (isText) return { type: 'string' };
+  const { type, format, properties, required, items } = schema;
+  const rest = { type, format, properties, required, items } as Keywords;
+  return format === 'map' ? { ...rest, additionalProperties: schema.additionalProperties! } : rest;
+}
+const TEXT_FORMATS = new Set(['resource-name', 'chosen-id']);
+
+function compileReader(schema: Keywords, direction: Direction): Reader {
+  switch (schema.format) {
+    case 'json':
+      return direction === 'response' ? toPlainJson : (value) => value;
+    case 'map':
+      return mapReader(schema, direction);
+    case 'byte':
+      return bytesReader(schema['x-min-bytes'] ?? 0, direction);
+    case 'sha256':
+      return sha256Reader(direction);
+    case 'uint64':
+      return readUint64;
+    case 'page-size':
+      return readPageSize;
+    case 'date-time':
+      return readTimestamp;
+    case 'resource-name':
+      return nameReader(schema['x-patterns']!);
+    case 'chosen-id':
+      return readChosenId;
+  }
+  if (schema.enum !== undefined) return enumReader(schema.enum);
+  switch (schema.type) {
+    case 'object':
+      return objectReader(schema, direction);
+    case 'array':
+      return arrayReader(schema, direction);
+    case 'string':
+      return textReader(schema.minLength ?? 0, schema.maxLength ?? Number.POSITIVE_INFINITY);
+    case 'number':
+      return numberReader(schema.exclusiveMinimum);
+    case 'integer':
+      return integerReader(schema.minimum, schema.maximum);
+    case 'boolean':
+      return (value, path, report) =>
+        typeof value === 'boolean' ? value : report(path, 'must be true or false');
+    default:
+      throw new Error(`no reader for schema ${JSON.stringify(schema)}`);
+  }
+}
+
+function objectReader(schema: Keywords, direction: Direction): Reader {
+  const members = new Map(
+    Object.entries(schema.properties!).map(([name, member]) => [name, readerOf(member, direction)]),
+  );
+  const required = schema.required ?? [];
+  return (value, path, report) => {
+    if (!isObject(value)) return report(path, 'must be an object');
+    const result: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      const name = members.has(key) ? key : camelCase(key);
+      if (schema['x-ignored']?.includes(name)) continue;
+      const read = members.get(name);
+      if (read === undefined) {
+        if (schema.additionalProperties === false) report(join(path, key), 'is not a known field');
+        continue;
+      }
+      if (name !== key && name in value) {
+        report(join(path, key), `is given twice, as ${key} and as ${name}`);
+        continue;
+      }
+      // null is proto3 JSON for absent.
+      const member = value[key]!;
+      if (member !== null) result[name] = read(member, join(path, key), report);
+    }
+    for (const key of required) if (!(key in result)) report(join(path, key), REQUIRED);
+    return result;
+  };
+}
+
+function mapReader(schema: Keywords, direction: Direction): Reader {
+  const pattern = schema['x-key-pattern'];
+  const read = readerOf(schema.additionalProperties as TSchema, direction);
+  return (value, path, report) => {
+    if (!isObject(value)) return report(path, 'must be an object');
+    const keys = Object.keys(value);
+    if (keys.length < (schema.minProperties ?? 0)) report(path, 'must not be empty');
+    const result: Record<string, unknown> = Object.create(null);
+    for (const key of keys) {
+      const keyPath = `${path}[${cut(key, 200)}]`;
+      if (pattern !== undefined && !isName(pattern, key)) {
+        report(keyPath, `the key must match ${PATTERNS[pattern]}`);
+      } else result[key] = read(value[key]!, keyPath, report);
+    }
+    return result;
+  };
+}
+
+function arrayReader(schema: Keywords, direction: Direction): Reader {
+  const read = readerOf(schema.items!, direction);
+  return (value, path, report) => {
+    if (!Array.isArray(value)) return report(path, 'must be an array');
+    if (value.length < (schema.minItems ?? 0))
+      return report(path, `must have at least ${schema.minItems} items`);
+    if (schema.maxItems !== undefined && value.length > schema.maxItems) {
+      return report(path, `must have at most ${schema.maxItems} items`);
+    }
+    return value.map((item, i) => read(item, `${path}[${i}]`, report));
+  };
+}
+
+function textReader(min: number, max: number): Reader {
+  return (value, path, report) => {
+    if (typeof value !== 'string') return report(path, 'must be a string');
+    if (value.length < min || value.length > max) {
+      return report(
+        path,
+        min > 0 ? `must have ${min} to ${max} characters` : `must have at most ${max} characters`,
+      );
+    }
+    return value;
+  };
+}
+
+function numberReader(exclusiveMinimum = Number.NEGATIVE_INFINITY): Reader {
+  const problem =
+    exclusiveMinimum > Number.NEGATIVE_INFINITY ? `a number above ${exclusiveMinimum}` : 'a number';
+  return (value, path, report) => {
+    const isNumber = typeof value === 'number' || typeof value === 'bigint' || value instanceof JsonDecimal;
+    const number = isNumber ? Number(value instanceof JsonDecimal ? value.text : value) : Number.NaN;
+    return number > exclusiveMinimum ? number : report(path, `must be ${problem}`);
+  };
+}
+
+function integerReader(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'number' && value >= minimum && value <= maximum) return value;
+    report(path, `must be an integer from ${minimum} to ${maximum}`);
+  };
+}
+
+function enumReader(values: readonly string[]): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'string' && values.includes(value)) return value;
+    report(path, `must be one of ${values.join(', ')}`);
+  };
+}
+
+function bytesReader(min: number, direction: Direction): Reader {
+  return (value, path, report) => {
+    const result = typeof value === 'string' ? fromBase64(value) : undefined;
+    if (result === undefined) return report(path, 'must be base64');
+    if (result.length < min) return report(path, 'must not be empty');
+    return bytesFor(direction, result);
+  };
+}
+
+function sha256Reader(direction: Direction): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'string') {
+      const result = value.length === 64 ? fromHex(value) : fromBase64(value);
+      if (result?.length === 32) return bytesFor(direction, result);
+    }
+    report(path, 'must be 32 bytes in base64 (or 64 hexadecimal digits)');
+  };
+}
+
+/** A client gets bytes of its own, and the same class of them in Node as in a browser. */
+function bytesFor(direction: Direction, bytes: Uint8Array): Uint8Array {
+  return direction === 'response' ? new Uint8Array(bytes) : bytes;
+}
+
+const readUint64: Reader = (value, path, report) => {
+  if (!(value instanceof JsonDecimal)) {
+    const exact = typeof value === 'number' ? BigInt(value) : value;
+    if (typeof exact === 'bigint' && exact >= 0n && exact <= MAX_UINT64) return exact;
+    if (typeof exact === 'string' && /^(?:0|[1-9]\d{0,19})$/.test(exact) && BigInt(exact) <= MAX_UINT64) {
+      return BigInt(exact);
+    }
+  }
+  report(path, 'must be an integer from 0 to 18446744073709551615');
+};
+
+const readPageSize: Reader = (value, path, report) => {
+  if ((typeof value === 'number' || typeof value === 'bigint') && value >= 0) {
+    return Math.min(Number(value), MAX_PAGE_SIZE) || DEFAULT_PAGE_SIZE;
+  }
+  report(path, 'must be an integer that is not negative');
+};
+
+const readTimestamp: Reader = (value, path, report) => {
+  const result = typeof value === 'string' ? parseTimestamp(value) : undefined;
+  if (result === undefined) return report(path, 'must be an RFC 3339 timestamp');
+  return result;
+};
+
+function nameReader(patterns: PatternName[]): Reader {
+  return (value, path, report) => {
+    if (typeof value === 'string' && patterns.some((p) => isName(p, value))) return value;
+    report(path, `must match ${patterns.map((p) => PATTERNS[p]).join(' or ')}`);
+  };
+}
+
+const readChosenId: Reader = (value, path, report) => {
+  if (typeof value === 'string' && isId(value) && value !== WILDCARD && value !== PREFERRED) return value;
+  report(path, 'must be 1 to 63 letters, digits, - or _, and neither - nor preferred');
+};
+
+function isObject(value: JsonValue): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal)
+  );
+}

@@ -1,0 +1,224 @@
+/**
+ * JSON text to values, exactly. `JSON.parse` rounds 64-bit integers, lets the last of two equal keys win,
+ * turns 1e400 into Infinity and accepts half a surrogate pair; none of that may happen to a signed request.
+ */
+import { ExchangeError } from '../errors/errors.ts';
+import { JsonDecimal, type JsonObject, type JsonValue } from '../values/jsonValue.ts';
+
+export { JsonDecimal, type JsonObject, type JsonValue };
+
+export const MAX_JSON_DEPTH = 64;
+/**
+ * Keys and values of a request body. 4 MiB of data providers with 2 KB of ciphertext each, 1,700 of them, have 34,000.
+ * Time goes by their number and not by the bytes: of hostile bodies of 4 MiB, one of keys took 350 ms of the event
+ * loop and is rejected after 20 ms; `[0,0,…]` took 300 ms and is rejected after 7 ms.
+ */
+export const MAX_BODY_VALUES = 50_000;
+/** No key that means anything is longer; a megabyte of one is work for every reader and fills the response. */
+const MAX_KEY_LENGTH = 1_000;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const WHITESPACE = /[ \t\n\r]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids raw control characters in strings
+const CONTROL = /[\u0000-\u001f]/;
+const QUOTE = 0x22;
+const LETTER_U = 0x75;
+const BACKSLASH = 0x5c;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** UTF-8 bytes to a value, with at most `most` keys and values in all. */
+export function parseJsonBytes(bytes: Uint8Array, most?: number): JsonValue {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw malformed('the body is not UTF-8');
+  }
+  return parseJson(text, most);
+}
+
+export function parseJson(text: string, most = Number.POSITIVE_INFINITY): JsonValue {
+  const parser = new Parser(text, most);
+  const value = parser.value(0);
+  parser.end();
+  return value;
+}
+
+function malformed(what: string): ExchangeError {
+  return new ExchangeError('MALFORMED_JSON', `Malformed JSON: ${what}.`);
+}
+
+class Parser {
+  private at = 0;
+  private counted = 0;
+  private readonly text: string;
+  private readonly most: number;
+
+  constructor(text: string, most: number) {
+    this.text = text;
+    this.most = most;
+  }
+
+  value(depth: number): JsonValue {
+    this.count();
+    this.space();
+    const c = this.text[this.at];
+    switch (c) {
+      case '{':
+        return this.object(depth + 1);
+      case '[':
+        return this.array(depth + 1);
+      case '"':
+        return this.string();
+      case 't':
+        return this.literal('true', true);
+      case 'f':
+        return this.literal('false', false);
+      case 'n':
+        return this.literal('null', null);
+      default:
+        return this.number();
+    }
+  }
+
+  end(): void {
+    this.space();
+    if (this.at < this.text.length) throw this.unexpected();
+  }
+
+  private count(): void {
+    if (++this.counted > this.most) throw malformed(`more than ${this.most} keys and values`);
+  }
+
+  private object(depth: number): JsonObject {
+    this.enter(depth);
+    const object: JsonObject = Object.create(null);
+    if (this.closes('}')) return object;
+    for (;;) {
+      this.space();
+      if (this.text[this.at] !== '"') throw this.unexpected();
+      this.count();
+      const key = this.string();
+      if (key.length > MAX_KEY_LENGTH) throw malformed(`a key longer than ${MAX_KEY_LENGTH} characters`);
+      if (key === '__proto__') throw malformed('the key __proto__ is not allowed');
+      if (key in object) throw malformed(`duplicate key at position ${this.at}`);
+      this.space();
+      if (this.text[this.at] !== ':') throw this.unexpected();
+      this.at++;
+      object[key] = this.value(depth);
+      if (this.closes('}')) return object;
+      this.comma();
+    }
+  }
+
+  private array(depth: number): JsonValue[] {
+    this.enter(depth);
+    const array: JsonValue[] = [];
+    if (this.closes(']')) return array;
+    for (;;) {
+      array.push(this.value(depth));
+      if (this.closes(']')) return array;
+      this.comma();
+    }
+  }
+
+  private enter(depth: number): void {
+    if (depth > MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+    this.at++;
+  }
+
+  private closes(bracket: string): boolean {
+    this.space();
+    if (this.text[this.at] !== bracket) return false;
+    this.at++;
+    return true;
+  }
+
+  private comma(): void {
+    if (this.text[this.at] !== ',') throw this.unexpected();
+    this.at++;
+  }
+
+  private string(): string {
+    const start = this.at + 1;
+    // Ciphertexts are megabytes of base64 without one escape: find the end natively, look for escapes after.
+    let end = this.text.indexOf('"', start);
+    if (end < 0) throw this.unexpected();
+    let value = this.text.slice(start, end);
+    if (value.includes('\\')) {
+      ({ value, end } = this.escaped(start));
+      if (value.includes('\0')) throw malformed('NUL in a string');
+    } else if (CONTROL.test(value)) throw malformed('control character in a string');
+    this.at = end + 1;
+    if (!value.isWellFormed()) throw malformed('half a surrogate pair in a string');
+    return value;
+  }
+
+  /** Only the end is looked for here. The rest is what JSON.parse does exactly, and ten times as fast as we could. */
+  private escaped(start: number): { value: string; end: number } {
+    const { text } = this;
+    let end = start;
+    for (let c = text.charCodeAt(end); c !== QUOTE; c = text.charCodeAt(end)) {
+      if (end >= text.length) throw malformed('unterminated string');
+      if (c !== BACKSLASH) end += 1;
+      else end += text.charCodeAt(end + 1) === LETTER_U ? '\\u0041'.length : 2;
+    }
+    try {
+      return { value: JSON.parse(text.slice(start - 1, end + 1)), end };
+    } catch {
+      throw malformed('bad escape or control character in a string');
+    }
+  }
+
+  private number(): number | bigint | JsonDecimal {
+    NUMBER.lastIndex = this.at;
+    const match = NUMBER.exec(this.text);
+    if (match === null) throw this.unexpected();
+    this.at = NUMBER.lastIndex;
+    const token = match[0];
+    if (match[1] !== undefined || match[2] !== undefined) return new JsonDecimal(token);
+    // 400 digits hold no 64-bit integer; do not spend quadratic time on megabytes of them.
+    if (token.length > 400) throw malformed('number too long');
+    const number = Number(token);
+    return Number.isSafeInteger(number) && token !== '-0' ? number : BigInt(token);
+  }
+
+  private literal<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) throw this.unexpected();
+    this.at += word.length;
+    return value;
+  }
+
+  private space(): void {
+    const c = this.text.charCodeAt(this.at);
+    if (c > 32) return;
+    WHITESPACE.lastIndex = this.at;
+    WHITESPACE.test(this.text);
+    this.at = WHITESPACE.lastIndex;
+  }
+
+  private unexpected(): ExchangeError {
+    return malformed(
+      this.at >= this.text.length ? 'it ends too early' : `unexpected character at position ${this.at}`,
+    );
+  }
+}
+
+/** What a reader of proto3 JSON expects: 64-bit integers as strings, so that they stay exact; no decimal of ours. */
+export function toPlainJson(value: JsonValue): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof JsonDecimal) return Number(value.text);
+  if (Array.isArray(value)) return value.map(toPlainJson);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toPlainJson(v)]));
+  }
+  return value;
+}
+
+declare global {
+  interface JSON {
+    /** Verbatim JSON text inside JSON.stringify: the only way to write a 64-bit integer as a number. */
+    rawJSON(text: string): unknown;
+  }
+}

@@ -1,0 +1,75 @@
+/** What the config of a Liquid Legions protocol says, and what it may say. */
+
+import type { Violation } from '../errors/errors.ts';
+import {
+  MAX_DECAY_RATE,
+  MAX_HIDING_DELTA,
+  MAX_HIDING_EPSILON,
+  MAX_LEGIONS_FREQUENCY,
+  MAX_LEGIONS_WORKERS,
+  MAX_SAMPLING_INDICATOR_SIZE,
+  MAX_SKETCH_SIZE,
+} from './liquidLegionsLimits.ts';
+import type { LiquidLegionsConfig } from './protocolConfig.ts';
+import { MIN_MPC_EPSILON } from './shareShuffleLimits.ts';
+
+/** The duchies in the order in which registers go from one to the next, the aggregator last. */
+export function ringOf({
+  workers,
+  aggregator,
+}: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): string[] {
+  return [...workers, aggregator];
+}
+
+/** What is wrong with a config, beyond the types of its members. Fields are those of the config. */
+export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[] {
+  const violations: Violation[] = [];
+  const check = (field: string, ok: boolean, description: string) => {
+    if (!ok) violations.push({ field, description });
+  };
+  const checkCount = (field: string, value: number, minimum: number, maximum: number) =>
+    check(
+      field,
+      Number.isInteger(value) && value >= minimum && value <= maximum,
+      `must be a whole number from ${minimum} to ${maximum}`,
+    );
+  const { workers, decayRate, samplingIndicatorSize, maximumFrequency } = config;
+  check(
+    'workers',
+    workers.length >= 1 && workers.length <= MAX_LEGIONS_WORKERS,
+    `must be 1 to ${MAX_LEGIONS_WORKERS} duchies`,
+  );
+  const ring = ringOf(config);
+  const repeated = ring.find((duchy, i) => ring.indexOf(duchy) !== i);
+  check(
+    'workers',
+    repeated === undefined,
+    `and aggregator must be different duchies, and ${repeated} is there twice`,
+  );
+  check(
+    'decayRate',
+    decayRate > 0 && decayRate <= MAX_DECAY_RATE,
+    `must be above 0 and at most ${MAX_DECAY_RATE}`,
+  );
+  checkCount('maxSize', config.maxSize, 1, MAX_SKETCH_SIZE);
+  if (samplingIndicatorSize !== undefined) {
+    checkCount('samplingIndicatorSize', samplingIndicatorSize, 1, MAX_SAMPLING_INDICATOR_SIZE);
+  }
+  if (maximumFrequency !== undefined) {
+    checkCount('maximumFrequency', maximumFrequency, 2, MAX_LEGIONS_FREQUENCY);
+  }
+  for (const field of ['histogramPrivacyParams', 'publisherPrivacyParams'] as const) {
+    const { epsilon, delta } = config[field];
+    check(
+      `${field}.epsilon`,
+      epsilon >= MIN_MPC_EPSILON && epsilon <= MAX_HIDING_EPSILON,
+      `must be from ${MIN_MPC_EPSILON} to ${MAX_HIDING_EPSILON}`,
+    );
+    check(
+      `${field}.delta`,
+      delta > 0 && delta <= MAX_HIDING_DELTA,
+      `must be above 0 and at most ${MAX_HIDING_DELTA}`,
+    );
+  }
+  return violations;
+}

@@ -1,0 +1,125 @@
+import { invalid } from '../errors/errors.ts';
+import {
+  anyJson,
+  array,
+  enumOf,
+  integer,
+  nameOf,
+  number,
+  object,
+  optional,
+  type Static,
+  sha256,
+} from '../json/schema.ts';
+import { MEASUREMENT_TYPES, MPC_NOISE_MECHANISMS, PROTOCOLS, type Protocol } from '../values/states.ts';
+import {
+  MAX_LEGIONS_FREQUENCY,
+  MAX_LEGIONS_WORKERS,
+  MAX_SAMPLING_INDICATOR_SIZE,
+  MAX_SKETCH_SIZE,
+} from './liquidLegionsLimits.ts';
+
+/** A value of the ring is one byte on the wire, below 2^7, so that a packed varint is one byte as well. */
+export const MAX_RING_MODULUS = 127;
+
+export const ShareShuffleConfig = object(
+  {
+    firstWorker: nameOf('duchy'),
+    secondWorker: nameOf('duchy'),
+    aggregator: nameOf('duchy'),
+    noiseMechanism: enumOf(MPC_NOISE_MECHANISMS),
+    ringModulus: integer(2, MAX_RING_MODULUS),
+    population: nameOf('population'),
+    populationFingerprint: sha256(),
+  },
+  'Three duchies compute on secret shares of a vector with an entry for each virtual person of the population.',
+);
+export type ShareShuffleConfig = Static<typeof ShareShuffleConfig>;
+
+const hiding = object(
+  { epsilon: number({ exclusiveMinimum: 0 }), delta: number({ exclusiveMinimum: 0 }) },
+  'Of what the aggregator could learn on the way; nothing of it is released.',
+);
+
+/** Of both protocols; in a setting as well. */
+export const sketchMembers = {
+  workers: array(nameOf('duchy'), {
+    minItems: 1,
+    maxItems: MAX_LEGIONS_WORKERS,
+    description: 'In the order in which registers go from one to the next; the aggregator comes last.',
+  }),
+  aggregator: nameOf('duchy'),
+  noiseMechanism: enumOf(MPC_NOISE_MECHANISMS),
+  decayRate: number({ exclusiveMinimum: 0 }),
+  maxSize: integer(1, MAX_SKETCH_SIZE),
+  histogramPrivacyParams: hiding,
+  publisherPrivacyParams: hiding,
+};
+
+/** Of the protocol with frequencies. */
+export const frequencySketchMembers = {
+  samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
+  maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),
+};
+
+export const ReachOnlyLiquidLegionsV2Config = object(
+  sketchMembers,
+  'Duchies count the registers of encrypted sketches, one after the other taking its key off.',
+);
+export type ReachOnlyLiquidLegionsV2Config = Static<typeof ReachOnlyLiquidLegionsV2Config>;
+
+export const LiquidLegionsV2Config = object(
+  { ...sketchMembers, ...frequencySketchMembers },
+  'As reachOnlyLiquidLegionsV2, with a frequency in each register.',
+);
+export type LiquidLegionsV2Config = Static<typeof LiquidLegionsV2Config>;
+
+/** For what both protocols do alike. */
+export type LiquidLegionsConfig = ReachOnlyLiquidLegionsV2Config & Partial<LiquidLegionsV2Config>;
+
+export const ProtocolConfig = object(
+  {
+    measurementType: optional(enumOf(MEASUREMENT_TYPES)),
+    direct: optional(object({})),
+    liquidLegionsV2: optional(LiquidLegionsV2Config),
+    reachOnlyLiquidLegionsV2: optional(ReachOnlyLiquidLegionsV2Config),
+    honestMajorityShareShuffle: optional(ShareShuffleConfig),
+  },
+  'Exactly one protocol member is set.',
+);
+export type ProtocolConfig = Static<typeof ProtocolConfig>;
+
+/** The Liquid Legions protocol of a measurement, whichever of the two it is. */
+export function liquidLegionsOf({ liquidLegionsV2, reachOnlyLiquidLegionsV2 }: ProtocolConfig) {
+  if (liquidLegionsV2) {
+    return { protocol: 'liquidLegionsV2' as const, config: liquidLegionsV2 as LiquidLegionsConfig };
+  }
+  if (!reachOnlyLiquidLegionsV2) return undefined;
+  return {
+    protocol: 'reachOnlyLiquidLegionsV2' as const,
+    config: reachOnlyLiquidLegionsV2 as LiquidLegionsConfig,
+  };
+}
+
+const wished = optional(anyJson('What is in it is ignored: `{}` is enough.'));
+
+/** What a consumer asks for when it creates a measurement. */
+export const ProtocolWish = object(
+  {
+    direct: wished,
+    liquidLegionsV2: wished,
+    reachOnlyLiquidLegionsV2: wished,
+    honestMajorityShareShuffle: wished,
+  } satisfies Record<Protocol, unknown>,
+  'The protocol to try first, as exactly one member; where it does not fit, a finding says why, and another one is chosen.',
+  ['measurementType'],
+);
+export type ProtocolWish = Static<typeof ProtocolWish>;
+
+/** The protocol that a request asks for, at `field`. */
+export function wishedProtocol(wish: ProtocolWish | undefined, field: string): Protocol | undefined {
+  if (wish === undefined) return undefined;
+  const [protocol, ...others] = PROTOCOLS.filter((name) => wish[name] !== undefined);
+  if (protocol !== undefined && others.length === 0) return protocol;
+  throw invalid([{ field, description: `must have exactly one of ${PROTOCOLS.join(', ')}` }]);
+}

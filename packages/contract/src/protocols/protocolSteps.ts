@@ -1,0 +1,43 @@
+/** What duchies do once the computation starts, under the names that they report. */
+
+import { ringOf } from './liquidLegionsConfig.ts';
+import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';
+
+/** A stage waits for those of every earlier step. */
+export interface ProtocolStep {
+  step: number;
+  /** `duchies/x` */
+  duchy: string;
+  stage: string;
+}
+
+/** None where no duchies compute. The last one makes the result. */
+export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
+  const { honestMajorityShareShuffle: shuffle } = protocolConfig;
+  if (shuffle) {
+    return [
+      { step: 1, duchy: shuffle.firstWorker, stage: 'SETUP_PHASE' },
+      { step: 2, duchy: shuffle.secondWorker, stage: 'SETUP_PHASE' },
+      { step: 3, duchy: shuffle.firstWorker, stage: 'SHUFFLE_PHASE' },
+      { step: 3, duchy: shuffle.secondWorker, stage: 'SHUFFLE_PHASE' },
+      { step: 4, duchy: shuffle.aggregator, stage: 'AGGREGATION_PHASE' },
+    ];
+  }
+  const legions = liquidLegionsOf(protocolConfig);
+  if (legions === undefined) return [];
+  const { workers, aggregator } = legions.config;
+  const ring = ringOf(legions.config);
+  return [
+    ...workers.map((duchy) => ({ step: 1, duchy, stage: 'SETUP_PHASE' })),
+    { step: 2, duchy: aggregator, stage: 'SETUP_PHASE' },
+    ...EXECUTION[legions.protocol].flatMap((stage, round) =>
+      ring.map((duchy, i) => ({ step: 3 + round * ring.length + i, duchy, stage })),
+    ),
+  ];
+}
+
+/** Each of them goes once around the ring. */
+const EXECUTION = {
+  reachOnlyLiquidLegionsV2: ['EXECUTION_PHASE'],
+  liquidLegionsV2: ['EXECUTION_PHASE_ONE', 'EXECUTION_PHASE_TWO', 'EXECUTION_PHASE_THREE'],
+};

@@ -1,0 +1,67 @@
+/** What HonestMajorityShareShuffle can compute: the exchange chooses it within these limits, duchies reject more. */
+import type { PrivacyParams } from '../specs/measurementSpec.ts';
+import type { MpcNoiseMechanism } from '../values/states.ts';
+
+/** How many workers add noise. */
+export const NOISE_WORKERS = 2;
+/** Below it the noise alone would fill the memory of a worker. */
+export const MIN_MPC_EPSILON = 1e-6;
+/** What one person can move between two bins of a histogram: one count out of one, one into another. */
+export const GEOMETRIC_SENSITIVITY = 2;
+/** Of one worker; more would fill its memory. */
+export const MAX_NOISE_REGISTERS = 2 ** 24;
+/** Of the sample and both workers' noise together, of which a worker has a byte each in memory. Below 2^30 it is exact. */
+export const MAX_SHUFFLED = 500_000_000;
+
+/** The standard deviation of all workers' Gaussian noise together. */
+export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
+  return Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
+}
+
+/** Who adds noise to a count, and how much one person can change that count. */
+export interface MpcNoiseShape {
+  /** Each draws a part, and the parts together are the noise that is charged. */
+  workers: number;
+  /** Only GEOMETRIC noise depends on it. */
+  sensitivity: number;
+  /** Whether the aggregator adds a part of its own to what it releases, as large as those of the workers together. */
+  aggregatorAdds?: boolean;
+}
+
+export const SHARE_SHUFFLE_NOISE: MpcNoiseShape = {
+  workers: NOISE_WORKERS,
+  sensitivity: GEOMETRIC_SENSITIVITY,
+  aggregatorAdds: true,
+};
+
+/** The noise of each worker is within ±offset, and is shifted by it: it is a number of registers that are added. */
+export function mpcNoiseOffset(
+  mechanism: MpcNoiseMechanism,
+  params: PrivacyParams,
+  { workers, sensitivity }: MpcNoiseShape = SHARE_SHUFFLE_NOISE,
+): number {
+  if (mechanism === 'NONE') return 0;
+  const { epsilon, delta } = params;
+  // ln(1 + e^ε), without the overflow of e^ε.
+  const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
+  if (mechanism === 'GEOMETRIC') {
+    const logTail = Math.log((2 * workers * sensitivity) / delta) + logOnePlusExp;
+    return Math.ceil((logTail * sensitivity) / epsilon);
+  }
+  const logTail = Math.log(workers / (delta / 2)) + logOnePlusExp;
+  const workerSigma = mpcGaussianSigma(params) / Math.sqrt(workers);
+  return Math.ceil(workerSigma * Math.sqrt(2 * logTail));
+}
+
+/**
+ * How many registers each worker appends for its noise, whatever the noise is. A reach has one draw, and a frequency offset of
+ * 0. A frequency histogram has a draw for every value of the ring but the last, because a provider that lies can move a person
+ * to any of them; the last value marks the registers that are left over.
+ */
+export function noiseRegisterCount(
+  ringModulus: number,
+  reachOffset: number,
+  frequencyOffset: number,
+): number {
+  return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);
+}

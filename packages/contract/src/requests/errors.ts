@@ -1,0 +1,84 @@
+/** Which errors an operation can fail with: those of its row, and those that follow from what the row says. */
+
+import { type Code, httpStatusOf, REASONS, type Reason } from '../errors/reasons.ts';
+import type { Keywords } from '../json/codec.ts';
+import type { TSchema } from '../json/schema.ts';
+import type { OperationError, Route } from '../routes/route.ts';
+import { querySchemaOf, takesRequestId } from './request.ts';
+
+export interface RouteError {
+  reason: Reason;
+  code: Code;
+  httpStatus: number;
+}
+
+/** Reasons that follow from a row. */
+const RULES: { match: (route: Route) => boolean; reasons: Reason[] }[] = [
+  {
+    match: () => true,
+    reasons: [
+      // The connection and the request as HTTP.
+      'MALFORMED_REQUEST',
+      'REQUEST_TIMEOUT',
+      'URI_TOO_LONG',
+      'HEADERS_TOO_LARGE',
+      'UNSUPPORTED_MEDIA_TYPE',
+      // The caller.
+      'TOKEN_INVALID',
+      'PRINCIPAL_UNKNOWN',
+      'PRINCIPAL_SUSPENDED',
+      'RATE_LIMITED',
+      // An unknown query parameter is enough.
+      'INVALID_FIELD_VALUE',
+      // The service.
+      'INTERNAL',
+      'UNAVAILABLE',
+      'KEYS_UNAVAILABLE',
+      'DEADLINE_EXCEEDED',
+    ],
+  },
+  {
+    // Every operation but whoAmI: nobody may use the wildcard as an ID, unless the row says so.
+    match: ({ access, path }) => Object.keys(access).length < 4 || path.includes('{'),
+    reasons: ['PERMISSION_DENIED'],
+  },
+  {
+    match: ({ path }) => path.includes('{'),
+    reasons: ['MALFORMED_NAME'],
+  },
+  {
+    match: ({ method }) => method !== 'GET',
+    reasons: ['MALFORMED_JSON', 'BODY_TOO_LARGE'],
+  },
+  {
+    match: (route) =>
+      requiresFields(querySchemaOf(route)) || (route.body !== undefined && requiresFields(route.body.schema)),
+    reasons: ['REQUIRED_FIELD_NOT_SET'],
+  },
+  {
+    match: (route) => Object.hasOwn((querySchemaOf(route) as Keywords).properties!, 'pageToken'),
+    reasons: ['INVALID_PAGE_TOKEN'],
+  },
+  {
+    match: takesRequestId,
+    reasons: ['REQUEST_ID_REUSED'],
+  },
+];
+
+/** Everything that a request to this route can fail with, each once. */
+export function errorsOf(route: Route): RouteError[] {
+  const derived = RULES.filter(({ match }) => match(route)).flatMap(({ reasons }) => reasons);
+  return [...derived, ...route.errors].map(errorOf);
+}
+
+function errorOf(error: OperationError): RouteError {
+  const { reason, code } = typeof error === 'string' ? { reason: error, code: REASONS[error].code } : error;
+  return { reason, code, httpStatus: httpStatusOf(reason, code) };
+}
+
+/** Whether a value of this schema can lack a field that it needs. */
+function requiresFields(schema: TSchema): boolean {
+  const { required = [], properties = {}, items, additionalProperties } = schema as Keywords;
+  const inner = [...Object.values(properties), items, additionalProperties];
+  return required.length > 0 || inner.some((one) => one && requiresFields(one));
+}
