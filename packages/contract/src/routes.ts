@@ -17,8 +17,6 @@ import type { Route } from './routes/route.ts';
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts';
 import type { Vars } from './values/names.ts';
 
-export { type Access, type Body, MAX_BATCH, type PrincipalKind, type Route } from './routes/route.ts';
-
 export const API_PREFIX = '/v2alpha';
 
 export const ROUTES = [

@@ -28,12 +28,11 @@ export const EventGroupMetadata = object({
 export type EventGroupMetadata = Static<typeof EventGroupMetadata>;
 
 /** Either opaque (`ciphertext` and `typeUrl`) or readable (`metadata`). */
-export const EncryptedMetadata = object({
+const EncryptedMetadata = object({
   ciphertext: optional(bytes({ min: 1 })),
   typeUrl: optional(text(512, 1)),
   metadata: optional(EventGroupMetadata),
 });
-export type EncryptedMetadata = Static<typeof EncryptedMetadata>;
 
 const input = {
   measurementConsumer: nameOf('measurementConsumer'),

@@ -1,7 +1,7 @@
 import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
 
 /** What somebody is waited for, or what keeps them from it. */
-export const WAIT_CODES = [
+const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',
   'SILENT',
@@ -18,10 +18,9 @@ export const WAIT_CODES = [
 ] as const;
 export type WaitCode = (typeof WAIT_CODES)[number];
 
-export const RISK_CODES = ['CERTIFICATE_EXPIRES', 'DEADLINE_NEAR', 'DEFERRED_PAST_DEADLINE'] as const;
-export type RiskCode = (typeof RISK_CODES)[number];
+const RISK_CODES = ['CERTIFICATE_EXPIRES', 'DEADLINE_NEAR', 'DEFERRED_PAST_DEADLINE'] as const;
 
-export const ENDING_CODES = [
+const ENDING_CODES = [
   'SUCCEEDED',
   'FULFILLED',
   'REFUSED',
@@ -33,7 +32,6 @@ export const ENDING_CODES = [
   'DEADLINE_MISSED',
   'REMOVED',
 ] as const;
-export type EndingCode = (typeof ENDING_CODES)[number];
 
 const MAX_WORDS = 5000;
 

@@ -14,7 +14,7 @@ import { Finding } from './common.ts';
 
 /** VIDs are 31-bit signed integers above 0. */
 export const MAX_VID = 2 ** 31 - 2;
-export const MAX_VID_RANGES = 1000;
+const MAX_VID_RANGES = 1000;
 
 /** Both ends belong to the range. */
 export const VidRange = object({ start: integer(1, MAX_VID), end: integer(1, MAX_VID) });

@@ -12,7 +12,7 @@ import {
 import { Finding } from './common.ts';
 
 /** One logged step of a measurement, of one of its requisitions, or of a duchy's part in its computation. */
-export const Transition = object({
+const Transition = object({
   resource: nameOf('measurement', 'measurementRequisition', 'requisition', 'computation'),
   from: optional(text(100)),
   to: text(100),

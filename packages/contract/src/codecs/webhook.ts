@@ -12,7 +12,7 @@ import {
 import { CHANGE_KINDS } from './change.ts';
 import { Finding } from './common.ts';
 
-export const WEBHOOK_STATES = ['ACTIVE', 'PAUSED'] as const;
+const WEBHOOK_STATES = ['ACTIVE', 'PAUSED'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
 const filter = object({
@@ -63,7 +63,7 @@ export const RedeliverRequest = object({
 });
 export type RedeliverRequest = Static<typeof RedeliverRequest>;
 
-export const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export const WebhookDelivery = object({

@@ -8,7 +8,7 @@ export interface Violation {
   description: string;
 }
 
-export interface ErrorOptions {
+interface ErrorOptions {
   /** Overrides the usual code of the reason. */
   code?: Code;
   metadata?: Record<string, string>;

@@ -15,7 +15,7 @@ type Reader = (value: JsonValue, path: string, report: (path: string, problem: s
  * added to a closed list are accepted, limits it raised are not checked; only what the types promise must be there.
  * Free JSON in a response is plain JSON, ready for other readers.
  */
-export type Direction = 'request' | 'response';
+type Direction = 'request' | 'response';
 
 /** The keywords of JSON Schema and of ours that the compiler looks at. */
 export interface Keywords {

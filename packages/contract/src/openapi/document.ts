@@ -14,7 +14,8 @@ import * as trustedRoot from '../codecs/trustedRoot.ts';
 import * as webhook from '../codecs/webhook.ts';
 import type { TSchema } from '../json/schema.ts';
 import * as protocolConfig from '../protocols/protocolConfig.ts';
-import { API_PREFIX, ROUTES, type Route } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
+import { API_PREFIX, ROUTES } from '../routes.ts';
 import { ErrorPrinter } from './errors.ts';
 import { printOperation } from './operation.ts';
 import { HEADERS } from './response.ts';
@@ -22,7 +23,7 @@ import { SchemaPrinter } from './schemaPrinter.ts';
 import { TAGS } from './tags.ts';
 import type { OpenApiDocument } from './types.ts';
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   version: string;
   serverUrl?: string;
 }

@@ -1,5 +1,6 @@
 import { querySchemaOf } from '../requests/request.ts';
-import { type PrincipalKind, ROUTES, type Route } from '../routes.ts';
+import type { PrincipalKind, Route } from '../routes/route.ts';
+import { ROUTES } from '../routes.ts';
 import type { ErrorPrinter } from './errors.ts';
 import { printRequestBody } from './requestBody.ts';
 import { printResponse, printStream } from './response.ts';

@@ -1,5 +1,5 @@
 import { querySchemaOf, takesRequestId } from '../requests/request.ts';
-import type { Body, Route } from '../routes.ts';
+import type { Body, Route } from '../routes/route.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiOperation } from './types.ts';
 

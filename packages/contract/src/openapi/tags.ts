@@ -1,5 +1,6 @@
 /** The groups of operations in the document: one for each collection that a path ends in. */
-import type { Route, Routes } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
+import type { Routes } from '../routes.ts';
 
 /** A row with a new collection does not compile until it is described here. */
 type CollectionOf<Path extends string> = Path extends `${string}/{${string}}/${infer Rest}`

@@ -54,7 +54,7 @@ export interface OpenApiResponse {
   content: JsonContent | { 'text/event-stream': JsonContent['application/json'] };
 }
 
-export type JsonContent = { 'application/json': { schema: JsonSchema } };
+type JsonContent = { 'application/json': { schema: JsonSchema } };
 
 export interface JsonSchema {
   $ref?: string;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { REASONS, type Reason } from '../errors/reasons.ts';
-import { ROUTES, type Route } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
+import { ROUTES } from '../routes.ts';
 import { errorsOf } from './errors.ts';
 
 const routes = ROUTES as readonly Route[];

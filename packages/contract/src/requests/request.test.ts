@@ -3,7 +3,8 @@ import { MeasurementInput } from '../codecs/measurement.ts';
 import { ExchangeError, type Violation } from '../errors/errors.ts';
 import { parseJson } from '../json/json.ts';
 import { canonicalJson } from '../json/writer.ts';
-import { ROUTES, type Route } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
+import { ROUTES } from '../routes.ts';
 import { readRequest } from './request.ts';
 
 const route = (operation: string): Route =>

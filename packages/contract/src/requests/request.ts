@@ -4,7 +4,8 @@ import { invalid, type Violation } from '../errors/errors.ts';
 import { camelCase, decode, join, MAX_VIOLATIONS } from '../json/codec.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from '../json/json.ts';
 import { boolean, object, optional, type Static, type TSchema, text } from '../json/schema.ts';
-import type { Body, Operation, ParamsOf, Route, RouteOf } from '../routes.ts';
+import type { Body, Route } from '../routes/route.ts';
+import type { Operation, ParamsOf, RouteOf } from '../routes.ts';
 import { cut } from '../values/cut.ts';
 import { fillIn } from '../values/names.ts';
 

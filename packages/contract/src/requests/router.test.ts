@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ExchangeError } from '../errors/errors.ts';
-import { API_PREFIX, ROUTES, type Route } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
+import { API_PREFIX, ROUTES } from '../routes.ts';
 import { formatPath, matchRoute } from './router.ts';
 
 const outcome = (method: string, path: string) => {

@@ -1,6 +1,7 @@
 /** From method and raw path to a row of the table. The raw path: decoding comes after the structure is known. */
 import { ExchangeError } from '../errors/errors.ts';
-import { API_PREFIX, ROUTES, type Route } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
+import { API_PREFIX, ROUTES } from '../routes.ts';
 import { isId } from '../values/names.ts';
 
 export interface Match {

@@ -11,7 +11,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { specs, tink } from './index.ts';
+import { specs, tink } from '../index.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ''), 'hex'));
 const AA = hex('aa');

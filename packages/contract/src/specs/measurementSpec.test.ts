@@ -7,7 +7,7 @@ import {
   type PlainSpec,
   specs,
   TYPE_URLS,
-} from './index.ts';
+} from '../index.ts';
 
 const KEY = Uint8Array.of(1, 2, 3);
 const params = { epsilon: 0.1, delta: 1e-9 };

@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
-import { readWire, specs } from './index.ts';
+import { readWire, specs } from '../index.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ''), 'hex'));
 const read = (text: string, limits = { maxMessages: 100, maxDepth: 10 }) =>

@@ -19,7 +19,7 @@ export interface WireLimits {
   refuseUnknown?: boolean;
 }
 
-export type WireResult = { message: WireMessage } | { field: string; reason: string };
+type WireResult = { message: WireMessage } | { field: string; reason: string };
 
 /** A spec has a handful of messages, nested five deep at most. */
 export const SPEC_LIMITS: WireLimits = { maxMessages: 100_000, maxDepth: 32 };

@@ -29,7 +29,7 @@ export type PatternName = keyof typeof PATTERNS;
 /** The variables of a pattern: `Vars<'a/{x}/b/{y}'>` is `'x' | 'y'`. */
 export type Vars<P extends string> = P extends `${string}{${infer V}}${infer Rest}` ? V | Vars<Rest> : never;
 
-export type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string>;
+type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string>;
 
 /** The wildcard ID: it parses everywhere and belongs to nobody. */
 export const WILDCARD = '-';

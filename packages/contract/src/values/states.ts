@@ -6,7 +6,7 @@ export const TERMINAL_MEASUREMENT_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] 
 export const MEASUREMENT_STATES = [...PENDING_MEASUREMENT_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type MeasurementState = (typeof MEASUREMENT_STATES)[number];
 
-export const PENDING_REQUISITION_STATES = ['UNFULFILLED'] as const;
+const PENDING_REQUISITION_STATES = ['UNFULFILLED'] as const;
 /** A requisition never leaves one of these. */
 export const TERMINAL_REQUISITION_STATES = ['FULFILLED', 'REFUSED', 'WITHDRAWN'] as const;
 export const REQUISITION_STATES = [...PENDING_REQUISITION_STATES, ...TERMINAL_REQUISITION_STATES] as const;
