@@ -35,7 +35,7 @@ const PROGRAMS = [
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
-/** Of pure functions: they need no database. */
+/** Tests of pure functions: they need no database. */
 const UNITS = [
   'packages/{contract,consent}/src/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
@@ -56,7 +56,7 @@ export const tests = {
 
 export default defineConfig({
   test: {
-    // Of two cores: a test often waits for what it started, which leaves a core to others.
+    // More workers than two cores: a test often waits for a process it started, which leaves a core to others.
     maxWorkers: 3,
     // In the order of their names: the longest tests begin first. Where files share a worker they share what they
     // import, which takes longer than most of them do.

@@ -5,7 +5,7 @@ import { messageTypesOf } from '@measurement-exchange/exchange/internal/protobuf
 import pg from 'pg';
 import type { Database } from './exchange.ts';
 
-/** Who takes part; `certificate` is its whole name. */
+/** A party of the measurement; `certificate` is its whole name. */
 export interface BulkParty {
   name: string;
   certificate: string;

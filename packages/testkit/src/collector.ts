@@ -72,7 +72,7 @@ const all = (fields: Fields, field: number) => (fields.get(field) ?? []).map(fie
 const textOf = (fields: Fields, field: number) => new TextDecoder().decode(fields.get(field)?.[0]);
 const hexOf = (fields: Fields, field: number) => Buffer.from(fields.get(field)?.[0] ?? []).toString('hex');
 
-/** Of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
+/** The nested fields of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
 function spansIn(request: Uint8Array): CollectedSpan[] {
   return all(fieldsOf(request), 1).flatMap((resource) => {
     const pid = pidIn(all(resource, 1)[0]!);
@@ -97,14 +97,14 @@ function pidIn(resource: Fields): number {
   return Number(valueIn(attribute!.get(2)![0]!));
 }
 
-/** Of AnyValue: a string, or an integer as it is printed. */
+/** The value of an AnyValue: a string, or an integer as it is printed. */
 function valueIn(any: Uint8Array): string {
   const reader = new BinaryReader(any);
   const [field] = reader.tag();
   return field === 3 ? String(reader.int64()) : reader.string();
 }
 
-/** Of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */
+/** The nested fields of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */
 function metricsIn(request: Uint8Array): string[] {
   return all(fieldsOf(request), 1)
     .flatMap((resource) => all(resource, 2))

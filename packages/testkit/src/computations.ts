@@ -49,7 +49,7 @@ export async function prepareComputations(exchange: TestExchange): Promise<Duchi
   return equipDuchies(exchange);
 }
 
-/** What a test of computations starts from; duchies and the demo parties are there once the exchange runs. */
+/** The starting point of a test of computations; duchies and the demo parties exist once the exchange runs. */
 export interface ComputationWorld extends ReturnType<typeof castOf> {
   exchange: TestExchange;
   duchies: Duchies;
@@ -57,7 +57,7 @@ export interface ComputationWorld extends ReturnType<typeof castOf> {
   create(providers?: number): Promise<Json>;
   /** Everything is set and fulfilled, and the duchies compute. */
   createComputing(): Promise<Json>;
-  /** Of the measurement, then of the computation, which is the same for all duchies. */
+  /** The name of the measurement, then of the computation, which is the same for all duchies. */
   states(measurement: { name: string }): Promise<string[]>;
 }
 
@@ -71,7 +71,7 @@ export function useComputations(overrides: Partial<Config> = {}): ComputationWor
   return world;
 }
 
-/** Without its parties, who are added to `world()` once the exchange runs. */
+/** The world without its parties, which are added to `world()` once the exchange runs. */
 export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
   return {
     exchange,

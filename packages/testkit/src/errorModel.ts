@@ -1,4 +1,4 @@
-/** What every error response must look like, whatever caused it. */
+/** The form of every error response, whatever caused it. */
 import { hostname } from 'node:os';
 import { REASONS } from '@measurement-exchange/contract';
 import { expect } from 'vitest';
@@ -36,7 +36,7 @@ export function checkedErrorOf(reply: Reply): string {
   return `${reply.status} ${reply.json.error.details[0].reason}`;
 }
 
-/** What keeps a reply from being an error in the error model; nothing in a good one. */
+/** Returns the ways in which a reply departs from the error model. */
 export function errorModelProblems({ status, headers, text, json }: Reply): string[] {
   const problems: string[] = [];
   const want = (what: string, holds: boolean) => {
@@ -77,7 +77,7 @@ function hasKeys(value: unknown, ...keys: string[]): boolean {
   return Object.keys(Object(value)).join() === keys.join();
 }
 
-/** What of a reply may differ between two that must tell nothing apart. */
+/** Removes the parts that may differ between two replies that must be indistinguishable. */
 const OWN_HEADERS = /^(?:x-request-id|date|ratelimit-.*)$/;
 /** These two depend on whether the body had arrived when the reply went out, not on what was asked for. */
 const HOP_BY_HOP = /^(?:connection|keep-alive)$/;

@@ -85,7 +85,7 @@ export async function startExchange(
     dataDir,
     database,
     logs: async () => {
-      // Whoever asks for the metrics has everything brought up to date.
+      // A request for the metrics brings everything up to date.
       await fetch(`${running.url}/metrics`);
       return logs;
     },
@@ -103,7 +103,7 @@ export async function startExchange(
 
 /**
  * Starts an exchange before the tests of this file or block and stops it after them, when the doctor must find
- * nothing. What it returns is filled once the exchange runs.
+ * nothing. The returned object is filled once the exchange runs.
  */
 export function useExchange(overrides: Partial<Config> = {}, prepare?: Prepare): TestExchange {
   const exchange = {} as TestExchange;

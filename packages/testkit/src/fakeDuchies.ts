@@ -41,10 +41,10 @@ export interface FakeDuchies {
   /** First worker, second worker, aggregator. */
   all: DuchyOnExchange[];
   named(name: string): DuchyOnExchange;
-  /** What a consumer needs to accept their results. */
+  /** The settings that a consumer needs to accept their results. */
   names: string[];
   roots: TrustedRoot[];
-  /** What a provider configures to take part with them. */
+  /** The settings that a provider needs to take part with them. */
   settings: Omit<ShareShuffleSettings, 'folder'>;
   /** All three say to the exchange what providers need. */
   setParameters(measurement: { name?: string }): Promise<void>;

@@ -86,9 +86,9 @@ export async function receive(request: IncomingMessage): Promise<ReceivedUpload>
 }
 
 /**
- * What both workers together know of an upload: all that is signed, and the frequencies behind the two shares.
- * `provider` is its certificate in PEM or DER, `worker` the private keyset of the worker that takes it, `peer` that of the
- * other one.
+ * The knowledge of both workers together about an upload: all that is signed, and the frequencies behind the two
+ * shares. `provider` is its certificate in PEM or DER, `worker` the private keyset of the worker that takes it,
+ * `peer` that of the other one.
  */
 export async function openUpload(
   { fulfillment, data }: ReceivedUpload,
@@ -127,7 +127,10 @@ async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
   yield data;
 }
 
-/** Written anew here: bytes of AES-256-CTR, as many bits of each as a value has, without those that are no value. */
+/**
+ * Written independently of the product: bytes of AES-256-CTR, as many bits of each as a value has; bytes outside of
+ * the ring are skipped.
+ */
 function expand(seed: Uint8Array, count: number, modulus: number): number[] {
   const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));
   const mask = 2 ** Math.ceil(Math.log2(modulus)) - 1;

@@ -12,7 +12,7 @@ export interface Reply {
   json: any;
 }
 
-/** Of `node:http`, since `fetch` takes twice as much of the processor for a small request. */
+/** Uses `node:http`, since `fetch` takes twice the processor time for a small request. */
 const agent = new Agent({ keepAlive: true });
 
 /** `body`: a string is sent as it is, anything else as JSON (bigints as integers). */

@@ -40,7 +40,7 @@ export interface TestIssuer {
   /** The published keys. */
   keys: SigningKey[];
   fetches: number;
-  /** What the next requests get. */
+  /** The response to the next requests. */
   respond: (response: ServerResponse) => void;
   publish: (response: ServerResponse) => void;
   close(): Promise<void>;

@@ -12,7 +12,7 @@ export interface Issued {
   keys: CryptoKeyPair;
   der: Uint8Array;
   pem: string;
-  /** In hexadecimal, absent where there is none. */
+  /** In hexadecimal; absent in a certificate without it. */
   ski: string | undefined;
 }
 

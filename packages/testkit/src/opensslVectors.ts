@@ -6,7 +6,7 @@
  *   openssl x509 -req -in leaf.csr -CA root.pem -CAkey root.key -extfile …   a certificate from a root
  */
 
-/** What every signature here is over. */
+/** The message that every signature here covers. */
 export const MESSAGE = 'measurement spec';
 
 export const CERTIFICATES = {

@@ -1,4 +1,4 @@
-/** What the tests of parties, principals and roots do as the operator. */
+/** Steps of the operator in tests of parties, principals and roots. */
 import { readFile } from 'node:fs/promises';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { importJWK, type JWK, SignJWT } from 'jose';
@@ -38,7 +38,7 @@ export function issuerOf(exchange: TestExchange): string {
   return `${exchange.url}/dev`;
 }
 
-/** A token of the exchange's own issuer that names nobody: whom it speaks for is for a binding to say. */
+/** A token of the exchange's own issuer that names no party: a principal binding decides which party it speaks for. */
 export async function tokenOf(exchange: TestExchange, subject: string): Promise<string> {
   const jwk: JWK = JSON.parse(await readFile(devKeyFile(exchange.dataDir), 'utf8'));
   return new SignJWT()

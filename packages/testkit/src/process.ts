@@ -13,7 +13,7 @@ import type { DevJson } from './requests.ts';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const MEX = fileURLToPath(new URL('../../cli/src/mex.ts', import.meta.url));
 const START_MS = 60_000;
-/** What every process of a test has of our environment; the cache halves its start. */
+/** The environment of every process of a test; the compile cache halves its start. */
 export const SURROUNDINGS = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].flatMap((name) => {
     const value = process.env[name];
@@ -106,7 +106,10 @@ export interface ExchangeProcessOptions extends MexOptions {
   databaseUrl?: string;
   /** Goes into the file of MEX_CONFIG. */
   config?: Partial<Config>;
-  /** Of an earlier process, to take its place with the same parties and tokens; then give its PORT, too. */
+  /**
+   * The data directory of an earlier process, to replace it with the same parties and tokens; then pass its PORT,
+   * too.
+   */
   dataDir?: string;
 }
 

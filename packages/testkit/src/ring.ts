@@ -21,7 +21,7 @@ import { addDuchies, SHARE_SHUFFLE } from './shareShuffle.ts';
 import { castOf, ok } from './steps.ts';
 
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
-/** Of the duchies that share-shuffle has, too; the second worker comes first. */
+/** The duchies that share-shuffle uses, too; the second worker comes first. */
 export const RING: ReachOnlyLiquidLegionsV2Config = {
   workers: [SHARE_SHUFFLE.secondWorker, SHARE_SHUFFLE.firstWorker],
   aggregator: SHARE_SHUFFLE.aggregator,

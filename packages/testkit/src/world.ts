@@ -123,7 +123,7 @@ export async function requisitionOf(provider: Party, measurement: string): Promi
   throw new Error(`${provider.name} has no requisition of ${measurement}`);
 }
 
-/** What the consumer asked of this provider, and the key it asked to have the result encrypted for. */
+/** The question to this provider, and the key that the consumer wants the result encrypted for. */
 export async function readRequisition(provider: Party, requisition: Requisition) {
   const { ciphertext } = requisition.encryptedRequisitionSpec!;
   const signed = unpackSignedMessage(await decrypt(provider.encryptionPrivateKey, ciphertext));
@@ -131,7 +131,7 @@ export async function readRequisition(provider: Party, requisition: Requisition)
   return { signed, spec, keyset: unpackEncryptionPublicKey(spec.measurementPublicKey!.value) };
 }
 
-/** What a dishonest or careless provider does otherwise. */
+/** Deviations of a dishonest or careless provider. */
 export interface ResultOverrides {
   /** Instead of the serialized result. */
   bytes?: Uint8Array;
@@ -139,9 +139,9 @@ export interface ResultOverrides {
   privateKeyPem?: string;
   /** The certificate it names. */
   certificate?: string;
-  /** What it encrypts instead of the signed message. */
+  /** The bytes that it encrypts instead of the signed message. */
   seal?: (signed: Uint8Array) => Uint8Array;
-  /** Whom it encrypts for. */
+  /** The key that it encrypts for. */
   keyset?: Uint8Array;
 }
 

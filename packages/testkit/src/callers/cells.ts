@@ -1,4 +1,4 @@
-/** The cells of the caller matrix: who calls what of whom, and the expected response. */
+/** The cells of the caller matrix: caller, operation, owner of the target, and the expected response. */
 import { API_PREFIX, type Route } from '@measurement-exchange/contract';
 import { call, type Reply } from '../exchange.ts';
 import type { Row } from './rights.ts';
@@ -71,14 +71,14 @@ export function expected(row: Row, route: Route, caller: Caller, target: Target)
 
 let addresses = 0;
 
-/** What a cell sends; `path` begins after the prefix. */
+/** The request of a cell; `path` begins after the prefix. */
 export interface Knock {
   path: string;
   body: object | undefined;
   headers: Record<string, string>;
 }
 
-/** The request of a cell. What would be allowed to write only asks whether it could. */
+/** The request of a cell. An allowed write is sent with validateOnly, so that it changes nothing. */
 export function knockOf(world: World, route: Route, row: Row, target: Target, mayWrite: boolean): Knock {
   const [collection] = route.path.split('/') as [string];
   const holder = target.owner === OWNERS[collection]?.[1] ? OWNERS[collection][1] : OWNERS[collection]?.[0];

@@ -1,4 +1,4 @@
-/** Who may do what, as docs/api.md has it. */
+/** The rights of each kind of caller, as docs/api.md states them. */
 import type { Kind } from './world.ts';
 
 /** own: what begins with the caller's own name. any: whosever it is, but never `-`. wildcard: `-`, too. */
@@ -7,7 +7,7 @@ export interface Row {
   may: Partial<Record<Kind, Right>>;
   /** The error for an absent one; none where the path names only a party that exists. */
   absent?: string;
-  /** What those who may get where it exists; 200 by default. */
+  /** The status that allowed callers get when the target exists; 200 by default. */
   present?: string;
   /** Where names of resources come beside the path. */
   names?: 'query' | 'body';

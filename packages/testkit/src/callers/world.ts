@@ -26,7 +26,7 @@ export interface Caller {
   error?: string;
 }
 
-/** What one owner has: the IDs that go into paths, and bodies that its own calls may carry. */
+/** The resources of one owner: the IDs that go into paths, and bodies that its own calls may carry. */
 export interface Holdings {
   ids: Record<string, string>;
   bodies: Record<string, object>;
@@ -57,7 +57,7 @@ const KINDS: Record<string, Kind> = {
   duchies: 'duchy',
 };
 
-/** What the exchange of such a world is started with. */
+/** The options that the exchange of such a world is started with. */
 export const WORLD_CONFIG: Partial<Config> = {
   rate: UNLIMITED,
   // Callers without a good token say they come from somewhere else each time: they are limited by address.
