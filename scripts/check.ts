@@ -21,6 +21,7 @@ const DUCHY = 'packages/duchy/src';
 const CONTRACT = 'packages/contract/src';
 const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
+const CLI = 'packages/cli/src';
 
 /** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
 const SDK_ROOT = [
@@ -121,18 +122,27 @@ const RULES: Rule[] = [
   [SDK, ['contract', 'consent', ...SDK_ROOT]],
   [`${SDK}/provider`, ['contract', 'consent', SDK]],
   [DUCHY, ['contract', 'consent', 'sdk', 'server', DUCHY]],
-  [
-    'packages/cli/src',
+  [CLI, ['server/telemetry', 'packages/cli/package.json', CLI]],
+  ...layers(
+    CLI,
+    ['contract', 'sdk', 'duchy', 'exchange', 'server/telemetry'],
     [
-      'contract',
-      'sdk',
+      'terminal',
+      'files',
+      'connection',
+      'calls',
+      'keys',
+      'party',
+      'admin',
+      'identity',
+      'verify',
+      'provider',
       'duchy',
       'exchange',
-      'server/telemetry',
-      'packages/cli/package.json',
-      'packages/cli/src',
+      'demo',
+      'completion',
     ],
-  ],
+  ),
   [
     'packages/testkit/src',
     ['contract', 'consent', 'sdk', 'server', 'duchy', 'exchange', 'packages/testkit/src'],

@@ -11,7 +11,7 @@ const { directory } = enableCompileCache(
 // Threads find it there.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 const { CommanderError } = await import('commander');
-const { explain, Failed } = await import('./output.ts');
+const { explain, Failed } = await import('./terminal/output.ts');
 const { createMex } = await import('./program.ts');
 const { traced } = await import('./tracing.ts');
 

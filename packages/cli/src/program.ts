@@ -1,14 +1,14 @@
 /** Every command of `mex`. */
 import { Command, Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { paint } from './output.ts';
+import { paint } from './terminal/output.ts';
 
 /** Each is loaded when it is needed: loading all of them takes longer than most commands do. */
 const COMMANDS = {
   demo: async () => (await import('./demo/command.ts')).demoCommand(),
-  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-  token: async () => (await import('./commands/token.ts')).tokenCommand(),
-  env: async () => (await import('./commands/env.ts')).envCommand(),
+  serve: async () => (await import('./exchange/serve.ts')).serveCommand(),
+  token: async () => (await import('./exchange/token.ts')).tokenCommand(),
+  env: async () => (await import('./exchange/env.ts')).envCommand(),
   measure: async () => (await import('./party/measure.ts')).measureCommand(),
   measurements: async () => (await import('./party/measurements.ts')).measurementsCommand(),
   'event-groups': async () => (await import('./party/eventGroups.ts')).eventGroupsCommand(),
@@ -27,10 +27,10 @@ const COMMANDS = {
   whoami: async () => (await import('./party/whoami.ts')).whoamiCommand(),
   duchy: async () => (await import('./duchy/index.ts')).duchyCommand(),
   admin: async () => (await import('./admin/index.ts')).adminCommand(),
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
-  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
-  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  doctor: async () => (await import('./exchange/doctor.ts')).doctorCommand(),
+  backup: async () => (await import('./exchange/backup.ts')).backupCommand(),
+  restore: async () => (await import('./exchange/restore.ts')).restoreCommand(),
+  migrate: async () => (await import('./exchange/migrate.ts')).migrateCommand(),
   completion: async () => (await import('./completion/command.ts')).completionCommand(),
 };
 

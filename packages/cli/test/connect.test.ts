@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { readCredentials } from '@measurement-exchange/sdk';
 import { describe, expect, it, vi } from 'vitest';
-import { connect } from '../src/client.ts';
-import { findDevParty, readDevFile } from '../src/devFile.ts';
+import { connect } from '../src/connection/client.ts';
+import { findDevParty, readDevFile } from '../src/files/devFile.ts';
 import { exchange, token, useExchange } from './adminWorld.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 

@@ -7,7 +7,7 @@ import { inSpan } from '@measurement-exchange/server/telemetry';
 import { useCollector } from '@measurement-exchange/testkit/collector';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { DevFile } from '../src/devFile.ts';
+import type { DevFile } from '../src/files/devFile.ts';
 import { mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 240_000 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onServer } from '@measurement-exchange/testkit/globalSetup';
 import { startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import type { DevFile } from '../src/devFile.ts';
+import type { DevFile } from '../src/files/devFile.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const WAIT = { timeout: 60_000, interval: 100 };

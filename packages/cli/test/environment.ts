@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
-import { fingerprintOf } from '../src/partyFile.ts';
+import { fingerprintOf } from '../src/files/partyFile.ts';
 
 let folder: string;
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ExchangeError, type Reason } from '@measurement-exchange/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { explain } from '../src/output.ts';
+import { explain } from '../src/terminal/output.ts';
 import { mex, run } from './mexInProcess.ts';
 
 interface Answer {

@@ -20,7 +20,7 @@ import {
   keyset,
 } from '@measurement-exchange/testkit/tinkKeysets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPartyFile } from '../src/partyFile.ts';
+import { readPartyFile } from '../src/files/partyFile.ts';
 import { told } from './environment.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 import { der, pem } from './opensslIdentity.ts';

@@ -7,7 +7,7 @@ import { createDatabase, type Database } from '@measurement-exchange/testkit/exc
 import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetup';
 import { spawnMex } from '@measurement-exchange/testkit/process';
 import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from 'vitest';
-import { isIll } from '../src/commands/doctor.ts';
+import { isIll } from '../src/terminal/doctorReport.ts';
 import { type Ran, run } from './mexInProcess.ts';
 
 /** Nobody listens there. */

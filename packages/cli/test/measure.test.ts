@@ -14,7 +14,7 @@ import {
   watchDuration,
 } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
-import { bar, barChart } from '../src/party/chart.ts';
+import { bar, barChart } from '../src/terminal/chart.ts';
 import { told } from './environment.ts';
 import { mex, run } from './mexInProcess.ts';
 import { asked, describeTo, path, useWorld, w } from './partyWorld.ts';

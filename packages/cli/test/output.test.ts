@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { explain, printJson, printTable, visible } from '../src/output.ts';
+import { explain, printJson, printTable, visible } from '../src/terminal/output.ts';
 
 /** What changes the direction of text, and what a terminal obeys. */
 const DECEPTIVE = [

@@ -7,7 +7,7 @@ import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devI
 import { eciesPrivate, keyset } from '@measurement-exchange/testkit/tinkKeysets';
 import { fulfillWith, reach } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
-import { programName, quoteWord } from '../src/shell.ts';
+import { programName, quoteWord } from '../src/terminal/shell.ts';
 import { told } from './environment.ts';
 import { mex } from './mexInProcess.ts';
 import { der } from './opensslIdentity.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { note } from '../src/output.ts';
-import { startLive } from '../src/progress.ts';
+import { note } from '../src/terminal/output.ts';
+import { startLive } from '../src/terminal/progress.ts';
 import { asTerminal, screenOf } from './terminal.ts';
 
 let written: string;

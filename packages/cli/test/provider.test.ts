@@ -8,7 +8,7 @@ import { openLedger } from '@measurement-exchange/sdk/provider';
 import { ROOT, spawnMex } from '@measurement-exchange/testkit/process';
 import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { readPartyFile } from '../src/partyFile.ts';
+import { readPartyFile } from '../src/files/partyFile.ts';
 import { told } from './environment.ts';
 import { lines, mex, mexJson, run } from './mexInProcess.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';

@@ -135,12 +135,16 @@ export const ACCESS_BUGS: PlantedBug[] = [
   },
   {
     name: 'request-id-not-told',
-    edits: [{ file: 'cli/src/client.ts', find: "error.code === 'INTERNAL' && ", replace: 'false && ' }],
+    edits: [
+      { file: 'cli/src/connection/client.ts', find: "error.code === 'INTERNAL' && ", replace: 'false && ' },
+    ],
     foundBy: test('cli/test/errors.test.ts', ': every command says so'),
   },
   {
     name: 'wait-not-told',
-    edits: [{ file: 'cli/src/client.ts', find: 'seconds === undefined ||', replace: 'seconds !== 0 ||' }],
+    edits: [
+      { file: 'cli/src/connection/client.ts', find: 'seconds === undefined ||', replace: 'seconds !== 0 ||' },
+    ],
     foundBy: test('cli/test/errors.test.ts', '429 for long'),
   },
   {

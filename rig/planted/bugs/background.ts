@@ -278,14 +278,14 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'doctor-ends-well-whatever-it-finds',
-    edits: [inCli('commands/doctor.ts', 'if (isIll(ailments)) process.exitCode = 1;', '')],
+    edits: [inCli('exchange/doctor.ts', 'if (isIll(ailments)) process.exitCode = 1;', '')],
     foundBy: illTest('the doctor ends with 1'),
   },
   {
     name: 'doctor-looks-at-the-first-ailment',
     edits: [
       inCli(
-        'commands/doctor.ts',
+        'terminal/doctorReport.ts',
         "ailments.some(({ severity }) => severity === 'error')",
         "ailments[0]?.severity === 'error'",
       ),

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { connect } from '../client.ts';
-import { printJson, printTable } from '../output.ts';
-import { type CallOptions, positiveInteger, remote, WHOLE_LIST } from './command.ts';
+import { type CallOptions, positiveInteger, remote, WHOLE_LIST } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { printJson, printTable } from '../terminal/output.ts';
 
 export function auditCommand(): Command {
   return remote(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { group } from '../calls/command.ts';
 import { auditCommand } from './audit.ts';
 import { certificatesCommand } from './certificates.ts';
-import { group } from './command.ts';
 import { onboardCommand } from './onboard.ts';
 import { operatorCommand } from './operator.ts';
 import { partiesCommand } from './parties.ts';

@@ -2,11 +2,11 @@
 import type { PrincipalInput } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { connect } from '../client.ts';
-import { paint, print, printJson, visible } from '../output.ts';
-import { fingerprintOf, type PartyFile, publicKeyJson, readPartyFile } from '../partyFile.ts';
+import { type CallOptions, remote } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { fingerprintOf, type PartyFile, publicKeyJson, readPartyFile } from '../files/partyFile.ts';
+import { paint, print, printJson, visible } from '../terminal/output.ts';
 import { addCertificate } from './certificates.ts';
-import { type CallOptions, remote } from './command.ts';
 import { createParty, ENDPOINT, type Party, signedKey } from './parties.ts';
 import { bindPrincipal } from './principals.ts';
 import { trustRoot } from './roots.ts';

@@ -1,7 +1,7 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { bindOperator } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
-import { print, printJson } from '../output.ts';
+import { print, printJson } from '../terminal/output.ts';
 
 /** Production begins without an operator, and only an operator may bind one over the API. */
 export function operatorCommand(): Command {

@@ -1,11 +1,11 @@
 import { fromBase64, type SignedMessage } from '@measurement-exchange/contract';
 import type { ExchangeClient, ResponseOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import { connect } from '../client.ts';
-import { COLLECTIONS, type Collection, partyName } from '../names.ts';
-import { print, printJson, printTable, visible } from '../output.ts';
-import { type PartyFile, readPartyFile } from '../partyFile.ts';
-import { type CallOptions, group, remote, show, WHOLE_LIST } from './command.ts';
+import { type CallOptions, group, remote, show, WHOLE_LIST } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { COLLECTIONS, type Collection, partyName } from '../files/names.ts';
+import { type PartyFile, readPartyFile } from '../files/partyFile.ts';
+import { print, printJson, printTable, visible } from '../terminal/output.ts';
 
 export type Party = ResponseOf<'getParty'>;
 

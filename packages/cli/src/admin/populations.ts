@@ -1,11 +1,11 @@
 /** `mex admin populations`: makes populations, and says which measurements count whom. */
 import { decode, PopulationInput, type VidRange, type Violation } from '@measurement-exchange/contract';
 import { type Command, InvalidArgumentError } from 'commander';
-import { connect } from '../client.ts';
-import { showResource } from '../party/command.ts';
-import { readJson } from '../party/files.ts';
+import { showResource } from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { readJson } from '../files/input.ts';
 import { describePopulation, populationName } from '../party/populations.ts';
-import { type CallOptions, group, remote } from './command.ts';
 
 export function populationsCommand(): Command {
   return group('populations', 'the virtual people that can be counted across data providers', [

@@ -1,9 +1,9 @@
 import type { PrincipalBinding, PrincipalInput } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { connect } from '../client.ts';
-import { nameIn, partyName } from '../names.ts';
-import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
+import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { nameIn, partyName } from '../files/names.ts';
 
 export function principalsCommand(): Command {
   return group('principals', 'which subject of which token issuer speaks for which party', [

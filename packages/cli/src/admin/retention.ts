@@ -1,8 +1,8 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { type RetentionCounts, runRetention } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
-import { print, printJson } from '../output.ts';
-import { startProgress } from '../progress.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { startProgress } from '../terminal/progress.ts';
 
 export function retentionCommand(): Command {
   return new Command('retention')

@@ -1,10 +1,10 @@
 import type { TrustedRoot } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { connect } from '../client.ts';
-import { readCertificate } from '../keyFiles.ts';
-import { nameIn, partyName } from '../names.ts';
-import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from './command.ts';
+import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { readCertificate } from '../files/keyFiles.ts';
+import { nameIn, partyName } from '../files/names.ts';
 
 export function rootsCommand(): Command {
   return group('roots', 'root certificates that the certificates of parties must chain to', [

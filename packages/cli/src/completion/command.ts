@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { print } from '../output.ts';
+import { print } from '../terminal/output.ts';
 import { completionScript, SHELLS, type Shell } from './scripts.ts';
 import { commandTree } from './tree.ts';
 

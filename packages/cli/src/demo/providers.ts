@@ -9,7 +9,7 @@ import {
   openLedger,
   openPopulation,
 } from '@measurement-exchange/sdk/provider';
-import { type DevFile, type DevParty, findDevParty } from '../devFile.ts';
+import { type DevFile, type DevParty, findDevParty } from '../files/devFile.ts';
 import { duchySettingsOf } from '../provider/duchies.ts';
 import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
 

@@ -13,7 +13,7 @@ import {
   type MeasurementResult,
   readCredentials,
 } from '@measurement-exchange/sdk';
-import { type DevFile, findDevParty } from '../devFile.ts';
+import { type DevFile, findDevParty } from '../files/devFile.ts';
 import { wholeTimeline } from '../party/timeline.ts';
 import { type Audience, createAudiences, populationSpec, truthOf } from './audience.ts';
 import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER } from './figures.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { isIll, printAilments } from '../commands/doctor.ts';
-import { findDevParty, readDevFile } from '../devFile.ts';
-import { printJson } from '../output.ts';
-import { readPartyFile } from '../partyFile.ts';
+import { findDevParty, readDevFile } from '../files/devFile.ts';
+import { readPartyFile } from '../files/partyFile.ts';
+import { isIll, printAilments } from '../terminal/doctorReport.ts';
+import { printJson } from '../terminal/output.ts';
 import { openDuchyDatabase } from './database.ts';
 import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { group } from '../admin/command.ts';
+import { group } from '../calls/command.ts';
 import { duchyDoctorCommand } from './doctor.ts';
 import { duchyRunCommand } from './run.ts';
 

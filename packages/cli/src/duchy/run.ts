@@ -1,8 +1,8 @@
 import type { DuchyConfig } from '@measurement-exchange/duchy';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { Command, Option } from 'commander';
-import { explained } from '../client.ts';
-import { loadCredentials } from '../credentials.ts';
+import { explained } from '../connection/client.ts';
+import { loadCredentials } from '../connection/credentials.ts';
 import { openDuchyDatabase } from './database.ts';
 import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { group } from '../admin/command.ts';
+import { group } from '../calls/command.ts';
 import { createCommand } from './create.ts';
 import { importCommand } from './import.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fromBase64 } from '@measurement-exchange/contract';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { Command } from 'commander';
-import { partyName } from '../names.ts';
-import { readPartyFile } from '../partyFile.ts';
+import { partyName } from '../files/names.ts';
+import { readPartyFile } from '../files/partyFile.ts';
 import { FOLDER_HELP, report, requireEmpty, writeIdentity } from './folder.ts';
 
 interface Options {

@@ -3,8 +3,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SignedMessage, toBase64 } from '@measurement-exchange/contract';
 import type { EncryptionKeysets } from '@measurement-exchange/sdk';
-import { paint, print, printJson } from '../output.ts';
-import { fingerprintOf, type PartyFile, publicKeyJson } from '../partyFile.ts';
+import { fingerprintOf, type PartyFile, publicKeyJson } from '../files/partyFile.ts';
+import { paint, print, printJson } from '../terminal/output.ts';
 
 export interface IdentityFiles {
   name: string;

@@ -17,9 +17,9 @@ import {
   privateKeyOf,
   readCertificate,
   readKeyFile,
-} from '../keyFiles.ts';
-import { partyName } from '../names.ts';
-import { note, visible } from '../output.ts';
+} from '../files/keyFiles.ts';
+import { partyName } from '../files/names.ts';
+import { note, visible } from '../terminal/output.ts';
 import { FOLDER_HELP, report, requireEmpty, writeIdentity } from './folder.ts';
 
 interface Options {

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, type KeyTemplate, publicKeysetOf } from '@measurement-exchange/sdk';
 import { Command, Option } from 'commander';
-import { group } from '../admin/command.ts';
-import { keysetBytes, readKeyFile } from '../keyFiles.ts';
-import { paint, print, printFacts, printJson, printJsonLine, visible } from '../output.ts';
+import { group } from '../calls/command.ts';
+import { keysetBytes, readKeyFile } from '../files/keyFiles.ts';
+import { paint, print, printFacts, printJson, printJsonLine, visible } from '../terminal/output.ts';
 import { type CertificateFacts, describeKeys, type KeyFacts, type KeysetFacts } from './describe.ts';
 
 export function keysCommand(): Command {

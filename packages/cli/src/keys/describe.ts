@@ -9,7 +9,7 @@ import {
   readPublicKeyset,
   type X509,
 } from '@measurement-exchange/sdk';
-import { type Block, blocksIn, isPrivateKey, keysetBytes, privateKeyOf } from '../keyFiles.ts';
+import { type Block, blocksIn, isPrivateKey, keysetBytes, privateKeyOf } from '../files/keyFiles.ts';
 
 export interface CertificateFacts {
   kind: 'certificate';

@@ -1,12 +1,6 @@
 /** `mex certificates`: a party's own, and those of its counterparties one by one. */
 import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { inDays, release, revoke, stateOf } from '../admin/certificates.ts';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { readCertificate } from '../keyFiles.ts';
-import { hex } from '../keys/describe.ts';
-import { certificateName, parsePartyName, partyName } from '../names.ts';
-import { print, printFacts } from '../output.ts';
 import {
   callerOf,
   type ListOptions,
@@ -15,8 +9,14 @@ import {
   pageSizeOf,
   showPages,
   showResource,
-} from './command.ts';
-import { shortTime } from './times.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote, show } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { readCertificate } from '../files/keyFiles.ts';
+import { certificateName, parsePartyName, partyName } from '../files/names.ts';
+import { hex } from '../keys/describe.ts';
+import { print, printFacts } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 
 export function certificatesCommand(): Command {
   return group('certificates', 'your certificates, and those of others: list, get, create, revoke', [
@@ -79,4 +79,51 @@ function create(): Command {
       );
     },
   );
+}
+
+export function revoke(): Command {
+  return remote(
+    'revoke <certificate>',
+    'revoke a certificate for good; open measurements that rest on it fail',
+  )
+    .option('--hold', 'put it on hold instead, which can be released')
+    .action(async (name: string, options: CallOptions & { hold?: boolean }) => {
+      const revocationState = options.hold ? 'HOLD' : 'REVOKED';
+      const client = await connect(options);
+      const certificate = await client.revokeCertificate({
+        name: certificateName(name),
+        body: { revocationState },
+      });
+      show(
+        options,
+        certificate,
+        () =>
+          `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that rest on it are failing.`,
+      );
+    });
+}
+
+export function release(): Command {
+  return remote(
+    'release <certificate>',
+    'release a hold; measurements that failed for it stay failed',
+  ).action(async (name: string, options: CallOptions) => {
+    const client = await connect(options);
+    const certificate = await client.releaseCertificateHold({ name: certificateName(name) });
+    show(options, certificate, () => `${name} may be used again.`);
+  });
+}
+
+export function stateOf({ revocationState, notBefore, notAfter }: Certificate): string {
+  if (revocationState !== undefined) return revocationState;
+  const now = new Date().toISOString();
+  if (now > notAfter) return 'EXPIRED';
+  return now < notBefore ? 'NOT YET VALID' : 'VALID';
+}
+
+/** `expiresIn` is in seconds, `86400s`, and only there when it is within 30 days. */
+export function inDays({ expiresIn }: Certificate): string {
+  if (expiresIn === undefined) return '';
+  const hours = Math.floor(Number.parseInt(expiresIn, 10) / 3600);
+  return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h`;
 }

@@ -1,8 +1,6 @@
 /** `mex computations`: the measurements that a duchy computes with others. */
 import { COMPUTATION_STATES, type Computation, type ComputationState } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { print, printFacts, visible } from '../output.ts';
 import {
   callerOf,
   type ListOptions,
@@ -12,9 +10,11 @@ import {
   requireKind,
   showPages,
   showResource,
-} from './command.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { print, printFacts, visible } from '../terminal/output.ts';
+import { parsePast, shortTime } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
-import { parsePast, shortTime } from './times.ts';
 
 export function computationsCommand(): Command {
   return group('computations', 'what duchies compute together: list, show', [list(), show()]);

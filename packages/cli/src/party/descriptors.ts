@@ -1,8 +1,6 @@
 /** `mex descriptors`: the schemas of providers' metadata. */
 import { type EventGroupMetadataDescriptor, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { Failed, paint, print, printFacts, printJson, visible } from '../output.ts';
 import {
   callerOf,
   isOf,
@@ -13,8 +11,10 @@ import {
   requireKind,
   showPages,
   showResource,
-} from './command.ts';
-import { readBytes, readJson } from './files.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { readBytes, readJson } from '../files/input.ts';
+import { Failed, paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
 
 const COLLECTION = 'eventGroupMetadataDescriptors';
 const SET = 'a FileDescriptorSet: buf build -o schema.binpb, or protoc --include_imports -o schema.binpb';

@@ -10,11 +10,11 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import { type CallOptions, remote } from '../admin/command.ts';
-import { paint, print, visible } from '../output.ts';
-import { callerOf, nameBelow, requireKind, showResource } from './command.ts';
-import { readJsonObject } from './files.ts';
-import { parseMoment } from './times.ts';
+import { callerOf, nameBelow, requireKind, showResource } from '../calls/caller.ts';
+import { type CallOptions, remote } from '../calls/command.ts';
+import { readJsonObject } from '../files/input.ts';
+import { paint, print, visible } from '../terminal/output.ts';
+import { parseMoment } from '../terminal/times.ts';
 
 const COLLECTION = 'eventGroups';
 

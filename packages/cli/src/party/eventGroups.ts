@@ -2,9 +2,6 @@
 import { type EventGroup, MEDIA_TYPES, type MediaType } from '@measurement-exchange/contract';
 import { type DescribedEventGroup, MetadataUnreadable } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { print, printFacts, printJson, visible } from '../output.ts';
-import { type ActingOptions, consumerOf, withKeys } from './acting.ts';
 import {
   callerOf,
   isOf,
@@ -14,10 +11,13 @@ import {
   pageSizeOf,
   showPages,
   showResource,
-} from './command.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
+import { print, printFacts, printJson, visible } from '../terminal/output.ts';
+import { shortInterval, shortTime } from '../terminal/times.ts';
 import { type DecodedEventGroup, decoded, decodedPages, metadataKind } from './eventGroupMetadata.ts';
 import { create, inFull, update } from './eventGroupWrites.ts';
-import { shortInterval, shortTime } from './times.ts';
 
 const COLLECTION = 'eventGroups';
 

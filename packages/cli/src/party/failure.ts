@@ -10,11 +10,11 @@ import {
   refusalCodeOf,
   WaitTimedOut,
 } from '@measurement-exchange/sdk';
-import type { CallOptions } from '../admin/command.ts';
-import { explained } from '../client.ts';
-import { Failed, visible } from '../output.ts';
-import type { ActingOptions } from './acting.ts';
-import { nextCommand } from './command.ts';
+import { nextCommand } from '../calls/caller.ts';
+import type { CallOptions } from '../calls/command.ts';
+import type { ActingOptions } from '../calls/keys.ts';
+import { explained } from '../connection/client.ts';
+import { Failed, visible } from '../terminal/output.ts';
 import { duchiesOf } from './spec.ts';
 
 export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as const;

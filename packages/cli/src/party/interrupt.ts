@@ -1,4 +1,4 @@
-import { Failed } from '../output.ts';
+import { Failed } from '../terminal/output.ts';
 import { EXIT } from './failure.ts';
 
 /** Ctrl-C aborts the work and prints how to go on. */

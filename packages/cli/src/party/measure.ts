@@ -2,11 +2,12 @@
 import { type Measurement, PROTOCOLS } from '@measurement-exchange/contract';
 import { asCreated, type MeasurementRequest } from '@measurement-exchange/sdk';
 import { Argument, type Command, Option } from 'commander';
-import { positiveInteger, remote } from '../admin/command.ts';
-import type { Acting } from '../credentials.ts';
-import { note, print, printJson } from '../output.ts';
-import { consumerOf, withKeys } from './acting.ts';
-import { nextCommand } from './command.ts';
+import { nextCommand } from '../calls/caller.ts';
+import { positiveInteger, remote } from '../calls/command.ts';
+import { consumerOf, withKeys } from '../calls/keys.ts';
+import type { Acting } from '../connection/credentials.ts';
+import { note, print, printJson } from '../terminal/output.ts';
+import { parseMoment } from '../terminal/times.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import { interruptible } from './interrupt.ts';
 import {
@@ -20,7 +21,6 @@ import {
   TYPES,
 } from './measureRequest.ts';
 import { showWhenDone, type WaitingOptions, withTimeout } from './results.ts';
-import { parseMoment } from './times.ts';
 
 interface MeasureOptions extends Asked, WaitingOptions {
   spec?: string;

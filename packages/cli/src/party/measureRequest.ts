@@ -7,7 +7,7 @@ import type {
   RequestType,
 } from '@measurement-exchange/sdk';
 import { InvalidArgumentError } from 'commander';
-import { readJsonObject } from './files.ts';
+import { readJsonObject } from '../files/input.ts';
 
 /** Short names of the types; the names of the request are accepted too. */
 export const TYPES: Record<string, RequestType> = {

@@ -7,8 +7,6 @@ import {
 } from '@measurement-exchange/contract';
 import { duchyProtocolOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { paint, print, printFacts, visible } from '../output.ts';
 import {
   type Caller,
   callerOf,
@@ -20,11 +18,13 @@ import {
   requireKind,
   showPages,
   showResource,
-} from './command.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { paint, print, printFacts, visible } from '../terminal/output.ts';
+import { parsePast, shortTime } from '../terminal/times.ts';
 import { resultsCommand } from './results.ts';
 import { duchiesOf, specFacts, typeWords } from './spec.ts';
 import { latestReports, showTimeline, wholeTimeline } from './timeline.ts';
-import { parsePast, shortTime } from './times.ts';
 
 export function measurementsCommand(): Command {
   return group('measurements', 'what was measured: list, show, results, timeline, cancel', [

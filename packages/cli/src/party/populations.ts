@@ -1,12 +1,12 @@
 /** `mex populations`: the virtual people that measurements can count across data providers. */
 import type { Population } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { connect } from '../client.ts';
+import { type ListOptions, listCommand, pageSizeOf, showPages, showResource } from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
 import { hex } from '../keys/describe.ts';
-import { printFacts, visible } from '../output.ts';
-import { type ListOptions, listCommand, pageSizeOf, showPages, showResource } from './command.ts';
-import { shortTime } from './times.ts';
+import { printFacts, visible } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 
 export function populationsCommand(): Command {
   return group('populations', 'the virtual people that can be counted across data providers: list, show', [

@@ -1,7 +1,7 @@
 /** Prints a result: each provider's figures with their 95 % intervals, and those of all together. */
 import type { DeduplicatedFigures, Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
-import { paint, print, visible } from '../output.ts';
-import { barChart, terminalColumns } from './chart.ts';
+import { barChart, terminalColumns } from '../terminal/chart.ts';
+import { paint, print, visible } from '../terminal/output.ts';
 
 const LABELS = {
   reach: 'reach',

@@ -9,8 +9,6 @@ import {
 } from '@measurement-exchange/contract';
 import { duchyProtocolOf, retryOnAborted } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { print, printFacts, visible } from '../output.ts';
 import {
   type Caller,
   callerOf,
@@ -22,10 +20,12 @@ import {
   requireKind,
   showPages,
   showResource,
-} from './command.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { print, printFacts, visible } from '../terminal/output.ts';
+import { parsePast, shortTime } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
 import { showTimeline, wholeTimeline } from './timeline.ts';
-import { parsePast, shortTime } from './times.ts';
 
 export function requisitionsCommand(): Command {
   return group('requisitions', 'what providers are asked for: list, show, timeline, refuse', [

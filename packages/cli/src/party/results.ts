@@ -7,11 +7,11 @@ import {
   type Progress,
 } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { remote } from '../admin/command.ts';
-import { printJson, visible } from '../output.ts';
-import { startLive } from '../progress.ts';
-import { type ActingOptions, consumerOf, withKeys } from './acting.ts';
-import { nameBelow } from './command.ts';
+import { nameBelow } from '../calls/caller.ts';
+import { remote } from '../calls/command.ts';
+import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
+import { printJson, visible } from '../terminal/output.ts';
+import { startLive } from '../terminal/progress.ts';
 import { comeBack, EXIT_CODES_HELP, explainEnd, explainLostWait } from './failure.ts';
 import { interruptible } from './interrupt.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';

@@ -1,9 +1,9 @@
 import type { Progress, Timeline } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
-import type { CallOptions } from '../admin/command.ts';
-import { paint, print, printTable, visible } from '../output.ts';
-import { showResource } from './command.ts';
-import { shortTime } from './times.ts';
+import { showResource } from '../calls/caller.ts';
+import type { CallOptions } from '../calls/command.ts';
+import { paint, print, printTable, visible } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 
 /** All pages of a timeline as one. */
 export async function wholeTimeline(listing: Listing<unknown, Timeline>): Promise<Timeline> {

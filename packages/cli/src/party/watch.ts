@@ -1,10 +1,10 @@
 /** `mex watch`: what changes for a party, as it changes. */
 import { CHANGE_KINDS, type ChangeKind } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import { type CallOptions, positiveInteger, remote } from '../admin/command.ts';
-import { explain, note, print, printJsonLine } from '../output.ts';
-import { callerOf, requireParty } from './command.ts';
-import { shortTime } from './times.ts';
+import { callerOf, requireParty } from '../calls/caller.ts';
+import { type CallOptions, positiveInteger, remote } from '../calls/command.ts';
+import { explain, note, print, printJsonLine } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 
 interface WatchOptions extends CallOptions {
   kind?: ChangeKind[];

@@ -7,8 +7,6 @@ import {
   type WebhookDelivery,
 } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import { type CallOptions, group, remote } from '../admin/command.ts';
-import { print, printFacts, visible } from '../output.ts';
 import {
   type Caller,
   callerOf,
@@ -20,8 +18,10 @@ import {
   requireParty,
   showPages,
   showResource,
-} from './command.ts';
-import { parsePast, shortTime } from './times.ts';
+} from '../calls/caller.ts';
+import { type CallOptions, group, remote } from '../calls/command.ts';
+import { print, printFacts, visible } from '../terminal/output.ts';
+import { parsePast, shortTime } from '../terminal/times.ts';
 
 export function webhooksCommand(): Command {
   return group('webhooks', 'endpoints of yours to which the exchange sends what changes, signed', [

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { type CallOptions, remote } from '../admin/command.ts';
-import { connect } from '../client.ts';
-import { printFacts, visible } from '../output.ts';
-import { showResource } from './command.ts';
+import { showResource } from '../calls/caller.ts';
+import { type CallOptions, remote } from '../calls/command.ts';
+import { connect } from '../connection/client.ts';
+import { printFacts, visible } from '../terminal/output.ts';
 
 export function whoamiCommand(): Command {
   return remote('whoami', 'whom the token in use stands for').action(async (options: CallOptions) => {

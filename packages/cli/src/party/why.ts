@@ -1,10 +1,10 @@
 /** `mex why`: what something waits for, or why it ended. */
 import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type CallOptions, remote } from '../admin/command.ts';
-import { paint, print, visible } from '../output.ts';
-import { type Caller, callerOf, isOf, nameBelow, requireParty, showResource } from './command.ts';
-import { shortTime } from './times.ts';
+import { type Caller, callerOf, isOf, nameBelow, requireParty, showResource } from '../calls/caller.ts';
+import { type CallOptions, remote } from '../calls/command.ts';
+import { paint, print, visible } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 
 export function whyCommand(): Command {
   return remote(

@@ -1,6 +1,6 @@
 import type { Spending } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
-import { Failed, print, printJson, printTable } from '../output.ts';
+import { Failed, print, printJson, printTable } from '../terminal/output.ts';
 import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
 
 export function budgetCommand(): Command {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { EventsConfig, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
-import { paint, print, printJson, printTable, visible } from '../output.ts';
+import { paint, print, printJson, printTable, visible } from '../terminal/output.ts';
 import { type LedgerOptions, namedLedger } from './ledgerPath.ts';
 import { settingsOf } from './settings.ts';
 

@@ -1,6 +1,6 @@
 /** Log lines for the events of an agent. */
 import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
-import { paint, visible } from '../output.ts';
+import { paint, visible } from '../terminal/output.ts';
 
 /** How often a long scan logs its progress. */
 const PROGRESS_MS = 5000;

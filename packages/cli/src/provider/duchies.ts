@@ -1,8 +1,8 @@
 /** What a provider accepts of computations by duchies: from its settings, or in development from the demo duchies. */
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
-import { readDevFile } from '../devFile.ts';
-import { readCertificates } from '../keyFiles.ts';
+import { readDevFile } from '../files/devFile.ts';
+import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
 
 /** Neither of them where the provider computes direct results only. */

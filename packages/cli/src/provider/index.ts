@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { group } from '../admin/command.ts';
+import { group } from '../calls/command.ts';
 import { budgetCommand } from './budget.ts';
 import { checkCommand } from './check.ts';
 import { runCommand } from './run.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
-import { findDevParty, readDevFile } from '../devFile.ts';
+import { findDevParty, readDevFile } from '../files/devFile.ts';
 import { readProviderConfig } from './config.ts';
 import { demoLedger } from './run.ts';
 

@@ -10,9 +10,9 @@ import type {
 } from '@measurement-exchange/sdk/provider';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import type { Command } from 'commander';
-import { positiveInteger, remote } from '../admin/command.ts';
-import { loadCredentials, readEncryptionKeys, readText } from '../credentials.ts';
-import { Failed, note, paint, print, printJsonLine } from '../output.ts';
+import { positiveInteger, remote } from '../calls/command.ts';
+import { loadCredentials, readEncryptionKeys, readText } from '../connection/credentials.ts';
+import { Failed, note, paint, print, printJsonLine } from '../terminal/output.ts';
 import type { ProviderConfig } from './config.ts';
 import { describeEvent, type LoggedEvent } from './describe.ts';
 import { type DuchySettings, duchySettingsOf } from './duchies.ts';

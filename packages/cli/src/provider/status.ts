@@ -1,6 +1,6 @@
 import type { HeldQuestion, LedgerReader, RejectedUpload } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
-import { paint, print, printJson, visible } from '../output.ts';
+import { paint, print, printJson, visible } from '../terminal/output.ts';
 import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
 
 export function statusCommand(): Command {

@@ -1,6 +1,6 @@
 /** A checklist whose steps are printed as they pass or fail. */
 import { ConsentError } from '@measurement-exchange/sdk';
-import { Failed, note, paint, print, printJson, visible } from '../output.ts';
+import { Failed, note, paint, print, printJson, visible } from '../terminal/output.ts';
 
 interface Step {
   step: string;

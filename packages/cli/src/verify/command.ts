@@ -1,9 +1,9 @@
 /** `mex verify`: checks the signatures, certificates, hashes and keys of a measurement or a file. */
 import { parseName } from '@measurement-exchange/contract';
 import { Command } from 'commander';
-import { group, remote } from '../admin/command.ts';
-import { type ActingOptions, actingAs, withKeys } from '../party/acting.ts';
-import { nameBelow } from '../party/command.ts';
+import { nameBelow } from '../calls/caller.ts';
+import { group, remote } from '../calls/command.ts';
+import { type ActingOptions, actingAs, withKeys } from '../calls/keys.ts';
 import { startChecklist } from './checklist.ts';
 import { verifyFile } from './file.ts';
 import { verifyMeasurement } from './measurement.ts';

@@ -6,7 +6,7 @@ import {
   unpackSignedMessage,
   type X509,
 } from '@measurement-exchange/sdk';
-import { readBytes } from '../party/files.ts';
+import { readBytes } from '../files/input.ts';
 import { type Checklist, DoesNotHold } from './checklist.ts';
 import { checkSignature } from './steps.ts';
 

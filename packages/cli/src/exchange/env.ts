@@ -1,7 +1,7 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
-import { readDevFile } from '../devFile.ts';
-import { print } from '../output.ts';
+import { readDevFile } from '../files/devFile.ts';
+import { print } from '../terminal/output.ts';
 
 /** `eval "$(mex env)"`: the demo parties as shell variables, for a tour with curl. */
 export function envCommand(): Command {

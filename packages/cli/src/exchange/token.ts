@@ -1,8 +1,8 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { Command } from 'commander';
-import { readDevFile } from '../devFile.ts';
-import { print } from '../output.ts';
+import { readDevFile } from '../files/devFile.ts';
+import { print } from '../terminal/output.ts';
 
 export function tokenCommand(): Command {
   return new Command('token')

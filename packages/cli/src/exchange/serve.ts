@@ -5,7 +5,7 @@ import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
-import { paint, print } from '../output.ts';
+import { paint, print } from '../terminal/output.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')

@@ -2,8 +2,8 @@
 import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
-import { type ClientOptions, explained } from '../client.ts';
-import { print, printJson, printTable } from '../output.ts';
+import { type ClientOptions, explained } from '../connection/client.ts';
+import { print, printJson, printTable } from '../terminal/output.ts';
 
 export interface CallOptions extends ClientOptions {
   json?: boolean;

@@ -1,9 +1,9 @@
 /** Commands that need the keys of a party, not only its token. */
 import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import type { CallOptions } from '../admin/command.ts';
-import { type Acting, loadCredentials } from '../credentials.ts';
-import type { KeyOptions } from './command.ts';
+import { type Acting, loadCredentials } from '../connection/credentials.ts';
+import type { KeyOptions } from './caller.ts';
+import type { CallOptions } from './command.ts';
 
 export type ActingOptions = CallOptions & KeyOptions;
 

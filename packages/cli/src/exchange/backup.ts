@@ -1,8 +1,8 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { type BackupFacts, backup } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
-import { paint, print, printJson } from '../output.ts';
-import { startProgress } from '../progress.ts';
+import { paint, print, printJson } from '../terminal/output.ts';
+import { startProgress } from '../terminal/progress.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')

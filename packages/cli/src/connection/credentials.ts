@@ -13,10 +13,10 @@ import {
   type TrustedRoot,
   type TrustStore,
 } from '@measurement-exchange/sdk';
+import { findDevParty, readDevFile } from '../files/devFile.ts';
+import { readCertificates } from '../files/keyFiles.ts';
+import { readPartyFile } from '../files/partyFile.ts';
 import { type ClientOptions, connect, warn } from './client.ts';
-import { findDevParty, readDevFile } from './devFile.ts';
-import { readCertificates } from './keyFiles.ts';
-import { readPartyFile } from './partyFile.ts';
 
 export interface CredentialOptions extends ClientOptions {
   /** A folder that `mex identity` made. */

@@ -1,10 +1,10 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import { restore } from '@measurement-exchange/exchange/maintenance';
+import { CHECKS, restore } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
-import { paint, print, printJson } from '../output.ts';
-import { startProgress } from '../progress.ts';
+import { isIll, printAilments } from '../terminal/doctorReport.ts';
+import { paint, print, printJson } from '../terminal/output.ts';
+import { startProgress } from '../terminal/progress.ts';
 import { describe } from './backup.ts';
-import { isIll, printAilments } from './doctor.ts';
 
 export function restoreCommand(): Command {
   return new Command('restore')
@@ -30,7 +30,7 @@ PostgreSQL starts once, recovers to the moment the backup ended, the doctor look
         print(
           `${paint('green', `${config.dataDir} is restored`)} from the backup of ${facts.time}: ${describe(facts)}.`,
         );
-        printAilments(ailments);
+        printAilments(ailments, CHECKS.length);
       }
       if (isIll(ailments)) process.exitCode = 1;
     });

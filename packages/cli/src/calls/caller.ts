@@ -1,11 +1,11 @@
 /** Shared parts of the commands of parties. */
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CallOptions, remote } from '../admin/command.ts';
-import { connect } from '../client.ts';
-import { parsePartyName } from '../names.ts';
-import { note, print, printJson, printJsonLine, startTable } from '../output.ts';
-import { commandLine } from '../shell.ts';
+import { connect } from '../connection/client.ts';
+import { parsePartyName } from '../files/names.ts';
+import { note, print, printJson, printJsonLine, startTable } from '../terminal/output.ts';
+import { commandLine } from '../terminal/shell.ts';
+import { type CallOptions, remote } from './command.ts';
 
 export interface Caller {
   client: ExchangeClient;

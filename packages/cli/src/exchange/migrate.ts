@@ -1,7 +1,7 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { migrate, RESTORED, withDatabase } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
-import { print, printJson } from '../output.ts';
+import { print, printJson } from '../terminal/output.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')

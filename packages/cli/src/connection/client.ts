@@ -6,8 +6,8 @@ import {
   ExchangeError,
   UnexpectedResponse,
 } from '@measurement-exchange/sdk';
-import { type DevFile, findDevParty, readDevFile } from './devFile.ts';
-import { note, visible } from './output.ts';
+import { type DevFile, findDevParty, readDevFile } from '../files/devFile.ts';
+import { note, visible } from '../terminal/output.ts';
 
 export interface ClientOptions {
   url?: string;

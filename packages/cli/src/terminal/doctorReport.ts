@@ -1,0 +1,15 @@
+/** The findings of a doctor, of the exchange or of a duchy. */
+import type { Ailment } from '@measurement-exchange/exchange/maintenance';
+import { paint, print } from './output.ts';
+
+export function printAilments(ailments: Ailment[], checks: number): void {
+  if (ailments.length === 0) print(paint('green', `${checks} checks, all silent.`));
+  for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
+    const title = severity === 'warning' ? paint('yellow', `${check} (warning)`) : paint('red', check);
+    print(`${title}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`);
+  }
+}
+
+export function isIll(ailments: Ailment[]): boolean {
+  return ailments.some(({ severity }) => severity === 'error');
+}
