@@ -1,5 +1,5 @@
-// Runs before start, test and check: installs when what is installed does not match the lockfile.
-// Plain JavaScript for Node 20 with nothing installed: what it installs brings the Node for the rest.
+// Runs before start, test and check: installs the packages when those in node_modules do not match the lockfile.
+// One of them is Node 24, which npm scripts find first. This file runs before that, so it is plain JavaScript for Node 20.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,10 +20,10 @@ function whyInstall() {
   if (!existsSync(join(root, 'node_modules'))) return 'nothing is installed yet';
   if (!existsSync(runtime)) return 'node_modules/.bin/node is missing';
   const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
-  return installed === stamp() ? undefined : 'what is installed may not match the lockfile';
+  return installed === stamp() ? undefined : 'node_modules may not match the lockfile';
 }
 
-/** What the installed packages depend on. The platform too: a folder may be shared with a container. */
+/** A hash of everything that decides which packages npm installs. A folder may be shared with a container, so the platform counts too. */
 function stamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
   const packages = readdirSync(join(root, 'packages')).sort();
@@ -37,10 +37,10 @@ function stamp() {
 
 function install() {
   rmSync(stampFile, { force: true });
-  // Not "npm ci": it takes exactly what the lockfile lists, and a lockfile may lack the optional binaries of
-  // other platforms. With dev dependencies even under NODE_ENV=production: the runtime is one of them.
+  // "npm ci" would install exactly the lockfile, which may lack the optional binaries of other platforms. Dev dependencies
+  // are installed even under NODE_ENV=production, since Node is one of them.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev'];
-  // The npm that runs us, with the Node that runs it: ours may be the one that is about to be replaced.
+  // The npm that started this script, with the Node that it runs on: node_modules/.bin/node may be replaced meanwhile.
   const { npm_execpath: npm, npm_node_execpath: node = process.execPath } = process.env;
   const [command, ...before] = npm !== undefined && basename(npm).startsWith('npm') ? [node, npm] : ['npm'];
   const { status, error } = spawnSync(command, [...before, ...args], { cwd: root, stdio: 'inherit' });
@@ -51,6 +51,12 @@ function install() {
   if (!existsSync(runtime)) {
     fail(
       'npm installed no node_modules/.bin/node. Allow install scripts ("npm config set ignore-scripts false").',
+    );
+  }
+  const { stdout: version } = spawnSync(runtime, ['--version'], { encoding: 'utf8' });
+  if (!(Number.parseInt(String(version).slice(1), 10) >= 24)) {
+    fail(
+      `Node 24 is needed, and node_modules/.bin/node does not run on this machine. Install Node 24 or newer; this is Node ${process.versions.node}.`,
     );
   }
   writeFileSync(stampFile, stamp());

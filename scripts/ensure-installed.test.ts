@@ -9,16 +9,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import manifest from '../packages/cli/package.json' with { type: 'json' };
 
-// Stands where npm is: tells how it was called and does what FAKE_NPM says.
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+// Replaces npm: prints its arguments and does what FAKE_NPM says.
 const fakeNpm = `
   import { mkdirSync, writeFileSync } from 'node:fs';
   console.log('npm', ...process.argv.slice(2));
-  if (process.env.FAKE_NPM === 'fails') process.exit(7);
+  const fake = process.env.FAKE_NPM;
+  if (fake === 'fails') process.exit(7);
   mkdirSync('node_modules/.bin', { recursive: true });
-  if (process.env.FAKE_NPM !== 'ignores scripts') writeFileSync('node_modules/.bin/node', '');
+  const version = fake === 'installs another Node' ? 'v20.9.0' : 'v24.1.0';
+  if (fake !== 'ignores scripts') writeFileSync('node_modules/.bin/node', '#!/bin/sh\\necho ' + version, { mode: 0o755 });
 `;
 const installs = 'npm install --no-save --no-audit --no-fund --loglevel=error --include=dev\n';
 
@@ -39,9 +45,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(project, { recursive: true }));
 
-function ensureInstalled(fake = 'works') {
-  const env = { ...process.env, FAKE_NPM: fake, npm_execpath: join(project, 'npm-cli.mjs') };
-  return spawnSync(process.execPath, ['scripts/ensure-installed.mjs'], {
+function ensureInstalled(fake = 'works', node = process.execPath) {
+  const npm_execpath = join(project, 'npm-cli.mjs');
+  const env = { ...process.env, FAKE_NPM: fake, npm_execpath, npm_node_execpath: node };
+  return spawnSync(node, ['scripts/ensure-installed.mjs'], {
     cwd: project,
     env,
     encoding: 'utf8',
@@ -76,9 +83,45 @@ it('installs again when the runtime is missing', () => {
 it.each([
   ['fails', 'Check the network'],
   ['ignores scripts', 'Allow install scripts'],
+  ['installs another Node', 'Node 24 is needed'],
 ])('fails with what to do next when npm %s, and tries again the next time', (fake, advice) => {
   const { status, stderr } = ensureInstalled(fake);
   expect(status).toBe(1);
   expect(stderr).toContain(advice);
   expect(ensureInstalled()).toMatchObject({ status: 0, stdout: expect.stringContaining(installs) });
+});
+
+/** The machine's own Node, where it is older than the one that npm installs here. */
+const older = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .map((folder) => join(folder, 'node'))
+  .find((node) => existsSync(node) && Number.parseInt(versionOf(node).slice(1), 10) < 24);
+
+function versionOf(node: string): string {
+  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '';
+}
+
+const which = older === undefined ? 'skipped: PATH has no Node below 24' : versionOf(older).trim();
+describe.skipIf(older === undefined)(`with an older Node (${which})`, () => {
+  it('installs, and is silent from then on', () => {
+    expect(ensureInstalled('works', older).stdout).toContain(installs);
+    expect(ensureInstalled('works', older)).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+
+  it('npm scripts run the Node that npm installed, and mex starts', () => {
+    const { stdout, stderr } = spawnSync('npm', ['run', '-s', 'mex', '--', '--version'], {
+      cwd: ROOT,
+      env: { ...process.env, PATH: `${dirname(older!)}${delimiter}${process.env.PATH}` },
+      encoding: 'utf8',
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  it('mex says which Node it needs', () => {
+    const mex = join(ROOT, 'packages/cli/src/mex.mjs');
+    const { status, stdout, stderr } = spawnSync(older!, [mex, '--version'], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^mex needs Node 24 or newer, and \S+ is Node \d+\.\d+\.\d+\.\n.*npm start/);
+  });
 });

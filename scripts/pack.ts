@@ -35,8 +35,6 @@ export interface Manifest {
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
 export const PACKAGES = ['contract', 'consent', 'sdk', 'server', 'exchange', 'duchy', 'cli'];
-/** Not in the workspace's manifests: there npm may run on an older Node, which brings ours. */
-const ENGINES = { node: '>=24' };
 
 if (import.meta.main) {
   try {
@@ -81,7 +79,6 @@ export function publishedManifest(source: Manifest): Manifest {
     record && Object.fromEntries(Object.entries(record).map(([key, path]) => [key, value(path)]));
   return {
     ...manifest,
-    engines: ENGINES,
     ...(source.bin && { bin: mapped(source.bin, (path) => built(path, '.js')) }),
     ...(source.exports && {
       // Types first: TypeScript takes the first condition that matches.

@@ -16,7 +16,7 @@ import { describeTo, path, useWorld, w } from './partyWorld.ts';
 useWorld();
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const MEX = join(ROOT, 'packages/cli/src/mex.ts');
+const MEX = join(ROOT, 'packages/cli/src/mex.mjs');
 /** With the Node of the tests first: the machine's own may be older. */
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
 const JANUARY = '--from 2026-01-01 --to 2026-02-01';
@@ -116,6 +116,6 @@ describe('the name of the program', () => {
     expect(started(join(process.cwd(), 'node_modules/.bin/mex'))).toBe('./node_modules/.bin/mex');
     expect(started('/x/node_modules/.bin/mex', { npm_lifecycle_event: 'npx' })).toBe('npx mex');
     expect(started('/x/mex.ts', { npm_lifecycle_event: 'mex' })).toBe('npm run -s mex --');
-    expect(started('/x/mex.ts', { npm_lifecycle_event: 'test' })).toBe('node /x/mex.ts');
+    expect(started('/x/mex.mjs', { npm_lifecycle_event: 'test' })).toBe('node /x/mex.mjs');
   });
 });

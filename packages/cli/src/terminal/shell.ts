@@ -10,7 +10,7 @@ export function quoteWord(word: string): string {
 export function programName(argv: readonly string[] = process.argv, env = process.env): string {
   const path = argv[1] ?? '';
   const file = basename(path);
-  if (!/^mex(\.[jt]s)?$/.test(file)) return 'mex';
+  if (!/^mex(\.[jt]s|\.mjs)?$/.test(file)) return 'mex';
   if (env.npm_lifecycle_event === 'mex') return 'npm run -s mex --';
   if (env.npm_lifecycle_event === 'npx') return 'npx mex';
   if (file !== 'mex') return `node ${quoteWord(shortest(path))}`;
