@@ -35,6 +35,8 @@ const SDK_ROOT = [
   'refusalCodes.ts',
 ].map((part) => `${SDK}/${part}`);
 
+const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
+
 /** Who may import whom. The longest matching place decides; `contract` stands for the package. */
 const RULES: Rule[] = [
   [CONTRACT, [CONTRACT]],
@@ -121,6 +123,52 @@ const RULES: Rule[] = [
   ],
   [SDK, ['contract', 'consent', ...SDK_ROOT]],
   [`${SDK}/provider`, ['contract', 'consent', SDK]],
+  [`${DUCHY}/config`, ['contract', 'sdk/endpoints', 'server', ...inDuchy('config')]],
+  [`${DUCHY}/database`, ['contract', 'server', ...inDuchy('database')]],
+  [`${DUCHY}/observability`, ['server', ...inDuchy('database', 'observability')]],
+  [`${DUCHY}/computations/tables`, ['contract', ...inDuchy('computations/tables')]],
+  [
+    `${DUCHY}/computations`,
+    [
+      ...['contract', 'consent', 'sdk', 'server'],
+      ...inDuchy('computations', 'config', 'database', 'observability', 'liquidLegions', 'shareShuffle'),
+    ],
+  ],
+  [
+    `${DUCHY}/peers`,
+    ['contract', 'consent', 'sdk', ...inDuchy('computations', 'database', 'observability', 'peers')],
+  ],
+  [
+    `${DUCHY}/stages`,
+    [
+      ...['contract', 'consent', 'sdk'],
+      ...inDuchy('computations', 'database', 'peers', 'stages', 'liquidLegions', 'shareShuffle'),
+    ],
+  ],
+  [`${DUCHY}/herald`, ['contract', 'sdk', 'server', ...inDuchy('computations', 'database', 'herald')]],
+  [
+    `${DUCHY}/mills`,
+    [
+      ...['contract', 'server'],
+      ...inDuchy('computations', 'database', 'mills', 'observability', 'peers', 'stages'),
+    ],
+  ],
+  [
+    `${DUCHY}/face`,
+    [
+      ...['contract', 'consent', 'sdk', 'server'],
+      ...inDuchy(
+        'computations',
+        'config',
+        'database',
+        'face',
+        'observability',
+        'peers',
+        'stages',
+        'liquidLegions',
+      ),
+    ],
+  ],
   [DUCHY, ['contract', 'consent', 'sdk', 'server', DUCHY]],
   [CLI, ['server/telemetry', 'packages/cli/package.json', CLI]],
   ...layers(

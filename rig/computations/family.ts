@@ -1,8 +1,8 @@
 /** The protocols that a run computes with, and what the three duchies are in them. */
 import type { DuchyRole, MpcNoiseMechanism } from '@measurement-exchange/contract';
-import { LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/stages/liquidLegions';
-import { REACH_ONLY_LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/stages/reachOnlyLiquidLegions';
-import { SHARE_SHUFFLE } from '@measurement-exchange/duchy/internal/stages/shareShuffle';
+import { LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/computations/tables/liquidLegions';
+import { REACH_ONLY_LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/computations/tables/reachOnlyLiquidLegions';
+import { SHARE_SHUFFLE } from '@measurement-exchange/duchy/internal/computations/tables/shareShuffle';
 import type { Config } from '@measurement-exchange/exchange/config';
 import { type Place, placesOf } from './places.ts';
 

@@ -1,6 +1,6 @@
 /** Where a computation can be when something is killed: a stage of a role. */
 import type { DuchyRole } from '@measurement-exchange/contract';
-import { COMPLETE, type ProtocolTable } from '@measurement-exchange/duchy/internal/stages/table';
+import { COMPLETE, type ProtocolTable } from '@measurement-exchange/duchy/internal/computations/tables/table';
 
 export interface Place {
   role: DuchyRole;

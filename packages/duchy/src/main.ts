@@ -2,12 +2,13 @@
 import { hostname } from 'node:os';
 import { createSigner } from '@measurement-exchange/consent';
 import type { Credentials, ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import { repeat } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { sharedClient } from './client.ts';
+import type { Duchy } from './computations/context.ts';
 import { type DuchyConfig, DuchyConfigError, type Listen } from './config/config.ts';
-import type { Duchy } from './context.ts';
 import {
   Database,
   durabilityProblems,
@@ -20,10 +21,9 @@ import {
 } from './database/index.ts';
 import { listen } from './face/listen.ts';
 import { listenOperations } from './face/operations.ts';
-import { createHerald } from './herald/herald.ts';
+import { Herald } from './herald/herald.ts';
 import { POOL } from './liquidLegions/index.ts';
-import { repeat } from './loop.ts';
-import { createMill } from './mills/mill.ts';
+import { Mill } from './mills/mill.ts';
 import { Metrics } from './observability/metrics.ts';
 
 export interface StartOptions {
@@ -108,11 +108,11 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
   if (only !== 'face') {
     const leaseMs = config.mills.leaseSeconds * 1000;
     for (let n = 1; n <= config.mills.count; n++) {
-      jobs.push(createMill(duchy, { owner: `${owner} mill ${n}`, leaseMs }).run(signal));
+      jobs.push(new Mill(duchy, { owner: `${owner} mill ${n}`, leaseMs }).run(signal));
     }
   }
   if (only !== 'mill') {
-    jobs.push(createHerald(duchy, { pollMs: config.pollSeconds * 1000 }).run(signal));
+    jobs.push(new Herald(duchy, { pollMs: config.pollSeconds * 1000 }).run(signal));
     const remove = async () => {
       await removeBlobs(db, config.keepBlobsForHours);
       const removed = await removeComputations(db, config.keepComputationsForDays);

@@ -16,9 +16,9 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
-import type { Duchy } from '../src/context.ts';
-import { PermanentError } from '../src/errors.ts';
-import { accept } from '../src/herald/accept.ts';
+import { accept } from '../src/computations/accept.ts';
+import type { Duchy } from '../src/computations/context.ts';
+import { PermanentError } from '../src/computations/errors.ts';
 
 export const CONSUMER = 'measurementConsumers/acme';
 export const VID_RANGES = [{ start: 1, end: 1000 }];

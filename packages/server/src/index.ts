@@ -9,5 +9,6 @@ export {
   schemaState,
 } from './migrations.ts';
 export { proxyRangeProblems } from './proxies.ts';
+export { jittered, messageOf, repeat } from './repeat.ts';
 export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
 export { type TracedRequest, traceRequests } from './traceRequests.ts';

@@ -25,7 +25,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'message-to-a-private-address',
     edits: [
       inDuchy(
-        'peers/deliver.ts',
+        'peers/send.ts',
         'if (requiresPublicPeers && pinned === undefined) return',
         'if (requiresPublicPeers && pinned === undefined && fetchPublic.length === 9) return',
       ),
@@ -34,14 +34,14 @@ export const BINDING_BUGS: PlantedBug[] = [
   },
   {
     name: 'message-in-the-clear',
-    edits: [inDuchy('peers/deliver.ts', '{ allowHttp: !requiresPublicPeers }', '{ allowHttp: true }')],
+    edits: [inDuchy('peers/send.ts', '{ allowHttp: !requiresPublicPeers }', '{ allowHttp: true }')],
     foundBy: peers('in production'),
   },
   {
     name: 'peer-endpoint-not-pinned',
     edits: [
       inDuchy(
-        'peers/deliver.ts',
+        'peers/send.ts',
         'peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined',
         'peers && !peer ? peers[peer]!.endpoint : undefined',
       ),

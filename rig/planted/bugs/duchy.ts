@@ -3,13 +3,17 @@ import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 
 const found = (title: string) => test('duchy/test/stages/verification.test.ts', title);
-const accepted = (title: string) => test('duchy/src/herald/accept.test.ts', title);
+const accepted = (title: string) => test('duchy/src/computations/accept.test.ts', title);
 
 export const DUCHY_BUGS: PlantedBug[] = [
   {
     name: 'any-noise',
     edits: [
-      inDuchy('herald/accept.ts', 'if (!duchy.noiseMechanisms.includes(noiseMechanism)) {', 'if (false) {'),
+      inDuchy(
+        'computations/accept.ts',
+        'if (!duchy.noiseMechanisms.includes(noiseMechanism)) {',
+        'if (false) {',
+      ),
     ],
     foundBy: accepted('the noise is not one of the settings'),
   },
@@ -17,7 +21,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     name: 'spec-of-anybody',
     edits: [
       inDuchy(
-        'herald/accept.ts',
+        'computations/accept.ts',
         "await requireConsent( 'SIGNATURE_INVALID', { field: 'measurementSpec' }, verifySignature(measurementSpec, certificate), );",
         '',
       ),
@@ -35,7 +39,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     name: 'changed-after-acceptance',
     edits: [
       inDuchy(
-        'herald/follow.ts',
+        'computations/follow.ts',
         'if (fixedPart(stored.view) !== fixedPart(view) || !keepsKeys(stored.view, view)) {',
         'if (false) {',
       ),
@@ -83,16 +87,16 @@ export const DUCHY_BUGS: PlantedBug[] = [
     name: 'sent-only-once',
     edits: [
       inDuchy(
-        'mills/mill.ts',
-        'await deliver(duchy, computation, message, signal);',
-        'await deliver(duchy, computation, message, signal).catch(() => undefined);',
+        'mills/attempt.ts',
+        'await sendOutput(duchy, computation, message, this.lease.signal);',
+        'await sendOutput(duchy, computation, message, this.lease.signal).catch(() => undefined);',
       ),
     ],
     foundBy: test('duchy/test/stages/crashes.test.ts', 'may be down for a while'),
   },
   {
     name: 'outage-of-another-counts',
-    edits: [inDuchy('mills/mill.ts', 'counts: !waits', 'counts: true')],
+    edits: [inDuchy('mills/attempt.ts', 'counts: !waits', 'counts: true')],
     foundBy: test('duchy/test/stages/crashes.test.ts', 'may be down for a while'),
   },
   {
@@ -203,8 +207,8 @@ export const DUCHY_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'herald/herald.ts',
-        "if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') return end(computation);",
-        'if (error instanceof ExchangeError) return end(computation);',
+        "if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') {",
+        'if (error instanceof ExchangeError) {',
       ),
     ],
     foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'stays when the exchange answers with'),
@@ -212,7 +216,11 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     name: 'not-found-of-a-proxy-means-no-certificate',
     edits: [
-      inDuchy('certificates.ts', "error.reason === 'CERTIFICATE_NOT_FOUND'", "error.code === 'NOT_FOUND'"),
+      inDuchy(
+        'computations/certificates.ts',
+        "error.reason === 'CERTIFICATE_NOT_FOUND'",
+        "error.code === 'NOT_FOUND'",
+      ),
     ],
     foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'answered with anything but success'),
   },
@@ -220,12 +228,12 @@ export const DUCHY_BUGS: PlantedBug[] = [
     name: 'a-403-fails-the-stage',
     edits: [
       inDuchy(
-        'exchange.ts',
+        'computations/exchange.ts',
         "'ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'",
         "'ABORTED', 'UNAUTHENTICATED'",
       ),
     ],
-    foundBy: test('duchy/src/exchange.test.ts'),
+    foundBy: test('duchy/src/computations/exchange.test.ts'),
   },
   {
     name: 'metrics-on-the-public-port',
@@ -259,7 +267,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
   },
   {
     name: 'a-cancel-is-a-warning',
-    edits: [inDuchy('mills/mill.ts', 'if (await isOver(id)) {', 'if (false) {')],
+    edits: [inDuchy('mills/attempt.ts', 'if (await this.isOver()) {', 'if (false) {')],
     foundBy: test(
       'duchy/test/stages/following.test.ts',
       'a measurement that is cancelled while duchies compute leaves no warning in their logs',

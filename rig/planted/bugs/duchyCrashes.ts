@@ -15,7 +15,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         'noiseSeed: noiseSeed! }',
         'noiseSeed: crypto.getRandomValues(noiseSeed!.map(() => 0)) }',
       ),
-      inDuchy('mills/mill.ts', '(await storedOutput(duchy, computation, sends)) ??', ''),
+      inDuchy('mills/attempt.ts', '(await storedOutput(duchy, computation, sends)) ??', ''),
       inDuchy(
         'database/messages.ts',
         '(computation, stage, direction, peer) DO NOTHING',
@@ -29,9 +29,9 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     // A receiver has other bytes than its sender stored, and rejects what comes a second time.
     name: 'message-signed-when-sent',
     edits: [
-      inDuchy('peers/deliver.ts', 'const { db, metrics } = duchy;', 'const { db, metrics, signer } = duchy;'),
+      inDuchy('peers/send.ts', 'const { db, metrics } = duchy;', 'const { db, metrics, signer } = duchy;'),
       inDuchy(
-        'peers/deliver.ts',
+        'peers/send.ts',
         'unpackSignedMessage(signedMessage!);',
         'await signer.sign(unpackSignedMessage(signedMessage!).message);',
       ),
@@ -46,7 +46,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         'peers/outbox.ts',
         'await db.tx((tx) => storeMessage(tx, {',
         `const unstored = { computation: computation.id, stage: sends.message, peer, certificate, signedMessage, blob: blob.id };
-        await (await import('./deliver.ts')).deliver(duchy, computation, unstored as StoredMessage, new AbortController().signal);
+        await (await import('./send.ts')).sendOutput(duchy, computation, unstored as StoredMessage, new AbortController().signal);
         await db.tx((tx) => storeMessage(tx, {`,
       ),
       inDuchy(

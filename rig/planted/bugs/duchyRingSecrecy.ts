@@ -140,7 +140,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'reach-noise-of-the-frequency',
     edits: [
       inDuchy(
-        'stages/plan.ts',
+        'computations/plan.ts',
         'privacyParams: reachPrivacyParams!,',
         'privacyParams: reachPrivacyParams && frequencyPrivacyParams!,',
       ),

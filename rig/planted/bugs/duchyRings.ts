@@ -42,19 +42,19 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
   },
   {
     name: 'ring-keys-change-later',
-    edits: [inDuchy('herald/follow.ts', ' || !keepsKeys(stored.view, view)', '')],
+    edits: [inDuchy('computations/follow.ts', ' || !keepsKeys(stored.view, view)', '')],
     foundBy: ring('another key of a duchy'),
   },
   {
     name: 'any-ring-config',
     edits: [
       inDuchy(
-        'herald/accept.ts',
+        'computations/accept.ts',
         'const [violation] = liquidLegionsViolations(config);',
         'const [violation] = liquidLegionsViolations(config).slice(0, 0);',
       ),
     ],
-    foundBy: test('duchy/src/herald/acceptLegions.test.ts', 'next to nothing hides the histogram'),
+    foundBy: test('duchy/src/computations/acceptLegions.test.ts', 'next to nothing hides the histogram'),
   },
   {
     name: 'stages-share-a-seed',

@@ -14,7 +14,9 @@ import {
   StageMessagePart,
   type Violation,
 } from '@measurement-exchange/contract';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { endWaitIfReady, rowOf, sendersOf } from '../computations/progress.ts';
+import { termsOf } from '../computations/terms.ts';
 import {
   discardBlob,
   messagesOf,
@@ -25,9 +27,7 @@ import {
   writeBlob,
 } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
-import { moveOn, rowOf, sendersOf } from '../stages/progress.ts';
 import { largestMessage } from '../stages/sizes.ts';
-import { termsOf } from '../terms.ts';
 import { mismatch } from './errors.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
@@ -144,7 +144,7 @@ async function store(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<
       signedMessage: packSignedMessage(signed, `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`),
       blob: blob.id,
     });
-    if (isStored) await moveOn(tx, computation.id);
+    if (isStored) await endWaitIfReady(tx, computation.id);
     return isStored;
   });
   if (isFirst) return;

@@ -16,8 +16,8 @@ import {
   type SignedMessage,
   type Violation,
 } from '@measurement-exchange/contract';
+import { termsOf } from '../computations/terms.ts';
 import { computationOfRequisition, type StoredComputation } from '../database/index.ts';
-import { termsOf } from '../terms.ts';
 import { mismatch } from './errors.ts';
 import type { Receiving } from './receiving.ts';
 import { RULES } from './rules.ts';

@@ -6,16 +6,16 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES } from '@measurement-exchange/sdk/liquidLegions';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
+import { fail } from '../computations/exchange.ts';
+import { follow } from '../computations/follow.ts';
+import { ownPlace } from '../computations/places.ts';
+import { configOf } from '../computations/plan.ts';
 import type { StoredComputation } from '../database/index.ts';
-import { NotReady, PermanentError } from '../errors.ts';
-import { fail } from '../exchange.ts';
-import { follow } from '../herald/follow.ts';
 import { withParameters } from '../peers/key.ts';
 import { combinedKey } from '../stages/legionsKeys.ts';
 import { wrongKey, wrongTerm } from '../stages/legionsTerms.ts';
-import { ownPlace } from '../stages/places.ts';
-import { configOf } from '../stages/plan.ts';
 import { mismatch } from './errors.ts';
 import { asPoints } from './points.ts';
 import { passing } from './signed.ts';

@@ -1,7 +1,7 @@
 /** Health and metrics of a process, at an address of their own: they are for those who run the duchy alone. */
 import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
 import Fastify from 'fastify';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
 
 export interface OperationsOptions {
   duchy: Pick<Duchy, 'db' | 'metrics'>;

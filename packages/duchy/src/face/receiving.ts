@@ -1,4 +1,4 @@
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
 import type { SignatureCheck } from './signed.ts';
 import type { Slots, Turns } from './slots.ts';
 

@@ -5,8 +5,8 @@ import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-excha
 import { COMMON_HEADERS, NO_SCHEMAS, sendClientError, traceRequests } from '@measurement-exchange/server';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Duchy } from '../computations/context.ts';
 import type { FaceLimits } from '../config/config.ts';
-import type { Duchy } from '../context.ts';
 import { receiveMessage } from './advance.ts';
 import { limitConnections } from './connections.ts';
 import { sendError, toExchangeError } from './errors.ts';

@@ -2,9 +2,9 @@
 import { ConsentError } from '@measurement-exchange/consent';
 import { type duchyMessages, ExchangeError } from '@measurement-exchange/contract';
 import { opened, sealedLength, shareContext } from '@measurement-exchange/sdk/sealing';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { configOf } from '../computations/plan.ts';
 import { readSecrets, type StoredComputation } from '../database/index.ts';
-import { configOf } from '../stages/plan.ts';
 import { mismatch } from './errors.ts';
 import { asShares, vectorHeader } from './received.ts';
 import type { UploadRules } from './uploadRules.ts';

@@ -1,9 +1,9 @@
 /** Signatures of what is sent to this duchy: they are the only authentication. */
 import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
-import { trustedCertificate } from '../certificates.ts';
-import type { Duchy } from '../context.ts';
-import { PermanentError } from '../errors.ts';
+import { trustedCertificate } from '../computations/certificates.ts';
+import type { Duchy } from '../computations/context.ts';
+import { PermanentError } from '../computations/errors.ts';
 import { mismatch } from './errors.ts';
 import { Failures } from './slots.ts';
 

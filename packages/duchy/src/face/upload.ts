@@ -2,7 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
 import { ExchangeError, equalBytes, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { reportFulfillment } from '../computations/exchange.ts';
+import { follow } from '../computations/follow.ts';
+import { firstStage } from '../computations/progress.ts';
 import {
   discardBlob,
   markReported,
@@ -11,10 +14,7 @@ import {
   uploadOf,
   writeBlob,
 } from '../database/index.ts';
-import { reportFulfillment } from '../exchange.ts';
-import { follow } from '../herald/follow.ts';
 import { counted } from '../observability/counted.ts';
-import { firstStage } from '../stages/progress.ts';
 import { type CheckedFulfillment, checkFulfillment } from './fulfillment.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';

@@ -1,5 +1,5 @@
 import type { duchyMessages } from '@measurement-exchange/contract';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
 import type { StoredComputation } from '../database/index.ts';
 
 /** What is right about the uploads of a protocol, beyond what all of them have in common. */

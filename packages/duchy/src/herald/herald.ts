@@ -1,4 +1,4 @@
-/** Follows the computations of this duchy at the exchange. */
+/** Learns of the changes of this duchy's computations at the exchange, and applies them. */
 import {
   type Change,
   type Computation,
@@ -8,205 +8,190 @@ import {
   timestampOf,
 } from '@measurement-exchange/contract';
 import { type Follower, followChanges } from '@measurement-exchange/sdk';
+import { messageOf, repeat } from '@measurement-exchange/server';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
-import type { Duchy } from '../context.ts';
-import { endComputation, markReported, pendingComputations, unreportedUploads } from '../database/index.ts';
-import { isOutage, reportFulfillment } from '../exchange.ts';
-import { messageOf, repeat } from '../loop.ts';
-import { follow } from './follow.ts';
+import type { Duchy } from '../computations/context.ts';
+import { isOutage } from '../computations/exchange.ts';
+import { follow } from '../computations/follow.ts';
+import { endComputation, pendingComputations } from '../database/index.ts';
+import { Postponed } from './postponed.ts';
+import { reportUploads } from './reportUploads.ts';
 
 export interface HeraldOptions {
-  /** Between two polls while changes cannot be followed; 1 s by default. */
+  /** The time between two polls while changes cannot be followed; 1 s by default. */
   pollMs?: number;
-  /** Between two comparisons with everything that is pending; 5 minutes by default. */
+  /** The time between two comparisons with all pending computations; 5 minutes by default. */
   reconcileMs?: number;
-  /** After this long an upload is reported again; 10 s by default. */
+  /** An upload that is this old and not reported is reported by the herald; 10 s by default. */
   reportAfterMs?: number;
-}
-
-export interface Herald {
-  /** Polls once. */
-  once(): Promise<void>;
-  /** Follows what changes until the signal is aborted. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
 /** A change may become visible after one with a later time: transactions of the exchange take at most this long. */
 const OVERLAP_MS = 15_000;
-/** The clocks of this duchy and of the exchange differ by less. */
+/** The clocks of this duchy and of the exchange differ by less than this. */
 const CLOCK_SLACK_MS = 3600_000;
-/** The longest time that a computation which cannot be followed is left alone. */
-const MAX_PAUSE_MS = 60_000;
-/** The face that stored an upload reports it within this time, or is gone. */
+/** The face reports an upload within this time, or its process has ended. */
 const REPORT_AFTER_MS = 10_000;
 
-/** Keeps nothing over a restart, since it begins with everything that is pending; any number may run at once. */
-export function createHerald(duchy: Duchy, options: HeraldOptions = {}): Herald {
-  const { client, db, name, log, metrics } = duchy;
-  const { pollMs = POLL_MS, reconcileMs = RECONCILE_MS, reportAfterMs = REPORT_AFTER_MS } = options;
-  /** The latest change that a poll showed, by the clock of the exchange; what was pending before is found otherwise. */
-  let latest = Date.now() - CLOCK_SLACK_MS;
-  let reconcileAt = 0;
-  /** The etags of what the last poll showed: the next one shows some of it again. */
-  let shown = new Map<string, string>();
-  /** Computations that have to be read again, because following them failed. */
-  const missed = new Map<string, { failures: number; retryAt: number }>();
+/** It keeps no state over a restart, because it begins with everything that is pending. Several may run at once. */
+export class Herald {
+  private readonly duchy: Duchy;
+  private readonly options: Required<HeraldOptions>;
+  /** The time of the latest change that a poll showed, by the clock of the exchange. */
+  private latestUpdate = Date.now() - CLOCK_SLACK_MS;
+  private reconcileAt = 0;
+  /** The etags of the computations in the last poll: the next poll shows some of them again. */
+  private lastPoll = new Map<string, string>();
+  private readonly postponed: Postponed;
 
-  async function take(view: Computation): Promise<void> {
-    try {
-      await inSpan(spanOf(view), () => follow(duchy, view));
-      missed.delete(view.name!);
-    } catch (error) {
-      miss(view.name!, error);
-    }
+  constructor(duchy: Duchy, options: HeraldOptions = {}) {
+    this.duchy = duchy;
+    this.options = { pollMs: POLL_MS, reconcileMs: RECONCILE_MS, reportAfterMs: REPORT_AFTER_MS, ...options };
+    this.postponed = new Postponed(this.options.pollMs);
   }
 
-  /** Leaves a computation alone for a while. */
-  function miss(computation: string, error: unknown): void {
-    // What is somebody else's cannot be read again.
-    if (computation.startsWith(`${name}/`)) {
-      const failures = (missed.get(computation)?.failures ?? 0) + 1;
-      const pauseMs = Math.min(pollMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
-      missed.set(computation, { failures, retryAt: Date.now() + pauseMs });
-    }
-    log.warn({ computation, reason: messageOf(error) }, 'computation not followed; it is tried again');
+  /** Polls once. */
+  async once(): Promise<void> {
+    await this.poll();
+    await this.reportUploads();
   }
 
-  function spanOf({ name: computation, traceparent }: Computation): SpanOptions {
-    return {
-      name: 'follow computation',
-      attributes: { 'mex.party': name, 'mex.computation': computation },
-      traceparent,
-    };
-  }
-
-  /** Polls find everything by themselves, whatever was taken between them. */
-  function takePolled(view: Computation): Promise<void> {
-    latest = Math.max(latest, Date.parse(view.updateTime!));
-    return take(view);
-  }
-
-  async function takeUpdated(): Promise<void> {
-    const since = timestampOf(Math.max(0, latest - OVERLAP_MS));
-    const listing = client.listComputations({ parent: name, 'filter.updatedAfter': since });
-    const now = new Map<string, string>();
-    for await (const view of listing) {
-      now.set(view.name!, view.etag!);
-      if (shown.get(view.name!) !== view.etag) await takePolled(view);
-    }
-    shown = now;
-    for (const [computation, { retryAt }] of [...missed]) {
-      if (Date.now() >= retryAt) await takeByName(computation);
-    }
-  }
-
-  /** Everything that is pending, at the exchange or here. */
-  async function reconcile(): Promise<void> {
-    const seen = new Set<string>();
-    const listing = client.listComputations({
+  /** Follows changes until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, name, log } = this.duchy;
+    const follower = followChanges(client, {
       parent: name,
-      'filter.states': [...PENDING_COMPUTATION_STATES],
+      kinds: ['COMPUTATION'],
+      signal,
+      onPolling: (reason) => log.warn({ reason }, 'changes cannot be followed; the exchange is polled'),
+      onFollowing: () => log.info('changes are followed again'),
     });
-    for await (const view of listing) {
+    const options = { everyMs: this.options.pollMs, signal, log };
+    await Promise.all([
+      repeat('herald', () => this.applyNext(follower), options),
+      repeat('report of uploads', () => this.reportUploads(), options),
+    ]);
+    follower.close();
+  }
+
+  /** Waits for changes, or until a poll is due. */
+  private async applyNext(follower: Follower): Promise<true> {
+    const { pollMs } = this.options;
+    const wake = await follower.next(pollMs);
+    try {
+      if (wake.poll) await this.poll();
+      else for (const change of wake.changes) if (this.isOwn(change)) await this.readAndApply(change.name);
+    } catch (error) {
+      follower.pollIn(0);
+      throw error;
+    }
+    for (const retryAt of this.postponed.retryTimes()) {
+      follower.pollIn(Math.max(pollMs, retryAt - Date.now()));
+    }
+    return true;
+  }
+
+  private isOwn({ name }: Pick<Change, 'name'>): boolean {
+    return name.startsWith(`${this.duchy.name}/computations/`);
+  }
+
+  private async poll(): Promise<void> {
+    if (Date.now() >= this.reconcileAt) {
+      await this.reconcile();
+      this.reconcileAt = Date.now() + this.options.reconcileMs;
+    } else {
+      await this.applyUpdated();
+    }
+    this.duchy.metrics.heraldPolled();
+  }
+
+  /** Applies every computation that is pending, at the exchange or here. */
+  private async reconcile(): Promise<void> {
+    const { client, db, name } = this.duchy;
+    const seen = new Set<string>();
+    const filter = { 'filter.states': [...PENDING_COMPUTATION_STATES] };
+    for await (const view of client.listComputations({ parent: name, ...filter })) {
       seen.add(view.name!);
-      await takePolled(view);
+      await this.applyPolled(view);
     }
     for (let afterId = ''; ; ) {
       const page = await pendingComputations(db, { afterId });
-      for (const { view } of page) if (!seen.has(view.name!)) await takeByName(view.name!);
+      for (const { view } of page) if (!seen.has(view.name!)) await this.readAndApply(view.name!);
       if (page.length === 0) return;
       afterId = page.at(-1)!.id;
     }
   }
 
-  /** Throws where the exchange is out of reach; what is wrong with one computation does not hold up the others. */
-  async function takeByName(computation: string): Promise<void> {
+  /** Applies the computations that changed since the last poll, and those that failed before. */
+  private async applyUpdated(): Promise<void> {
+    const { client, name } = this.duchy;
+    const since = timestampOf(Math.max(0, this.latestUpdate - OVERLAP_MS));
+    const polled = new Map<string, string>();
+    for await (const view of client.listComputations({ parent: name, 'filter.updatedAfter': since })) {
+      polled.set(view.name!, view.etag!);
+      if (this.lastPoll.get(view.name!) !== view.etag) await this.applyPolled(view);
+    }
+    this.lastPoll = polled;
+    for (const computation of this.postponed.due()) await this.readAndApply(computation);
+  }
+
+  /** Only polls move the time forward: they must find everything by themselves, whatever the feed has shown. */
+  private applyPolled(view: Computation): Promise<void> {
+    this.latestUpdate = Math.max(this.latestUpdate, Date.parse(view.updateTime!));
+    return this.apply(view);
+  }
+
+  /** Throws where the exchange is out of reach. A problem of one computation does not hold up the others. */
+  private async readAndApply(computation: string): Promise<void> {
     let view: Computation;
     try {
-      view = await client.getComputation({ name: computation });
+      view = await this.duchy.client.getComputation({ name: computation });
     } catch (error) {
-      if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') return end(computation);
-      if (isOutage(error)) throw error;
-      return miss(computation, error);
-    }
-    return take(view);
-  }
-
-  /** Of a computation that the exchange says it does not have: no other answer ends one with its secrets. */
-  async function end(computation: string): Promise<void> {
-    missed.delete(computation);
-    const { computation: id } = parseName('computation', computation)!;
-    const ended = { outcome: 'CANCELLED', failure: 'The exchange has removed it.' } as const;
-    await endComputation(db, id, { ...ended, keepsBlobs: duchy.keepsBlobs });
-  }
-
-  /** Uploads that were stored, and whose report to the exchange was cut short. */
-  async function reportUploads(): Promise<void> {
-    const before = Date.now() - reportAfterMs;
-    for (let afterName = ''; ; ) {
-      const page = await unreportedUploads(db, { afterName });
-      for (const { computation, requisition, nonce, createTime } of page) {
-        if (createTime.getTime() > before) continue;
-        try {
-          await reportFulfillment(client, `${name}/computations/${computation}`, { requisition, nonce });
-          await markReported(db, requisition);
-        } catch (error) {
-          log.warn({ requisition, reason: messageOf(error) }, 'upload not reported; it is tried again');
-          if (isOutage(error)) return;
-        }
+      if (error instanceof ExchangeError && error.reason === 'COMPUTATION_NOT_FOUND') {
+        return this.end(computation);
       }
-      if (page.length === 0) return;
-      afterName = page.at(-1)!.requisition;
+      if (isOutage(error)) throw error;
+      return this.postpone(computation, error);
     }
+    return this.apply(view);
   }
 
-  async function poll(): Promise<void> {
-    if (Date.now() >= reconcileAt) {
-      await reconcile();
-      reconcileAt = Date.now() + reconcileMs;
-    } else {
-      await takeUpdated();
-    }
-    metrics.heraldPolled();
-  }
-
-  /** Waits until something changed, or a poll is due. */
-  async function act(follower: Follower): Promise<true> {
-    const wake = await follower.next(pollMs);
+  private async apply(view: Computation): Promise<void> {
     try {
-      if (wake.poll) await poll();
-      else for (const change of wake.changes) if (isOwn(change)) await takeByName(change.name);
+      await inSpan(this.span(view), () => follow(this.duchy, view));
+      this.postponed.delete(view.name!);
     } catch (error) {
-      follower.pollIn(0);
-      throw error;
+      this.postpone(view.name!, error);
     }
-    for (const { retryAt } of missed.values()) follower.pollIn(Math.max(pollMs, retryAt - Date.now()));
-    return true;
   }
 
-  const isOwn = (change: Change) => change.name.startsWith(`${name}/computations/`);
+  private postpone(computation: string, error: unknown): void {
+    // A computation of another duchy cannot be read again.
+    if (this.isOwn({ name: computation })) this.postponed.add(computation);
+    const line = { computation, reason: messageOf(error) };
+    this.duchy.log.warn(line, 'computation not followed; it is tried again');
+  }
 
-  return {
-    async once() {
-      await poll();
-      await reportUploads();
-    },
-    async run(signal) {
-      const follower = followChanges(client, {
-        parent: name,
-        kinds: ['COMPUTATION'],
-        signal,
-        onPolling: (reason) => log.warn({ reason }, 'changes cannot be followed; the exchange is polled'),
-        onFollowing: () => log.info('changes are followed again'),
-      });
-      const options = { everyMs: pollMs, signal, log };
-      await Promise.all([
-        repeat('herald', () => act(follower), options),
-        repeat('report of uploads', reportUploads, options),
-      ]);
-      follower.close();
-    },
-  };
+  private span({ name: computation, traceparent }: Computation): SpanOptions {
+    return {
+      name: 'follow computation',
+      attributes: { 'mex.party': this.duchy.name, 'mex.computation': computation },
+      traceparent,
+    };
+  }
+
+  /** Ends a computation that the exchange does not have; after any other error its secrets stay. */
+  private async end(computation: string): Promise<void> {
+    const { db, keepsBlobs } = this.duchy;
+    this.postponed.delete(computation);
+    const { computation: id } = parseName('computation', computation)!;
+    const failure = 'The exchange has removed it.';
+    await endComputation(db, id, { outcome: 'CANCELLED', failure, keepsBlobs });
+  }
+
+  private reportUploads(): Promise<void> {
+    return reportUploads(this.duchy, Date.now() - this.options.reportAfterMs);
+  }
 }

@@ -1,26 +1,39 @@
 import { type Claim, type Queryable, renewLease } from '../database/index.ts';
 
-/** A lease that is kept while its mill works. */
-export interface Lease {
+/** Holds the lease of a stage while its mill works. */
+export class Lease {
   /** Aborted when the lease is lost, or with `stop`. */
-  signal: AbortSignal;
-  isLost(): boolean;
-  end(): void;
-}
+  readonly signal: AbortSignal;
+  private readonly db: Queryable;
+  private readonly claim: Claim;
+  private readonly lost = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private expiresAt: number;
 
-/** Renews the lease three times within its term; lost when another mill has it, or when the term passed unrenewed. */
-export function keepLease(db: Queryable, claim: Claim, stop: AbortSignal): Lease {
-  const lost = new AbortController();
-  let until = performance.now() + claim.leaseMs;
-  const timer = setInterval(async () => {
-    const asked = performance.now();
-    const isHeld = await renewLease(db, claim).catch(() => undefined);
-    if (isHeld) until = asked + claim.leaseMs;
-    else if (isHeld === false || performance.now() >= until) lost.abort(new Error('The lease is lost.'));
-  }, claim.leaseMs / 3);
-  return {
-    signal: AbortSignal.any([lost.signal, stop]),
-    isLost: () => lost.signal.aborted,
-    end: () => clearInterval(timer),
-  };
+  constructor(db: Queryable, claim: Claim, stop: AbortSignal) {
+    this.db = db;
+    this.claim = claim;
+    this.signal = AbortSignal.any([this.lost.signal, stop]);
+    this.expiresAt = performance.now() + claim.leaseMs;
+    // Two renewals may fail before the lease expires.
+    this.timer = setInterval(() => void this.renew(), claim.leaseMs / 3);
+  }
+
+  get isLost(): boolean {
+    return this.lost.signal.aborted;
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  /** The lease is lost when another mill has it, or when it expired without a renewal. */
+  private async renew(): Promise<void> {
+    const askedAt = performance.now();
+    const isHeld = await renewLease(this.db, this.claim).catch(() => undefined);
+    if (isHeld) this.expiresAt = askedAt + this.claim.leaseMs;
+    else if (isHeld === false || performance.now() >= this.expiresAt) {
+      this.lost.abort(new Error('The lease is lost.'));
+    }
+  }
 }

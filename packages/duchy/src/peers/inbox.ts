@@ -1,8 +1,8 @@
 import { ConsentError } from '@measurement-exchange/consent';
 import { opened } from '@measurement-exchange/sdk/sealing';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
 import { messagesOf, readBlob, readSecrets, type StoredComputation } from '../database/index.ts';
-import { NotReady, PermanentError } from '../errors.ts';
 import { messageContext } from './context.ts';
 
 /** What another duchy sent, decrypted, in pieces. Its signature and its digest were checked when it came in. */

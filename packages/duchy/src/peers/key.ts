@@ -1,6 +1,6 @@
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { follow } from '../computations/follow.ts';
 import { readComputation, type StoredComputation } from '../database/index.ts';
-import { follow } from '../herald/follow.ts';
 import { type PeerKey, verifiedPeerKey } from './verifiedKey.ts';
 
 /**

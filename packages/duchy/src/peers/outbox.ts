@@ -3,8 +3,11 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { packSignedMessage } from '@measurement-exchange/consent';
 import { duchyMessages, STAGE_MESSAGE_PURPOSE } from '@measurement-exchange/contract';
 import { sealed } from '@measurement-exchange/sdk/sealing';
-import { requireConsent } from '../certificates.ts';
-import type { Duchy } from '../context.ts';
+import { requireConsent } from '../computations/certificates.ts';
+import type { Duchy } from '../computations/context.ts';
+import { duchyAt } from '../computations/places.ts';
+import { EXCHANGE, type StageRow } from '../computations/tables/table.ts';
+import { termsOf } from '../computations/terms.ts';
 import {
   type Blob,
   LeaseLost,
@@ -14,9 +17,6 @@ import {
   storeMessage,
   writeBlob,
 } from '../database/index.ts';
-import { duchyAt } from '../stages/places.ts';
-import { EXCHANGE, type StageRow } from '../stages/table.ts';
-import { termsOf } from '../terms.ts';
 import { messageContext } from './context.ts';
 import { peerKey } from './key.ts';
 

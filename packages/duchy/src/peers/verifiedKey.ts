@@ -5,11 +5,11 @@ import {
   verifySignature,
 } from '@measurement-exchange/consent';
 import type { Binding, Participant, SignedMessage } from '@measurement-exchange/contract';
-import { requireConsent, trustedCertificate } from '../certificates.ts';
-import type { Duchy } from '../context.ts';
+import { requireConsent, trustedCertificate } from '../computations/certificates.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady } from '../computations/errors.ts';
+import { termsOf } from '../computations/terms.ts';
 import type { StoredComputation } from '../database/index.ts';
-import { NotReady } from '../errors.ts';
-import { termsOf } from '../terms.ts';
 
 /** What the key of a duchy has to be made for. */
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;

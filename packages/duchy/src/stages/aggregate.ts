@@ -1,7 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { PermanentError } from '../computations/errors.ts';
+import { duchyAt } from '../computations/places.ts';
+import { configOf, planOf } from '../computations/plan.ts';
 import { readSecrets } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
 import { received } from '../peers/inbox.ts';
 import {
   countValues,
@@ -10,10 +12,8 @@ import {
   type ShareShuffleEstimate,
 } from '../shareShuffle/index.ts';
 import { stageSeed } from './legionsKeys.ts';
-import { duchyAt } from './places.ts';
-import { configOf, planOf } from './plan.ts';
 import { sealedResult } from './result.ts';
-import type { StageFunction, Work } from './table.ts';
+import type { StageFunction, Work } from './work.ts';
 
 const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { nonceMatches, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import { duchyMessages, equalBytes, type Violation } from '@measurement-exchange/contract';
-import { requireConsent, trustedCertificate } from '../certificates.ts';
-import type { Duchy } from '../context.ts';
+import { requireConsent, trustedCertificate } from '../computations/certificates.ts';
+import type { Duchy } from '../computations/context.ts';
+import { PermanentError } from '../computations/errors.ts';
+import { confirmParticipation } from '../computations/exchange.ts';
+import { ownPlace } from '../computations/places.ts';
+import { legionsOf } from '../computations/plan.ts';
 import { readBlob, type StoredUpload } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
-import { confirmParticipation } from '../exchange.ts';
 import { verifiedPeerKey } from '../peers/verifiedKey.ts';
 import { ownKeys } from './legionsKeys.ts';
 import { wrongKey, wrongTerm } from './legionsTerms.ts';
 import { readMessage } from './message.ts';
-import { ownPlace } from './places.ts';
-import { legionsOf } from './plan.ts';
-import type { StageFunction, Work } from './table.ts';
 import { ownUploads } from './uploads.ts';
+import type { StageFunction, Work } from './work.ts';
 
 /**
  * Says that this duchy is ready to compute, after a last look at what it will compute with: the nonces of all providers, the

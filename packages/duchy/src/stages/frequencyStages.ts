@@ -1,11 +1,11 @@
 /** What duchies compute in the protocol with frequencies. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { configOf } from '../computations/plan.ts';
 import { keepInterim, readSecrets } from '../database/index.ts';
 import { estimateReach, FrequencyStages, relativeFrequencies } from '../liquidLegions/index.ts';
 import { fromPrevious } from './legionsInput.ts';
 import { legionsStages } from './legionsStage.ts';
-import { configOf } from './plan.ts';
 import { sealedResult } from './result.ts';
 
 const PROTOCOL = 'liquidLegionsV2';

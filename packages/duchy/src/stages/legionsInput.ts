@@ -1,13 +1,13 @@
 /** What the stages of a ring work on: sketches of providers, and what the other duchies sent. */
 import type { Position } from '@measurement-exchange/contract';
+import { PermanentError } from '../computations/errors.ts';
+import { duchiesAt, duchyAt } from '../computations/places.ts';
 import { readBlob, type StoredComputation } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
 import { checkPoints } from '../liquidLegions/index.ts';
 import { received } from '../peers/inbox.ts';
-import { duchiesAt, duchyAt } from './places.ts';
 import { messageSize } from './sizes.ts';
-import type { Work } from './table.ts';
 import { ownUploads } from './uploads.ts';
+import type { Work } from './work.ts';
 
 export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Array[]> {
   const sketches: Uint8Array[] = [];

@@ -11,14 +11,14 @@ import {
   readPublishedKey,
 } from '@measurement-exchange/sdk/liquidLegions';
 import { SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
+import { ownPlace } from '../computations/places.ts';
+import { termsOf } from '../computations/terms.ts';
 import { type ComputationSecrets, readSecrets, type StoredComputation } from '../database/index.ts';
-import { NotReady, PermanentError } from '../errors.ts';
 import { type RingKeys, ringKeys } from '../liquidLegions/index.ts';
 import { verifiedKey } from '../peers/verifiedKey.ts';
-import { termsOf } from '../terms.ts';
-import { ownPlace } from './places.ts';
-import type { Work } from './table.ts';
+import type { Work } from './work.ts';
 
 /** The own pair, which is the same whenever it is needed. */
 export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {

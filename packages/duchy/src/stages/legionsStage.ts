@@ -1,11 +1,11 @@
 /** What a stage of a ring is given, whichever of the two protocols it is of. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
+import { type Plan, planOf } from '../computations/plan.ts';
 import { readSecrets } from '../database/index.ts';
 import type { RingKeys, StageRun } from '../liquidLegions/index.ts';
 import { computed, fromWorkers, ownSketches } from './legionsInput.ts';
 import { ownKeys, stageSeed } from './legionsKeys.ts';
-import { type Plan, planOf } from './plan.ts';
-import type { StageFunction, Work } from './table.ts';
+import type { StageFunction, Work } from './work.ts';
 
 /** What both protocols begin with. */
 interface Setup {

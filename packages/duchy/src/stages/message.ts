@@ -1,5 +1,5 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
-import type { PermanentError } from '../errors.ts';
+import type { PermanentError } from '../computations/errors.ts';
 
 /** A protobuf message that another party wrote; throws `invalid` where it cannot be read. */
 export function readMessage<Desc extends DescMessage>(

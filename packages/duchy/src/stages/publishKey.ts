@@ -6,13 +6,13 @@ import {
 } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
 import { publishedKey } from '@measurement-exchange/sdk/liquidLegions';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady } from '../computations/errors.ts';
+import { hasEnded, setParameters } from '../computations/exchange.ts';
+import { termsOf } from '../computations/terms.ts';
 import { readSecrets, type StoredComputation } from '../database/index.ts';
-import { NotReady } from '../errors.ts';
-import { hasEnded, setParameters } from '../exchange.ts';
-import { termsOf } from '../terms.ts';
 import { elGamalKeyPair } from './legionsKeys.ts';
-import type { StageFunction } from './table.ts';
+import type { StageFunction } from './work.ts';
 
 /**
  * Tells the exchange the keys that providers and the other duchies encrypt for in this computation. Where the exchange has

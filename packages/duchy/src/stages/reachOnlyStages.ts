@@ -1,10 +1,10 @@
 /** What duchies compute in the reach-only protocol. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { configOf } from '../computations/plan.ts';
 import { estimateReach, ReachOnlyStages } from '../liquidLegions/index.ts';
 import { fromPrevious } from './legionsInput.ts';
 import { legionsStages } from './legionsStage.ts';
-import { configOf } from './plan.ts';
 import { sealedResult } from './result.ts';
 
 const PROTOCOL = 'reachOnlyLiquidLegionsV2';

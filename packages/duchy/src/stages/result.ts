@@ -2,9 +2,9 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, resultKeysetOf } from '@measurement-exchange/consent';
 import { type MpcNoiseMechanism, specs, TYPE_URLS } from '@measurement-exchange/contract';
-import { requireConsent } from '../certificates.ts';
-import { specOf } from './plan.ts';
-import type { Work } from './table.ts';
+import { requireConsent } from '../computations/certificates.ts';
+import { specOf } from '../computations/plan.ts';
+import type { Work } from './work.ts';
 
 const MECHANISMS: Record<MpcNoiseMechanism, specs.ProtocolConfig_NoiseMechanism> = {
   NONE: specs.ProtocolConfig_NoiseMechanism.NONE,

@@ -1,8 +1,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { shareShuffle } from '@measurement-exchange/contract';
 import { readSecrets } from '../database/index.ts';
-import type { StageFunction } from './table.ts';
 import { ownUploads } from './uploads.ts';
+import type { StageFunction } from './work.ts';
 
 /**
  * For the other worker: this worker's half of their common seed, and the seeds of the shares that were uploaded here,

@@ -14,18 +14,18 @@ import {
   specs,
 } from '@measurement-exchange/contract';
 import { combineSeeds, SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
-import { requireConsent, trustedCertificate } from '../certificates.ts';
+import { requireConsent, trustedCertificate } from '../computations/certificates.ts';
+import { PermanentError } from '../computations/errors.ts';
+import { duchyAt } from '../computations/places.ts';
+import { planOf } from '../computations/plan.ts';
+import { termsOf } from '../computations/terms.ts';
 import { readBlob, readSecrets } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
 import { received } from '../peers/inbox.ts';
 import { verifiedPeerKey } from '../peers/verifiedKey.ts';
 import { shuffleInThread } from '../shareShuffle/index.ts';
-import { termsOf } from '../terms.ts';
 import { readMessage } from './message.ts';
-import { duchyAt } from './places.ts';
-import { planOf } from './plan.ts';
-import type { StageFunction, Work } from './table.ts';
 import { ownUploads } from './uploads.ts';
+import type { StageFunction, Work } from './work.ts';
 
 /** The other worker, and its message. */
 const PEERS = {

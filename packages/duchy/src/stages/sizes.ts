@@ -4,12 +4,12 @@ import {
   FREQUENCY_REGISTER_BYTES,
   REACH_REGISTER_BYTES,
 } from '@measurement-exchange/sdk/liquidLegions';
+import { PermanentError } from '../computations/errors.ts';
+import { ownPlace } from '../computations/places.ts';
+import { type MpcProtocol, planOf } from '../computations/plan.ts';
 import type { StoredComputation } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
 import { type NoiseParameters, TUPLE_BYTES } from '../liquidLegions/index.ts';
 import { shuffledCount } from '../shareShuffle/index.ts';
-import { ownPlace } from './places.ts';
-import { type MpcProtocol, planOf } from './plan.ts';
 
 /** Of an encrypted seed with its signature and the names that go with it; uploads may have seeds of 8 KiB. */
 const SEED_BYTES = 10 * 1024;

@@ -1,6 +1,6 @@
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
 import { type StoredComputation, type StoredUpload, uploadsOf } from '../database/index.ts';
-import { NotReady, PermanentError } from '../errors.ts';
 
 /** What was uploaded here: one share of each requisition that this worker takes, of the length of the computation. */
 export async function ownUploads(

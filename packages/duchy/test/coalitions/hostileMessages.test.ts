@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Duchy } from '../../src/context.ts';
+import type { Duchy } from '../../src/computations/context.ts';
 import { type LegionsComputation, makeLegions, makeSketch, points } from '../face/sketches.ts';
 import {
   type FaceWorld,

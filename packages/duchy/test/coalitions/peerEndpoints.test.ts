@@ -8,8 +8,8 @@ import { isLoopbackAddress } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PeerSettings } from '../../src/config/config.ts';
 import { completeBlob, type StoredMessage, writeBlob } from '../../src/database/index.ts';
-import { deliver } from '../../src/peers/deliver.ts';
 import { fetchPublic } from '../../src/peers/publicFetch.ts';
+import { sendOutput } from '../../src/peers/send.ts';
 import { type FaceWorld, startFaceWorld } from '../face/world.ts';
 
 const BETA = 'duchies/beta';
@@ -60,7 +60,7 @@ async function sent(
   const client = { getParty: async () => ({ name: BETA, endpoint }) } as never;
   const signal = AbortSignal.timeout(10_000);
   try {
-    await deliver({ ...world.duchy, client, ...settings }, {} as never, message, signal);
+    await sendOutput({ ...world.duchy, client, ...settings }, {} as never, message, signal);
     return 'delivered';
   } catch (error) {
     const { name, code, detail } = error as Error & { code: string; detail: string };

@@ -25,8 +25,8 @@ import {
 import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk';
 import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import type { Duchy } from '../../src/computations/context.ts';
 import type { FaceLimits } from '../../src/config/config.ts';
-import type { Duchy } from '../../src/context.ts';
 import { createComputation, readSecrets } from '../../src/database/index.ts';
 import { listen } from '../../src/face/listen.ts';
 import { vectorHeader } from '../../src/face/received.ts';

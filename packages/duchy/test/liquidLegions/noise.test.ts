@@ -10,6 +10,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
+import { planOf } from '../../src/computations/plan.ts';
 import type { StoredComputation } from '../../src/database/index.ts';
 import {
   drawNoiseRegisters,
@@ -18,7 +19,6 @@ import {
   readNoiseRegisters,
 } from '../../src/liquidLegions/noiseRegisters.ts';
 import { drawNoiseTuples } from '../../src/liquidLegions/noiseTuples.ts';
-import { planOf } from '../../src/stages/plan.ts';
 import { Dice } from '../shareShuffle/world.ts';
 
 const DRAWS = rounds(20_000, 400);

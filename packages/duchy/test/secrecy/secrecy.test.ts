@@ -5,10 +5,10 @@
  */
 import { byVidHash } from '@measurement-exchange/testkit/vidHash';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { planOf } from '../../src/computations/plan.ts';
 import { type ComputationSecrets, readComputation, readSecrets } from '../../src/database/index.ts';
 import type { ShareShuffleParameters } from '../../src/shareShuffle/index.ts';
 import { noiseRegisters } from '../../src/shareShuffle/noiseRegisters.ts';
-import { planOf } from '../../src/stages/plan.ts';
 import { Dice, vidsOf } from '../shareShuffle/world.ts';
 import { makeUpload, type People } from '../stages/uploads.ts';
 import { type DuchyWorld, startDuchyWorld, type TestDuchy, VID_RANGES } from '../stages/world.ts';

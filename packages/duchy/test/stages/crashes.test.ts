@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Explanation, Measurement } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { follow } from '../../src/computations/follow.ts';
 import { removeBlobs, removeComputations } from '../../src/database/index.ts';
-import { follow } from '../../src/herald/follow.ts';
-import { createHerald } from '../../src/herald/herald.ts';
-import { createMill } from '../../src/mills/mill.ts';
+import { Herald } from '../../src/herald/herald.ts';
+import { Mill } from '../../src/mills/mill.ts';
 import { dyingAt } from './dying.ts';
 import { openResult, reachOf } from './results.ts';
 import { makeUpload, people, uploadAll } from './uploads.ts';
@@ -59,9 +59,7 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
   let outputs: Sent[] = [];
   for (let n = 1; ; n++) {
     const dying = dyingAt(duchy.duchy, n, when);
-    const hadWork = await createMill(dying.duchy, MILL)
-      .once()
-      .catch(() => true);
+    const hadWork = await new Mill(dying.duchy, MILL).once().catch(() => true);
     const now = await messages(duchy, 'OUT');
     // What was stored once stays, byte for byte.
     expect(now).toEqual(expect.arrayContaining(outputs));
@@ -114,9 +112,7 @@ test('a herald may die at anything it does', async () => {
   for (const duchy of world.duchies) {
     for (let n = 1; ; n++) {
       const dying = dyingAt(duchy.duchy, n, n % 2 === 0 ? 'before' : 'after');
-      await createHerald(dying.duchy)
-        .once()
-        .catch(() => {});
+      await new Herald(dying.duchy).once().catch(() => {});
       if (!dying.isDead()) break;
     }
   }
@@ -178,7 +174,7 @@ test('of two mills that hold the same stage, one after the other, only one moves
     await released;
     return fetch(...args);
   };
-  const slowMill = createMill({ ...first.duchy, fetch: slow }, MILL).once();
+  const slowMill = new Mill({ ...first.duchy, fetch: slow }, MILL).once();
   await sending;
   await expireLeases(first);
   expect(await first.mill.once()).toBe(true);
@@ -235,7 +231,7 @@ test('an upload that was stored while the exchange was out of reach is reported 
   expect((await upload.send()).status).toBe(503);
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(1);
   taker.failOn(undefined);
-  await createHerald(taker.duchy, { reportAfterMs: 0 }).once();
+  await new Herald(taker.duchy, { reportAfterMs: 0 }).once();
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(0);
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
@@ -251,7 +247,7 @@ test('a computation that was removed after its time stays so, and the herald goe
   );
   await removeBlobs(duchy.db, 0);
   expect(await removeComputations(duchy.db, 1)).toBeGreaterThan(0);
-  const herald = createHerald(duchy);
+  const herald = new Herald(duchy);
   await herald.once();
   await herald.once();
   expect(await query('SELECT id FROM computations')).toEqual([]);

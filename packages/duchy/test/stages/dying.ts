@@ -1,5 +1,5 @@
 /** A process that dies at a certain moment: nothing that it does from then on has an effect. */
-import type { Duchy } from '../../src/context.ts';
+import type { Duchy } from '../../src/computations/context.ts';
 import type { Database } from '../../src/database/index.ts';
 import { mapClient } from './mapClient.ts';
 

@@ -3,7 +3,7 @@ import { ExchangeError, type Measurement } from '@measurement-exchange/contract'
 import { UnexpectedResponse, Unreachable } from '@measurement-exchange/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readSecrets } from '../../src/database/index.ts';
-import { createHerald } from '../../src/herald/herald.ts';
+import { Herald } from '../../src/herald/herald.ts';
 import { AUDIENCES, truth } from './audiences.ts';
 import { mapClient } from './mapClient.ts';
 import { openResult, reachOf } from './results.ts';
@@ -121,7 +121,7 @@ test('a report of an upload that is answered with anything but success is made a
   await world.turn();
   const upload = await makeUpload(world.providers[0]!, measurement, AUDIENCES[0]!);
   const taker = world.duchies.find(({ duchy }) => duchy.name === upload.fulfillment.duchy)!;
-  const herald = createHerald(taker.duchy, { reportAfterMs: 0 });
+  const herald = new Herald(taker.duchy, { reportAfterMs: 0 });
   const unreported = () =>
     taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL AND computation = $1', [
       idOf(measurement),
@@ -152,9 +152,7 @@ describe('a computation that the exchange does not list', () => {
       listComputations: nothing,
       getComputation: () => Promise.reject(ANSWERS[what]!()),
     };
-    await createHerald({ ...duchy, client: client as never })
-      .once()
-      .catch(() => {});
+    await new Herald({ ...duchy, client: client as never }).once().catch(() => {});
     await expectPending(measurement);
     await world.acme.client.cancelMeasurement({ name: measurement.name! });
     await world.turn();
@@ -174,7 +172,7 @@ describe('a computation that the exchange does not list', () => {
               new UnexpectedResponse('It is no computation.', { status: 200, transient: false }),
             ),
     };
-    await createHerald({ ...duchy, client: client as never }).once();
+    await new Herald({ ...duchy, client: client as never }).once();
     const outcomes = async (measurement: Measurement) =>
       (await query('SELECT outcome FROM computations WHERE id = $1', [idOf(measurement)]))[0]!.outcome;
     expect(await outcomes(gone)).toBe('CANCELLED');

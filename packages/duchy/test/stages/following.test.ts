@@ -1,8 +1,8 @@
 /** Heralds that follow the changes at the exchange, and poll where they cannot. */
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { createHerald } from '../../src/herald/herald.ts';
-import { createMill } from '../../src/mills/mill.ts';
+import { Herald } from '../../src/herald/herald.ts';
+import { Mill } from '../../src/mills/mill.ts';
 import { AUDIENCES, truth } from './audiences.ts';
 import { openResult, reachOf } from './results.ts';
 import { uploadAll } from './uploads.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
 function run({ duchy }: TestDuchy, pollMs: number): string[] {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) });
-  running.push(createHerald({ ...duchy, log }, { pollMs }).run(stop.signal));
+  running.push(new Herald({ ...duchy, log }, { pollMs }).run(stop.signal));
   return lines;
 }
 
@@ -52,8 +52,8 @@ function runAll(): object[] {
   const lines: object[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
   for (const { duchy } of world.duchies) {
-    running.push(createHerald({ ...duchy, log }, { pollMs: HOUR_MS }).run(stop.signal));
-    running.push(createMill({ ...duchy, log }, MILL).run(stop.signal));
+    running.push(new Herald({ ...duchy, log }, { pollMs: HOUR_MS }).run(stop.signal));
+    running.push(new Mill({ ...duchy, log }, MILL).run(stop.signal));
   }
   return lines;
 }

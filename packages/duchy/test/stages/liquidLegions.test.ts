@@ -18,6 +18,9 @@ import type {
 } from '@measurement-exchange/contract';
 import { sealed } from '@measurement-exchange/sdk/sealing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { follow } from '../../src/computations/follow.ts';
+import { rowOf } from '../../src/computations/progress.ts';
+import { termsOf } from '../../src/computations/terms.ts';
 import {
   completeBlob,
   type Database,
@@ -26,13 +29,11 @@ import {
   type StoredComputation,
   writeBlob,
 } from '../../src/database/index.ts';
-import { follow } from '../../src/herald/follow.ts';
-import { createMill } from '../../src/mills/mill.ts';
+import { Mill } from '../../src/mills/mill.ts';
 import { messageContext } from '../../src/peers/context.ts';
 import { received } from '../../src/peers/inbox.ts';
-import { rowOf } from '../../src/stages/progress.ts';
-import type { Work } from '../../src/stages/table.ts';
-import { termsOf } from '../../src/terms.ts';
+import { runStage } from '../../src/stages/run.ts';
+import type { Work } from '../../src/stages/work.ts';
 import { ALPHA, BETA, FULL, GAMMA, LIES, type PeerLie, REACH_ONLY } from './ringLies.ts';
 import { expectExact, FREQUENCIES, MAXIMUM_FREQUENCY, SIZE, uploadSketches } from './sketches.ts';
 import { type DuchyWorld, MILL, startDuchyWorld, type TestDuchy } from './world.ts';
@@ -97,7 +98,7 @@ async function answerTo(at: TestDuchy, computation: StoredComputation, { message
   const db = readingOthers(duchy.db, 'messagesOf', (row) =>
     row.direction === 'IN' && row.stage === message && row.peer === from ? { ...row, blob: blob.id } : row,
   );
-  return rejection(rowOf(computation)!.run!({ ...workOf(at, computation), duchy: { ...duchy, db } }));
+  return rejection(runStage({ ...workOf(at, computation), duchy: { ...duchy, db } }));
 }
 
 /** What everybody is told, and what this duchy alone knows of the cause. */
@@ -148,7 +149,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
 
   /** Tries everything that could go wrong at this stage; the computation is as before then. */
   async function tryAt(at: TestDuchy, computation: StoredComputation): Promise<void> {
-    const { run, sends } = rowOf(computation)!;
+    const { sends } = rowOf(computation)!;
     const { name } = at.duchy;
     if (computation.stage === 'CONFIRMATION_PHASE' && name === GAMMA) await tryViews(at, computation);
     if (computation.stage === 'CONFIRMATION_PHASE') await tryUploads(at, computation);
@@ -161,11 +162,11 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
       answers.set(keyOf(each), await answerTo(at, computation, each));
     }
     if (sends.message === 'RESULT') return;
-    const [once, again] = [await run!(workOf(at, computation)), await run!(workOf(at, computation))];
+    const [once, again] = [await runStage(workOf(at, computation)), await runStage(workOf(at, computation))];
     if (Buffer.from(once!).equals(again!)) repeated.push(`${name} ${computation.stage}`);
     // A mill that dies once it has stored its output.
     const fetch = () => Promise.reject(new Error('dies'));
-    await createMill({ ...at.duchy, fetch }, MILL).once();
+    await new Mill({ ...at.duchy, fetch }, MILL).once();
     const stored = await outputs(at);
     await at.query('UPDATE computations SET run_after = now() WHERE outcome IS NULL');
     await at.mill.once();
@@ -191,7 +192,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     for (const [what, change] of Object.entries(uploads)) {
       const db = readingOthers(at.duchy.db, 'uploadsOf', (row) => ({ ...row, ...change }));
       const work = { ...workOf(at, computation), duchy: { ...at.duchy, db } };
-      answers.set(`upload ${what}`, await rejection(rowOf(computation)!.run!(work)));
+      answers.set(`upload ${what}`, await rejection(runStage(work)));
     }
   }
 
@@ -213,7 +214,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     }
     const view = structuredClone(computation.view);
     view.requisitions[0]!.nonce = 1n;
-    answers.set('nonce', await rejection(rowOf(computation)!.run!(workOf(at, { ...computation, view }))));
+    answers.set('nonce', await rejection(runStage(workOf(at, { ...computation, view }))));
     await tryMessageKeys(at, computation);
   }
 
@@ -236,7 +237,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
       const confirmParticipation = async () => view;
       const client = { ...at.duchy.client, confirmParticipation } as typeof at.duchy.client;
       const work = { ...workOf(at, { ...computation, view }), duchy: { ...at.duchy, client } };
-      answers.set(`key for ${what}`, await rejection(rowOf(computation)!.run!(work)));
+      answers.set(`key for ${what}`, await rejection(runStage(work)));
     }
   }
 

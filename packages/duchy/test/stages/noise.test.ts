@@ -7,10 +7,10 @@ import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
 import { type Measurement, specs } from '@measurement-exchange/contract';
 import { findResultKeyset } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { planOf } from '../../src/computations/plan.ts';
 import { pendingComputations, readSecrets, type StoredComputation } from '../../src/database/index.ts';
 import { noiseRegisters } from '../../src/shareShuffle/noiseRegisters.ts';
-import { planOf } from '../../src/stages/plan.ts';
-import { rowOf } from '../../src/stages/progress.ts';
+import { runStage } from '../../src/stages/run.ts';
 import { AUDIENCES, distribution, truth } from './audiences.ts';
 import { openResult } from './results.ts';
 import { uploadAll } from './uploads.ts';
@@ -101,10 +101,9 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       expect(computation!.stage).toBe('SHUFFLE_PHASE');
       const { signal } = new AbortController();
       const work = { duchy, computation: computation!, signal, onProgress: () => {} };
-      const { run } = rowOf(computation!)!;
-      const once = (await run!(work))!;
+      const once = (await runStage(work))!;
       expect(once.length).toBeGreaterThan(1000);
-      expect(Buffer.from(once).equals((await run!(work))!)).toBe(true);
+      expect(Buffer.from(once).equals((await runStage(work))!)).toBe(true);
       expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
     });
 
@@ -118,7 +117,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
         const { signal } = new AbortController();
         const { duchy } = world.of('AGGREGATOR');
         const work = { duchy, computation, signal, onProgress: () => {} };
-        const stage = () => rowOf(computation)!.run!(work);
+        const stage = () => runStage(work);
         const result = await opened(measurement, (await stage())!);
         expect(await opened(measurement, (await stage())!)).toEqual(result);
         const { parameters } = planOf('honestMajorityShareShuffle', computation);

@@ -1,8 +1,8 @@
 /** A duchy with two databases, or an old copy of one: it does not go on with other keys and noise than the exchange knows. */
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHerald } from '../../src/herald/herald.ts';
-import { createMill } from '../../src/mills/mill.ts';
+import { Herald } from '../../src/herald/herald.ts';
+import { Mill } from '../../src/mills/mill.ts';
 import { openResult, reachOf } from './results.ts';
 import { people, uploadAll } from './uploads.ts';
 import { type DuchyWorld, MILL, startDuchyWorld } from './world.ts';
@@ -22,9 +22,9 @@ test('of two databases of one duchy, the one whose key was published computes, a
   const other = await createDuchyDatabase();
   const fork = { ...duchy, db: other.db };
   const measurement = await world.ask();
-  await createHerald(fork).once();
+  await new Herald(fork).once();
   await world.turn();
-  const mill = createMill(fork, MILL);
+  const mill = new Mill(fork, MILL);
   await mill.once();
   await uploadAll(world, measurement, AUDIENCES);
   await mill.once();
@@ -33,7 +33,7 @@ test('of two databases of one duchy, the one whose key was published computes, a
   ]);
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(410);
-  await createHerald(fork).once();
+  await new Herald(fork).once();
   expect(await other.query('SELECT outcome FROM computations')).toEqual([{ outcome: 'SUCCEEDED' }]);
   await other.drop();
 });

@@ -1,7 +1,7 @@
 /** Rings of four duchies and of two, at an exchange over real HTTP, without noise, whose mills die and are replaced. */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createMill } from '../../src/mills/mill.ts';
+import { Mill } from '../../src/mills/mill.ts';
 import { dyingAt } from './dying.ts';
 import { expectExact, FREQUENCIES, MAXIMUM_FREQUENCY, SIZE, uploadSketches } from './sketches.ts';
 import { type DuchyWorld, MILL, startDuchyWorld } from './world.ts';
@@ -36,9 +36,7 @@ async function turn(): Promise<void> {
     await at.herald.once();
     for (let n = 1; ; n++) {
       const dying = dyingAt(at.duchy, n <= DEATHS ? n : 0, n % 2 === 0 ? 'before' : 'after');
-      const hadWork = await createMill(dying.duchy, MILL)
-        .once()
-        .catch(() => true);
+      const hadWork = await new Mill(dying.duchy, MILL).once().catch(() => true);
       // As if the time of its lease had passed.
       if (dying.isDead())
         await at.query(

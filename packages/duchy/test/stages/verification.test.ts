@@ -4,6 +4,8 @@ import { encrypt, packSignedMessage, publicKeysetOf } from '@measurement-exchang
 import { type DuchyRole, shareShuffle, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { follow } from '../../src/computations/follow.ts';
+import { rowOf } from '../../src/computations/progress.ts';
 import {
   messagesOf,
   readBlob,
@@ -11,9 +13,8 @@ import {
   readSecrets,
   type StoredComputation,
 } from '../../src/database/index.ts';
-import { follow } from '../../src/herald/follow.ts';
 import { storeOutput } from '../../src/peers/outbox.ts';
-import { rowOf } from '../../src/stages/progress.ts';
+import { runStage } from '../../src/stages/run.ts';
 import { makeUpload, people, uploadAll } from './uploads.ts';
 import { type DuchyWorld, startDuchyWorld, type TestDuchy } from './world.ts';
 
@@ -48,9 +49,9 @@ async function lie(
     await liar.herald.once();
     const computation = await pending(liar);
     if (computation.stage === stage) {
-      const { run, sends } = rowOf(computation)!;
+      const { sends } = rowOf(computation)!;
       const { signal } = new AbortController();
-      const honest = (await run!({ duchy: liar.duchy, computation, signal, onProgress: () => {} }))!;
+      const honest = (await runStage({ duchy: liar.duchy, computation, signal, onProgress: () => {} }))!;
       await storeOutput(liar.duchy, computation, sends!, await spoil(honest, liar, computation));
       return;
     }

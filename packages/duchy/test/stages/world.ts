@@ -13,10 +13,10 @@ import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/t
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import { events, type Party, partyOf, startWorld, type World } from '@measurement-exchange/testkit/world';
 import { pino } from 'pino';
-import type { Duchy } from '../../src/context.ts';
+import type { Duchy } from '../../src/computations/context.ts';
 import { listen } from '../../src/face/listen.ts';
-import { createHerald, type Herald } from '../../src/herald/herald.ts';
-import { createMill, type Mill } from '../../src/mills/mill.ts';
+import { Herald } from '../../src/herald/herald.ts';
+import { Mill } from '../../src/mills/mill.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { mapClient } from './mapClient.ts';
 
@@ -221,8 +221,8 @@ async function startDuchy(
   return {
     role,
     duchy,
-    herald: createHerald(duchy),
-    mill: createMill(duchy, MILL),
+    herald: new Herald(duchy),
+    mill: new Mill(duchy, MILL),
     query,
     failOn(operation) {
       failing = operation;

@@ -11,8 +11,8 @@ import {
   VID_RANGES,
   whyNot,
 } from '../../test/accepting.ts';
-import type { Duchy } from '../context.ts';
 import { accept } from './accept.ts';
+import type { Duchy } from './context.ts';
 
 let accepting: Accepting;
 let duchy: Duchy;

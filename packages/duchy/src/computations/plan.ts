@@ -13,7 +13,6 @@ import {
   type ProtocolConfig,
 } from '@measurement-exchange/contract';
 import type { StoredComputation } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
 import {
   type FrequencyParameters,
   frequencyParameters,
@@ -21,6 +20,7 @@ import {
   reachOnlyParameters,
 } from '../liquidLegions/index.ts';
 import { type ShareShuffleParameters, shareShuffleParameters } from '../shareShuffle/index.ts';
+import { PermanentError } from './errors.ts';
 
 /** The protocols that duchies compute. */
 export type MpcProtocol = Exclude<Protocol, 'direct'>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { nowAndThen } from './progress.ts';
+import { throttled } from './throttled.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -8,9 +8,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('how far a stage is, is reported every few seconds, and not that it is done', () => {
+test('the progress of a stage is reported every few seconds, and not its end', () => {
   const reported: number[] = [];
-  const onProgress = nowAndThen((fraction) => reported.push(fraction));
+  const onProgress = throttled((fraction) => reported.push(fraction));
   for (let step = 1; step <= 20; step++) {
     vi.advanceTimersByTime(1_000);
     onProgress(step / 20);

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { createEncryptionKeysets } from '@measurement-exchange/consent';
 import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
 import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
-import type { Duchy } from '../context.ts';
 import {
   createComputation,
   endComputation,
@@ -11,11 +10,12 @@ import {
   readComputation,
   updateView,
 } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
-import { fail, hasEnded, report } from '../exchange.ts';
-import { protocolOf } from '../stages/plan.ts';
-import { firstStage, moveOn, runAfter } from '../stages/progress.ts';
 import { accept } from './accept.ts';
+import type { Duchy } from './context.ts';
+import { PermanentError } from './errors.ts';
+import { fail, hasEnded, report } from './exchange.ts';
+import { protocolOf } from './plan.ts';
+import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
@@ -37,7 +37,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
     return follow(duchy, await fail(duchy.client, view.name!, new PermanentError('COMPUTATION_CHANGED')));
   }
   await db.tx(async (tx) => {
-    if (await updateView(tx, id, view)) await moveOn(tx, id);
+    if (await updateView(tx, id, view)) await endWaitIfReady(tx, id);
   });
 }
 

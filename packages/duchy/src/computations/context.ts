@@ -3,9 +3,9 @@ import type { Signer } from '@measurement-exchange/consent';
 import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
 import type { Logger } from 'pino';
-import type { PeerSettings } from './config/config.ts';
-import type { Database } from './database/index.ts';
-import type { Metrics } from './observability/metrics.ts';
+import type { PeerSettings } from '../config/config.ts';
+import type { Database } from '../database/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 export interface Duchy {
   /** `duchies/…` */

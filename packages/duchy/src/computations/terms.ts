@@ -1,5 +1,5 @@
 import { termsDigest } from '@measurement-exchange/consent';
-import type { StoredComputation } from './database/index.ts';
+import type { StoredComputation } from '../database/index.ts';
 
 /** Digest of everything that this duchy was told about a computation when it accepted it. */
 export function termsOf({

@@ -6,13 +6,13 @@ import {
   type StoredComputation,
   wake,
 } from '../database/index.ts';
-import { PermanentError } from '../errors.ts';
-import { LIQUID_LEGIONS } from './liquidLegions.ts';
+import { PermanentError } from './errors.ts';
 import { duchiesAt } from './places.ts';
 import type { MpcProtocol } from './plan.ts';
-import { REACH_ONLY_LIQUID_LEGIONS } from './reachOnlyLiquidLegions.ts';
-import { SHARE_SHUFFLE } from './shareShuffle.ts';
-import { COMPLETE, type ProtocolTable, type StageRow } from './table.ts';
+import { LIQUID_LEGIONS } from './tables/liquidLegions.ts';
+import { REACH_ONLY_LIQUID_LEGIONS } from './tables/reachOnlyLiquidLegions.ts';
+import { SHARE_SHUFFLE } from './tables/shareShuffle.ts';
+import { COMPLETE, type ProtocolTable, type StageRow } from './tables/table.ts';
 
 const TABLES: Record<MpcProtocol, ProtocolTable> = {
   honestMajorityShareShuffle: SHARE_SHUFFLE,
@@ -61,7 +61,7 @@ export function runAfter(placed: Placed): Date | null {
  * Moves a computation on that has all it waits for. Runs in the transaction that changed something about it, which has
  * its row locked since: of two that change something at once, the second one sees both.
  */
-export async function moveOn(tx: Queryable, id: string): Promise<void> {
+export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);
   if (computation === undefined || computation.outcome !== null) return;
   const row = rowOf(computation);

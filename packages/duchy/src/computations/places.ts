@@ -1,10 +1,8 @@
 /** Which duchies of a computation the rows of a table mean. */
 import { type Computation, type DuchyRole, parseName, ringOf } from '@measurement-exchange/contract';
-import { PermanentError } from '../errors.ts';
+import { PermanentError } from './errors.ts';
 import { legionsOf } from './plan.ts';
-
-/** One with a role that only one has; or of the ring every worker, or the duchy before or after the own one. */
-export type Place = Exclude<DuchyRole, 'WORKER'> | 'EVERY_WORKER' | 'PREVIOUS' | 'NEXT';
+import type { Place } from './tables/table.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 

@@ -1,3 +1,4 @@
+/** Jobs in the background. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
@@ -5,8 +6,8 @@ import type { Logger } from 'pino';
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Runs a job again and again, at once when it returns true, until the signal is aborted. An error is logged
- * once for each time that it begins, and makes the pause longer.
+ * Runs a job until the signal is aborted: every `everyMs`, or at once when it returns true. Failures make the pause longer.
+ * Only the first failure in a row is logged, and the first success after it.
  */
 export async function repeat(
   name: string,
@@ -28,6 +29,11 @@ export async function repeat(
     const pauseMs = Math.min(everyMs * 2 ** failures, Math.max(everyMs, MAX_PAUSE_MS));
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
+}
+
+/** Up to twice as long, at random: callers that failed together must not retry together. */
+export function jittered(ms: number): number {
+  return Math.round(ms * (1 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32));
 }
 
 export function messageOf(error: unknown): string {

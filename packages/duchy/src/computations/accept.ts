@@ -20,10 +20,10 @@ import {
   toBase64,
 } from '@measurement-exchange/contract';
 import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
-import { requireConsent, trustedCertificate } from '../certificates.ts';
-import type { Duchy } from '../context.ts';
-import { PermanentError } from '../errors.ts';
-import { configOf, type MpcProtocol, planOf, protocolOf } from '../stages/plan.ts';
+import { requireConsent, trustedCertificate } from './certificates.ts';
+import type { Duchy } from './context.ts';
+import { PermanentError } from './errors.ts';
+import { configOf, type MpcProtocol, planOf, protocolOf } from './plan.ts';
 
 export interface Accepted {
   role: DuchyRole;

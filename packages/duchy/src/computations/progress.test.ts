@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { duchyAt } from './places.ts';
 import type { MpcProtocol } from './plan.ts';
 import { firstStage, rowOf, runAfter, sendersOf } from './progress.ts';
-import { COMPLETE, EXCHANGE } from './table.ts';
+import { COMPLETE, EXCHANGE } from './tables/table.ts';
 
 const [ALPHA, BETA, GAMMA, DELTA] = ['alpha', 'beta', 'gamma', 'delta'].map((id) => `duchies/${id}`) as [
   string,

@@ -13,12 +13,12 @@ import {
   toJson,
 } from '@measurement-exchange/contract';
 import { EndpointRefused, endpointUrl } from '@measurement-exchange/sdk/endpoints';
-import type { Duchy } from '../context.ts';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
+import { setResult } from '../computations/exchange.ts';
+import { EXCHANGE } from '../computations/tables/table.ts';
 import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
-import { NotReady, PermanentError } from '../errors.ts';
-import { setResult } from '../exchange.ts';
 import { counted } from '../observability/counted.ts';
-import { EXCHANGE } from '../stages/table.ts';
 import { multipart } from './multipart.ts';
 import { fetchPublic, type PeerRequest } from './publicFetch.ts';
 
@@ -37,7 +37,7 @@ const PASSING = [
 ];
 
 /** Resolves when the receiver has stored it; from the exchange, to the computation afterwards. */
-export async function deliver(
+export async function sendOutput(
   duchy: Duchy,
   computation: StoredComputation,
   message: StoredMessage,

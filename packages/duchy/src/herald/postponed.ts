@@ -1,0 +1,33 @@
+/** The longest pause before a computation is tried again. */
+const MAX_PAUSE_MS = 60_000;
+
+/** Computations that could not be followed, by name, and when each is tried again. */
+export class Postponed {
+  private readonly entries = new Map<string, { failures: number; retryAt: number }>();
+  private readonly pauseMs: number;
+
+  constructor(pauseMs: number) {
+    this.pauseMs = pauseMs;
+  }
+
+  /** The first retry is immediate; every further failure doubles the pause. */
+  add(computation: string): void {
+    const failures = (this.entries.get(computation)?.failures ?? 0) + 1;
+    const pauseMs = Math.min(this.pauseMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
+    this.entries.set(computation, { failures, retryAt: Date.now() + pauseMs });
+  }
+
+  delete(computation: string): void {
+    this.entries.delete(computation);
+  }
+
+  /** A copy, because trying them again changes the entries. */
+  due(): string[] {
+    const now = Date.now();
+    return [...this.entries].filter(([, { retryAt }]) => now >= retryAt).map(([computation]) => computation);
+  }
+
+  retryTimes(): number[] {
+    return Array.from(this.entries.values(), ({ retryAt }) => retryAt);
+  }
+}

@@ -1,0 +1,211 @@
+/** One attempt at a stage: computes, stores, sends, and advances the computation, or decides what follows a failure. */
+import type { Computation, LogRequest } from '@measurement-exchange/contract';
+import { jittered, messageOf } from '@measurement-exchange/server';
+import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
+import type { Duchy } from '../computations/context.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
+import { fail, hasEnded, isOutage, report } from '../computations/exchange.ts';
+import { follow } from '../computations/follow.ts';
+import { endWaitIfReady, rowOf, runAfter } from '../computations/progress.ts';
+import {
+  acknowledge,
+  type Claim,
+  finishStage,
+  LeaseLost,
+  readComputation,
+  retryStage,
+  type StoredComputation,
+  type StoredMessage,
+} from '../database/index.ts';
+import type { StageOutcome } from '../observability/metrics.ts';
+import { storedOutput, storeOutput } from '../peers/outbox.ts';
+import { sendOutput } from '../peers/send.ts';
+import { runStage } from '../stages/run.ts';
+import { Lease } from './lease.ts';
+import { throttled } from './throttled.ts';
+
+const MAX_RETRY_MS = 10 * 60_000;
+/** After this many attempts that failed, or that ended the process, the computation fails. */
+const MAX_ATTEMPTS = 10;
+
+export class Attempt {
+  private readonly duchy: Duchy;
+  private readonly claim: Claim;
+  private readonly computation: StoredComputation;
+  private readonly retryMs: number;
+  private readonly stop: AbortSignal;
+  private readonly lease: Lease;
+  private readonly startTime = performance.now();
+  /** For every log line. */
+  private readonly about: { computation: string; stage: string; attempt: number };
+
+  constructor(duchy: Duchy, claim: Claim, { retryMs, stop }: { retryMs: number; stop: AbortSignal }) {
+    this.duchy = duchy;
+    this.claim = claim;
+    this.computation = claim.computation;
+    this.retryMs = retryMs;
+    this.stop = stop;
+    this.lease = new Lease(duchy.db, claim, stop);
+    const { id, stage, attempt } = claim.computation;
+    this.about = { computation: id, stage, attempt };
+  }
+
+  async run(): Promise<void> {
+    try {
+      await inSpan(this.span(), () => this.computeAndSend());
+      this.count('done');
+    } catch (error) {
+      await this.settle(error);
+    } finally {
+      this.lease.end();
+    }
+  }
+
+  private span(): SpanOptions {
+    const { id, stage, attempt, view } = this.computation;
+    return {
+      name: `stage ${stage}`,
+      attributes: { 'mex.party': this.duchy.name, 'mex.computation': id, 'mex.attempt': attempt },
+      traceparent: view.traceparent,
+    };
+  }
+
+  private async computeAndSend(): Promise<void> {
+    const { duchy, computation } = this;
+    const { stage, attempt } = computation;
+    if (attempt > MAX_ATTEMPTS) throw new PermanentError('STAGE_FAILED', { stage });
+    const { sends, next } = rowOf(computation)!;
+    if (sends === undefined) {
+      await this.compute();
+      await this.finish(next);
+    } else {
+      const message =
+        (await storedOutput(duchy, computation, sends)) ??
+        (await storeOutput(duchy, computation, sends, (await this.compute())!));
+      const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
+      await this.finish(next, message).catch((error) => {
+        // The result ended the computation, and the herald was faster.
+        if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
+      });
+      if (fresh !== undefined) await follow(duchy, fresh);
+    }
+    duchy.log.info(this.about, 'stage done');
+    this.report({ code: 'DONE', progress: 1 });
+  }
+
+  private compute(): Promise<Uint8Array | undefined> {
+    const { duchy, computation } = this;
+    const onProgress = throttled((progress) => this.report({ code: 'RUNNING', progress }));
+    return runStage({ duchy, computation, signal: this.lease.signal, onProgress });
+  }
+
+  /** Acknowledges the message that was sent and advances the computation, in one transaction. */
+  private async finish(next: string, sent?: StoredMessage): Promise<void> {
+    const { claim, computation } = this;
+    await this.duchy.db.tx(async (tx) => {
+      if (sent !== undefined) await acknowledge(tx, sent);
+      await finishStage(tx, claim, { stage: next, runAfter: runAfter({ ...computation, stage: next }) });
+      await endWaitIfReady(tx, computation.id);
+    });
+  }
+
+  private async settle(error: unknown): Promise<void> {
+    const { log } = this.duchy;
+    if (await this.isOver()) {
+      this.count('over');
+      log.info(this.about, 'the computation ended while its stage ran');
+    } else if (this.lease.isLost || error instanceof LeaseLost) {
+      this.count('lease_lost');
+      log.warn(this.about, 'lease lost; another mill has the stage');
+    } else if (this.stop.aborted) {
+      this.count('stopped');
+      await this.retry({ delayMs: 0, error: 'stopped', counts: false });
+    } else {
+      let outcome: StageOutcome = outcomeOf(error, this.computation.attempt);
+      try {
+        if (outcome === 'failed') outcome = await this.giveUp(error);
+        else await this.retryLater(error, outcome === 'waiting');
+      } finally {
+        this.count(outcome);
+      }
+    }
+  }
+
+  /** Whether the computation has ended: its secrets are deleted then, and the error of the stage means nothing. */
+  private async isOver(): Promise<boolean> {
+    const stored = await readComputation(this.duchy.db, this.computation.id).catch(() => undefined);
+    return stored !== undefined && stored.outcome !== null;
+  }
+
+  private async retryLater(error: unknown, waits: boolean): Promise<void> {
+    const { retryMs } = this;
+    const { attempt } = this.computation;
+    const delayMs = jittered(
+      waits ? waitMs(error, retryMs) : Math.min(retryMs * 2 ** (attempt - 1), MAX_RETRY_MS),
+    );
+    const reason = messageOf(error);
+    const { detail } = error as { detail?: string };
+    this.duchy.log.warn({ ...this.about, delayMs, reason, detail }, 'stage failed; it is tried again');
+    await this.retry({ delayMs, error: reason, counts: !waits });
+    this.report(progressOf(error, waits));
+  }
+
+  private async giveUp(error: unknown): Promise<'over' | 'failed'> {
+    const { log } = this.duchy;
+    const { stage } = this.computation;
+    // The text of an unforeseen error stays in this duchy.
+    const failure = error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage });
+    const end = await this.failComputation(failure);
+    const line = { ...this.about, reason: messageOf(error), detail: (error as { detail?: string }).detail };
+    // A peer that learned of the end first rejects messages of the computation.
+    if (end === 'CANCELLED' || end === 'SUCCEEDED') {
+      log.info(line, 'the computation ended while its stage ran');
+      return 'over';
+    }
+    log.error({ ...line, stack: (error as Error).stack }, 'stage failed for good');
+    return 'failed';
+  }
+
+  /** Fails the computation for all participants and returns its state; undefined where the exchange could not be told yet. */
+  private async failComputation(failure: PermanentError): Promise<Computation['state'] | undefined> {
+    try {
+      const ended = await fail(this.duchy.client, this.computation.view.name!, failure);
+      await follow(this.duchy, ended);
+      return ended.state;
+    } catch (error) {
+      await this.retry({ delayMs: jittered(this.retryMs), error: messageOf(error), counts: false });
+      return undefined;
+    }
+  }
+
+  private async retry(retry: Parameters<typeof retryStage>[2]): Promise<void> {
+    await retryStage(this.duchy.db, this.claim, retry);
+  }
+
+  private report(entry: Omit<LogRequest, 'stage' | 'attempt'>): void {
+    const { stage, attempt, view } = this.computation;
+    void report(this.duchy.client, view.name!, { stage, attempt, ...entry });
+  }
+
+  private count(outcome: StageOutcome): void {
+    this.duchy.metrics.stage(this.computation.stage, outcome, (performance.now() - this.startTime) / 1000);
+  }
+}
+
+function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'failed' {
+  // A peer or the exchange is down, behind, or rejects this duchy's token now: the stage itself did not fail.
+  if (error instanceof NotReady || isOutage(error)) return 'waiting';
+  return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
+}
+
+/** The timeline's entry about a stage that is tried again. */
+function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | 'position'> {
+  if (error instanceof NotReady) return { code: error.code, position: error.position };
+  return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
+}
+
+/** The pause that the peer asked for, or the usual one if that is shorter. */
+function waitMs(error: unknown, retryMs: number): number {
+  const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
+  return Math.min(retryAfterSeconds * 1000, retryMs);
+}
