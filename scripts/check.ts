@@ -109,7 +109,7 @@ const RULES: Rule[] = [
   [`${EXCHANGE}/http`, ['contract', 'server', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
   [
     `${EXCHANGE}/observability`,
-    ['contract', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],
+    ['contract', 'server', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],
   ],
   [`${EXCHANGE}/postgres`, [`${EXCHANGE}/postgres`]],
   // The demo parties need keys and certificates; the rest of the exchange needs nothing of the SDK.

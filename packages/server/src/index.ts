@@ -1,6 +1,7 @@
 /** What the exchange and a duchy have in common as servers. */
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { type Address, type Listening, listenAt, NO_SCHEMAS } from './listen.ts';
+export { MetricsRegistry, type PoolNumbers } from './metrics.ts';
 export {
   applyMigrations,
   type Migration,

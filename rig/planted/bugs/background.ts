@@ -1,6 +1,6 @@
 /** Background work and its reporting: the feed, streams, jobs, metrics, explanations, settings, exit codes. */
 import type { PlantedBug } from '../plant.ts';
-import { inExchange, test } from './edits.ts';
+import { inExchange, inServer, test } from './edits.ts';
 
 const wakingTest = (name: string) => test('exchange/test/changes/waiting.test.ts', name);
 const feedTest = (name: string) => test('exchange/src/feed/feed.test.ts', name);
@@ -11,11 +11,6 @@ const explainTest = (name: string) => test('exchange/src/domain/explain/explain.
 const environmentTest = (name: string) => test('exchange/src/config/environment.test.ts', name);
 const pipelineTest = (name: string) => test('exchange/src/serving/pipeline.test.ts', name);
 const illTest = (name: string) => test('cli/test/illDatabase.test.ts', name);
-const inServer = (file: string, find: string, replace: string) => ({
-  file: `server/src/${file}`,
-  find,
-  replace,
-});
 const inCli = (file: string, find: string, replace: string) => ({ file: `cli/src/${file}`, find, replace });
 
 export const BACKGROUND_BUGS: PlantedBug[] = [
@@ -186,8 +181,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'idle-connections-counted-as-busy',
-    edits: [inExchange('observability/metrics.ts', 'pool.totalCount - pool.idleCount', 'pool.totalCount')],
-    foundBy: metricsTest('shows the connections'),
+    edits: [inServer('metrics.ts', 'pool.totalCount - pool.idleCount', 'pool.totalCount')],
+    foundBy: test('server/src/metrics.test.ts', 'shows the connections'),
   },
   {
     name: 'expiring-certificates-of-one-kind',
@@ -273,8 +268,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'retries-not-counted',
-    edits: [inExchange('database/db.ts', 'this.observer?.retry(name);', '')],
-    foundBy: test('exchange/test/database/transactions.test.ts', 'count its retries'),
+    edits: [inServer('database/database.ts', 'this.observer?.retry(name);', '')],
+    foundBy: test('server/test/database/transactions.test.ts', 'count its retries'),
   },
   {
     name: 'doctor-ends-well-whatever-it-finds',

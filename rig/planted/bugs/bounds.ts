@@ -1,6 +1,6 @@
 /** Bounds: of intervals, of waiting, and of what a page token or a filter belongs to. */
 import type { PlantedBug } from '../plant.ts';
-import { inExchange, inProvider, test } from './edits.ts';
+import { inExchange, inProvider, inServer, test } from './edits.ts';
 
 const listsTest = (name: string) => test('exchange/test/http/lists.test.ts', name);
 const timeoutsTest = (name: string) => test('exchange/test/database/timeouts.test.ts', name);
@@ -31,7 +31,7 @@ export const BOUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'transaction-without-deadline',
-    edits: [inExchange('database/db.ts', '}, DEADLINE_MS);', '}, 10 * DEADLINE_MS);')],
+    edits: [inServer('database/database.ts', '}, this.deadlineMs);', '}, 10 * this.deadlineMs);')],
     foundBy: timeoutsTest('a transaction'),
   },
   {

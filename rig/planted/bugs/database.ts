@@ -1,6 +1,6 @@
 /** Locks, transactions, durability and lists. */
 import type { PlantedBug } from '../plant.ts';
-import { CODE, inExchange, test } from './edits.ts';
+import { CODE, inExchange, inServer, test } from './edits.ts';
 
 export const DATABASE_BUGS: PlantedBug[] = [
   {
@@ -13,14 +13,14 @@ export const DATABASE_BUGS: PlantedBug[] = [
   },
   {
     name: 'answer-before-commit',
-    edits: [inExchange('database/db.ts', 'await tx.done();', 'tx.done().catch(() => {});')],
+    edits: [inServer('database/database.ts', 'await tx.done();', 'tx.done().catch(() => {});')],
     foundBy: 'H2',
   },
   {
     name: 'retry-after-unknown-commit',
     edits: [
-      inExchange(
-        'database/db.ts',
+      inServer(
+        'database/errors.ts',
         "return state === '40001' || state === '40P01';",
         `if (!(error instanceof ExchangeError) && /^(undefined|08|57P)/.test(String(state))) return true;
          return state === '40001' || state === '40P01';`,

@@ -44,10 +44,10 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'peers/outbox.ts',
-        'await db.tx((tx) => storeMessage(tx, {',
+        "await db.tx('storeOutput', (tx) => storeMessage(tx, {",
         `const unstored = { computation: computation.id, stage: sends.message, peer, certificate, signedMessage, blob: blob.id };
         await (await import('./send.ts')).sendOutput(duchy, computation, unstored as StoredMessage, new AbortController().signal);
-        await db.tx((tx) => storeMessage(tx, {`,
+        await db.tx('storeOutput', (tx) => storeMessage(tx, {`,
       ),
       inDuchy(
         'database/blobs.ts',

@@ -24,6 +24,12 @@ export const inDuchy = (file: string, find: string, replace: string): Edit => ({
   replace,
 });
 
+export const inServer = (file: string, find: string, replace: string): Edit => ({
+  file: `server/src/${file}`,
+  find,
+  replace,
+});
+
 /** `name` is a part of the title of the one test to run; the whole file unless given. */
 export const test = (file: string, name?: string): NamedTest => ({ file, ...(name && { name }) });
 

@@ -36,7 +36,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   if (fixedPart(stored.view) !== fixedPart(view) || !keepsKeys(stored.view, view)) {
     return follow(duchy, await fail(duchy.client, view.name!, new PermanentError('COMPUTATION_CHANGED')));
   }
-  await db.tx(async (tx) => {
+  await db.tx('updateView', async (tx) => {
     if (await updateView(tx, id, view)) await endWaitIfReady(tx, id);
   });
 }

@@ -1,7 +1,7 @@
 /** Bytes of any length, in chunks: constant memory, short transactions, nothing on a local disk. */
 import { createHash, randomUUID } from 'node:crypto';
 import { blobSecrets } from './computations.ts';
-import { type Queryable, sql } from './db.ts';
+import { type Queryable, type SealingQueryable, sql } from './db.ts';
 
 /** Of one chunk, before it is sealed. */
 export const CHUNK_BYTES = 256 * 1024;
@@ -19,7 +19,7 @@ const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete
 
 /** It does not count before an upload or a message refers to it. Nothing is left of a source that throws. */
 export async function writeBlob(
-  db: Queryable,
+  db: SealingQueryable,
   computation: string,
   source: AsyncIterable<Uint8Array>,
 ): Promise<Blob> {
@@ -89,7 +89,7 @@ const READ = sql(
 const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
 
 /** One chunk at a time; throws where the blob does not count, was removed, or lacks a chunk. */
-export async function* readBlob(db: Queryable, id: string): AsyncGenerator<Uint8Array> {
+export async function* readBlob(db: SealingQueryable, id: string): AsyncGenerator<Uint8Array> {
   const [blob] = await db.query(READ, [id]);
   if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);
   const secrets = await blobSecrets(db, blob.computation, 'read');

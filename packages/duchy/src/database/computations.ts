@@ -11,7 +11,7 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
-import { type Queryable, type Row, sql } from './db.ts';
+import { type Queryable, type Row, type SealingQueryable, sql } from './db.ts';
 import { removeBlobsOf } from './retention.ts';
 
 export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
@@ -72,7 +72,7 @@ const INSERT = sql(
  * False where it exists already, or did and was removed: then nothing changes, and the secrets are those of the first
  * time.
  */
-export async function createComputation(db: Queryable, computation: NewComputation): Promise<boolean> {
+export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
   const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));
   const rows = await db.query(INSERT, [
@@ -201,7 +201,7 @@ const BLOB_KEY = 'blob_key';
 const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
 
 /** What the blobs of a computation are sealed with: its own key, or the duchy's where it began before it could have one. */
-export async function blobSecrets(db: Queryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
+export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
   const [row] = await db.query(READ_BLOB_KEY, [id]);
   if (use === 'write' && row?.outcome !== null) {
     throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation ${id} has ended.`);
@@ -211,7 +211,7 @@ export async function blobSecrets(db: Queryable, id: string, use: 'read' | 'writ
 }
 
 /** Those that were set; none once the computation has ended. */
-export async function readSecrets(db: Queryable, id: string): Promise<ComputationSecrets> {
+export async function readSecrets(db: SealingQueryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
   return Object.fromEntries(
     SEALED.flatMap(({ member, column }) => {
@@ -227,12 +227,12 @@ const KEEP_INTERIM = sql(
 );
 
 /** Before the output of the stage is stored, which then is not computed again. */
-export async function keepInterim(db: Queryable, id: string, interim: Uint8Array): Promise<void> {
+export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
 }
 
 function sealSecret(
-  db: Queryable,
+  db: SealingQueryable,
   id: string,
   column: string,
   secret: Uint8Array | undefined,

@@ -2,7 +2,7 @@
 import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { blobSecrets, readSecrets } from './computations.ts';
-import { Database, type Queryable, type Row, type Statement, sql } from './db.ts';
+import { Database, type Row, type SealingQueryable, type Statement, sql } from './db.ts';
 
 export interface DuchyAilment {
   check: string;
@@ -146,7 +146,7 @@ export async function examineDuchy(
   }
 }
 
-export async function duchyDoctor(db: Queryable): Promise<DuchyAilment[]> {
+export async function duchyDoctor(db: SealingQueryable): Promise<DuchyAilment[]> {
   const found: DuchyAilment[] = [];
   for (const { statement, ...about } of CHECKS) {
     const rows = await db.query(statement, []);
@@ -161,7 +161,7 @@ export async function duchyDoctor(db: Queryable): Promise<DuchyAilment[]> {
   return found.filter(({ rows }) => rows > 0);
 }
 
-async function sealedForever(db: Queryable): Promise<string[]> {
+async function sealedForever(db: SealingQueryable): Promise<string[]> {
   const ids: string[] = [];
   for (const { id } of await db.query(WITH_SECRETS, [])) {
     await readSecrets(db, id)

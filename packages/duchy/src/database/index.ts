@@ -18,7 +18,14 @@ export {
   type StoredComputation,
   updateView,
 } from './computations.ts';
-export { Database, type DatabaseOptions, type Queryable } from './db.ts';
+export {
+  Database,
+  type DatabaseOptions,
+  type Queryable,
+  type Row,
+  type SealingQueryable,
+  type Statement,
+} from './db.ts';
 export { durabilityProblems } from './durability.ts';
 export * from './leases.ts';
 export * from './messages.ts';

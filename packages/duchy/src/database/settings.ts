@@ -1,5 +1,5 @@
 /** Whose database it is. */
-import { type Queryable, sql } from './db.ts';
+import { type SealingQueryable, sql } from './db.ts';
 
 const READ = sql('readSetting', 'SELECT value FROM settings WHERE key = $1');
 const WRITE_ONCE = sql(
@@ -13,7 +13,7 @@ const OWNER = 'owner';
  * A database is of the duchy and the secrets key that it was first used with: with another key nothing that is stored
  * could be opened, and that would show only in the middle of a computation.
  */
-export async function requireOwnDatabase(db: Queryable, duchy: string): Promise<void> {
+export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);
   const [row] = await db.query(READ, [OWNER]);
   const owner = ownerIn(db, row!.value);
@@ -21,7 +21,7 @@ export async function requireOwnDatabase(db: Queryable, duchy: string): Promise<
     throw new Error(`The database is that of ${owner}: give ${duchy} a database of its own.`);
 }
 
-function ownerIn(db: Queryable, sealed: string): string {
+function ownerIn(db: SealingQueryable, sealed: string): string {
   try {
     return db.secrets.open(OWNER, Buffer.from(sealed, 'base64')).toString();
   } catch {

@@ -134,7 +134,7 @@ async function store(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<
   requireExpected(checked);
   const { db } = duchy;
   const blob = await writeBlob(db, computation.id, data);
-  const isFirst = await db.tx(async (tx) => {
+  const isFirst = await db.tx('storeMessage', async (tx) => {
     const isStored = await storeMessage(tx, {
       computation: computation.id,
       stage: message.stage,

@@ -75,7 +75,7 @@ async function store(
   const { computation, requisition, signed, fulfillment, secretSeed } = checked;
   const data = RULES[computation.protocol].checked(duchy, received, computation, requisition.name);
   const blob = await writeBlob(db, computation.id, data);
-  const isFirst = await db.tx((tx) =>
+  const isFirst = await db.tx('storeUpload', (tx) =>
     storeUpload(tx, {
       requisition: requisition.name,
       computation: computation.id,

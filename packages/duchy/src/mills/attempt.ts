@@ -102,7 +102,7 @@ export class Attempt {
   /** Acknowledges the message that was sent and advances the computation, in one transaction. */
   private async finish(next: string, sent?: StoredMessage): Promise<void> {
     const { claim, computation } = this;
-    await this.duchy.db.tx(async (tx) => {
+    await this.duchy.db.tx('finishStage', async (tx) => {
       if (sent !== undefined) await acknowledge(tx, sent);
       await finishStage(tx, claim, { stage: next, runAfter: runAfter({ ...computation, stage: next }) });
       await endWaitIfReady(tx, computation.id);

@@ -1,5 +1,6 @@
 /** Prometheus metrics of one process of a duchy: docs/duchy.md says what each one means. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { MetricsRegistry } from '@measurement-exchange/server';
+import { Gauge } from 'prom-client';
 import { countPending, type Database } from '../database/index.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600];
@@ -9,8 +10,7 @@ const COUNT_EVERY_MS = 5_000;
 /** How an attempt at a stage ended. */
 export type StageOutcome = 'done' | 'retried' | 'waiting' | 'failed' | 'lease_lost' | 'over' | 'stopped';
 
-export class Metrics {
-  private readonly registry = new Registry();
+export class Metrics extends MetricsRegistry {
   private readonly requests = this.counter(
     'mex_duchy_requests_total',
     'Requests by operation, code and reason; accepted ones are OK',
@@ -20,6 +20,7 @@ export class Metrics {
     'mex_duchy_request_seconds',
     'Time to answer by operation; uploads last as long as their senders take',
     ['operation'],
+    SECONDS,
   );
   private readonly receivedBytes = this.counter(
     'mex_duchy_received_bytes_total',
@@ -40,6 +41,7 @@ export class Metrics {
     'mex_duchy_stage_seconds',
     'Time of attempts at stages by stage',
     ['stage'],
+    SECONDS,
   );
   private readonly polled = new Gauge({
     name: 'mex_duchy_herald_polled_timestamp_seconds',
@@ -51,10 +53,6 @@ export class Metrics {
     'Calls of the exchange that failed, after retries, by operation and code',
     ['operation', 'code'],
   );
-
-  constructor() {
-    collectDefaultMetrics({ register: this.registry });
-  }
 
   request(operation: string, failure: { code: string; reason: string } | undefined, seconds: number): void {
     const { code, reason } = failure ?? { code: 'OK', reason: 'OK' };
@@ -84,54 +82,14 @@ export class Metrics {
   }
 
   watchDatabase(db: Database): void {
-    const connections = new Gauge({
-      name: 'mex_duchy_pool_connections',
-      help: 'Database connections by state; waiting counts callers without one',
-      labelNames: ['state'],
-      registers: [this.registry],
-      collect: () => {
-        const { idleCount, totalCount, waitingCount } = db.pool;
-        connections.set({ state: 'idle' }, idleCount);
-        connections.set({ state: 'busy' }, totalCount - idleCount);
-        connections.set({ state: 'waiting' }, waitingCount);
-      },
-    });
-    let readAt = Number.NEGATIVE_INFINITY;
-    const computations: Gauge<'role' | 'stage'> = new Gauge({
+    this.watchPool('mex_duchy_pool_connections', db.pool);
+    const pending = {
       name: 'mex_duchy_computations',
       help: 'Pending computations by role and stage',
       labelNames: ['role', 'stage'],
-      registers: [this.registry],
-      collect: async () => {
-        if (performance.now() - readAt < COUNT_EVERY_MS) return;
-        readAt = performance.now();
-        // A database out of reach must not take the other metrics with it: the last numbers stay.
-        const counts = await countPending(db).catch(() => undefined);
-        if (counts === undefined) return;
-        computations.reset();
-        for (const { role, stage, count } of counts) computations.set({ role, stage }, count);
-      },
-    });
-  }
-
-  text(): Promise<string> {
-    return this.registry.metrics();
-  }
-
-  /** The same, for OpenTelemetry. */
-  values(): ReturnType<Registry['getMetricsAsJSON']> {
-    return this.registry.getMetricsAsJSON();
-  }
-
-  get contentType(): string {
-    return this.registry.contentType;
-  }
-
-  private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] });
-  }
-
-  private histogram<L extends string>(name: string, help: string, labelNames: L[]): Histogram<L> {
-    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
+    };
+    this.watch(pending, COUNT_EVERY_MS, async () =>
+      (await countPending(db)).map(({ count, ...labels }) => ({ labels, value: count })),
+    );
   }
 }

@@ -54,7 +54,7 @@ export async function storeOutput(
     peer === EXCHANGE
       ? null
       : await signed(duchy, { ...about, termsSha256: await termsOf(computation) }, blob);
-  await db.tx((tx) =>
+  await db.tx('storeOutput', (tx) =>
     storeMessage(tx, {
       computation: computation.id,
       stage: sends.message,

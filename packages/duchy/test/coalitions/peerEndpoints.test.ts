@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { id } = await world.computation();
   const { db } = world.duchy;
   const blob = await writeBlob(db, id, Readable.from([Buffer.from('the message')]));
-  await db.tx((tx) => completeBlob(tx, blob.id, id));
+  await db.tx('test', (tx) => completeBlob(tx, blob.id, id));
   const signed = { message: new Uint8Array(9), signature: new Uint8Array(64) };
   message = {
     ...{ computation: id, stage: 'SHUFFLE_PHASE_INPUT_ONE', direction: 'OUT', peer: BETA, blob: blob.id },

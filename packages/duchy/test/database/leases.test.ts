@@ -129,10 +129,10 @@ test('an expired lease is taken by another mill, which counts the attempt; the f
   expect(await renewLease(database.db, first)).toBe(false);
   expect(await retryStage(database.db, first, { delayMs: 0, error: 'late' })).toBe(false);
   const next = { stage: 'NEXT', runAfter: null };
-  await expect(database.db.tx((tx) => finishStage(tx, first, next))).rejects.toThrow(LeaseLost);
+  await expect(database.db.tx('test', (tx) => finishStage(tx, first, next))).rejects.toThrow(LeaseLost);
   expect(await readComputation(database.db, id)).toMatchObject({ stage: 'SETUP_PHASE', lastError: null });
 
-  await database.db.tx((tx) => finishStage(tx, second, next));
+  await database.db.tx('test', (tx) => finishStage(tx, second, next));
   expect(await readComputation(database.db, id)).toMatchObject({ stage: 'NEXT', attempt: 0, runAfter: null });
 });
 
@@ -156,7 +156,7 @@ test('what a stage stored is undone with the lease', async () => {
   const claim = await claimed();
   await expire(id);
   await claimed();
-  const stored = database.db.tx(async (tx) => {
+  const stored = database.db.tx('test', async (tx) => {
     await tx.query({ name: 'test note', text: "INSERT INTO settings VALUES ('output', 'x')" }, []);
     await finishStage(tx, claim, { stage: 'NEXT', runAfter: null });
   });
@@ -194,7 +194,7 @@ test('the end of a computation takes the lease of its mill', async () => {
   );
   expect(await endComputation(database.db, id, { outcome: 'SUCCEEDED' })).toBe(false);
   expect(await renewLease(database.db, claim)).toBe(false);
-  const finished = database.db.tx((tx) => finishStage(tx, claim, { stage: 'NEXT', runAfter: DUE }));
+  const finished = database.db.tx('test', (tx) => finishStage(tx, claim, { stage: 'NEXT', runAfter: DUE }));
   await expect(finished).rejects.toThrow(LeaseLost);
   expect(await claimStage(database.db, LEASE)).toBeUndefined();
   expect(await readComputation(database.db, id)).toMatchObject({

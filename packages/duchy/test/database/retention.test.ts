@@ -51,8 +51,8 @@ async function pending(): Promise<TestComputation> {
     signedMessage: randomBytes(5),
     blob: (await writeBlob(db, id, source())).id,
   } as const;
-  expect(await db.tx((tx) => storeUpload(tx, upload))).toBe(true);
-  expect(await db.tx((tx) => storeMessage(tx, message))).toBe(true);
+  expect(await db.tx('test', (tx) => storeUpload(tx, upload))).toBe(true);
+  expect(await db.tx('test', (tx) => storeMessage(tx, message))).toBe(true);
   return computation;
 }
 

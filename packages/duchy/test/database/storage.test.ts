@@ -22,6 +22,7 @@ import {
   removeBlobs,
   requireOwnDatabase,
   Secrets,
+  type Statement,
   storeMessage,
   storeUpload,
   type Upload,
@@ -220,9 +221,9 @@ describe('a blob', () => {
     const blob = await writeBlob(db, made_.id, pieces(...parts, Buffer.alloc(0)));
     expect(blob.length).toBe(data.length);
     expect(Buffer.from(blob.sha256).equals(createHash('sha256').update(data).digest())).toBe(true);
-    expect(await db.tx(async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: blob.id }))).toBe(
-      true,
-    );
+    expect(
+      await db.tx('test', async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: blob.id })),
+    ).toBe(true);
     expect((await wholeOf(blob)).equals(data)).toBe(true);
     const sizes = (await Array.fromAsync(readBlob(db, blob.id))).map((chunk) => chunk.length);
     expect(sizes).toEqual([CHUNK_BYTES, CHUNK_BYTES, 12_345]);
@@ -231,7 +232,7 @@ describe('a blob', () => {
   test('may be empty', async () => {
     const made_ = await computation();
     const blob = await writeBlob(db, made_.id, pieces());
-    await db.tx(async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: blob.id }));
+    await db.tx('test', async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: blob.id }));
     expect(await wholeOf(blob)).toHaveLength(0);
   });
 
@@ -268,7 +269,7 @@ describe('a blob', () => {
     ]);
     await expect(wholeOf({ id } as Blob)).rejects.toThrow(/incomplete/);
     await expect(
-      db.tx(async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: id })),
+      db.tx('test', async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: id })),
     ).rejects.toThrow(/not there to be completed/);
     expect(await uploadsOf(db, made_.id)).toEqual([]);
     await removeBlobs(db, 0);
@@ -281,7 +282,7 @@ describe('a blob', () => {
   test('that lacks a chunk, or has one of another, is not read', async () => {
     const made_ = await computation();
     const [one, other] = [await upload(made_, 0), await upload(made_, 1)];
-    for (const each of [one, other]) await db.tx((tx) => storeUpload(tx, each));
+    for (const each of [one, other]) await db.tx('test', (tx) => storeUpload(tx, each));
     await database.query(
       'UPDATE blob_chunks SET data = (SELECT data FROM blob_chunks WHERE blob = $2) WHERE blob = $1',
       [one.blob, other.blob],
@@ -297,7 +298,7 @@ describe('a blob', () => {
     for (let i = 0; i < count; i++) {
       const { id: blob } = await writeBlob(db, computation, pieces(randomBytes(300_000)));
       const about = { computation, stage: 'SEEDS', direction: 'IN', peer: `duchies/d${i}` } as const;
-      await db.tx((tx) =>
+      await db.tx('test', (tx) =>
         storeMessage(tx, { ...about, certificate: 'c', signedMessage: randomBytes(5), blob }),
       );
       blobs.push(blob);
@@ -336,8 +337,7 @@ describe('a blob', () => {
     const made_ = await computation();
     const blobs = await messages(6, made_.id);
     const dying = {
-      secrets: db.secrets,
-      query: (statement: Parameters<Database['query']>[0], values: unknown[]) =>
+      query: <R>(statement: Statement<R>, values: unknown[]) =>
         statement.name === 'removeBlobsOf'
           ? Promise.reject(new Error('killed'))
           : db.query(statement, values),
@@ -364,7 +364,7 @@ describe('a blob', () => {
   test('goes some hours after its computation ended where it is kept, and its key with it', async () => {
     const made_ = await computation();
     const one = await upload(made_);
-    await db.tx((tx) => storeUpload(tx, one));
+    await db.tx('test', (tx) => storeUpload(tx, one));
     await endComputation(db, made_.id, { outcome: 'SUCCEEDED', keepsBlobs: true });
     await removeBlobs(db, 1);
     expect(await wholeOf({ id: one.blob } as Blob)).toHaveLength(100);
@@ -383,7 +383,9 @@ describe('an upload', () => {
     const made_ = await computation();
     const one = await upload(made_);
     const other = await upload(made_);
-    const stored = await Promise.all([one, other].map((each) => db.tx((tx) => storeUpload(tx, each))));
+    const stored = await Promise.all(
+      [one, other].map((each) => db.tx('test', (tx) => storeUpload(tx, each))),
+    );
     expect(stored.filter(Boolean)).toHaveLength(1);
     const [first] = await uploadsOf(db, made_.id);
     const winner = stored[0] ? one : other;
@@ -410,7 +412,7 @@ describe('an upload', () => {
     const made_ = await computation();
     const one = await upload(made_);
     await endComputation(db, made_.id, { outcome: 'FAILED' });
-    expect(await db.tx((tx) => storeUpload(tx, one))).toBe(false);
+    expect(await db.tx('test', (tx) => storeUpload(tx, one))).toBe(false);
     expect(await uploadOf(db, one.requisition)).toBeUndefined();
   });
 
@@ -421,7 +423,7 @@ describe('an upload', () => {
   ])('never changes: %s', async (statement) => {
     const made_ = await computation();
     const one = await upload(made_);
-    await db.tx((tx) => storeUpload(tx, one));
+    await db.tx('test', (tx) => storeUpload(tx, one));
     await expect(database.query(statement, [one.requisition])).rejects.toMatchObject({ code: '23000' });
     await expect(database.query('DELETE FROM blobs WHERE id = $1', [one.blob])).rejects.toThrow();
     await expect(
@@ -438,9 +440,9 @@ test('a message is stored once for each stage, direction and peer, and acknowled
     return { ...about, certificate: `${peer}/certificates/1`, signedMessage: randomBytes(5), blob: blob.id };
   };
   const out = await message('OUT');
-  expect(await db.tx((tx) => storeMessage(tx, out))).toBe(true);
-  expect(await db.tx(async (tx) => storeMessage(tx, await message('OUT')))).toBe(false);
-  expect(await db.tx(async (tx) => storeMessage(tx, await message('IN')))).toBe(true);
+  expect(await db.tx('test', (tx) => storeMessage(tx, out))).toBe(true);
+  expect(await db.tx('test', async (tx) => storeMessage(tx, await message('OUT')))).toBe(false);
+  expect(await db.tx('test', async (tx) => storeMessage(tx, await message('IN')))).toBe(true);
   await acknowledge(db, out);
   const stored = await messagesOf(db, id);
   expect(

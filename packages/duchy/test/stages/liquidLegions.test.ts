@@ -25,6 +25,7 @@ import {
   completeBlob,
   type Database,
   pendingComputations,
+  type Row,
   readSecrets,
   type StoredComputation,
   writeBlob,
@@ -61,20 +62,14 @@ const workOf = ({ duchy }: TestDuchy, computation: StoredComputation): Work => (
   signal: new AbortController().signal,
 });
 
-type Rows = Awaited<ReturnType<Database['query']>>;
-
 /** A database in which the rows that a statement selects are others. */
-function readingOthers(
-  db: Database,
-  statement: string,
-  change: (row: Rows[number]) => Rows[number],
-): Database {
+function readingOthers(db: Database, statement: string, change: (row: Row) => Row): Database {
   return new Proxy(db, {
     get(target, member: keyof Database) {
       if (member !== 'query') return target[member];
       return async (...args: Parameters<Database['query']>) => {
         const rows = await target.query(...args);
-        return args[0].name === statement ? rows.map(change) : rows;
+        return args[0].name === statement ? (rows as Row[]).map(change) : rows;
       };
     },
   });
@@ -94,7 +89,7 @@ async function answerTo(at: TestDuchy, computation: StoredComputation, { message
       spoil(honest),
     ),
   );
-  await duchy.db.tx((tx) => completeBlob(tx, blob.id, computation.id));
+  await duchy.db.tx('test', (tx) => completeBlob(tx, blob.id, computation.id));
   const db = readingOthers(duchy.db, 'messagesOf', (row) =>
     row.direction === 'IN' && row.stage === message && row.peer === from ? { ...row, blob: blob.id } : row,
   );
@@ -179,12 +174,12 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     const taken = await at.query('SELECT requisition FROM uploads WHERE computation = $1', [computation.id]);
     if (taken.length === 0) return;
     const { id } = await writeBlob(at.duchy.db, computation.id, sealed(OTHER_KEYSET, 'x', new Uint8Array(9)));
-    await at.duchy.db.tx((tx) => completeBlob(tx, id, computation.id));
+    await at.duchy.db.tx('test', (tx) => completeBlob(tx, id, computation.id));
     const signed = packSignedMessage(
       { message: new Uint8Array(9), signature: new Uint8Array(64), signatureAlgorithm: 'ECDSA_WITH_SHA256' },
       'type.googleapis.com/mex.contract.Fulfillment',
     );
-    const uploads: Record<string, Rows[number]> = {
+    const uploads: Record<string, Row> = {
       'other bytes': { blob: id },
       'a certificate of another provider': { certificate: 'dataProviders/mallory/certificates/1' },
       'another signature': { signed_fulfillment: signed },

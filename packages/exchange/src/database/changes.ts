@@ -1,8 +1,8 @@
 /** The log of changes: every mutation appends to it within the statement that writes, and parties read it in order. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type { ChangeRecord } from '../domain/changes.ts';
 import { type Queryable, sql } from './db.ts';
-import { cell, object, type Reader } from './roundTrip.ts';
 import { arrayParameters, arrays, column, names, optional, select, table } from './table.ts';
 
 const changes = table<ChangeRecord>('changes', {

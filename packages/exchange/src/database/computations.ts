@@ -1,11 +1,11 @@
 /** Computations: measurements as their participants see them. */
 import type { Progress, Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import type { Aggregate } from '../domain/aggregate.ts';
 import type { WaitingState } from '../domain/deadlines.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { aggregates, COMPUTATION, type JoinedRow, joined, LISTED_COMPUTATION } from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
 /** Without the specs of the requisitions; in a list also without the result. */

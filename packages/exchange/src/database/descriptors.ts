@@ -1,9 +1,9 @@
 import type { Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import { descriptorChange } from '../domain/changes.ts';
 import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 export interface DescriptorRecord {

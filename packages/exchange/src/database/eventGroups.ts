@@ -1,9 +1,10 @@
 /** Event groups: one row each, read from the side of the data provider or of the measurement consumer. */
+
+import { cell, object } from '@measurement-exchange/server/database';
 import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
 import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { cell, object } from './roundTrip.ts';
 import {
   column,
   except,

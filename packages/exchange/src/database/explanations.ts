@@ -1,5 +1,6 @@
 /** What explanations are decided from: the measurement in one round trip, everything around it in a second one. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import type { Aggregate, Trigger } from '../domain/aggregate.ts';
 import type { Certificate } from '../domain/certificate.ts';
 import type { PartyFacts } from '../domain/explain/facts.ts';
@@ -13,7 +14,6 @@ import {
   joined,
   PARTICIPANTS,
 } from './measurementTables.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, optional, optionalGroup, table } from './table.ts';
 
 /** Without long values but for the keys of providers; with the cause of its last step. */

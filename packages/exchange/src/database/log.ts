@@ -1,8 +1,8 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Page, pageOf, pageRow, pageText } from './page.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
 /** A step of a measurement, or of one of its requisitions or participants. */

@@ -1,11 +1,12 @@
 /** The tables of measurements, their requisitions and their participants, which are always read together. */
+
+import { cell, object } from '@measurement-exchange/server/database';
 import type {
   Aggregate,
   MeasurementRecord,
   ParticipantRecord,
   RequisitionRecord,
 } from '../domain/aggregate.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, group, jsonReader, long, optional, optionalGroup, select, table } from './table.ts';
 
 export const measurements = table<MeasurementRecord>('measurements', {

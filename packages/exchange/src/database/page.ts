@@ -1,6 +1,6 @@
 /** Pages of a list: where one begins, and whether another follows. */
 import type { Timestamp } from '@measurement-exchange/contract';
-import { cell, object, type Reader } from './roundTrip.ts';
+import { cell, object, type Reader } from '@measurement-exchange/server/database';
 
 /** The last row of the page before; rows strictly beyond it follow. */
 export interface Cursor {

@@ -1,8 +1,8 @@
 /** Certificates that were revoked or put on hold, as long as measurements that rest on them are still to be failed. */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { PENDING } from './measurements.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, names, parameters, select, table, values } from './table.ts';
 
 export interface Cascade {

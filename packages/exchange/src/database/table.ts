@@ -2,7 +2,7 @@
  * One map a table: which field of a record is stored in which column. Select lists, readers of rows, and the columns and
  * parameters of writes are made from it, once, when a module is loaded.
  */
-import type { Reader, RowSource } from './roundTrip.ts';
+import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
 interface Type {
   sql: string;

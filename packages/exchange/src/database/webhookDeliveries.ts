@@ -1,10 +1,10 @@
 /** What is sent to webhooks: taken from the log in order, kept until it is delivered, then for the owner to see. */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookEvent } from '../domain/webhook.ts';
 import type { PlacedChange, Position } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Page, pageOf, pageRow, pageText } from './page.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, optional, select, table } from './table.ts';
 import { MAX_PENDING } from './webhooks.ts';
 

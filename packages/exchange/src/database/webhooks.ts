@@ -1,10 +1,10 @@
 /** Webhooks of parties. Their secrets are sealed, and only the deliverer reads them. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookRecord } from '../domain/webhook.ts';
 import type { Position } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
-import { cell, object } from './roundTrip.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 const webhooks = table<WebhookRecord>('webhooks', {

@@ -12,7 +12,7 @@ export function watchDatabase(
   metrics: Metrics,
   { db, clock, feed }: { db: Database; clock: () => Timestamp; feed: { followers: number } },
 ): void {
-  metrics.watchPool(db.pool);
+  metrics.watchPool('mex_pool_connections', db.pool);
   const expiring = {
     name: 'mex_certificates_expiring',
     help: `Certificates in force that expire within ${EXPIRING_DAYS} days, by kind of party`,

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { Metrics } from './metrics.ts';
 
 /** The lines of our own metrics with a value, without the buckets that are empty or full alike. */
@@ -59,36 +59,4 @@ it('counts attempts to deliver by outcome, and the lag of those that were delive
   ]);
   // The days for which a dead endpoint is tried.
   expect(await metrics.text()).toContain('mex_webhook_lag_seconds_bucket{le="259200"} 2\n');
-});
-
-it('shows the connections of a pool as they are', async () => {
-  const metrics = new Metrics();
-  const pool = { totalCount: 7, idleCount: 3, waitingCount: 2 };
-  metrics.watchPool(pool);
-  const of = (state: string, count: number) => `mex_pool_connections{state="${state}"} ${count}`;
-  expect(await linesOf(metrics, 'mex_pool')).toEqual([of('idle', 3), of('busy', 4), of('waiting', 2)]);
-  pool.idleCount = 7;
-  expect(await linesOf(metrics, 'mex_pool')).toEqual([of('idle', 7), of('busy', 0), of('waiting', 2)]);
-});
-
-it('reads a number that costs a query at most so often, and keeps the last one where that fails', async () => {
-  const metrics = new Metrics();
-  const read = vi.fn(async () => [
-    { labels: { kind: 'a' }, value: read.mock.calls.length },
-    { labels: { kind: 'b' }, value: 10 * read.mock.calls.length },
-  ]);
-  metrics.watch({ name: 'mex_watched', help: 'h', labelNames: ['kind'] }, 1_000, read);
-  const { now } = performance;
-  let ahead = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + ahead);
-  const shown = async () => linesOf(metrics, 'mex_watched');
-  const first = ['mex_watched{kind="a"} 1', 'mex_watched{kind="b"} 10'];
-  expect(await shown()).toEqual(first);
-  expect(await shown()).toEqual(first);
-  ahead = 1_000;
-  expect(await shown()).toEqual(['mex_watched{kind="a"} 2', 'mex_watched{kind="b"} 20']);
-  ahead = 2_000;
-  read.mockRejectedValueOnce(new Error('away'));
-  expect(await shown()).toEqual(['mex_watched{kind="a"} 2', 'mex_watched{kind="b"} 20']);
-  vi.restoreAllMocks();
 });

@@ -2,13 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timestampOf } from '@measurement-exchange/contract';
+import { query } from '@measurement-exchange/server/database';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { castOf, createMeasurement, fulfill, ok, requisitionOf } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Database, type Transaction } from '../../src/database/db.ts';
 import { lockMeasurement } from '../../src/database/measurements.ts';
-import { query } from '../../src/database/roundTrip.ts';
 import { saveMeasurement } from '../../src/database/writeMeasurements.ts';
 import { cancel } from '../../src/domain/measurement.ts';
 import { page, tokenNow } from './follow.ts';

@@ -1,16 +1,22 @@
 import { ExchangeError } from '@measurement-exchange/contract';
-import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Database, type Transaction } from '../../src/database/db.ts';
+import { Database, type SessionOptions, type Transaction } from '../../src/database/index.ts';
 
-let database: TestDatabase;
+const SESSION: SessionOptions = {
+  ...{ settings: ['TimeZone=UTC'], types: pg.types, maxConnections: 1 },
+  ...{ acquireMs: 2_000, idleMs: 60_000, deadlineMs: 8_000 },
+};
+
+let database: DuchyDatabase;
 let db: Database;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDuchyDatabase();
   // One connection: what a transaction leaves behind, the next one finds.
   const connection = { connectionString: database.url };
-  db = new Database({ connection, applicationName: 'test', maxConnections: 1 });
+  db = new Database({ connection, applicationName: 'test' }, SESSION);
 });
 
 afterAll(async () => {
@@ -105,7 +111,7 @@ describe('the metrics of a transaction', () => {
       retry: (name: string) => retried.push(name),
     };
     const connection = { connectionString: database.url };
-    observed = new Database({ connection, applicationName: 'test', maxConnections: 1, observer });
+    observed = new Database({ connection, applicationName: 'test', observer }, SESSION);
   });
   afterAll(() => observed.close());
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
+import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -12,12 +12,12 @@ import {
   sendTogether,
 } from '../../src/database/roundTrip.ts';
 
-let database: TestDatabase;
+let database: DuchyDatabase;
 let client: pg.Client;
 let described: string[];
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDuchyDatabase();
   await database.query('CREATE TABLE kept (n int)');
 });
 afterAll(() => database.drop());

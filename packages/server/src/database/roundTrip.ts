@@ -3,8 +3,9 @@
  * a loop over their names, and waits for the result of each statement. Here a statement is described once for each
  * connection, rows are made by a compiled reader, and statements that are sent together are awaited together.
  */
-import { openStatements, telemetry } from '@measurement-exchange/server/telemetry';
+
 import pg from 'pg';
+import { openStatements, telemetry } from '../telemetry.ts';
 
 /** Prepared once per connection under its name. */
 export interface Statement<R = Row> {

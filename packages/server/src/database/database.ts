@@ -1,0 +1,163 @@
+/** A PostgreSQL database: named prepared statements, and named transactions with bounded retry and a deadline. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ExchangeError } from '@measurement-exchange/contract';
+import pg from 'pg';
+import { outsideSpans, telemetry } from '../telemetry.ts';
+import { isRetryable, outcomeUnknown, translate } from './errors.ts';
+import { query, type Statement } from './roundTrip.ts';
+import { OpenTransaction, type Queryable, type Transaction } from './transaction.ts';
+
+/** Receives how transactions ended, for the metrics. */
+export interface DatabaseObserver {
+  transaction(name: string, outcome: 'committed' | 'rolledBack' | 'failed', seconds: number): void;
+  retry(name: string): void;
+}
+
+export interface DatabaseOptions {
+  connection: pg.ClientConfig;
+  applicationName: string;
+  maxConnections?: number;
+  observer?: DatabaseObserver;
+  onIdleError?: (error: Error) => void;
+}
+
+/** The settings that a program fixes for all of its connections. */
+export interface SessionOptions {
+  /** `name=value`, for each session. */
+  settings: readonly string[];
+  types: pg.CustomTypesConfig;
+  maxConnections: number;
+  /** How long a caller waits for a connection. */
+  acquireMs: number;
+  /** An idle connection is closed after this long. */
+  idleMs: number;
+  /** For everything that a transaction does, COMMIT included: statement_timeout does not bound a waiting COMMIT. */
+  deadlineMs: number;
+}
+
+const PING = { name: 'ping', text: 'SELECT 1' };
+const MAX_ATTEMPTS = 5;
+const REACHABLE_MS = 1_000;
+
+export class Database implements Queryable {
+  readonly pool: pg.Pool;
+  /** Called after a commit with the parties that see a change of it. */
+  onChanges: (parties: ReadonlySet<string>) => void = () => {};
+  private readonly observer: DatabaseObserver | undefined;
+  private readonly deadlineMs: number;
+  private reachable: Promise<boolean> | undefined;
+
+  constructor(options: DatabaseOptions, session: SessionOptions) {
+    this.observer = options.observer;
+    this.deadlineMs = session.deadlineMs;
+    this.pool = new pg.Pool({
+      ...options.connection,
+      types: session.types,
+      pipeline: true,
+      application_name: options.applicationName,
+      options: session.settings.map((setting) => `-c ${setting}`).join(' '),
+      max: options.maxConnections ?? session.maxConnections,
+      connectionTimeoutMillis: session.acquireMs,
+      idleTimeoutMillis: session.idleMs,
+      query_timeout: session.deadlineMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      allowExitOnIdle: false,
+    } as pg.PoolConfig);
+    // A server that restarts breaks connections, idle or not; the pool replaces them.
+    this.pool.on('error', (error) => options.onIdleError?.(error));
+    this.pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
+    try {
+      return await query(this.pool, statement, values);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  /** READ COMMITTED; the callback locks what it decides on. Only definite failures are retried. */
+  tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const span = telemetry?.openInside({ name: `transaction ${name}` });
+    if (span === undefined) return this.retried(name, work);
+    const done = span.run(() => this.retried(name, work));
+    done.then(
+      () => span.end(),
+      (failure) => span.end({ failure }),
+    );
+    return done;
+  }
+
+  private async retried<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const started = performance.now();
+      const done = (outcome: 'committed' | 'rolledBack' | 'failed') =>
+        this.observer?.transaction(name, outcome, (performance.now() - started) / 1000);
+      try {
+        const { result, committed, woken } = await this.attempt(work);
+        done(committed ? 'committed' : 'rolledBack');
+        if (committed && woken.size > 0) outsideSpans(() => this.onChanges(woken));
+        return result;
+      } catch (error) {
+        if (!isRetryable(error) || attempt >= MAX_ATTEMPTS) {
+          done(error instanceof ExchangeError ? 'rolledBack' : 'failed');
+          throw translate(error);
+        }
+        this.observer?.retry(name);
+        await sleep(randomInt(10 * 2 ** attempt));
+      }
+    }
+  }
+
+  private async attempt<T>(
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<{ result: T; committed: boolean; woken: ReadonlySet<string> }> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    const deadline = setTimeout(() => {
+      broken = outcomeUnknown();
+      // Dropped, never cancelled: a COMMIT that waits for a standby must not be half undone.
+      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    }, this.deadlineMs);
+    const tx = new OpenTransaction(this.pool, client);
+    try {
+      const result = await work(tx);
+      await tx.done();
+      return { result, committed: !tx.rolledBack, woken: tx.woken };
+    } catch (error) {
+      // Also after a COMMIT was sent: when a statement before it fails, the server skips it.
+      await tx.end('ROLLBACK').catch((failure: Error) => {
+        broken ??= failure;
+      });
+      throw broken instanceof ExchangeError ? broken : error;
+    } finally {
+      clearTimeout(deadline);
+      client.release(broken ?? false);
+    }
+  }
+
+  /** Whether a statement comes back at all. Strangers may ask, and often: an answer is good for a second. */
+  isReachable(): Promise<boolean> {
+    this.reachable ??= this.ping();
+    return this.reachable;
+  }
+
+  private async ping(): Promise<boolean> {
+    try {
+      await this.query(PING, []);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      setTimeout(() => {
+        this.reachable = undefined;
+      }, REACHABLE_MS).unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+}

@@ -1,0 +1,50 @@
+/** Errors of the database as errors of the API. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import pg from 'pg';
+
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** The violated constraint of a unique violation. */
+export function uniqueViolation(error: unknown): string | undefined {
+  const cause = error instanceof ExchangeError ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === '23505' ? cause.constraint : undefined;
+}
+
+/** After a serialization failure or a deadlock the server guarantees that nothing was changed. */
+export function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '40001' || state === '40P01';
+}
+
+/** Lock wait, connection trouble, shutdown, out of resources, read-only standby, still contended after retries. */
+const BUSY = /^(55P03|08|57P|53|25006|40)/;
+const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
+
+/** An error that is returned unchanged is a defect of ours. */
+export function translate(error: unknown): unknown {
+  if (error instanceof ExchangeError) return error;
+  const state = sqlState(error);
+  if (state === '57014') return tooSlow(error);
+  if (state !== undefined) return BUSY.test(state) ? unavailable(error) : error;
+  const text = error instanceof Error ? `${(error as { code?: string }).code ?? ''} ${error.message}` : '';
+  if (/timeout exceeded when trying to connect/.test(text)) return unavailable(error);
+  if (/Query read timeout/.test(text)) return tooSlow(error);
+  return LOST.test(text) ? unavailable(error) : error;
+}
+
+export function outcomeUnknown(): ExchangeError {
+  return new ExchangeError('DEADLINE_EXCEEDED', 'The database took too long; the outcome is not known.');
+}
+
+function tooSlow(cause: unknown): ExchangeError {
+  return new ExchangeError('DEADLINE_EXCEEDED', 'The database took too long.', { cause });
+}
+
+function unavailable(cause: unknown): ExchangeError {
+  return new ExchangeError('UNAVAILABLE', 'The database is out of reach or busy: retry.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,15 @@
+/** PostgreSQL as both servers use it. */
+export { Database, type DatabaseObserver, type DatabaseOptions, type SessionOptions } from './database.ts';
+export { sqlState, translate, uniqueViolation } from './errors.ts';
+export {
+  cell,
+  object,
+  query,
+  type Reader,
+  type Row,
+  type RowSource,
+  type Statement,
+  sendTogether,
+} from './roundTrip.ts';
+export { Statements } from './statements.ts';
+export type { Queryable, Transaction } from './transaction.ts';
