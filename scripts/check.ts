@@ -24,16 +24,9 @@ const SDK = 'packages/sdk/src';
 const CLI = 'packages/cli/src';
 
 /** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
-const SDK_ROOT = [
-  'client',
-  'consent.ts',
-  'consumer',
-  'credentials.ts',
-  'identity',
-  'index.ts',
-  'privacy',
-  'refusalCodes.ts',
-].map((part) => `${SDK}/${part}`);
+const SDK_ROOT = ['client', 'consent.ts', 'consumer', 'identity', 'index.ts', 'privacy', 'refusals'].map(
+  (part) => `${SDK}/${part}`,
+);
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 

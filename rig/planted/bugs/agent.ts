@@ -2,7 +2,7 @@
 import type { PlantedBug } from '../plant.ts';
 import { inProvider, test } from './edits.ts';
 
-const DEFERRAL_TEST = test('sdk/src/provider/deferral.test.ts');
+const DEFERRAL_TEST = test('sdk/src/provider/agent/deferral.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
 const HOLDING = 'sdk/test/provider/agentHolding.test.ts';
 const deferringTest = (name: string) => test('sdk/test/provider/agentDeferring.test.ts', name);
@@ -11,20 +11,26 @@ export const AGENT_BUGS: PlantedBug[] = [
   {
     name: 'no-grace-after-the-interval',
     edits: [
-      inProvider('deferral.ts', '(recordedUntil === undefined ? 0 : graceHours * HOUR_MS)', '0 * graceHours'),
+      inProvider(
+        'agent/deferral.ts',
+        '(recordedUntil === undefined ? 0 : graceHours * HOUR_MS)',
+        '0 * graceHours',
+      ),
     ],
     foundBy: DEFERRAL_TEST,
   },
   {
     name: 'only-first-event-group-awaited',
-    edits: [inProvider('deferral.ts', 'of awaited) {', 'of awaited.filter((one) => one === events[0])) {')],
+    edits: [
+      inProvider('agent/deferral.ts', 'of awaited) {', 'of awaited.filter((one) => one === events[0])) {'),
+    ],
     foundBy: DEFERRAL_TEST,
   },
   {
     name: 'answered-before-the-interval-ends',
     edits: [
       inProvider(
-        'deferral.ts',
+        'agent/deferral.ts',
         'return recordedUntil !== undefined && new Date(recordedUntil) >= end;',
         'return recordedUntil === undefined || new Date(recordedUntil) >= end;',
       ),
@@ -46,7 +52,11 @@ export const AGENT_BUGS: PlantedBug[] = [
     // A consumer's timeline grows with every hour that it waits.
     name: 'deferred-every-hour',
     edits: [
-      inProvider('deferral.ts', 'FIRST_DEFERRAL_MS * 2 ** earlier', 'FIRST_DEFERRAL_MS * 2 ** (0 * earlier)'),
+      inProvider(
+        'agent/deferral.ts',
+        'FIRST_DEFERRAL_MS * 2 ** earlier',
+        'FIRST_DEFERRAL_MS * 2 ** (0 * earlier)',
+      ),
     ],
     foundBy: DEFERRAL_TEST,
   },
@@ -54,7 +64,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'no-floor-for-epsilon',
     edits: [
       inProvider(
-        'limits.ts',
+        'verify/limits.ts',
         'if (epsilon >= minimum) continue;',
         'if (epsilon >= minimum || true) continue;',
       ),
@@ -65,7 +75,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'floor-for-the-reach-only',
     edits: [
       inProvider(
-        'limits.ts',
+        'verify/limits.ts',
         'for (const [field, { epsilon }] of paramsByField(spec)) {',
         'for (const [field, { epsilon }] of paramsByField(spec).slice(0, 1)) {',
       ),
@@ -74,14 +84,14 @@ export const AGENT_BUGS: PlantedBug[] = [
   },
   {
     name: 'unserved-reference-answered',
-    edits: [inProvider('served.ts', 'if (others.size > 0) throw', 'if (others.size < 0) throw')],
+    edits: [inProvider('agent/served.ts', 'if (others.size > 0) throw', 'if (others.size < 0) throw')],
     foundBy: test(HOLDING, 'holds it, charges nothing'),
   },
   {
     name: 'only-first-reference-served',
     edits: [
       inProvider(
-        'served.ts',
+        'agent/served.ts',
         'events.map(({ reference }) => reference)',
         'events.slice(0, 1).map(({ reference }) => reference)',
       ),
@@ -93,7 +103,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'listed-reference-taken-as-served',
     edits: [
       inProvider(
-        'served.ts',
+        'agent/served.ts',
         'references[reference]!.served === true',
         'references[reference]!.served !== false',
       ),
@@ -118,12 +128,12 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'confirmation-not-noticed',
     edits: [
       inProvider(
-        'retries.ts',
+        'agent/retries.ts',
         'if (retry.held?.every(isServed)) retry.notBefore = 0;',
         'if (retry.held?.every(isServed)) continue;',
       ),
     ],
-    foundBy: test('sdk/src/provider/retries.test.ts', 'all of their references are confirmed'),
+    foundBy: test('sdk/src/provider/agent/retries.test.ts', 'all of their references are confirmed'),
   },
   {
     name: 'held-question-not-shown',
@@ -139,9 +149,13 @@ export const AGENT_BUGS: PlantedBug[] = [
   {
     name: 'no-turns-by-consumer',
     edits: [
-      inProvider('turns.ts', 'a.held - b.held || a.lastTurn - b.lastTurn', 'a.lastTurn * 0 - b.lastTurn * 0'),
+      inProvider(
+        'agent/turns.ts',
+        'a.held - b.held || a.lastTurn - b.lastTurn',
+        'a.lastTurn * 0 - b.lastTurn * 0',
+      ),
     ],
-    foundBy: test('sdk/src/provider/turns.test.ts'),
+    foundBy: test('sdk/src/provider/agent/turns.test.ts'),
   },
   {
     // Twelve questions to a slow duchy, and the agent answers nobody.
@@ -175,11 +189,11 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'retry-after-ignored',
     edits: [
       inProvider(
-        'retries.ts',
+        'agent/retries.ts',
         'return 1000 * Math.min(retryAfterSeconds, 3600);',
         'return 0 * retryAfterSeconds;',
       ),
     ],
-    foundBy: test('sdk/src/provider/retries.test.ts', 'after a failure that asks for'),
+    foundBy: test('sdk/src/provider/agent/retries.test.ts', 'after a failure that asks for'),
   },
 ];

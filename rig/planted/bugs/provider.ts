@@ -1,6 +1,6 @@
 /** The agent of a data provider and its ledger, in the SDK. */
 import type { PlantedBug } from '../plant.ts';
-import { inProvider, test } from './edits.ts';
+import { inConsumer, inProvider, test } from './edits.ts';
 
 const LEDGER_TEST = test('sdk/src/provider/ledger.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
@@ -111,8 +111,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   {
     name: 'refusal-quotes-specification',
     edits: [
-      inProvider(
-        'refusalError.ts',
+      inConsumer(
+        'refusals/refusalError.ts',
         'justification: this.justification, message:',
         'justification: this.justification, message: this.message +',
       ),
@@ -134,7 +134,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'consumer-not-listed-for-events',
     edits: [
       inProvider(
-        'selection.ts',
+        'verify/selection.ts',
         'if (access?.measurementConsumers.includes(measurementConsumer)) return reference;',
         'if (access !== undefined) return reference;',
       ),
@@ -145,7 +145,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'reference-told-by-exchange',
     edits: [
       inProvider(
-        'selection.ts',
+        'verify/selection.ts',
         'ownReference(place.name, references) ?? eventGroupReferenceId',
         'eventGroupReferenceId || ownReference(place.name, references)',
       ),

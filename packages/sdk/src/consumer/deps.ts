@@ -3,7 +3,7 @@
 import type { TrustStore } from '@measurement-exchange/consent';
 import type { Clock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
-import type { Credentials } from '../credentials.ts';
+import type { Credentials } from '../identity/credentials.ts';
 
 /** The consumer's credentials, its client, and the roots it trusts. */
 export interface ConsumerOptions {

@@ -17,7 +17,7 @@ import {
   type PlainSpec,
   type SignedMessage,
 } from '@measurement-exchange/contract';
-import type { Credentials } from '../credentials.ts';
+import type { Credentials } from '../identity/credentials.ts';
 import { type Binding, findBinding, findOwnKeyset, isOfRequest } from './binding.ts';
 import { CertificateFault, fetchCertificate } from './certificates.ts';
 import { type Dependencies, privateKeysets } from './deps.ts';

@@ -9,11 +9,14 @@ import {
 } from '@measurement-exchange/contract';
 import { systemClock } from '../client/clock.ts';
 import { type Follower, followChanges, type Wake } from '../client/index.ts';
-import type { AgentStage } from './agentEvents.ts';
-import type { Agent, AgentOptions, RequisitionSpan } from './agentOptions.ts';
-import { cached } from './cached.ts';
+import { cached } from './agent/cached.ts';
+import { Deferred, defer, requireRecorded } from './agent/deferral.ts';
+import type { AgentStage } from './agent/logEvents.ts';
+import type { Agent, AgentOptions, RequisitionSpan } from './agent/options.ts';
+import { createRetries, messageOf, retryAfterMs, retryBackoffMs } from './agent/retries.ts';
+import { createIsServed, NotServed, requireServed } from './agent/served.ts';
+import { createBounds, createTurns, type Turns } from './agent/turns.ts';
 import { chargesFor, computeResult, type Methodology, requireComputable } from './compute.ts';
-import { Deferred, defer, requireRecorded } from './deferral.ts';
 import { QueryFailed } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 import { deliver, refusalFor, type Sealing, sealResult } from './fulfill.ts';
@@ -21,9 +24,6 @@ import type { RequisitionResponse } from './ledger.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 import { createParticipant } from './multiParty/participant.ts';
 import { awaitsDuchies } from './multiParty/verify.ts';
-import { createRetries, messageOf, retryAfterMs, retryBackoffMs } from './retries.ts';
-import { createIsServed, NotServed, requireServed } from './served.ts';
-import { createBounds, createTurns, type Turns } from './turns.ts';
 import { type VerifiedRequisition, verifyRequisition } from './verify.ts';
 
 const POLL_MS = 2000;

@@ -8,8 +8,8 @@ import { drawNoise, type NoiseMechanism, type RandomSource } from '../privacy/in
 import { chargesFor, computeResult, daysOf, type Methodology, requireComputable } from './compute.ts';
 import { type Events, openEvents } from './events.ts';
 import { costInUnits } from './ledger/amounts.ts';
-import { capMillis } from './limits.ts';
 import { openPopulation } from './population.ts';
+import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /** Person v watched v times, v seconds each, on the first of July: 1 once, 2 twice, … 9 nine times. */

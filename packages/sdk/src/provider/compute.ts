@@ -6,13 +6,13 @@ import { create } from '@bufbuild/protobuf';
 import { type PrivacyParams, specs } from '@measurement-exchange/contract';
 import { charge, drawNoise, type NoiseMechanism, type RandomSource, secureRandom } from '../privacy/index.ts';
 import { exactRational } from '../privacy/rational.ts';
+import { RefusalError } from '../refusals/refusalError.ts';
 import type { EventQuery, Events } from './events.ts';
 import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
 import type { Charge } from './ledger.ts';
-import { capMillis } from './limits.ts';
 import { liquidLegionsCharge, shareShuffleCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
-import { RefusalError } from './refusalError.ts';
+import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /** The data and the noise that a provider computes results with. */

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EventFiles, eventFiles } from '../../test/provider/eventFiles.ts';
 import { isSampled, sampleBucket } from '../privacy/vidSampling.ts';
+import { RefusalError } from '../refusals/refusalError.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
-import { RefusalError } from './refusalError.ts';
 
 const ROWS = 100_000;
 const RANDOM_ROWS = `

@@ -2,6 +2,7 @@
 import { BIGINT, type DuckDBConnection } from '@duckdb/node-api';
 import { MAX_VID } from '@measurement-exchange/contract';
 import { bucketRange } from '../privacy/vidSampling.ts';
+import { RefusalError } from '../refusals/refusalError.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
 import {
   type Engine,
@@ -21,7 +22,6 @@ import { type Source, sourceOf } from './events/source.ts';
 import { Parameters } from './events/sql.ts';
 import { QueryStopped } from './filter/errors.ts';
 import type { AttributeType } from './filter/types.ts';
-import { RefusalError } from './refusalError.ts';
 
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, QueryFailed, type Watch } from './events/engine.ts';

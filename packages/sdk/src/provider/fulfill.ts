@@ -9,8 +9,8 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
+import { RefusalError } from '../refusals/refusalError.ts';
 import type { DirectResponse } from './ledger.ts';
-import { RefusalError } from './refusalError.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /** What a provider signs with. */

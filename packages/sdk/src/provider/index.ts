@@ -1,7 +1,9 @@
 /** For data providers, on Node: verify requisitions, compute direct results or shares for duchies, track the privacy budget, respond. */
+
+export { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
+export type { AgentEvent, AgentStage } from './agent/logEvents.ts';
+export type { Agent, AgentOptions, RequisitionSpan } from './agent/options.ts';
 export * from './agent.ts';
-export type { AgentEvent, AgentStage } from './agentEvents.ts';
-export type { Agent, AgentOptions, RequisitionSpan } from './agentOptions.ts';
 export * from './compute.ts';
 export * from './events.ts';
 export { FilterError, QueryStopped } from './filter/errors.ts';
@@ -10,7 +12,6 @@ export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export type { ConfirmedReference, HeldQuestion, HeldQuestions } from './ledger/inventory.ts';
 export type { RejectedUpload, Rejection, Rejections } from './ledger/rejections.ts';
 export * from './ledger.ts';
-export { LIMITS } from './limits.ts';
 export {
   type ComputationSettings,
   createDuchyTrust,
@@ -22,13 +23,13 @@ export {
 export { awaitsDuchies, type ShareShuffleContext, type VerifiedShareShuffle } from './multiParty/verify.ts';
 export type { LiquidLegionsContext, VerifiedLiquidLegions } from './multiParty/verifyLegions.ts';
 export * from './population.ts';
-export { RefusalError, type RefusalPlace } from './refusalError.ts';
-export type { PlainInterval } from './requisitionSpec.ts';
+export { LIMITS } from './verify/limits.ts';
+export type { PlainInterval } from './verify/requisitionSpec.ts';
 export type {
   ReferenceAccess,
   References,
   SelectedEvents,
   Selection,
   SelectionContext,
-} from './selection.ts';
+} from './verify/selection.ts';
 export * from './verify.ts';

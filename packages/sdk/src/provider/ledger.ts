@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type EncryptedMessage, type Refusal, timestampOf } from '@measurement-exchange/contract';
+import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 import {
   addUnits,
   budgetInUnits,
@@ -27,7 +28,6 @@ import {
 } from './ledger/inventory.ts';
 import { type RejectedUpload, type Rejections, rejectedUploads, rejectionsIn } from './ledger/rejections.ts';
 import { ANY_REFERENCE, openLedgerBeside, openLedgerFile, openLedgerForReading } from './ledger/schema.ts';
-import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 /** The response to a requisition as it is sent to the exchange, without the etag. */
 export type DirectResponse =

@@ -1,7 +1,8 @@
 /** The provider's virtual population: disjoint ranges of VIDs with attributes, counted by a CEL filter. */
+
+import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
 import type { AttributeType, AttributeValue } from './filter/types.ts';
-import { checkAt } from './refusalError.ts';
 
 /** A VID in JSON: a decimal string beyond 2^53, where a number would be rounded. */
 export type Vid = number | string | bigint;

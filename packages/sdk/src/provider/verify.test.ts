@@ -18,7 +18,7 @@ import {
 } from '../../test/provider/requisitions.ts';
 import { SPOILED } from '../../test/provider/spoiledRequisitions.ts';
 import { Unreachable } from '../client/index.ts';
-import { RefusalError } from './refusalError.ts';
+import { RefusalError } from '../refusals/refusalError.ts';
 import { verifyRequisition } from './verify.ts';
 
 let world: World;

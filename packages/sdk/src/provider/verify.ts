@@ -27,9 +27,9 @@ import {
   type Requisition,
   type SignedMessage,
 } from '@measurement-exchange/contract';
-import type { Credentials } from '../credentials.ts';
-import { isNotYetValid, type RetryableCode, refuseOnConsentError } from './consentRefusal.ts';
-import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './limits.ts';
+import type { Credentials } from '../identity/credentials.ts';
+import { isNotYetValid, type RetryableCode, refuseOnConsentError } from '../refusals/consentRefusal.ts';
+import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 import { LEGIONS_PROTOCOLS } from './multiParty/settings.ts';
 import {
   type ShareShuffleContext,
@@ -41,9 +41,9 @@ import {
   type VerifiedLiquidLegions,
   verifyLiquidLegions,
 } from './multiParty/verifyLegions.ts';
-import { RefusalError, type RefusalPlace } from './refusalError.ts';
-import { decodeRequisitionSpec, type PlainRequisitionSpec } from './requisitionSpec.ts';
-import { found, type Selection, type SelectionContext, selectionOf } from './selection.ts';
+import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './verify/limits.ts';
+import { decodeRequisitionSpec, type PlainRequisitionSpec } from './verify/requisitionSpec.ts';
+import { found, type Selection, type SelectionContext, selectionOf } from './verify/selection.ts';
 
 /** The keys under which consumers encrypt for a provider. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;

@@ -1,11 +1,11 @@
 /** Which events a query selects. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '../../privacy/vidSampling.ts';
+import { checkAt, RefusalError } from '../../refusals/refusalError.ts';
 import { FilterError } from '../filter/errors.ts';
 import { compile } from '../filter/evaluator.ts';
 import type { CompiledFilter, FilterText, SqlTemplate } from '../filter/requests.ts';
 import type { AttributeType } from '../filter/types.ts';
-import { checkAt, RefusalError } from '../refusalError.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
 import type { Engine } from './engine.ts';
 import type { EventQuery } from './query.ts';

@@ -1,5 +1,5 @@
-import type { RefusalCode } from '../../refusalCodes.ts';
-import { type FilterPosition, RefusalError } from '../refusalError.ts';
+import type { RefusalCode } from '../../refusals/codes.ts';
+import { type FilterPosition, RefusalError } from '../../refusals/refusalError.ts';
 
 export type FilterCode = Extract<RefusalCode, `FILTER_${string}`>;
 

@@ -8,7 +8,7 @@ import {
   type NoiseMechanism,
 } from '../../privacy/index.ts';
 import type { PrivacyAmount } from '../ledger/amounts.ts';
-import { outOfRange } from '../limits.ts';
+import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
 export function shareShuffleCharge({ spec, shareShuffle }: VerifiedRequisition): Partial<PrivacyAmount> {

@@ -9,9 +9,9 @@ import type {
   Requisition,
   SignedMessage,
 } from '@measurement-exchange/contract';
-import { isNotYetValid, refuseOnConsentError } from '../consentRefusal.ts';
-import { RefusalError, type RefusalPlace } from '../refusalError.ts';
-import { found } from '../selection.ts';
+import { isNotYetValid, refuseOnConsentError } from '../../refusals/consentRefusal.ts';
+import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
+import { found } from '../verify/selection.ts';
 import type { DuchyTrust } from './settings.ts';
 
 export interface DuchyContext {

@@ -12,7 +12,7 @@ import {
   spoiledComputation,
 } from '../../../test/provider/shareShuffleRequisitions.ts';
 import { SPOILED_COMPUTATIONS } from '../../../test/provider/spoiledComputations.ts';
-import { RefusalError } from '../refusalError.ts';
+import { RefusalError } from '../../refusals/refusalError.ts';
 import { verifyRequisition } from '../verify.ts';
 import { awaitsDuchies } from './verify.ts';
 

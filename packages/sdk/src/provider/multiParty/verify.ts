@@ -22,10 +22,10 @@ import {
   sampledRegisters,
   type VidRange,
 } from '@measurement-exchange/contract';
-import { outOfRange } from '../limits.ts';
-import { RefusalError } from '../refusalError.ts';
-import { found } from '../selection.ts';
+import { RefusalError } from '../../refusals/refusalError.ts';
 import { populationFingerprint as fingerprintOf, isPrime } from '../shareShuffle/index.ts';
+import { outOfRange } from '../verify/limits.ts';
+import { found } from '../verify/selection.ts';
 import {
   type AgreedTerms,
   type DuchyContext,

@@ -12,8 +12,8 @@ import { PROVIDER } from '../../../test/provider/requisitions.ts';
 import { ALPHA, BETA } from '../../../test/provider/shareShuffleRequisitions.ts';
 import { frequencySpec } from '../../../test/provider/shareWorld.ts';
 import { SPOILED_LEGIONS } from '../../../test/provider/spoiledLegions.ts';
+import { RefusalError } from '../../refusals/refusalError.ts';
 import { Curve, combineKeys } from '../elGamal/index.ts';
-import { RefusalError } from '../refusalError.ts';
 import { verifyRequisition } from '../verify.ts';
 import { awaitsDuchies } from './verify.ts';
 

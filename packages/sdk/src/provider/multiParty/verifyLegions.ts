@@ -13,8 +13,8 @@ import {
   ringOf,
   type SignedMessage,
 } from '@measurement-exchange/contract';
+import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { Curve, combineKeys, readPublishedKey } from '../elGamal/index.ts';
-import { RefusalError, type RefusalPlace } from '../refusalError.ts';
 import {
   type AgreedTerms,
   type DuchyContext,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ExchangeClient } from '../client/index.ts';
+import type { ExchangeClient } from '../../client/index.ts';
+import type { SelectedEvents } from '../verify/selection.ts';
 import { Deferred, defer, NotRecordedYet, requireRecorded } from './deferral.ts';
-import type { SelectedEvents } from './selection.ts';
 
 const [HOUR, DAY] = [3600_000, 24 * 3600_000];
 const NOW = Date.UTC(2026, 6, 28);

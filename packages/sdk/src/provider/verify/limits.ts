@@ -1,7 +1,7 @@
 /** Limits on what one requisition may ask for. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
-import { BUCKET_COUNT } from '../privacy/vidSampling.ts';
-import { RefusalError } from './refusalError.ts';
+import { BUCKET_COUNT } from '../../privacy/vidSampling.ts';
+import { RefusalError } from '../../refusals/refusalError.ts';
 
 /** The most that one requisition may ask of a provider; beyond it the requisition is refused. */
 export const LIMITS = {

@@ -1,10 +1,10 @@
 /** When the requisitions that failed, or were deferred, are tried again. */
 import type { EventGroup } from '@measurement-exchange/contract';
-import { backoffMs, type Clock } from '../client/clock.ts';
-import { isTransient } from '../client/index.ts';
-import type { AgentEvent } from './agentEvents.ts';
+import { backoffMs, type Clock } from '../../client/clock.ts';
+import { isTransient } from '../../client/index.ts';
+import { MAX_REJECTIONS, UploadRejected } from '../multiParty/rejections.ts';
 import { type Deferred, isRecorded, NotRecordedYet } from './deferral.ts';
-import { MAX_REJECTIONS, UploadRejected } from './multiParty/rejections.ts';
+import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
 /** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */

@@ -1,16 +1,16 @@
 /** What an agent is made from, and what it does. */
 import type { TrustStore } from '@measurement-exchange/consent';
-import type { Clock } from '../client/clock.ts';
-import type { ExchangeClient } from '../client/index.ts';
-import type { Credentials } from '../credentials.ts';
-import type { RandomSource } from '../privacy/index.ts';
-import type { AgentEvent } from './agentEvents.ts';
-import type { Methodology } from './compute.ts';
-import type { Events } from './events.ts';
-import type { Ledger } from './ledger.ts';
-import type { LiquidLegionsSettings, ShareShuffleSettings } from './multiParty/settings.ts';
-import type { References } from './selection.ts';
-import type { EncryptionKeys } from './verify.ts';
+import type { Clock } from '../../client/clock.ts';
+import type { ExchangeClient } from '../../client/index.ts';
+import type { Credentials } from '../../identity/credentials.ts';
+import type { RandomSource } from '../../privacy/index.ts';
+import type { Methodology } from '../compute.ts';
+import type { Events } from '../events.ts';
+import type { Ledger } from '../ledger.ts';
+import type { LiquidLegionsSettings, ShareShuffleSettings } from '../multiParty/settings.ts';
+import type { References } from '../verify/selection.ts';
+import type { EncryptionKeys } from '../verify.ts';
+import type { AgentEvent } from './logEvents.ts';
 
 /** The provider's identity, data and privacy budget, and how the agent works. */
 export interface AgentOptions extends Omit<Methodology, 'events'> {

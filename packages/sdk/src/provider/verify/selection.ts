@@ -3,9 +3,9 @@
  * settings decide that: what the exchange says of an event group can narrow it down, and never grants anything.
  */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
-import type { RefusalCode } from '../refusalCodes.ts';
+import type { RefusalCode } from '../../refusals/codes.ts';
+import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { LIMITS } from './limits.ts';
-import { RefusalError, type RefusalPlace } from './refusalError.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
 /** Who may ask about the events of a reference. */

@@ -1,5 +1,5 @@
 import { ConsentError, type ConsentErrorCode } from '@measurement-exchange/consent';
-import type { RefusalCode } from '../refusalCodes.ts';
+import type { RefusalCode } from './codes.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 /** Errors that are retried, since the requisition is not at fault. */

@@ -1,8 +1,8 @@
 /** Requisitions that cannot be answered yet: the agent defers them, and looks again. Nothing is read, and nothing charged. */
 import type { Requisition } from '@measurement-exchange/contract';
-import type { Clock } from '../client/clock.ts';
-import type { ExchangeClient } from '../client/index.ts';
-import type { SelectedEvents, Selection } from './selection.ts';
+import type { Clock } from '../../client/clock.ts';
+import type { ExchangeClient } from '../../client/index.ts';
+import type { SelectedEvents, Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
 /** A deferral is an hour at first, then twice as long each time: the exchange keeps a record of each. */

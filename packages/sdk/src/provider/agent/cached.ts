@@ -1,4 +1,4 @@
-import type { Clock } from '../client/clock.ts';
+import type { Clock } from '../../client/clock.ts';
 
 export interface Cached<T> {
   read(name: string): Promise<T>;

@@ -3,8 +3,9 @@
  * one is held, since it may be a mistake of set-up, which would be answered with a signed figure near zero. The events
  * themselves do not decide it: an answer that depends on whether a reference has rows tells of one person for free.
  */
+
+import type { References, Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';
-import type { References, Selection } from './selection.ts';
 
 /** A selected reference is neither declared nor confirmed. */
 export class NotServed extends Deferred {

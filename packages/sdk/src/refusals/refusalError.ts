@@ -7,7 +7,7 @@ import type {
   Requisition,
   ShareShuffleConfig,
 } from '@measurement-exchange/contract';
-import { REFUSAL_CODES, type RefusalCode } from '../refusalCodes.ts';
+import { REFUSAL_CODES, type RefusalCode } from './codes.ts';
 
 type FilterPlace = `events[${number}].filter` | 'population.filter';
 

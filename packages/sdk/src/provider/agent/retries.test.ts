@@ -1,7 +1,7 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import { beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../client/clock.ts';
-import { ExchangeError } from '../client/index.ts';
+import { systemClock } from '../../client/clock.ts';
+import { ExchangeError } from '../../client/index.ts';
 import { NotRecordedYet } from './deferral.ts';
 import { createRetries, type Retries } from './retries.ts';
 import { NotServed } from './served.ts';
