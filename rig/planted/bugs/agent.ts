@@ -41,9 +41,9 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'grace-setting-not-passed-on',
     edits: [
       inProvider(
-        'agent.ts',
-        'requireRecorded(verified.selection, clock.now(), options.graceHours); await participant?.prepare(',
-        'requireRecorded(verified.selection, clock.now()); await participant?.prepare(',
+        'agent/responder.ts',
+        'requireRecorded(verified.selection, clock.now(), graceHours); const onProgress',
+        'requireRecorded(verified.selection, clock.now()); const onProgress',
       ),
     ],
     foundBy: deferringTest('for as long as its settings say'),
@@ -115,7 +115,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'served-decided-by-the-rows',
     edits: [
       inProvider(
-        'agent.ts',
+        'agent/responder.ts',
         'await requireComputable(verified, methodology); requireServed(verified.selection, isServed);',
         `await requireComputable(verified, methodology);
          const found = (await methodology.events?.inventory()) ?? [];
@@ -139,7 +139,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     name: 'held-question-not-shown',
     edits: [
       inProvider(
-        'agent.ts',
+        'agent/attempts.ts',
         'ledger.held.set({ requisition: name, measurementConsumer: consumerOf(requisition), references });',
         'void [consumerOf(requisition), references];',
       ),
@@ -160,30 +160,38 @@ export const AGENT_BUGS: PlantedBug[] = [
   {
     // Twelve questions to a slow duchy, and the agent answers nobody.
     name: 'upload-holds-the-place-of-computing',
-    edits: [
-      inProvider(
-        'agent.ts',
-        'release(); const { duchy } = response.upload;',
-        'const { duchy } = response.upload;',
-      ),
-    ],
+    edits: [inProvider('agent/responder.ts', 'release(); const places', 'const places')],
     foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),
   },
   {
     name: 'uploads-to-a-duchy-unbounded',
     edits: [
       inProvider(
-        'agent.ts',
-        'if (!bounds.admit(key, most)) return;',
-        'if (!bounds.admit(key, 1e9 + most)) return;',
+        'agent/attempts.ts',
+        'if (!this.bounds.admit(key, most)) return;',
+        'if (!this.bounds.admit(key, 1e9 + most)) return;',
       ),
     ],
     foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),
   },
   {
     name: 'left-out-requisitions-forgotten',
-    edits: [inProvider('agent.ts', 'hasRoom = true; follower?.pollIn(0);', 'hasRoom = true;')],
+    edits: [inProvider('agent/attempts.ts', 'this.hasRoom = true; pollIn(0);', 'this.hasRoom = true;')],
     foundBy: test('sdk/test/provider/agentTurns.test.ts', 'when there is room'),
+  },
+  {
+    name: 'waiting-requisitions-unbounded',
+    edits: [
+      inProvider(
+        'agent/retries.ts',
+        'return count < WAITING_PER_CONSUMER || this.waiting.has(requisition.name!);',
+        'return count < WAITING_PER_CONSUMER || true;',
+      ),
+    ],
+    foundBy: test(
+      'sdk/src/provider/agent/retries.test.ts',
+      'more requisitions of one consumer than the bound',
+    ),
   },
   {
     name: 'retry-after-ignored',

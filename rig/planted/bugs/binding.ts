@@ -79,11 +79,7 @@ export const BINDING_BUGS: PlantedBug[] = [
   {
     name: 'pinned-endpoint-must-be-public',
     edits: [
-      inProvider(
-        'multiParty/deliver.ts',
-        'isPinned || settings.allowHttp === true',
-        'settings.allowHttp === true',
-      ),
+      inProvider('multiParty/pendingUploads.ts', 'isPinned || allowHttp === true', 'allowHttp === true'),
     ],
     foundBy: agentUploads('has a private endpoint in the settings'),
   },

@@ -190,33 +190,39 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'sent-before-stored',
     edits: [
       inProvider(
-        'agent.ts',
+        'agent/responder.ts',
         'return { requisition: fresh, response: ledger',
-        'await deliver(client, fresh, sealed, signal); return { requisition: fresh, response: ledger',
+        'await fulfillOrRefuse(client, fresh, sealed, signal); return { requisition: fresh, response: ledger',
       ),
     ],
     foundBy: retryTest('is charged before it is sent'),
   },
   {
     name: 'killed-again-and-again',
-    edits: [inProvider('agent.ts', 'if (attempts > MAX_ATTEMPTS) {', 'if (false) {')],
+    edits: [inProvider('agent/responder.ts', 'if (attempts <= MAX_ATTEMPTS) return;', 'return;')],
     foundBy: agentTest('the agent was killed five times'),
   },
   {
     name: 'charged-after-scan',
     edits: [
-      inProvider('agent.ts', 'ledger.begin(name, chargesFor(verified, methodology));', '0;'),
+      inProvider('agent/responder.ts', 'this.begin(verified, methodology); const seal', 'const seal'),
       inProvider(
-        'agent.ts',
+        'agent/responder.ts',
         'const sealed = await',
-        'ledger.begin(name, chargesFor(verified, methodology)); const sealed = await',
+        'this.begin(verified, methodology); const sealed = await',
       ),
     ],
     foundBy: agentTest('a refusal that the scan led to'),
   },
   {
     name: 'closed-requisition-charged',
-    edits: [inProvider('agent.ts', "if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };", '')],
+    edits: [
+      inProvider(
+        'agent/responder.ts',
+        "if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };",
+        '',
+      ),
+    ],
     foundBy: retryTest('before the events are read costs nothing'),
   },
   {
@@ -275,7 +281,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'lost-share-computed-again',
     edits: [
       inProvider(
-        'agent.ts',
+        'agent/responder.ts',
         'const stored = ledger.response(name);',
         'const stored = ledger.response(name)?.upload ? undefined : ledger.response(name);',
       ),
@@ -291,7 +297,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'duchy-believed-without-exchange',
     edits: [
       inProvider(
-        'multiParty/deliver.ts',
+        'multiParty/pendingUploads.ts',
         "if (state !== 'UNFULFILLED') return state; throw new Error(",
         "return 'FULFILLED'; throw new Error(",
       ),

@@ -49,3 +49,7 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof UnexpectedResponse) return error.transient;
   return error instanceof Unreachable || (error instanceof Error && error.name === 'TimeoutError');
 }
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,6 +1,7 @@
 /** Following the changes of a party in order to act on them, with polls as the net. */
 import type { Change, ChangeKind } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from './clock.ts';
+import { messageOf } from './errors.ts';
 import { type Listener, listen } from './sharedWatch.ts';
 import type { ExchangeClient } from './types.ts';
 
@@ -119,7 +120,7 @@ class ChangeFollower implements Follower, Listener {
   onLost(reason: unknown): void {
     this.isFollowing = false;
     this.isPollingSaid = true;
-    this.tell(() => this.options.onPolling?.(reason instanceof Error ? reason.message : String(reason)));
+    this.tell(() => this.options.onPolling?.(messageOf(reason)));
     this.wake();
   }
 

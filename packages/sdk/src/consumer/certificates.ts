@@ -2,6 +2,7 @@
 
 import type { X509 } from '@measurement-exchange/consent';
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
+import { partyOf } from '../client/names.ts';
 import type { Dependencies } from './deps.ts';
 
 /** A certificate that does not exist, is revoked, or is not the one that was asked for. */
@@ -13,11 +14,6 @@ export class CertificateFault extends Error {
     this.name = 'CertificateFault';
     this.code = code;
   }
-}
-
-/** `dataProviders/x` of `dataProviders/x/certificates/y`. */
-export function partyOf(certificate: string): string {
-  return certificate.split('/').slice(0, 2).join('/');
 }
 
 /** Throws `CertificateFault`, or a `ConsentError` unless a root that is trusted for this very party issued it. */

@@ -2,7 +2,8 @@
 
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
-import { CertificateFault, partyOf, trustedCertificate } from './certificates.ts';
+import { partyOf } from '../client/names.ts';
+import { CertificateFault, trustedCertificate } from './certificates.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
 import type { Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';

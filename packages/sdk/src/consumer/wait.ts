@@ -7,6 +7,7 @@ import {
 } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { type ExchangeClient, followChanges, isTransient, UnexpectedResponse } from '../client/index.ts';
+import { partyOf } from '../client/names.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
@@ -64,7 +65,7 @@ export async function waitForMeasurement(
   const asked = { name, ...(signal && { signal }) };
   const deadline = clock.now() + timeoutMs;
   const follower = followChanges(client, {
-    parent: name.split('/').slice(0, 2).join('/'),
+    parent: partyOf(name),
     kinds: onChange ? ['MEASUREMENT', 'REQUISITION'] : ['MEASUREMENT'],
     ...asked,
     clock,

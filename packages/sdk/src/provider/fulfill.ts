@@ -38,10 +38,10 @@ export function refusalFor(error: unknown): Refusal | undefined {
 }
 
 /**
- * Sends a response with the requisition's etag, reading the requisition again when the etag is stale. Resolves to the
- * state of the requisition afterwards; one that is closed already, also by an earlier attempt of ours, is left as it is.
+ * Fulfills or refuses a requisition with its etag, and reads it again when the etag is stale. Resolves to the state of the
+ * requisition afterwards; one that is closed already, perhaps by an earlier attempt of ours, is left as it is.
  */
-export function deliver(
+export function fulfillOrRefuse(
   client: ExchangeClient,
   requisition: Requisition,
   response: DirectResponse,

@@ -7,7 +7,7 @@ export * from './agent.ts';
 export * from './compute.ts';
 export * from './events.ts';
 export { FilterError, QueryStopped } from './filter/errors.ts';
-export { deliver, refusalFor, sealResult } from './fulfill.ts';
+export { fulfillOrRefuse, refusalFor, sealResult } from './fulfill.ts';
 export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export type { ConfirmedReference, HeldQuestion, HeldQuestions } from './ledger/inventory.ts';
 export type { RejectedUpload, Rejection, Rejections } from './ledger/rejections.ts';

@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type EncryptedMessage, type Refusal, timestampOf } from '@measurement-exchange/contract';
+import { partyOf } from '../client/names.ts';
 import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 import {
   addUnits,
@@ -269,7 +270,7 @@ function createLedger(database: DatabaseSync, budget: Units, close: () => void):
 
 /** A ledger belongs to one provider: two in one file would share a budget. */
 function requireSameProvider(database: DatabaseSync, requisition: string): void {
-  const provider = requisition.split('/').slice(0, 2).join('/');
+  const provider = partyOf(requisition);
   database.prepare("INSERT INTO settings VALUES ('provider', ?) ON CONFLICT DO NOTHING").run(provider);
   const { value } = database.prepare("SELECT value FROM settings WHERE key = 'provider'").get()!;
   if (value !== provider)

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../client/clock.ts';
 import { ExchangeError } from '../../client/index.ts';
 import { NotRecordedYet } from './deferral.ts';
-import { createRetries, type Retries } from './retries.ts';
+import { Retries, WAITING_PER_CONSUMER } from './retries.ts';
 import { NotServed } from './served.ts';
 
 const NOW = Date.UTC(2026, 6, 28);
@@ -21,7 +21,7 @@ beforeEach(() => {
   reads = [];
   polls = [];
   confirmed = new Set();
-  retries = createRetries({
+  retries = new Retries({
     clock: { ...systemClock, now: () => NOW },
     fetchEventGroup: async (name) => {
       reads.push(name);
@@ -35,13 +35,17 @@ beforeEach(() => {
   });
 });
 
+const of = (name: string, consumer = 'acme') => ({
+  name,
+  measurement: `measurementConsumers/${consumer}/measurements/m`,
+});
 const defer = (name: string, eventGroup: string, end = '2026-07-20') =>
   retries.defer(
-    name,
+    of(name),
     NOW + HOUR,
     new NotRecordedYet('later', { eventGroup, end: new Date(end), completeAt: NOW + 9 * HOUR }),
   );
-const due = () => [...retries.names()].filter(retries.isDue);
+const due = () => [...retries.names()].filter((name) => retries.isDue(name));
 
 it('a deferred requisition is due when it was said, and at once where the events were recorded meanwhile', async () => {
   await defer('r1', 'a');
@@ -57,7 +61,7 @@ it('only those whose events are recorded are released, with one read of each eve
   await defer('r1', 'a');
   await defer('r2', 'a', '2026-07-21');
   await defer('r3', 'b');
-  retries.retry('r4', new Error('failed'));
+  retries.retry(of('r4'), new Error('failed'));
   reads = [];
   groups = { a: '2026-07-20T12:00:00Z', b: '2026-07-20T12:00:00Z' };
   await retries.release(new Set(['a', 'c']));
@@ -89,21 +93,35 @@ it('a deferral that cannot be looked at again is a deferral', async () => {
 
 it('deferrals in a row are counted, also with a failure between them', async () => {
   await defer('r1', 'a');
-  retries.retry('r1', new Error('failed'));
+  retries.retry(of('r1'), new Error('failed'));
   await defer('r1', 'a');
   expect(retries.deferrals('r1')).toBe(2);
   expect(retries.deferrals('r2')).toBe(0);
 });
 
 it('held ones are due when all of their references are confirmed', async () => {
-  await retries.defer('r1', NOW + HOUR, new NotServed(['spring', 'summer']));
-  await retries.defer('r2', NOW + HOUR, new NotServed(['spring']));
+  await retries.defer(of('r1'), NOW + HOUR, new NotServed(['spring', 'summer']));
+  await retries.defer(of('r2'), NOW + HOUR, new NotServed(['spring']));
   confirmed.add('summer');
   await retries.release();
   expect(due()).toEqual([]);
   confirmed.add('spring');
   await retries.release(new Set());
   expect(due()).toEqual(['r1', 'r2']);
+});
+
+it('more requisitions of one consumer than the bound are not tried, until one of those that wait is gone', () => {
+  for (let n = 0; n < WAITING_PER_CONSUMER; n++) retries.retry(of(`r${n}`), new Error('failed'));
+  expect(retries.hasRoomFor(of('another'))).toBe(false);
+  expect(retries.hasRoomFor(of('another', 'globex'))).toBe(true);
+  // One that waits already is tried again, and counted once.
+  expect(retries.hasRoomFor(of('r0'))).toBe(true);
+  retries.retry(of('r0'), new Error('failed again'));
+  retries.delete('r1');
+  expect(retries.hasRoomFor(of('another'))).toBe(true);
+  retries.delete('r1');
+  retries.retry(of('another'), new Error('failed'));
+  expect(retries.hasRoomFor(of('one more'))).toBe(false);
 });
 
 it.each([
@@ -114,7 +132,7 @@ it.each([
 ])('after a failure that asks for %s, it is due then and not before', (_what, details, least, most) => {
   let inMs = 0;
   let now = NOW;
-  const asked = createRetries({
+  const asked = new Retries({
     clock: { ...systemClock, now: () => now },
     fetchEventGroup: () => Promise.reject(new Error('not needed')),
     isServed: () => true,
@@ -123,7 +141,7 @@ it.each([
       if (event.type === 'retrying') ({ inMs } = event);
     },
   });
-  asked.retry('r', Object.assign(new Error('later'), details));
+  asked.retry(of('r'), Object.assign(new Error('later'), details));
   expect(inMs).toBeGreaterThanOrEqual(least);
   expect(inMs).toBeLessThanOrEqual(most);
   now = NOW + inMs - 1;

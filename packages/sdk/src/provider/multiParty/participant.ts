@@ -1,4 +1,4 @@
-/** What an agent does where duchies compute: makes its share or sketch, stores it, and brings it to the duchy that takes it. */
+/** A provider's part in computations by duchies: it makes a share or sketch, stores it, and uploads it to its duchy. */
 import {
   liquidLegionsOf,
   type Requisition,
@@ -10,8 +10,8 @@ import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger.ts';
 import type { VerifiedRequisition, VerifyContext } from '../verify.ts';
 import type { MultiPartyProtocol } from './capabilities.ts';
-import { createDelivery, type Delivery, type DeliveryOptions } from './delivery.ts';
 import { signShare, signSketch } from './fulfillment.ts';
+import { PendingUploads, type UploadContext } from './pendingUploads.ts';
 import {
   createDuchyTrust,
   LEGIONS_PROTOCOLS,
@@ -21,98 +21,108 @@ import {
 import { prepareOrder, storeShare } from './share.ts';
 import { storeSketch } from './sketch.ts';
 
-/** A provider's part in computations by duchies. */
-export interface Participant {
-  readonly protocols: readonly MultiPartyProtocol[];
-  /** What is accepted of each protocol. */
-  context(call: { signal?: AbortSignal }): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'>;
-  /** What takes long and depends on the population alone. */
-  prepare(verified: VerifiedRequisition, watch: Watch): Promise<void>;
-  /** Counts people, and stores a share or a sketch of them: another one each time. What it returns signs the upload. */
-  makeUpload(
-    verified: VerifiedRequisition,
-    events: Events,
-    options: Watch & { onEncrypted(percent: number): void; onWarning(message: string): void },
-  ): Promise<(sealing: Sealing) => Promise<Upload>>;
-  /** Throws RefusalError where a stored upload cannot be sent: its share is gone, or its duchy never takes it. */
-  requireDeliverable(requisition: Requisition): Promise<void>;
-  /** Throws UploadRejected where the duchy rejects it. */
-  deliver(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState>;
-  /** Removes what is stored of requisitions that are not among these: shares, and rejections. */
-  keepOnly(requisitions: Iterable<string>): Promise<void>;
-}
-
 export interface ParticipantSettings {
   shareShuffle?: ShareShuffleSettings | undefined;
   liquidLegions?: LiquidLegionsSettings | undefined;
 }
 
-/** Throws where a root of the settings is not one. */
-export function createParticipant(
-  { shareShuffle, liquidLegions }: ParticipantSettings,
-  options: DeliveryOptions,
-): Participant {
-  const shares = shareShuffle && createDelivery(shareShuffle, options);
-  const sketches = liquidLegions && createDelivery(liquidLegions, options);
-  const deliveryFor = ({ protocolConfig = {} }: Requisition): Delivery => {
-    const delivery = liquidLegionsOf(protocolConfig) ? sketches : shares;
-    if (delivery) return delivery;
-    throw new Error('An upload is stored for a protocol that has no settings any more: set them again.');
+export class Participant {
+  readonly protocols: readonly MultiPartyProtocol[];
+  private readonly settings: ParticipantSettings;
+  private readonly uploading: UploadContext;
+  private readonly shares: PendingUploads | undefined;
+  private readonly sketches: PendingUploads | undefined;
+  private readonly accepted: Pick<VerifyContext, 'liquidLegions'> & {
+    shareShuffle?: Omit<NonNullable<VerifyContext['shareShuffle']>, 'fetchPopulation'>;
   };
-  const { protocols = LEGIONS_PROTOCOLS } = liquidLegions ?? { protocols: [] };
-  const shareContext = shareShuffle && accepted(shareShuffle);
-  const legionsContext = liquidLegions && { ...accepted(liquidLegions), protocols };
   /** By population: its order is on the disk once the promise resolves. */
-  const orders = new Map<string, Promise<void>>();
+  private readonly orders = new Map<string, Promise<void>>();
 
-  return {
-    protocols: [...(shareShuffle ? (['honestMajorityShareShuffle'] as const) : []), ...protocols],
-    context: (call) => ({
-      ...(shareContext && {
-        shareShuffle: {
-          ...shareContext,
-          populations: shareShuffle!.populations,
-          fetchPopulation: (name) => options.client.getPopulation({ name, ...call }),
-        },
+  /** Throws where a root of the settings is not one. */
+  constructor(settings: ParticipantSettings, uploading: UploadContext) {
+    const { shareShuffle, liquidLegions } = settings;
+    const { protocols = LEGIONS_PROTOCOLS } = liquidLegions ?? { protocols: [] };
+    this.settings = settings;
+    this.uploading = uploading;
+    this.shares = shareShuffle && new PendingUploads(shareShuffle, uploading);
+    this.sketches = liquidLegions && new PendingUploads(liquidLegions, uploading);
+    this.accepted = {
+      ...(shareShuffle && {
+        shareShuffle: { ...acceptedOf(shareShuffle), populations: shareShuffle.populations },
       }),
-      ...(legionsContext && { liquidLegions: legionsContext }),
-    }),
-    async prepare(verified, watch) {
-      if (!verified.shareShuffle) return;
-      const places = { folder: shareShuffle!.folder, file: shares!.path(verified.name) };
-      const population = toBase64(verified.shareShuffle.config.populationFingerprint);
-      const order = orders.get(population) ?? prepareOrder(verified, { ...places, ...watch });
-      orders.set(population, order);
-      order.catch(() => orders.delete(population));
-      await order;
-    },
-    async makeUpload(verified, events, { onWarning, onEncrypted, ...watch }) {
-      const { name } = verified;
-      if (verified.liquidLegions) {
-        const sketch = await storeSketch(verified, events, {
-          ...watch,
-          file: sketches!.path(name),
-          onEncrypted,
-        });
-        return (sealing) => signSketch(verified, sketch, sealing);
-      }
-      const places = { folder: shareShuffle!.folder, file: shares!.path(name) };
-      const share = await storeShare(verified, events, { ...places, ...watch });
-      if (share.outside > 0)
-        onWarning(`${share.outside} people are not of the population, and were left out.`);
-      return (sealing) => signShare(verified, share, sealing);
-    },
-    requireDeliverable: async (requisition) => deliveryFor(requisition).requireDeliverable(requisition.name!),
-    deliver: async (requisition, upload, watch) =>
-      deliveryFor(requisition).deliver(requisition, upload, watch),
-    async keepOnly(requisitions) {
-      const names = [...requisitions];
-      for (const delivery of [shares, sketches]) await delivery?.keepOnly(names);
-    },
-  };
+      ...(liquidLegions && { liquidLegions: { ...acceptedOf(liquidLegions), protocols } }),
+    };
+    this.protocols = [...(shareShuffle ? (['honestMajorityShareShuffle'] as const) : []), ...protocols];
+  }
+
+  /** What the provider accepts of each protocol. */
+  context(call: { signal?: AbortSignal }): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
+    const { shareShuffle, ...others } = this.accepted;
+    const fetchPopulation = (name: string) => this.uploading.client.getPopulation({ name, ...call });
+    return { ...others, ...(shareShuffle && { shareShuffle: { ...shareShuffle, fetchPopulation } }) };
+  }
+
+  /** Does the long work that depends on the population alone. */
+  async prepare(verified: VerifiedRequisition, watch: Watch): Promise<void> {
+    if (!verified.shareShuffle) return;
+    const population = toBase64(verified.shareShuffle.config.populationFingerprint);
+    const order =
+      this.orders.get(population) ?? prepareOrder(verified, { ...this.placesOf(verified.name), ...watch });
+    this.orders.set(population, order);
+    order.catch(() => this.orders.delete(population));
+    await order;
+  }
+
+  /**
+   * Counts people, and stores a share or a sketch of them, with other random values each time. Resolves to the function
+   * that signs the upload.
+   */
+  async makeUpload(
+    verified: VerifiedRequisition,
+    events: Events,
+    options: Watch & { onEncrypted(percent: number): void; onWarning(message: string): void },
+  ): Promise<(sealing: Sealing) => Promise<Upload>> {
+    const { onWarning, onEncrypted, ...watch } = options;
+    const { name } = verified;
+    if (verified.liquidLegions) {
+      const file = this.sketches!.path(name);
+      const sketch = await storeSketch(verified, events, { ...watch, file, onEncrypted });
+      return (sealing) => signSketch(verified, sketch, sealing);
+    }
+    const share = await storeShare(verified, events, { ...this.placesOf(name), ...watch });
+    if (share.outside > 0) {
+      onWarning(`${share.outside} people are not of the population, and were left out.`);
+    }
+    return (sealing) => signShare(verified, share, sealing);
+  }
+
+  /** Throws RefusalError where a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
+  async requireUploadable(requisition: Requisition): Promise<void> {
+    await this.pendingFor(requisition).requireUploadable(requisition.name!);
+  }
+
+  /** Throws UploadRejected where the duchy rejects it. */
+  async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
+    return this.pendingFor(requisition).upload(requisition, upload, watch);
+  }
+
+  /** Removes the files and rejections of requisitions that are not among these. */
+  async keepOnly(requisitions: readonly string[]): Promise<void> {
+    for (const pending of [this.shares, this.sketches]) await pending?.keepOnly(requisitions);
+  }
+
+  private placesOf(requisition: string) {
+    return { folder: this.settings.shareShuffle!.folder, file: this.shares!.path(requisition) };
+  }
+
+  private pendingFor({ protocolConfig = {} }: Requisition): PendingUploads {
+    const pending = liquidLegionsOf(protocolConfig) ? this.sketches : this.shares;
+    if (pending) return pending;
+    throw new Error('An upload is stored for a protocol that has no settings any more: set them again.');
+  }
 }
 
-/** What both families of protocols have in common. */
-function accepted({ duchies, noiseMechanisms }: ShareShuffleSettings | LiquidLegionsSettings) {
+/** The settings that both families of protocols have. */
+function acceptedOf({ duchies, noiseMechanisms }: ShareShuffleSettings | LiquidLegionsSettings) {
   return { duchies: createDuchyTrust(duchies), ...(noiseMechanisms && { noiseMechanisms }) };
 }

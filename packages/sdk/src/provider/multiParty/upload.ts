@@ -61,7 +61,7 @@ export class UploadFailed extends Error {
 }
 
 /** Resolves when the duchy has stored the upload; throws UploadFailed. */
-export async function upload(options: UploadOptions): Promise<void> {
+export async function sendUpload(options: UploadOptions): Promise<void> {
   const file = await open(options.file);
   try {
     const { size } = await file.stat();

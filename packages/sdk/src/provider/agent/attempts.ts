@@ -1,0 +1,185 @@
+/** Attempts at requisitions: how many run at once, whose turn it is, and what becomes of each. */
+import { ExchangeError, type Protocol, type Requisition } from '@measurement-exchange/contract';
+import { awaitsDuchies } from '../multiParty/verify.ts';
+import { type AgentContext, consumerOf } from './context.ts';
+import { Deferred, defer } from './deferral.ts';
+import type { RequisitionSpan } from './options.ts';
+import { type AttemptOptions, Responder } from './responder.ts';
+import { Retries } from './retries.ts';
+import { NotServed } from './served.ts';
+import { createBounds, createTurns, type Turns } from './turns.ts';
+
+const CONCURRENCY = 2;
+/** Questions of one consumer that are in memory: those with direct results, and those whose upload goes to one duchy. */
+const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
+
+/** Which requisitions may be tried now. */
+export interface Due {
+  isDue(name: string): boolean;
+  onStart?(name: string): void;
+}
+
+/**
+ * The states of open requisitions: `running` while an attempt is under way, in `retries` after one failed or was deferred,
+ * `awaitingDuchies` before the first, and `handled` until the exchange shows them as closed.
+ */
+export class Attempts {
+  readonly retries: Retries;
+  readonly running = new Map<string, Promise<void>>();
+  readonly counts = { handled: 0, failed: 0 };
+  /** Whether requisitions were left out that there is room for by now. */
+  hasRoom = false;
+  private readonly context: AgentContext;
+  private readonly responder: Responder;
+  private readonly turns: Turns;
+  private readonly bounds;
+  /** Requisitions whose duchies are not ready. */
+  private readonly awaitingDuchies = new Set<string>();
+  /** Handled since the current poll began: a listing may still show them as open. */
+  private readonly handled = new Set<string>();
+
+  /** `pollIn` makes a poll due after this time at the latest. */
+  constructor(context: AgentContext, pollIn: (ms: number) => void) {
+    const { clock, log, isServed, eventGroups, concurrency = CONCURRENCY } = context;
+    this.context = context;
+    this.responder = new Responder(context);
+    this.turns = createTurns(concurrency);
+    this.bounds = createBounds(() => {
+      this.hasRoom = true;
+      pollIn(0);
+    });
+    this.retries = new Retries({ clock, log, isServed, fetchEventGroup: eventGroups.read, pollIn });
+  }
+
+  /** A poll begins, which starts whatever there is room for. */
+  beginPoll(): void {
+    this.hasRoom = false;
+    this.handled.clear();
+  }
+
+  /** Forgets requisitions that are not among these: they are no longer open. */
+  keepOnly(open: ReadonlySet<string>): void {
+    for (const name of this.retries.names()) if (!open.has(name)) this.retries.delete(name);
+    for (const name of this.awaitingDuchies) if (!open.has(name)) this.awaitingDuchies.delete(name);
+  }
+
+  /** Makes a poll due when the first of the waiting requisitions is. */
+  armRetries(): void {
+    for (const name of this.retries.names()) {
+      if (!this.running.has(name) && !this.awaitingDuchies.has(name)) this.retries.arm(name);
+    }
+  }
+
+  /** Starts an attempt at an open requisition, if it is due and within the bounds of its consumer. */
+  start(requisition: Requisition, { isDue, onStart }: Due, signal?: AbortSignal): void {
+    const name = requisition.name!;
+    if (this.running.has(name) || this.handled.has(name) || !isDue(name)) return;
+    if (this.mustAwaitDuchies(requisition) || !this.retries.hasRoomFor(requisition)) return;
+    const { key, most } = boundOf(requisition);
+    if (!this.bounds.admit(key, most)) return;
+    onStart?.(name);
+    const job = this.attemptInTurn(requisition, signal).finally(() => {
+      this.running.delete(name);
+      this.retries.arm(name);
+      this.bounds.end(key);
+    });
+    this.running.set(name, job);
+  }
+
+  /** Whether the duchies of a computation are not ready; without settings for them it is refused at once. */
+  private mustAwaitDuchies(requisition: Requisition): boolean {
+    const name = requisition.name!;
+    const { participant, log } = this.context;
+    if (!awaitsDuchies(requisition) || !participant?.protocols.some(isProtocolOf(requisition))) {
+      this.awaitingDuchies.delete(name);
+      return false;
+    }
+    if (!this.awaitingDuchies.has(name)) log({ type: 'waiting', requisition: name });
+    this.awaitingDuchies.add(name);
+    return true;
+  }
+
+  /** Never rejects. */
+  private async attemptInTurn(requisition: Requisition, signal?: AbortSignal): Promise<void> {
+    const release = await this.turns.take(consumerOf(requisition));
+    try {
+      if (!signal?.aborted) await this.attempt(requisition, { signal, release });
+    } finally {
+      release();
+    }
+  }
+
+  /** Never rejects: a failed requisition is retried later. */
+  private async attempt(requisition: Requisition, options: AttemptOptions): Promise<void> {
+    const { ledger, log, trace = (_, work) => work() } = this.context;
+    const name = requisition.name!;
+    try {
+      let isDeferred = false;
+      await trace(spanOf(requisition), async () => {
+        isDeferred = await this.respondOrDefer(requisition, options);
+      });
+      if (isDeferred) return;
+    } catch (error) {
+      if (!isGone(error)) {
+        this.counts.failed++;
+        if (!options.signal?.aborted) this.retries.retry(requisition, error);
+        return;
+      }
+      log({ type: 'closed', requisition: name, state: 'DELETED', charged: ledger.isCharged(name) });
+    }
+    this.counts.handled++;
+    this.handled.add(name);
+    ledger.held.remove(name);
+    this.retries.delete(name);
+  }
+
+  /** Resolves to true where the requisition cannot be answered yet and was deferred. */
+  private async respondOrDefer(requisition: Requisition, options: AttemptOptions): Promise<boolean> {
+    try {
+      await this.responder.respond(requisition, options);
+      return false;
+    } catch (error) {
+      if (!(error instanceof Deferred)) throw error;
+      await this.defer(requisition, error, options.signal);
+      return true;
+    }
+  }
+
+  private async defer(requisition: Requisition, deferred: Deferred, signal?: AbortSignal): Promise<void> {
+    const { client, clock, ledger } = this.context;
+    const name = requisition.name!;
+    if (deferred instanceof NotServed) {
+      const { references } = deferred;
+      ledger.held.set({ requisition: name, measurementConsumer: consumerOf(requisition), references });
+    } else ledger.held.remove(name);
+    const earlier = this.retries.deferrals(name);
+    const until = await defer(client, requisition, { deferred, earlier, clock, signal });
+    await this.retries.defer(requisition, until, deferred);
+  }
+}
+
+/** Which requisitions are counted together, and how many of them may be in memory. */
+function boundOf(requisition: Requisition): { key: string; most: number } {
+  const { protocolConfig, fulfillingDuchy } = requisition;
+  const consumer = consumerOf(requisition);
+  if (protocolConfig?.direct) return { key: consumer, most: OPEN_PER_CONSUMER.direct };
+  return { key: `${consumer} ${fulfillingDuchy ?? ''}`, most: OPEN_PER_CONSUMER.upload };
+}
+
+function spanOf({ name = '', dataProvider = '', traceparent }: Requisition): RequisitionSpan {
+  return {
+    name: 'requisition',
+    attributes: { 'mex.party': dataProvider, 'mex.requisition': name },
+    traceparent,
+  };
+}
+
+const isProtocolOf =
+  ({ protocolConfig = {} }: Requisition) =>
+  (protocol: Protocol) =>
+    protocolConfig[protocol] !== undefined;
+
+/** Whether the exchange deleted the requisition because its retention period ended. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ExchangeError && error.reason === 'REQUISITION_NOT_FOUND';
+}

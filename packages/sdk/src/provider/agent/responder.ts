@@ -1,0 +1,215 @@
+/**
+ * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check without reading
+ * an event, charge, compute, seal, store. Only a stored response is sent, and it is sent unchanged until it arrives.
+ */
+import { createSigner, type Signer } from '@measurement-exchange/consent';
+import type { Requisition, RequisitionState } from '@measurement-exchange/contract';
+import { messageOf } from '../../client/errors.ts';
+import { chargesFor, computeResult, type Methodology, requireComputable } from '../compute.ts';
+import { QueryFailed } from '../events.ts';
+import { QueryStopped } from '../filter/errors.ts';
+import { fulfillOrRefuse, refusalFor, type Sealing, sealResult } from '../fulfill.ts';
+import type { RequisitionResponse, Upload } from '../ledger.ts';
+import { type VerifiedRequisition, verifyRequisition } from '../verify.ts';
+import { type AgentContext, consumerOf } from './context.ts';
+import { requireRecorded } from './deferral.ts';
+import type { AgentStage } from './logEvents.ts';
+import { requireServed } from './served.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+/** A slow duchy delays only the uploads to itself. */
+const UPLOADS_PER_DUCHY = 2;
+/** A requisition during which the agent is killed, or its engine fails, more often is refused: it may be the cause. */
+const MAX_ATTEMPTS = 5;
+
+export interface AttemptOptions {
+  signal: AbortSignal | undefined;
+  /** Gives the place for computing back before the attempt ends. */
+  release(): void;
+}
+
+interface Decision {
+  /** As it was last read. */
+  requisition: Requisition;
+  /** Absent where the requisition was closed before its events were to be read. */
+  response?: RequisitionResponse;
+  /** Why it is refused; not kept over a restart. */
+  why?: string;
+}
+
+export class Responder {
+  private readonly context: AgentContext;
+  private readonly signer: Promise<Signer>;
+  /** The places for uploads, by duchy. */
+  private readonly uploads = new Map<string, Turns>();
+
+  constructor(context: AgentContext) {
+    this.context = context;
+    this.signer = createSigner(context.credentials.privateKeyPem);
+    // A bad key is reported where the signer is first awaited.
+    this.signer.catch(() => {});
+  }
+
+  /** Throws `Deferred` where the requisition cannot be answered yet, and other errors where a retry may succeed. */
+  async respond(listed: Requisition, attempt: AttemptOptions): Promise<void> {
+    const { ledger, clock, log } = this.context;
+    const name = listed.name!;
+    const startTime = clock.now();
+    const stored = ledger.response(name);
+    if (stored) log({ type: 'resending', requisition: name });
+    else log({ type: 'received', requisition: name, measurement: listed.measurement ?? '' });
+    const decision = stored
+      ? await this.requireSendable(listed, stored)
+      : await this.decide(listed, attempt.signal);
+    const { requisition, response, why } = decision;
+    const state = response ? await this.send(requisition, response, attempt) : requisition.state;
+    if (response?.refusal && state === 'REFUSED') {
+      const { justification, message: sent = '' } = response.refusal;
+      log({ type: 'refused', requisition: name, justification, message: why ?? sent, sent });
+    } else if (response && !response.refusal && state === 'FULFILLED') {
+      log({ type: 'fulfilled', requisition: name, ms: clock.now() - startTime });
+    } else {
+      log({ type: 'closed', requisition: name, state, charged: ledger.isCharged(name) });
+    }
+  }
+
+  /**
+   * Computes and stores the response. From `begin` on the requisition is charged whatever the outcome is, since every
+   * outcome may depend on the events: an error does, and a requisition that was closed meanwhile would tell how long the
+   * scan took.
+   */
+  private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
+    const { client, credentials, ledger } = this.context;
+    const name = requisition.name!;
+    try {
+      const verified = await this.verify(requisition, signal);
+      const methodology = await this.check(verified, signal);
+      const fresh = await client.getRequisition({ name, ...(signal && { signal }) });
+      if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
+      this.begin(verified, methodology);
+      const seal = await this.compute(verified, methodology, signal);
+      const sealed = await seal({ signer: await this.signer, certificate: credentials.certificate });
+      return { requisition: fresh, response: ledger.commit(name, sealed) };
+    } catch (error) {
+      const refused = refusalOrThrow(error);
+      return { requisition, ...refused, response: ledger.commit(name, refused.response) };
+    }
+  }
+
+  private verify(requisition: Requisition, signal?: AbortSignal): Promise<VerifiedRequisition> {
+    const { client, credentials, clock, earlierKeys = [], eventGroups, participant } = this.context;
+    const { trust, references, minimumEpsilon } = this.context;
+    const call = signal ? { signal } : {};
+    return verifyRequisition(requisition, {
+      name: credentials.name,
+      keys: [credentials, ...earlierKeys],
+      fetchCertificate: (certificate) => client.getCertificate({ name: certificate, ...call }),
+      fetchEventGroup: eventGroups.read,
+      ...{ trust, references, minimumEpsilon },
+      ...participant?.context(call),
+      now: new Date(clock.now()),
+    });
+  }
+
+  /** Everything that can fail without reading an event fails here, before the charge. */
+  private async check(verified: VerifiedRequisition, signal?: AbortSignal): Promise<Methodology> {
+    const { clock, graceHours, isServed, participant } = this.context;
+    const methodology = await this.methodologyFor(verified).catch((error) => {
+      // Where no events are recorded yet, there may be no files either.
+      requireRecorded(verified.selection, clock.now(), graceHours);
+      throw error;
+    });
+    // A question that is refused whatever is recorded is not deferred first.
+    await requireComputable(verified, methodology);
+    requireServed(verified.selection, isServed);
+    requireRecorded(verified.selection, clock.now(), graceHours);
+    const onProgress = this.progressOf(verified.name, 'ordering');
+    await participant?.prepare(verified, { ...(signal && { signal }), onProgress });
+    // A bad key of our own is found before anything is charged.
+    await this.signer;
+    return methodology;
+  }
+
+  private async methodologyFor({ selection }: VerifiedRequisition): Promise<Methodology> {
+    const { events, population, noise, maximumFrequencyPerUser } = this.context;
+    const opened = typeof events === 'function' ? selection.events && events() : events;
+    return { events: await opened, population, noise, maximumFrequencyPerUser };
+  }
+
+  /** Charges the requisition; refuses it where earlier attempts killed the agent or its engine too often. */
+  private begin(verified: VerifiedRequisition, methodology: Methodology): void {
+    const attempts = this.context.ledger.begin(verified.name, chargesFor(verified, methodology));
+    if (attempts <= MAX_ATTEMPTS) return;
+    throw new QueryStopped(`The agent or its engine failed ${attempts - 1} times while it computed this.`);
+  }
+
+  /** Reads the events, and returns the function that seals the response. */
+  private async compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
+    const { ledger, random, participant, log } = this.context;
+    const { name } = verified;
+    const watch = { ...(signal && { signal }), onProgress: this.progressOf(name, 'scanning') };
+    try {
+      if (!verified.shareShuffle && !verified.liquidLegions) {
+        const result = await computeResult(verified, { ...methodology, ...watch, ...(random && { random }) });
+        return (sealing: Sealing) => sealResult(result, verified, sealing);
+      }
+      const sign = await participant!.makeUpload(verified, methodology.events!, {
+        ...watch,
+        onEncrypted: this.progressOf(name, 'encrypting'),
+        onWarning: (message) => log({ type: 'warning', requisition: name, message }),
+      });
+      return async (sealing: Sealing) => ({ upload: await sign(sealing) });
+    } catch (error) {
+      // A failure that the query itself may have caused counts like a kill.
+      if (!(error instanceof QueryFailed)) ledger.end(name);
+      throw error;
+    }
+  }
+
+  /** The stored response; a refusal where it is an upload that cannot be sent any more. */
+  private async requireSendable(requisition: Requisition, response: RequisitionResponse): Promise<Decision> {
+    try {
+      if (response.upload) await this.context.participant?.requireUploadable(requisition);
+      return { requisition, response };
+    } catch (error) {
+      return { requisition, ...refusalOrThrow(error) };
+    }
+  }
+
+  private send(requisition: Requisition, response: RequisitionResponse, attempt: AttemptOptions) {
+    if (response.upload) return this.upload(requisition, response.upload, attempt);
+    return fulfillOrRefuse(this.context.client, requisition, response, attempt.signal);
+  }
+
+  /** Gives the place for computing to others, and waits for one of its duchy instead. */
+  private async upload(
+    requisition: Requisition,
+    upload: Upload,
+    { signal, release }: AttemptOptions,
+  ): Promise<RequisitionState> {
+    const { participant } = this.context;
+    if (!participant) throw new Error('An upload is stored to be sent to a duchy: set its protocol again.');
+    release();
+    const places = this.uploads.get(upload.duchy) ?? createTurns(UPLOADS_PER_DUCHY);
+    this.uploads.set(upload.duchy, places);
+    const done = await places.take(consumerOf(requisition));
+    try {
+      signal?.throwIfAborted();
+      const onProgress = this.progressOf(requisition.name!, 'uploading');
+      return await participant.upload(requisition, upload, { signal, onProgress });
+    } finally {
+      done();
+    }
+  }
+
+  private progressOf(requisition: string, stage: AgentStage) {
+    return (percent: number) => this.context.log({ type: 'progress', requisition, stage, percent });
+  }
+}
+
+/** The refusal for an error that is final; throws an error that may pass, so that the requisition is retried. */
+function refusalOrThrow(error: unknown) {
+  const refusal = refusalFor(error);
+  if (refusal === undefined) throw error;
+  return { response: { refusal }, why: messageOf(error) };
+}

@@ -1,0 +1,135 @@
+/** Uploads that their duchies have not stored yet: each is kept in a file, and sent again until its duchy stores it. */
+import { join } from 'node:path';
+import type { Duchy, Requisition, RequisitionState } from '@measurement-exchange/contract';
+import { backoffMs, type Clock } from '../../client/clock.ts';
+import type { ExchangeClient } from '../../client/index.ts';
+import { RefusalError } from '../../refusals/refusalError.ts';
+import type { Watch } from '../events.ts';
+import type { Rejections } from '../ledger/rejections.ts';
+import type { Upload } from '../ledger.ts';
+import { counted, isGivenUp, UploadRejected } from './rejections.ts';
+import type { ComputationSettings } from './settings.ts';
+import { openShareFiles, type ShareFiles } from './shareFiles.ts';
+import { sendUpload, UploadFailed, uploadUrl } from './upload.ts';
+
+/** After this many transient failures in a row the agent turns to other requisitions. */
+const MAX_ATTEMPTS = 3;
+const TIMEOUT_SECONDS = 60;
+/** The agent turns to other requisitions where a duchy asks for a longer wait. */
+const MAX_WAIT_SECONDS = 10;
+
+export interface UploadContext {
+  client: ExchangeClient;
+  clock: Clock;
+  /** The name of the provider. */
+  name: string;
+  rejections: Rejections;
+}
+
+export class PendingUploads {
+  private readonly settings: ComputationSettings;
+  private readonly context: UploadContext;
+  private readonly files: ShareFiles;
+  private kept: string[] | undefined;
+
+  constructor(settings: ComputationSettings, context: UploadContext) {
+    this.settings = settings;
+    this.context = context;
+    this.files = openShareFiles(join(settings.folder, 'shares'), context.name);
+  }
+
+  /** The file with the share or sketch for a requisition. */
+  path(requisition: string): string {
+    return this.files.path(requisition);
+  }
+
+  /** Throws RefusalError where a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
+  async requireUploadable(requisition: string): Promise<void> {
+    const { count = 0, why = '' } = this.context.rejections.get(requisition) ?? {};
+    if (isGivenUp(count)) {
+      throw new RefusalError('UPLOAD_REJECTED', `It was rejected ${count} times: ${why}`);
+    }
+    if (await this.files.exists(requisition)) return;
+    const { folder } = this.settings;
+    throw new RefusalError('UPLOAD_LOST', `The share of ${requisition} is not in ${folder} any more.`);
+  }
+
+  /**
+   * Sends a stored upload to its duchy, which reports it to the exchange. Resolves to the state of the requisition
+   * afterwards; throws where it is still open, and UploadRejected where the duchy rejects it.
+   */
+  async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
+    const { clock, rejections } = this.context;
+    const name = requisition.name!;
+    try {
+      const state = await this.sendUntilStored(requisition, upload, watch);
+      await this.files.remove(name);
+      rejections.remove(name);
+      return state;
+    } catch (error) {
+      if (!(error instanceof UploadFailed) || error.kind !== 'rejected') throw error;
+      const rejection = counted(rejections.get(name), error, clock.now());
+      rejections.set(name, rejection);
+      throw new UploadRejected(error, rejection, clock.now());
+    }
+  }
+
+  /** Removes the files and rejections of requisitions that are not among these. */
+  async keepOnly(requisitions: Iterable<string>): Promise<void> {
+    const names = [...requisitions].sort();
+    // Mostly they are the same as a moment ago.
+    if (names.join() === this.kept?.join()) return;
+    this.context.rejections.keepOnly(names);
+    await this.files.removeOthers(names);
+    this.kept = names;
+  }
+
+  /** Sends the same bytes each time; a duchy stores them once. */
+  private async sendUntilStored(
+    requisition: Requisition,
+    { duchy, fulfillment }: Upload,
+    { signal, onProgress }: Watch,
+  ): Promise<RequisitionState> {
+    const { client, clock } = this.context;
+    const name = requisition.name!;
+    const call = signal ? { signal } : {};
+    const stateNow = async () => (await client.getRequisition({ name, ...call })).state;
+    if (requisition.state !== 'UNFULFILLED') return requisition.state;
+
+    const { uploadTimeoutSeconds = TIMEOUT_SECONDS, allowHttp } = this.settings;
+    const { endpoint, isPinned } = await this.endpointOf(duchy, call);
+    const target = {
+      url: uploadUrl(endpoint, name, { allowHttp }),
+      allowPrivate: isPinned || allowHttp === true,
+      timeoutMs: 1000 * uploadTimeoutSeconds,
+    };
+    for (let attempt = 1; ; attempt++) {
+      let waitSeconds = 0;
+      try {
+        await sendUpload({ ...target, fulfillment, file: this.files.path(name), signal, onProgress });
+        const state = await stateNow();
+        if (state !== 'UNFULFILLED') return state;
+        throw new Error(`${duchy} took the upload, and did not report it to the exchange yet.`);
+      } catch (error) {
+        if (!(error instanceof UploadFailed)) throw error;
+        // An earlier attempt may have been stored, and its response lost.
+        const state = await stateNow();
+        if (state !== 'UNFULFILLED') return state;
+        waitSeconds = error.retryAfterSeconds ?? 0;
+        if (error.kind !== 'transient' || attempt === MAX_ATTEMPTS || waitSeconds > MAX_WAIT_SECONDS) {
+          throw error;
+        }
+      }
+      await clock.sleep(1000 * waitSeconds + backoffMs(attempt), signal);
+    }
+  }
+
+  private async endpointOf(duchy: string, call: { signal?: AbortSignal }) {
+    const { duchies } = this.settings;
+    const configured = Object.hasOwn(duchies, duchy) ? duchies[duchy]!.endpoint : undefined;
+    if (configured !== undefined) return { endpoint: configured, isPinned: true };
+    const { endpoint } = (await this.context.client.getParty({ name: duchy, ...call })) as Duchy;
+    if (endpoint !== undefined) return { endpoint, isPinned: false };
+    throw new Error(`${duchy} has no endpoint at the exchange, and none in the settings.`);
+  }
+}
